@@ -35,7 +35,7 @@ from tui.draw.safe_lines import SAFE_LINES
 from tui.feed import messages
 from tui.feed.day_budget import DAY_EVERY, DayBudget
 from tui.feed.feed import Feed
-from tui.feed.notices import TerminalTitle, notifier_of
+from tui.feed.notices import TerminalTitle, notifier_of, tell_faults
 from tui.feed.opening import Opening
 from tui.feed.view import View
 from tui.keys import KEYS
@@ -89,6 +89,7 @@ class NooscopeApp(App[None]):
         carry_over: CarryOverStore | None = None,
         edits: Mapping[str, Any] | None = None,
         link: IntakeLink | None = None,
+        faults: Sequence[str] = (),
     ) -> None:
         super().__init__()
         self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)
@@ -105,6 +106,8 @@ class NooscopeApp(App[None]):
             edits=edits,
             link=link,
         )
+        self._faults = faults
+        """What is wrong with the settings."""
         self._fleet = fleet
         self._switcher = ScreenSwitcher(self, self._bind, self._make_fleet, lambda: self.settings.screen)
         self._at = ""
@@ -148,6 +151,7 @@ class NooscopeApp(App[None]):
         self.set_interval(THEMES_EVERY, self.theme_files.look)
         self.set_interval(DAY_EVERY, lambda: self._day.reckon(self.settings))
         self._day.reckon(self.settings)
+        tell_faults(self, self._faults)
         if self._link is not None:
             self._link.show = lambda board: self.post_message(messages.HooksTold(board))
             self._link.start()
@@ -317,11 +321,19 @@ class NooscopeApp(App[None]):
     def action_words(self) -> None:
         """Hide all words of the log, or show them again, until the program ends."""
         self.words = not self.words
+        if not self.words:
+            self.clear_notifications()
         if self.view is not None:
             self.view = replace(
                 self.view, words=self.words, now=Now(), subject=replace(self.view.subject, title="")
             )
         self._tell_words()
+        self.refresh_bindings()
+
+    @property
+    def key_names(self) -> Mapping[str, str]:
+        """Keys that do something else now than what they are called."""
+        return {} if self.words else dict.fromkeys(("words.hide", "fleet.words"), "show words")
 
     def action_zoom(self, steps: int) -> None:
         for strip in self.screen.query(TimelineStrip):
@@ -350,6 +362,10 @@ class NooscopeApp(App[None]):
     def action_fleet(self) -> None:
         self._switcher.to_fleet()
 
+    def action_fleet_back(self) -> None:
+        """All sessions; where there is none, what is on the screen stays."""
+        self._switcher.to_fleet().visit()
+
     def _make_fleet(self) -> FleetScreen:
         from tui.screens.fleet import FleetScreen
 
@@ -360,6 +376,9 @@ class NooscopeApp(App[None]):
         """Find words in all sessions, and open one where they stand."""
         from tui.screens.word_search import WordSearchScreen
 
+        if not self.words:
+            self._complain("words are hidden: h shows them, then search")
+            return
         self.push_screen(WordSearchScreen(self.settings))
 
     def action_permit(self, choice: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -30,9 +30,16 @@ class DemoApp(NooscopeApp):
         theme_folder: Path | None = None,
         begin: Callable[[], ConfiguredStart] | None = None,
         note: str = "",
+        faults: Sequence[str] = (),
     ) -> None:
-        target = Target(sample.path, live=False)
-        super().__init__(target, settings, bookmarks=bookmarks, theme_folder=theme_folder, begin=begin)
+        super().__init__(
+            Target(sample.path, live=False),
+            settings,
+            bookmarks=bookmarks,
+            theme_folder=theme_folder,
+            begin=begin,
+            faults=faults,
+        )
         self._sample = sample
         self._note = note
         self.sub_title = sample.title
@@ -41,9 +48,16 @@ class DemoApp(NooscopeApp):
         return DemoScreen(self.settings.screen, self._sample, self._note)
 
 
-def run_demo(sample: Sample, settings: Settings, project: Path | None = None, *, note: str = "") -> int:
+def run_demo(
+    sample: Sample,
+    settings: Settings,
+    project: Path | None = None,
+    *,
+    note: str = "",
+    faults: Sequence[str] = (),
+) -> int:
     """Play a sample until the person leaves; a note says why, where it was not asked for."""
-    app = DemoApp(sample, settings, begin=partial(configured_start, project), note=note)
+    app = DemoApp(sample, settings, begin=partial(configured_start, project), note=note, faults=faults)
     end_with_terminal()
     app.run()
     return app.return_code or 0

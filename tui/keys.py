@@ -86,7 +86,9 @@ KEYS: list[BindingType] = [
         id="show.transcript",
         tooltip="All that was asked, done and said, searchable",
     ),
-    Binding("escape", "fleet", "fleet", show=False, id="show.fleet_back", tooltip="Back to all sessions"),
+    Binding(
+        "escape", "fleet_back", "fleet", show=False, id="show.fleet_back", tooltip="Back to all sessions"
+    ),
     Binding("F", "find", "find", show=False, id="find.words", tooltip="Find words in all sessions"),
     Binding(
         "m",

@@ -28,19 +28,22 @@ class ThemeFiles:
         """Register all themes and take the one that is wanted."""
         complaints = self._register() or ()
         if wanted not in self._app.available_themes:
-            self._complain(unknown_theme(wanted, self._app.available_themes))
+            complaints = (*complaints, unknown_theme(wanted, self._app.available_themes))
             wanted = _USUAL
         self._app.theme = wanted
-        for complaint in complaints:
-            self._complain(complaint)
+        self._tell(complaints)
 
     def look(self) -> None:
         """Take in what changed since the last look."""
         complaints = self._register()
         if complaints is not None:
             self._app._watch_theme(self._app.theme)
-            for complaint in complaints:
-                self._complain(complaint)
+            self._tell(complaints)
+
+    def _tell(self, complaints: tuple[str, ...]) -> None:
+        """All of them in one notice."""
+        if complaints:
+            self._complain("\n".join(complaints))
 
     def _register(self) -> tuple[str, ...] | None:
         """What is wrong with the files; None where none of them changed."""

@@ -337,7 +337,8 @@ class Driver:
         if not status.needs_you or status.stale:
             self._rung = None
             return
-        reason = status.why, None if self.tracker.synthetic else status.since
+        made_up = self.tracker.synthetic and not status.hooked
+        reason = "" if status.hooked else status.why, None if made_up else status.since
         if reason != self._rung:
             self._rung = reason
             told = status.reason

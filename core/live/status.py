@@ -84,6 +84,8 @@ class AgentTrouble(NamedTuple):
 
     since: float
     why: str
+    agent: str = MAIN
+    """Who has it."""
 
 
 class Open(NamedTuple):
@@ -163,6 +165,10 @@ class Status(Struct, frozen=True):
     need: Need = ""
     words: str = ""
     """What the log says of that need: the question, the plan, the call, the error; redacted, one line."""
+    hooked: bool = False
+    """The reason is in the words of a hook."""
+    agent: str = MAIN
+    """Whose trouble it is."""
 
     @property
     def reason(self) -> str:
@@ -177,6 +183,10 @@ class Status(Struct, frozen=True):
         if self.need == "error":
             return f"an error ended its turn: {quoted}"
         return f"{self.why}: {self.words}"
+
+    def wordless(self) -> Status:
+        """The same without what the log or a hook says in words."""
+        return replace(self, words="", why="it waits for your answer" if self.hooked else self.why)
 
     @property
     def needs_you(self) -> bool:
@@ -207,7 +217,8 @@ def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:
     quiet = max(0.0, now - facts.heard)
     stale = quiet >= limits.fleet.left
     if facts.asks is not None:
-        return Status("needs you", 3, *facts.asks, now - facts.asks.since >= limits.fleet.left and stale)
+        old = now - facts.asks.since >= limits.fleet.left and stale
+        return Status("needs you", 3, facts.asks.since, facts.asks.why, old, hooked=True)
     if facts.lost:
         return Status("no log", 3, facts.heard, facts.lost, stale)
     if facts.old:
@@ -252,7 +263,7 @@ def _began(call: Open, facts: StatusFacts) -> float:
 def _closed(facts: StatusFacts, quiet: float, limits: Limits) -> Status | None:
     """It ended its turn, or the person did, and nobody works on behind its back."""
     if facts.close == "ended":
-        return Status("ended", 0, facts.closed, "the session is over")
+        return Status("ended", 0, facts.closed, f"the session is over{_was(facts)}")
     if facts.close == "failed":
         why = "an error ended its turn; it goes on when you answer"
         return Status("needs you", 3, facts.closed, why, quiet >= limits.fleet.left, "error")
@@ -309,23 +320,27 @@ def _was(facts: StatusFacts) -> str:
 
 
 def _trouble(facts: StatusFacts, limits: Limits) -> Status | None:
-    if facts.loop is not None:
-        since, why = facts.loop
-        return Status("looping", 3, since, f"stuck: {why}" if facts.stuck is not None else why)
+    if (loop := facts.loop) is not None:
+        stuck = facts.stuck is not None and facts.stuck.agent == loop.agent
+        return _troubled("looping", 3, loop._replace(why=f"stuck: {loop.why}") if stuck else loop)
     if facts.halt is not None and not facts.fuse:
-        return Status("would halt", 3, *facts.halt)
+        return _troubled("would halt", 3, facts.halt)
     if facts.quarantine is not None:
-        return Status("quarantined", 3, *facts.quarantine)
+        return _troubled("quarantined", 3, facts.quarantine)
     if facts.stuck is not None:
-        return Status("stuck", 3, *facts.stuck)
+        return _troubled("stuck", 3, facts.stuck)
     if facts.context >= limits.fleet.context:
         turns = "turn" if facts.turns_left == 1 else "turns"
         left = "" if facts.turns_left is None else f", about {facts.turns_left} {turns} left"
         why = f"context {100 * facts.context:.0f}% of the way to compaction{left}"
         return Status("context full", 2, None, why)
     if facts.halt is not None:
-        return Status("would halt", 2, *facts.halt)
+        return _troubled("would halt", 2, facts.halt)
     return None
+
+
+def _troubled(word: Word, level: Level, trouble: AgentTrouble) -> Status:
+    return Status(word, level, trouble.since, trouble.why, agent=trouble.agent)
 
 
 def _at_work(facts: StatusFacts, limits: Limits) -> Status:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from core.engine import Step
 from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionStart, ToolUse, Turn
 from core.live.status import AgentTrouble, Open, StatusFacts
+from core.report.agents import agent_names
 from core.report.closing import Close, begins_turn, next_close
 from core.society import Society
 from core.story import FAILING, told_regime
@@ -125,22 +126,27 @@ class StatusTracker:
 
 
 def with_minds(
-    society: Society, log: StatusFacts, stuck: Mapping[str, float], quarantined: Mapping[str, float]
+    society: Society,
+    log: StatusFacts,
+    stuck: Mapping[str, float],
+    quarantined: Mapping[str, float],
+    whole: Society | None = None,
 ) -> StatusFacts:
-    """What the log tells together with what the minds do."""
+    """What the log tells together with what the minds do; sub-agents are called as in the `whole` session."""
     people = society.read()
     gauge = society.engine(MAIN).mind.heart.gauge
     working = [one.name for one in people.agents if one.awake and one.ended is None]
     if log.close == "ended":
         working = [name for name in working if name == MAIN]
     halt, fuse = _halt(society)
+    called = society if whole is None else whole
     return replace(
         log,
-        loop=_loop(society, working),
+        loop=_named(_loop(society, working), called),
         halt=halt,
         fuse=fuse,
-        quarantine=_first(quarantined, working, "affect is quarantined"),
-        stuck=_stuck(stuck, society, working),
+        quarantine=_named(_first(quarantined, working, "affect is quarantined"), called),
+        stuck=_named(_stuck(stuck, society, working), called),
         flow=log.flow if _flows(society) else None,
         context=gauge.fill,
         turns_left=gauge.turns_left(),
@@ -174,14 +180,14 @@ def _loop(society: Society, working: Sequence[str]) -> AgentTrouble | None:
     for name in working:
         loop = society.engine(name).response.loops.current
         if loop is not None:
-            return AgentTrouble(loop.began_at, _of(name, loop.what))
+            return AgentTrouble(loop.began_at, loop.what, name)
     return None
 
 
 def _first(since: Mapping[str, float], working: Sequence[str], why: str) -> AgentTrouble | None:
     for name in working:
         if name in since:
-            return AgentTrouble(since[name], _of(name, why))
+            return AgentTrouble(since[name], why, name)
     return None
 
 
@@ -191,14 +197,18 @@ def _stuck(since: Mapping[str, float], society: Society, working: Sequence[str])
         if name in since:
             receptor = society.engine(name).receptor
             if receptor.storm:
-                return AgentTrouble(
-                    since[name], _of(name, f"{receptor.facts.failures_in_a_row} actions in a row failed")
-                )
+                failed = f"{receptor.facts.failures_in_a_row} actions in a row failed"
+                return AgentTrouble(since[name], failed, name)
     return None
 
 
-def _of(agent: str, why: str) -> str:
-    return why if agent == MAIN else f"sub-agent {agent}: {why}"
+def _named(trouble: AgentTrouble | None, society: Society) -> AgentTrouble | None:
+    """Trouble of a sub-agent with what the screen calls it."""
+    if trouble is None or trouble.agent == MAIN:
+        return trouble
+    name = agent_names(society.read().agents)[trouble.agent]
+    called = name if name.startswith("sub-agent") else f"sub-agent {name}"
+    return trouble._replace(why=f"{called}: {trouble.why}")
 
 
 def _time(event: Event) -> float:

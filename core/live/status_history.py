@@ -71,7 +71,7 @@ class StatusHistory:
         awake = [one.name for one in society.read().agents if one.awake and one.ended is None]
         stuck = {name: at for name in awake if (at := self._since(name, index, "state")) is not None}
         held = {name: at for name in awake if (at := self._since(name, index, "quarantined")) is not None}
-        return with_minds(society, log, stuck, held)
+        return with_minds(society, log, stuck, held, self._timeline.society)
 
     def open_calls(self, index: int, at: float, asking: Collection[str] = frozenset()) -> tuple[Open, ...]:
         """Calls made by a moment and not answered among the first `index` events, oldest first.

@@ -1,14 +1,34 @@
-"""What each agent of a session was given, did last and cost, at any place of a recording."""
+"""What each agent of a session is called, was given, did last and cost, at any place of a recording."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from core.events import AgentStart, Event, Prompt, ToolUse, Turn
+from core.events import MAIN, AgentStart, Event, Prompt, ToolUse, Turn
 from core.report.cost import charge_of
+from core.report.formatting import plain
 from core.report.sums import Sum
+from core.society.readings import AgentReading
+
+
+def agent_names(agents: Sequence[AgentReading]) -> dict[str, str]:
+    """Every agent by what it is for, numbered in the order they started where several are for the same."""
+    roles = Counter(_role(agent) for agent in agents)
+    seen: Counter[str] = Counter()
+    names = {}
+    for agent in sorted(agents, key=lambda one: math.inf if one.started is None else one.started):
+        role = _role(agent)
+        seen[role] += 1
+        names[agent.name] = f"{role} {seen[role]}" if roles[role] > 1 else role
+    return names
+
+
+def _role(agent: AgentReading) -> str:
+    return MAIN if agent.name == MAIN else plain(agent.role, 24) or "sub-agent"
 
 
 class AgentOverview(Struct):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from core.events import (
     Advice,
     AgentEnd,
@@ -102,8 +105,11 @@ def tool_words(tool: str) -> str:
     return f"{server} {'_'.join(parts[2:]).replace('_', ' ')}".strip()
 
 
-def about(event: Event) -> tuple[str, str]:
-    """What it was about, in words, and the first path it went to; to be made plain before they are shown."""
+def about(event: Event, names: Mapping[str, str] = MappingProxyType({})) -> tuple[str, str]:
+    """What it was about, in words, and the first path it went to; to be made plain before they are shown.
+
+    `names` says what agents are called.
+    """
     if isinstance(event, ToolUse):
         return _deed(event), event.targets[0] if event.targets else ""
     if isinstance(event, Advice):
@@ -120,9 +126,9 @@ def about(event: Event) -> tuple[str, str]:
         cut = f"{short(before)} → {short(after) if after else '?'}" if before else ""
         return " ".join(part for part in (event.trigger, cut) if part), ""
     if isinstance(event, AgentStart):
-        return f"{event.child} {event.role}".strip(), ""
+        return names.get(event.child) or f"{event.child} {event.role}".strip(), ""
     if isinstance(event, AgentEnd):
-        return f"{event.child} reports, {count(event.tool_uses, 'tool use')}", ""
+        return f"{names.get(event.child, event.child)} reports, {count(event.tool_uses, 'tool use')}", ""
     return "", event.project if isinstance(event, SessionStart) else ""
 
 

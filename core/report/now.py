@@ -45,6 +45,8 @@ class Now(Struct, frozen=True):
     doing_at: float = 0.0
     running: bool = False
     """It has no result yet."""
+    rejected: bool = False
+    """It was not let through."""
     failed: str = ""
     """What failed last: its command."""
     failed_tool: str = ""
@@ -203,6 +205,7 @@ class Teller:
             doing=self._doing(call) if call else "",
             doing_at=call.at - began if call else 0.0,
             running=bool(running),
+            rejected=call is not None and not running and call.outcome == "rejected",
             failed=self._doing(failure) if failure else "",
             failed_tool=tool_words(failure.tool) if failure else "",
             error=_line(telling_line(self._words(failure).output)) if failure else "",
@@ -312,7 +315,8 @@ def now_lines(now: Now, at: float) -> list[str]:
     if now.asked:
         told.append(f"asked   “{now.asked}”, {span(max(0.0, at - now.asked_at))} before")
     if now.tool:
-        told.append(f"{'doing' if now.running else 'did':<8}{now.tool} {now.doing}".rstrip())
+        what = f"{now.tool} {now.doing}".rstrip() + (", rejected" if now.rejected else "")
+        told.append(f"{'doing' if now.running else 'did':<8}{what}")
     if now.failed:
         why = f": {now.error}" if now.error else ""
         told.append(f"failed  {now.failed}, {times(now.times)}{why}")

@@ -38,9 +38,12 @@ class Draft:
         self,
         base: Settings,
         implied: Callable[[Settings, Mapping[str, Any]], Mapping[str, Any]] | None = None,
+        begun: Settings | None = None,
     ) -> None:
         self._implied = implied
         """What else changes with some values, where one setting chooses many."""
+        self.begun = base if begun is None else begun
+        """The settings before any of them was changed."""
         self.base = base
         """The settings in force."""
         self.settings = base
@@ -64,6 +67,15 @@ class Draft:
     def drafted(self) -> Drafted:
         """As it stands now, to be shown."""
         return Drafted(self.base, dict(self.edits))
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """All that differs from how it began, in force already or not."""
+        return {
+            name: value
+            for name in tunables()
+            if (value := value_of(self.settings, name)) != value_of(self.begun, name)
+        }
 
     def value(self, name: str) -> Any:
         """What a setting would be."""

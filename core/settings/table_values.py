@@ -112,6 +112,19 @@ def with_toggled(words: tuple[str, ...], table: tuple[str, ...], word: str, *usu
     return tuple(each for each in words if each in wanted)
 
 
+def with_changes(held: Any, before: Any, after: Any) -> Any:
+    """A table with the rows changed in which two others differ; any other value as it is after."""
+    if not (isinstance(held, Mapping) and isinstance(before, Mapping) and isinstance(after, Mapping)):
+        return after
+    kept = {key: item for key, item in held.items() if key in after or key not in before}
+    changed = {
+        key: with_changes(held.get(key), before.get(key), item)
+        for key, item in after.items()
+        if key not in before or before[key] != item
+    }
+    return {**kept, **changed}
+
+
 def with_restored(shape: TableShape, table: Any, path: TablePath, *usual: Any) -> Any:
     """The table with a row as it is in the first of the usual tables in which it is another; MISSING in none.
 

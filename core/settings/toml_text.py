@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any
 
 import tomlkit
@@ -73,12 +73,25 @@ def _put(node: Any, steps: list[str], item: Item) -> None:
     """Set a value below a table, and make the tables on the way there."""
     group, *rest = steps
     if not rest:
-        node[group] = item
+        _set(node, group, item)
         return
     if group not in node:
         inline = isinstance(node, InlineTable)
         node[group] = tomlkit.inline_table() if inline else tomlkit.table(is_super_table=len(rest) > 1)
     _put(node[group], rest, item)
+
+
+def _set(node: Any, key: str, item: Item) -> None:
+    """Set a value; of a table only the rows that change, so that what is written beside the others stays."""
+    held = node.get(key) if isinstance(node, MutableMapping) else None
+    if not isinstance(item, InlineTable) or not isinstance(held, MutableMapping):
+        node[key] = item
+        return
+    for gone in [each for each in held if each not in item]:
+        del held[gone]
+    for inner, value in item.items():
+        if inner not in held or held[inner] != value:
+            _set(held, inner, value)
 
 
 def _merged(tree: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

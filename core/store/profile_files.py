@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from core.errors import StoreError
 from core.settings import Settings
 from core.settings.file import small_file
 from core.settings.layers import Layer, read_file, resolve, tunables, value_of
+from core.settings.table_values import item_at, with_changes
 from core.settings.toml_text import with_values
 from core.store.compensation import Chain, recover
 from core.store.config_path import PROJECT_SETTINGS, user_settings_file
@@ -59,6 +61,48 @@ def other_figures(settings: Settings, profile: str) -> dict[str, Any]:
     }
 
 
+def without_figures(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values less those that come with the profile of figures that is chosen among them."""
+    if PROFILE not in values:
+        return dict(values)
+    chosen, figures = profile_settings(values[PROFILE]), set(figure_names())
+    return {
+        name: value
+        for name, value in values.items()
+        if name not in figures or value != value_of(chosen, name)
+    }
+
+
+def taken_over(profile: SettingsProfile, begun: Settings) -> dict[str, Any]:
+    """Every setting of the model as the profile wants it, and what else it names.
+
+    A preset is about the whole model and means built-in values for all else, a person's profile
+    leaves that as it began, and a project's only narrows it.
+    """
+    if profile.scope == "project":
+        return {
+            name: value
+            for name, value in profile.values.items()
+            if tunables()[name].trust.allows(value, value_of(begun, name))
+        }
+    usual = Settings() if profile.scope == "built-in" else begun
+    rest = {name: value_of(usual, name) for name in tunables() if is_modelled(name)}
+    chosen = profile.values.get(PROFILE)
+    return {**rest, **(other_figures(usual, chosen) if chosen else {}), **profile.values}
+
+
+def _joined(text: str, edits: Mapping[str, Any], begun: Settings) -> dict[str, Any]:
+    """What a file is to hold where it already has a table that was changed."""
+    try:
+        held = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return dict(edits)
+    return {
+        name: with_changes(item_at(held, tuple(name.split("."))), value_of(begun, name), value)
+        for name, value in edits.items()
+    }
+
+
 class ProfileFiles(NamedTuple):
     """The folders and files of one person and one project."""
 
@@ -90,31 +134,23 @@ class ProfileFiles(NamedTuple):
         scopes: tuple[Scope, ...] = ("built-in", "user", "project")
         return read_profiles((scope, self.folder(scope)) for scope in scopes)
 
-    def save_profile(self, name: str, sentence: str, settings: Settings, scope: Scope) -> Path:
-        """Keep all that differs from the built-in model under a name."""
+    def save_profile(self, name: str, sentence: str, values: Mapping[str, Any], scope: Scope) -> Path:
+        """Keep changed values under a name."""
         path = self.folder(scope) / file_name(name.strip())
-        values = {
-            known: value
-            for known, each in tunables().items()
-            if is_modelled(known) and (value := value_of(settings, known)) != each.default
-        }
+        values = without_figures(values)
         if scope == "project":
             refuse_foreign(values)
             self._refuse_outside(path)
         self._write({path: profile_text(sentence, values)})
         return path
 
-    def save_settings(self, edits: Mapping[str, Any], scope: Scope) -> Path:
-        """Put changed values into a settings file, so that they hold the next time."""
+    def save_settings(self, edits: Mapping[str, Any], scope: Scope, begun: Settings | None = None) -> Path:
+        """Put changed values into a settings file, so that they hold the next time.
+
+        Of a table that the file has, only the rows that differ from how it began are touched.
+        """
         path = self.file(scope)
-        if PROFILE in edits:
-            chosen = profile_settings(edits[PROFILE])
-            known = {name for name in figure_names() if name in edits}
-            edits = {
-                name: value
-                for name, value in edits.items()
-                if name not in known or value != value_of(chosen, name)
-            }
+        edits = without_figures(edits)
         if scope == "project":
             refuse_foreign(edits)
             self._refuse_outside(path)
@@ -123,7 +159,7 @@ class ProfileFiles(NamedTuple):
         except (OSError, UnicodeDecodeError) as error:
             raise StoreError(f"{path} cannot be read: {error}") from error
         try:
-            made = with_values(text, edits)
+            made = with_values(text, _joined(text, edits, begun or Settings()))
         except ValueError as error:
             raise StoreError(f"{path}: {error}") from error
         self._write({path: made})

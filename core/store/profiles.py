@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from core.errors import StoreError
-from core.settings import Settings
 from core.settings.file import small_file
 from core.settings.layers import Complaint, read_file, resolve, tunables, value_of
 
@@ -23,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _-]{0,39}\Z")
 
 
 class SettingsProfile(NamedTuple):
-    """A name, what it is for, and the values that differ from the built-in ones."""
+    """A name, what it is for, and the values that it sets."""
 
     name: str
     sentence: str
@@ -57,21 +56,6 @@ def _files(folder: Path) -> list[Path]:
 def is_modelled(name: str) -> bool:
     """Whether a profile that does not name a setting means its built-in value."""
     return name.startswith(ROOMS) and not name.startswith(OURS)
-
-
-def taken_over(profile: SettingsProfile, standing: Settings) -> dict[str, Any]:
-    """Every setting as the profile wants it: its own values, and built-in ones for all else of the model.
-
-    A project's profile only narrows what stands.
-    """
-    if profile.scope == "project":
-        return {
-            name: value
-            for name, value in profile.values.items()
-            if tunables()[name].trust.allows(value, value_of(standing, name))
-        }
-    usual = {name: each.default for name, each in tunables().items() if is_modelled(name)}
-    return {**usual, **profile.values}
 
 
 def file_name(name: str) -> str:

@@ -102,7 +102,7 @@ async def test_it_turns_to_whom_it_speaks_about(demo_of: Callable[[str], DemoApp
         await move(app, pilot, held.at + 1)
         view = await shown(app, pilot, lambda view: view.agent == held.agent)
         assert view.frame.affect.quarantined
-        assert said(app).startswith(f"» {held.agent}: ")
+        assert said(app).startswith("» general-purpose 3: ")
         assert app.screen.query_one(Narrator).region.height == 2
         app.post_message(GoLive())
         ended = await shown(app, pilot, lambda view: view.agent == "main")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.tui.conftest import shown
+from tests.tui.conftest import press_each, shown, until
+from tests.tui.fleet_sessions import begin
 from tui.app import NooscopeApp
 from tui.screens.fleet import FleetScreen
 from tui.screens.main import MainScreen
+from tui.widgets.common.key_line import KeyLine
 
 KEYS = {
     "main": "",
@@ -24,18 +25,16 @@ KEYS = {
 }
 
 
-@pytest.mark.usefixtures("home")
-async def test_help_and_the_way_back(app_on: Callable[..., NooscopeApp], log: Path) -> None:
+async def test_help_and_the_way_back(
+    app_on: Callable[..., NooscopeApp], log: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(home))
+    begin(home, "mill", 1, 50).write()
     app = app_on(log, live=False)
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(app, pilot, lambda view: view.loading is None and view.total > 200)
         await pilot.press("end")
         await shown(app, pilot, lambda view: view.index == view.total)
-
-        async def until(screen: type) -> None:
-            async with asyncio.timeout(30):
-                while not isinstance(app.screen, screen):
-                    await pilot.pause(0.01)
 
         for name, key in KEYS.items():
             if key:
@@ -45,6 +44,28 @@ async def test_help_and_the_way_back(app_on: Callable[..., NooscopeApp], log: Pa
             assert any(one.binding.action == "show('help')" for one in app.screen.active_bindings.values())
             if key:
                 await pilot.press("escape")
-                await until(MainScreen)
+                await until(pilot, lambda: isinstance(app.screen, MainScreen))
         await pilot.press("escape")
-        await until(FleetScreen)
+        await until(pilot, lambda: isinstance(app.screen, FleetScreen) and bool(app.screen.rows))
+
+
+@pytest.mark.usefixtures("home")
+async def test_where_there_is_no_session_escape_stays(app_on: Callable[..., NooscopeApp], log: Path) -> None:
+    app = app_on(log, live=False)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot, lambda view: view.total > 200)
+        for _ in range(2):
+            app.clear_notifications()
+            await pilot.press("escape")
+            await until(pilot, lambda: bool(len(app._notifications)))
+            assert isinstance(app.screen, MainScreen)
+            [notice] = app._notifications
+            assert notice.message == "no session was found on this machine: q leaves nooscope"
+        await press_each(pilot, "f")
+        await until(pilot, lambda: app.screen.has_class("-empty"))
+        await pilot.pause()
+        keys = [key.key for key in app.screen.query_one(KeyLine).keys]
+        assert keys[:2] == ["escape", "question_mark"]
+        assert not set(keys) & set("spxhurHRJw") and "enter" not in keys and "slash" not in keys
+        await press_each(pilot, "s", "p", "u", "slash", "escape")
+        assert isinstance(app.screen, MainScreen)

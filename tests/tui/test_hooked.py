@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 from textual.widgets import Input, Label
 
@@ -95,6 +97,24 @@ async def test_a_permit_is_seen_and_given(app: NooscopeApp, link: Link, key: str
         assert "y once" not in strip(app)
 
 
+async def test_hidden_words_of_a_hook_are_neither_shown_nor_told(app: NooscopeApp, link: Link) -> None:
+    """Hiding them does not ring a second time."""
+    app._watching = True
+    async with app.run_test(size=(120, 40)) as pilot:
+        name = await open_app(app, pilot)
+        await pilot.press("h")
+        await shown(app, pilot, lambda view: not view.words)
+        link.tell(name, questions=(replace(question(name), at=time.time()),), mode="guard")
+        view = await shown(app, pilot, lambda view: view.status is not None and view.status.needs_you)
+        assert view.status is not None and view.status.why == "it waits for your answer"
+        await until(pilot, lambda: bool(len(app._notifications)))
+        told = [notice.message for notice in app._notifications]
+        assert told == ["▲ needs you: It waits for your answer."]
+        await pilot.press("h")
+        await shown(app, pilot, lambda view: view.status is not None and "rm -rf" in view.status.why)
+        assert len(app._notifications) == 1
+
+
 async def test_a_denial_asks_why(app: NooscopeApp, link: Link) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         name = await open_app(app, pilot)
@@ -121,10 +141,11 @@ async def test_nothing_is_permitted_unseen(app: NooscopeApp, link: Link) -> None
         await pilot.press("y")
         link.tell(name, questions=(question(name),))
         await shown(app, pilot, lambda view: bool(view.hooks and view.hooks.questions))
+        said = [notice.message for notice in app._notifications]
         await pilot.press("h", "y")
         await pilot.pause()
         assert link.decided == []
-        said = [notice.message for notice in app._notifications]
+        said += [notice.message for notice in app._notifications]
         assert any("one of another session does: f shows them" in text for text in said)
         assert any("words are hidden" in text for text in said)
 

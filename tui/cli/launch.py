@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,6 +79,7 @@ def show_session(
     project: Path | None = None,
     edits: Mapping[str, Any] | None = None,
     plain: bool = False,
+    faults: Sequence[str] = (),
 ) -> int:
     """Show a session; without a path the newest that is active, else all sessions, else a sample."""
     if not has_screen():
@@ -87,13 +88,13 @@ def show_session(
 
     if path is not None:
         target = Target(path, live, session, at)
-        return run_app(target, settings, project=project, edits=edits, plain=plain)
+        return run_app(target, settings, project=project, edits=edits, plain=plain, faults=faults)
     here = sessions_here(settings)
     if not here:
-        return _show_sample(settings, project)
+        return _show_sample(settings, project, faults)
     active = [found for found in here if found.active]
     newest = Target(active[0].path, True, active[0].session) if active else None
-    return run_app(newest, settings, project=project, edits=edits, plain=plain)
+    return run_app(newest, settings, project=project, edits=edits, plain=plain, faults=faults)
 
 
 def run_app(
@@ -104,8 +105,12 @@ def run_app(
     *,
     edits: Mapping[str, Any] | None = None,
     plain: bool = False,
+    faults: Sequence[str] = (),
 ) -> int:
-    """Show a session, or all of them where none is named, until the person leaves."""
+    """Show a session, or all of them where none is named, until the person leaves.
+
+    `faults` of the settings are told on the screen.
+    """
     import core.arrays  # noqa: F401 before anything that imports numpy
     from core.intake.link import IntakeLink
     from core.intake.place import default_place
@@ -125,13 +130,14 @@ def run_app(
         carry_over=None if plain else CarryOverStore(),
         edits=edits,
         link=IntakeLink(default_place()),
+        faults=faults,
     )
     end_with_terminal()
     app.run()
     return app.return_code or 0
 
 
-def _show_sample(settings: Settings, project: Path | None) -> int:
+def _show_sample(settings: Settings, project: Path | None, faults: Sequence[str]) -> int:
     """What there is to see before any agent has run here."""
     from core.store.profile_files import other_figures
     from core.timeline.rerun import overlaid
@@ -139,7 +145,7 @@ def _show_sample(settings: Settings, project: Path | None) -> int:
 
     sample = find_sample(FIRST)
     chosen = {**other_figures(settings, FIGURES), BOUNDED: True, "timeline.play.speed": sample.speed}
-    return run_demo(sample, overlaid(settings, chosen), project, note=SAMPLE_NOTE)
+    return run_demo(sample, overlaid(settings, chosen), project, note=SAMPLE_NOTE, faults=faults)
 
 
 def print_report(

@@ -146,7 +146,8 @@ def known_agent(timeline: Timeline, name: str | None) -> str | None:
 def settings_from(args: argparse.Namespace, *, told: bool = False) -> Resolved:
     """All layers laid over each other; faults go to standard error unless they were told before.
 
-    A wrong `--set` ends the run; a path that cannot be used only costs its setting.
+    They are left in `args.faults` for a screen to tell. A wrong `--set` ends the run; a path that cannot be
+    used only costs its setting.
     """
     from core.settings.layers import read_assignments, read_environment, read_file, resolve
 
@@ -160,10 +161,11 @@ def settings_from(args: argparse.Namespace, *, told: bool = False) -> Resolved:
         read_assignments(args.assignments),
     ]
     resolved = resolve(_above_profile([layer for layer, _ in read]))
-    wrong = [*(fault for _, faults in read for fault in faults), *resolved.complaints]
+    wrong = [*(each for _, faults in read for each in faults), *resolved.complaints]
     settings, lost = _without_lost_paths(resolved)
-    for complaint in () if told else (*wrong, *lost):
-        print(f"nooscope: {complaint}", file=sys.stderr)
+    args.faults = () if told else tuple(map(str, (*wrong, *lost)))
+    for fault in args.faults:
+        print(f"nooscope: {fault}", file=sys.stderr)
     if any(complaint.origin == "--set" for complaint in wrong):
         raise SystemExit(2)
     kept = {

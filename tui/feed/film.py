@@ -6,11 +6,12 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from core.engine import Step
-from core.events import Compaction, Event
+from core.events import AgentEnd, AgentStart, Compaction, Event
 from core.live.source import Source, Target
 from core.live.status import Limits, Open
 from core.live.status_history import StatusHistory
 from core.logs.session import LogSession
+from core.report.agents import agent_names
 from core.report.compaction import Preserved, context_after, preserve_at, with_context_after
 from core.report.spending import Spending
 from core.settings import Settings
@@ -36,6 +37,8 @@ class Film:
         self._preserved: tuple[tuple[int, str], Preserved] | None = None
         self._cuts: dict[str, list[int]] = {}
         """Where each agent's context was cut."""
+        self._names: dict[str, str] | None = None
+        """What each agent is called, until another one comes."""
         for count, event in enumerate(timeline.events, 1):
             self._take(count, event)
 
@@ -54,6 +57,8 @@ class Film:
 
     def _take(self, count: int, event: Event) -> None:
         self._subjects.add(count, event)
+        if isinstance(event, AgentStart | AgentEnd) or event.agent not in (self._names or ()):
+            self._names = None
         if isinstance(event, Compaction):
             self._cuts.setdefault(event.agent, []).append(count - 1)
 
@@ -86,6 +91,7 @@ class Film:
             subject=self._subjects.at(index),
             agent=shown,
             agents=sight.agents,
+            names=self._called(),
             index=index,
             total=total,
             start=timeline.events[0].at if total else 0.0,
@@ -108,6 +114,11 @@ class Film:
             preserved=self._preserved_at(index, shown),
             burn=tokens_a_minute(timeline.events, index, at, self._stretch, shown),
         )
+
+    def _called(self) -> dict[str, str]:
+        if self._names is None:
+            self._names = agent_names(self.timeline.society.read().agents)
+        return self._names
 
     def _preserved_at(self, index: int, agent: str) -> Preserved | None:
         """What stood at the agent's last compaction before a place; made once for each."""

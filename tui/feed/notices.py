@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import PurePath
-from typing import Protocol
+from typing import Any, Protocol
 
+from textual.app import App
 from textual.driver import Driver
 from textual.message import Message
 
@@ -16,6 +18,21 @@ from tui.feed.messages import Noticed
 from tui.feed.view import Subject, View
 
 _TITLES = {"needs_you": "Needs you", "risk": "Risk", "done": "Done"}
+
+
+_FAULTS = 3
+"""Faults of the settings that are told one by one."""
+_READ = 20.0
+"""Seconds in which they can be read."""
+
+
+def tell_faults(app: App[Any], faults: Sequence[str]) -> None:
+    """Say in one notice what is wrong with the settings: standard error is hidden behind the screen."""
+    if faults:
+        more = len(faults) - _FAULTS
+        rest = [f"and {more} more: nooscope settings names them"] if more > 0 else []
+        said = "\n".join([*faults[:_FAULTS], *rest])
+        app.notify(said, title="Settings", severity="warning", timeout=_READ, markup=False)
 
 
 class LiveApp(Protocol):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from core.engine import Frame
 from core.events import MAIN, Matter
@@ -51,6 +51,8 @@ class View(Struct, frozen=True):
     subject: Subject = Subject()
     agent: str = MAIN
     agents: tuple[str, ...] = (MAIN,)
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What each agent of the whole recording is called."""
     index: int = 0
     """Events before the playhead."""
     total: int = 0

@@ -42,7 +42,7 @@ class WordsAtPlayhead:
 
     def hide_in(self, status: Status) -> Status:
         """The status without words where none may be shown."""
-        return status if self.wanted.shown else replace(status, words="")
+        return status if self.wanted.shown else status.wordless()
 
 
 def status_with_need(view: View) -> Status | None:

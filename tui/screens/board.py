@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from textual._path import CSSPathType
@@ -28,6 +28,9 @@ from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
+
+ZOOMED = dict.fromkeys(("panel.zoom", "paths.zoom", "signals.zoom"), "all panels")
+"""What the keys that zoom are called while a panel is alone."""
 
 
 class Board(Screen[None]):
@@ -119,8 +122,14 @@ class CardBoard(Board):
         if self.maximized is None:
             message.panel.detailed = True
             self.maximize(message.panel, container=False)
+            self.refresh_bindings()
         else:
             self._restore()
+
+    @property
+    def key_names(self) -> Mapping[str, str]:
+        """What the keys that zoom do while a card is alone."""
+        return {} if self.maximized is None else ZOOMED
 
     def action_leave(self) -> None:
         if self.maximized is None:
@@ -132,3 +141,4 @@ class CardBoard(Board):
         for card in self.query(Card):
             card.detailed = False
         self.minimize()
+        self.refresh_bindings()

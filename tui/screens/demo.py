@@ -15,6 +15,7 @@ from sample_sessions import Line, Sample
 from tui.feed.messages import SelectAgent
 from tui.feed.view import View
 from tui.screens.main import MainScreen
+from tui.widgets.common.agent_names import names_of
 
 
 class Narrator(Static):
@@ -48,7 +49,7 @@ class Narrator(Static):
         if line == self._line:
             return
         before, self._line = self._line, line
-        self.update(_words(line, self._note))
+        self.update(_words(line, self._note, names_of(view).get(line.agent, line.agent)))
         if line.agent != before.agent:
             self.post_message(SelectAgent(line.agent))
 
@@ -66,7 +67,7 @@ class DemoScreen(MainScreen):
         yield Narrator(self._sample, self._note).data_bind(MainScreen.view)
 
 
-def _words(line: Line, note: str) -> Content:
-    who = "" if line.agent == MAIN else f"{line.agent}: "
+def _words(line: Line, note: str, name: str = "") -> Content:
+    who = "" if line.agent == MAIN else f"{name or line.agent}: "
     said = Content(f"» {who}{line.text}")
     return Content.assemble((f"{note}\n", "dim not bold"), said) if note else said

@@ -25,7 +25,7 @@ from core.live.status import Limits
 from core.report.sums import Budget
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
-from tui.feed.messages import AnswerPermit, OpenSession
+from tui.feed.messages import AnswerPermit, Failed, OpenSession
 from tui.screens.at_hand import copy_resume, show_pane
 from tui.screens.breakpoints import HEIGHTS, WIDTHS
 from tui.widgets.common.key_line import KeyLine, permit_bindings
@@ -49,6 +49,12 @@ _OF_ONE = "space,left,right,shift+left,shift+right,comma,full_stop,n,N,b,g,a,A,p
 
 _MORE = ("fleet.resume", "fleet.pane", "fleet.watch", "fleet.words", "find.words", "quit")
 """Keys that the line shows where it has room."""
+
+_OF_ROWS = frozenset(
+    f"fleet.{name}"
+    for name in ("open", "sort", "group", "axes", "fold", "resume", "pane", "urgent", "filter", "watch")
+) | {"fleet.replay", "fleet.words"}
+"""Keys that need a session in the list."""
 
 _BY_READING = ("frustration", "tokens", "agent")
 """Sort orders whose column stands among the axes."""
@@ -74,7 +80,12 @@ class FleetScreen(Screen[None]):
             "h,o", "fold", "all", key_display="h", id="fleet.fold", tooltip="List sessions at rest, or not"
         ),
         Binding(
-            "H", "app.words", "hide words", show=False, id="fleet.words", tooltip="Hide titles and questions"
+            "H",
+            "app.words",
+            "hide words",
+            show=False,
+            id="fleet.words",
+            tooltip="Hide all words, or show them",
         ),
         Binding(
             "R", "resume", "resume", show=False, id="fleet.resume", tooltip="Copy the command that resumes it"
@@ -97,7 +108,7 @@ class FleetScreen(Screen[None]):
     now: var[float] = var(0.0)
     hooks: var[HookBoard] = var(HookBoard())
     words: var[bool] = var(True)
-    """Titles and questions are shown; the app's `words` decides."""
+    """What was asked and said is shown; the app's `words` decides."""
 
     @dataclass
     class Seen(Message):
@@ -120,6 +131,8 @@ class FleetScreen(Screen[None]):
         self._watch = FleetWatch(self._roster, lambda rows, now: self.post_message(self.Seen(rows, now)))
         self._arrived = time.monotonic()
         self._first = True
+        self._returns = False
+        """It was not asked for by its name: where it is empty it is left again."""
         self._seen: tuple[FleetRow, ...] = ()
         """The rows as the logs tell them."""
 
@@ -167,6 +180,11 @@ class FleetScreen(Screen[None]):
             self._lay_out()
             self.set_class(not message.rows, "-empty")
             self._title()
+        self.refresh_bindings()
+        if self._returns and not message.rows:
+            self._go_back()
+            return
+        self._returns = False
         if message.rows and self.focused is None:
             self.call_after_refresh(self.query_one(FleetTable).focus)
 
@@ -214,7 +232,8 @@ class FleetScreen(Screen[None]):
         self.order = self.order._replace(grouped=not self.order.grouped)
 
     def action_urgent(self) -> None:
-        self.order = self.order._replace(urgent=not self.order.urgent)
+        if self._seen:
+            self.order = self.order._replace(urgent=not self.order.urgent)
 
     def action_axes(self) -> None:
         self.order = self.order._replace(axes=not self.order.axes)
@@ -226,12 +245,34 @@ class FleetScreen(Screen[None]):
         """List sessions at rest too."""
         self.order = self.order._replace(folded=False)
 
+    def visit(self) -> None:
+        """Be left again where there is nothing to list and a session lies below."""
+        self._returns = True
+        if not self._first and not self._seen:
+            self._go_back()
+
+    def _go_back(self) -> None:
+        self._returns = False
+        if getattr(self.app, "view", None) is not None:
+            self.dismiss()
+            self.app.notify("no session was found on this machine: q leaves nooscope", markup=False)
+
+    @property
+    def idle_keys(self) -> frozenset[str]:
+        """Keys that do nothing while the list is empty."""
+        if not self.has_class("-empty"):
+            return frozenset()
+        return _OF_ROWS if getattr(self.app, "view", None) is not None else _OF_ROWS | {"fleet.leave"}
+
     def action_resume(self) -> None:
         row = self.query_one(FleetTable).chosen
         if row is not None:
             copy_resume(self.app, row.agent, row.session, str(row.path), row.project)
 
     def action_permit(self, choice: str) -> None:
+        if not self.words:
+            self.post_message(Failed("words are hidden: H shows what it asks, then answer"))
+            return
         row = self.query_one(FleetTable).chosen
         waits = row.signs.questions if row is not None and row.signs is not None else ()
         first = min(waits, key=lambda one: (one.late, one.number), default=None)
@@ -243,8 +284,9 @@ class FleetScreen(Screen[None]):
             show_pane(self.app, row.agent, row.project)
 
     def action_filter(self) -> None:
-        self.add_class("-filtering")
-        self.query_one(Input).focus()
+        if self._seen:
+            self.add_class("-filtering")
+            self.query_one(Input).focus()
 
     def action_open(self, live: bool) -> None:
         row = self.query_one(FleetTable).chosen

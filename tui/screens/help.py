@@ -66,18 +66,35 @@ class HelpScreen(Board):
         self._show("")
 
     def _gather(self) -> Iterator[Topic]:
-        """The app, the screens below this one with their panels, then all other screens and this one."""
+        """What the person looks at, what works everywhere, then all other screens and this one.
+
+        On the main screen most keys are the app's, so that only what has the focus goes before them.
+        """
         app = type(self.app)
-        yield topic("Everywhere", (app, Screen), self._settings.keymap, set())
-        yield topic("In every panel", (Panel,), self._settings.keymap, set())
         known = binding_names(app) | binding_names(Screen) | binding_names(Panel)
         told: set[type] = set()
-        for screen in reversed(self.app.screen_stack[:-1]):
-            panels = [type(part) for part in screen.query("*") if isinstance(part, Panel) or type(part).HELP]
+        below = self.app.screen_stack[:-1]
+        first = [] if not below else self._own(below[-1], told, known, whole=len(below) > 1)
+        yield from first
+        everywhere = "Everywhere, but for keys named above" if first else "Everywhere"
+        yield topic(everywhere, (app, Screen), self._settings.keymap, set())
+        yield topic("In every panel", (Panel,), self._settings.keymap, set())
+        for screen in reversed(below):
+            panels = [type(part) for part in _explained(screen)]
             yield from self._screen(_title(type(screen)), type(screen), panels, told, known)
         for title, (kind, parts) in _SCREENS.items():
             yield from self._screen(f"{title} screen", kind, parts, told, known)
         yield topic("Help", (HelpScreen, TextPage), self._settings.keymap, known)
+
+    def _own(self, screen: Screen[object], told: set[type], known: set[str], *, whole: bool) -> list[Topic]:
+        """What has the focus on a screen, and around it the screen itself where that is wanted."""
+        focused = screen.focused.ancestors_with_self if screen.focused is not None else []
+        near = [type(part) for part in _explained(screen) if part in focused]
+        found = list(self._parts(near, told, known))
+        if whole:
+            panels = [type(part) for part in _explained(screen)]
+            found += self._screen(_title(type(screen)), type(screen), panels, told, known)
+        return found
 
     def _screen(
         self,
@@ -92,6 +109,9 @@ class HelpScreen(Board):
             found = topic(title, (kind,), self._settings.keymap, known)
             if found.rows or found.text:
                 yield found
+        yield from self._parts(panels, told, known)
+
+    def _parts(self, panels: Iterable[type[Widget]], told: set[type], known: set[str]) -> Iterator[Topic]:
         for panel in panels:
             if panel not in told:
                 told.add(panel)
@@ -134,6 +154,11 @@ class HelpScreen(Board):
     @on(Input.Submitted, "#search")
     def _searched(self) -> None:
         self._end_search()
+
+
+def _explained(screen: Screen[object]) -> list[Widget]:
+    """The parts of a screen that help tells of."""
+    return [part for part in screen.query("*") if isinstance(part, Panel) or type(part).HELP]
 
 
 def _title(kind: type) -> str:

@@ -11,7 +11,7 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.keys import format_key
 
-from tui.draw.line import Line, fit
+from tui.draw.line import Line, fit, wrapped
 
 _SET_OFF = re.compile(r"(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)")
 _MEASURE = 96
@@ -100,19 +100,21 @@ def help_lines(topics: Iterable[Topic], width: int) -> list[Line]:
         lines += _prose(each.text, width)
         if each.text and each.rows:
             lines.append([])
-        lines += [_key_line(row, width) for row in each.rows]
+        lines += [line for row in each.rows for line in _key_lines(row, width)]
     return lines
 
 
-def _key_line(row: KeyRow, width: int) -> Line:
+def _key_lines(row: KeyRow, width: int) -> Iterator[Line]:
+    """A key beside what it does, which takes as many lines as it needs."""
     keys = 14 if width < _SPACIOUS else 24
     name = 22 if width >= 70 else 0
     room = max(8, min(48 if width < _SPACIOUS else 90, width - keys - name - 1))
-    return [
-        (fit(row.keys, keys - 1) + " ", "strong"),
-        (fit(row.does, room) + " ", "plain"),
-        (fit(row.id, name), "quiet"),
-    ]
+    for number, piece in enumerate(wrapped(row.does, room)):
+        yield [
+            (fit("" if number else row.keys, keys - 1) + " ", "strong"),
+            (fit(piece, room) + " ", "plain"),
+            (fit("" if number else row.id, name), "quiet"),
+        ]
 
 
 def _prose(text: str, width: int) -> list[Line]:
@@ -147,7 +149,7 @@ def _blocks(text: str) -> list[str]:
 def _wrapped(text: str, width: int) -> list[Line]:
     """One paragraph over as many lines as it needs, each piece in its style."""
     parts = [part for part in _SET_OFF.split(text) if part]
-    bare = [part.strip("`*") if _SET_OFF.fullmatch(part) else part for part in parts]
+    bare = [_unmarked(part) if _SET_OFF.fullmatch(part) else part for part in parts]
     clean = "".join(bare)
     strong = [
         _SET_OFF.fullmatch(part) is not None for part, word in zip(parts, bare, strict=True) for _ in word
@@ -160,6 +162,12 @@ def _wrapped(text: str, width: int) -> list[Line]:
             start = word.start()
         end = word.end()
     return [*lines, _styled_run(clean, strong, start, end)]
+
+
+def _unmarked(part: str) -> str:
+    """What stands between the marks that set it off."""
+    marks = 2 if part.startswith("**") else 1
+    return part[marks:-marks]
 
 
 def _styled_run(text: str, strong: list[bool], start: int, end: int) -> Line:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol, cast
 
+from msgspec.structs import replace
 from textual.app import App, SystemCommand
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
@@ -29,6 +31,7 @@ from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
 from tui.feed.messages import OpenSession, ReturnTo, Seek, SelectAgent, ShowTranscript
 from tui.feed.view import View
+from tui.widgets.common.agent_names import names_of
 from tui.widgets.common.mark_words import mark_text
 from tui.widgets.common.panel import Panel
 
@@ -45,6 +48,7 @@ class _Observatory(Protocol):
     view: View | None
     recording: Timeline | None
     bookmarks: tuple[Bookmark, ...]
+    words: bool
 
     def post_message(self, message: Message) -> bool: ...
 
@@ -120,7 +124,7 @@ class OtherSessions(Provider):
         self._found = asyncio.create_task(asyncio.to_thread(_sessions))
 
     async def discover(self) -> Hits:
-        for found in (await self._found)[:_FEW]:
+        for found in await self._sessions(_FEW):
             yield DiscoveryHit(
                 Content(_called(found)), partial(self._open, found), _called(found), _of(found)
             )
@@ -128,13 +132,18 @@ class OtherSessions(Provider):
     async def search(self, query: str) -> Hits:
         words = query.lower().split()
         shown = 0
-        for found in await self._found:
+        for found in await self._sessions():
             if all(word in f"session {_called(found)} {_of(found)}".lower() for word in words):
                 shown += 1
                 text = _called(found)
                 yield Hit(0.9 - shown / 1000, Content(text), partial(self._open, found), text, _of(found))
             if shown >= _MOST:
                 return
+
+    async def _sessions(self, most: int | None = None) -> list[Found]:
+        """Those that were found, without their titles while words are hidden."""
+        found = (await self._found)[:most]
+        return found if cast(_Observatory, self.app).words else [replace(one, title="") for one in found]
 
     def _open(self, found: Found) -> None:
         cast(_Observatory, self.app).post_message(OpenSession(found.path, found.active, found.session))
@@ -169,12 +178,13 @@ class SessionSearch(Provider):
         words = query.lower().split()
         found = 0
         for text, help_text, message in self._all():
-            if all(word in text.lower() for word in words):
+            noted = f"{text} {help_text}" if isinstance(message, ReturnTo) else text
+            if all(word in noted.lower() for word in words):
                 found += 1
                 shown = Content(text)
                 for word in words:
-                    begin = text.lower().find(word)
-                    shown = shown.stylize("bold underline", begin, begin + len(word))
+                    if (begin := text.lower().find(word)) >= 0:
+                        shown = shown.stylize("bold underline", begin, begin + len(word))
                 yield Hit(1.0 - found / (_MOST + 2), shown, partial(self._go, message), text, help_text)
             if found >= _MOST:
                 return
@@ -190,7 +200,7 @@ class SessionSearch(Provider):
             return
         for bookmark in app.bookmarks:
             yield f"⚑ {plain(bookmark.name, 80)}", plain(bookmark.note, 80), ReturnTo(bookmark.name)
-        yield from mark_hits(timeline, view.start)
+        yield from mark_hits(timeline, view.start, names_of(view))
         for path in _leaves(view.frame.receptor.heatmap.tree):
             yield plain(path, 90), "transcript of this path", ShowTranscript(path)
         for place in range(len(timeline.events) - 1, max(-1, len(timeline.events) - 1 - _EVENTS), -1):
@@ -203,16 +213,18 @@ class SessionSearch(Provider):
                 yield f"{when}  {sign} {plain(told, 80)}", f"event {place + 1:,}", Seek(place + 1)
 
 
-def mark_hits(timeline: Timeline, start: float) -> Iterator[tuple[str, str, Message]]:
+def mark_hits(
+    timeline: Timeline, start: float, names: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[tuple[str, str, Message]]:
     """Every mark that somebody is told of in words, the newest first; times are counted from `start`."""
     for number in range(len(timeline.marks) - 1, -1, -1):
         mark = timeline.marks[number]
         if mark.kind == "background":
             continue
-        said = plain(mark_text(mark), 60)
+        said = plain(mark_text(mark, names), 60)
         by = "nooscope" if mark.kind == "method" else mark.kind
         words = said if said.startswith(mark.kind) else f"{by}  {said}"
-        who = "" if mark.agent == MAIN else plain(mark.agent, 24)
+        who = "" if mark.agent == MAIN else names.get(mark.agent) or plain(mark.agent, 24)
         yield f"{clock(mark.at - start)}  {words}", who, Seek(mark.place + 1)
 
 
@@ -230,7 +242,8 @@ def app_commands(app: App[Any], screen: Screen[object]) -> Iterator[SystemComman
     yield SystemCommand("Picture", "Save the screen as SVG", app.deliver_screenshot)
     view = cast(_Observatory, app).view
     for name in () if view is None else view.agents:
-        yield SystemCommand(f"Show agent {name}", "", partial(app.post_message, SelectAgent(name)), False)
+        called = f"Show agent {names_of(view).get(name, plain(name, 24))}" if view else ""
+        yield SystemCommand(called, "", partial(app.post_message, SelectAgent(name)), False)
 
 
 def _key_commands(screen: Screen[object]) -> Iterator[SystemCommand]:

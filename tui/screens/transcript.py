@@ -21,6 +21,7 @@ from core.settings.screen import ScreenSettings
 from tui.feed.messages import EditFile
 from tui.feed.view import View
 from tui.screens.board import Board
+from tui.widgets.common.agent_names import names_of
 from tui.widgets.transcript.document import Document
 from tui.widgets.transcript.passage import PassagePane
 
@@ -88,7 +89,7 @@ class TranscriptScreen(Board):
             "prompts and answers" if wanted.prompts else "",
             wanted.path and f"path {wanted.path}",
             wanted.tool and f"tool {wanted.tool}",
-            wanted.agent and f"agent {wanted.agent}",
+            wanted.agent and f"agent {self._called(wanted.agent)}",
             wanted.text and f"“{wanted.text}”",
         ]
         said = " · ".join(plain(part, 40) for part in parts if part)
@@ -98,6 +99,9 @@ class TranscriptScreen(Board):
                 found += f", {100 * listed.searched:.0f}% searched"
             document.border_title = Content(f"Transcript  {found}")
             document.border_subtitle = Content(f"only {said}; 1 shows all") if said else None
+
+    def _called(self, agent: str) -> str:
+        return agent if self.view is None else names_of(self.view).get(agent, agent)
 
     def on_document_listed(self, message: Document.Listed) -> None:
         self._listed = message

@@ -106,6 +106,11 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
         self._tell()
         self._fill()
         self.set_interval(_AGAIN, self._look_again)
+        self.watch(self.app, "words", self._hide, init=False)
+
+    def _hide(self, words: bool) -> None:
+        if not words:
+            self.dismiss()
 
     def on_input_changed(self, message: Input.Changed) -> None:
         message.stop()

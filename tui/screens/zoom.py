@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 from textual.widget import Widget
 
 from core.settings.screen import ScreenSettings
-from tui.screens.board import Board
+from tui.screens.board import ZOOMED, Board
 from tui.widgets.common.panel import Panel
 
 
@@ -15,6 +16,8 @@ class ZoomScreen(Board):
     """A panel between status and timeline; the playback keys work here too."""
 
     AUTO_FOCUS = "#zoomed"
+    key_names: ClassVar[Mapping[str, str]] = ZOOMED
+    """What the keys that zoom do here."""
     DEFAULT_CSS = """
     ZoomScreen #zoomed { height: 1fr; }
     """

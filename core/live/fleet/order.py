@@ -110,9 +110,12 @@ class Census(NamedTuple):
     look: int
     work: int
     rest: int
+    new: int = 0
+    """Without any event so far."""
 
 
 def census(rows: Sequence[FleetRow]) -> Census:
     """Count them."""
-    levels = [row.status.level for row in rows]
-    return Census(levels.count(3), levels.count(2), levels.count(1), levels.count(0))
+    levels = [row.status.level for row in rows if row.status.word != "new"]
+    new = len(rows) - len(levels)
+    return Census(levels.count(3), levels.count(2), levels.count(1), levels.count(0), new)

@@ -99,7 +99,8 @@ class FleetRow(Struct, frozen=True):
 
     def wordless(self) -> FleetRow:
         """The same session without what the person and the agent wrote, for a shared screen."""
-        return replace(self, title="", status=replace(self.status, words=""))
+        signs = None if self.signs is None else replace(self.signs, questions=())
+        return replace(self, title="", last="", last_sign="", status=self.status.wordless(), signs=signs)
 
     @property
     def name(self) -> str:
@@ -110,6 +111,11 @@ class FleetRow(Struct, frozen=True):
     def why(self) -> str:
         """The reason of its status, fit to be shown."""
         return plain(redact(self.status.reason))
+
+    @property
+    def running(self) -> int:
+        """Sub-agents at work; nobody is in a session at rest, whatever its log left open."""
+        return 0 if self.status.at_rest else self.facts.running
 
     @property
     def cost(self) -> str:
@@ -129,6 +135,7 @@ def row_json(row: FleetRow, now: float) -> dict[str, Any]:
     """A row for scripts."""
     stands, facts = row.status, row.facts
     since = stands.since
+    unread = None if row.partial else 0
     return {
         "session": row.session,
         "host": row.host,
@@ -153,7 +160,7 @@ def row_json(row: FleetRow, now: float) -> dict[str, Any]:
         "context_tokens": row.context_tokens,
         "compaction_point": row.compaction_point,
         "turns_to_compaction": facts.turns_left,
-        "compactions": row.compactions,
+        "compactions": row.compactions or unread,
         "governor": row.governor,
         "halt": row.halt,
         "loop": facts.loop.why if facts.loop else "",
@@ -167,8 +174,8 @@ def row_json(row: FleetRow, now: float) -> dict[str, Any]:
         "tokens_per_minute": round(row.burn, 1),
         "last_event": row.last,
         "last_event_at": row.last_at or None,
-        "subagents": facts.subagents,
-        "subagents_running": facts.running,
+        "subagents": facts.subagents or unread,
+        "subagents_running": row.running,
         "events": facts.events,
         "title": row.title,
         "dollars": round(row.dollars, 6) if row.priced else None,

@@ -175,6 +175,22 @@ def test_a_row_of_the_fleet_with_its_hooks(signs: HookSigns | None, word: str) -
     assert hooked.hooked(None, 100.0, LIMITS).signs is None
 
 
+def test_a_row_without_words_keeps_those_of_hooks_to_itself() -> None:
+    facts = StatusFacts(events=3, heard=95.0, close="done", closed=95.0)
+    stands = status_of(facts, 100.0, LIMITS)
+    row = FleetRow("k", Path("x"), "s", "pi", "/p", facts, stands, last="said “so”", title="A day")
+    asks = row.hooked(HookSigns(questions=(QUESTION,)), 100.0, LIMITS)
+    assert "rm -rf x" in asks.why
+    bare = asks.wordless()
+    assert (bare.why, bare.title, bare.last, bare.signs) == (
+        "it waits for your answer",
+        "",
+        "",
+        HookSigns(),
+    )
+    assert row.wordless().why == row.why
+
+
 def test_a_board_lists_the_questions_of_all_sessions_in_order() -> None:
     from msgspec.structs import replace
 

@@ -210,6 +210,14 @@ def test_a_loop_is_named_with_its_beginning() -> None:
     assert "pytest" in facts.loop.why
 
 
+def test_a_session_that_ended_in_a_loop_says_so() -> None:
+    same = [use(5.0 * number, outcome="failure", call=7, shape=7, result=5) for number in range(1, 9)]
+    ended = stand(run([START, ASKED, *same, SessionEnd(at=NOW + 60)]))
+    assert ended.word == "ended"
+    assert ended.why.startswith("the session is over; it was looping (pytest failed")
+    assert stand(run([START, ASKED, use(5.0), SessionEnd(at=NOW + 60)])).why == "the session is over"
+
+
 def test_trouble_of_a_sub_agent_is_told_until_it_ends() -> None:
     begin = AgentStart(at=NOW + 2, child="scout")
     same = [
@@ -217,7 +225,8 @@ def test_trouble_of_a_sub_agent_is_told_until_it_ends() -> None:
         for number in range(1, 9)
     ]
     facts = run([START, ASKED, begin, *same])
-    assert facts.loop is not None and facts.loop.why.startswith("sub-agent scout: ")
+    assert facts.loop is not None and facts.loop.why.startswith("sub-agent: ")
+    assert facts.loop.agent == "scout"
     assert (facts.running, facts.subagents) == (1, 1)
     over = run([START, ASKED, begin, *same, AgentEnd(at=NOW + 99, child="scout")])
     assert over.loop is None

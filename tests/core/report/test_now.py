@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.agents.registry import make_kit
-from core.agents.words import Words, telling_line, words_of
-from core.events import Event, Prompt, ToolUse, Turn
+from core.agents.words import NOTHING, Words, telling_line, words_of
+from core.events import Event, Outcome, Prompt, ToolUse, Turn
 from core.logs.finder import sessions
 from core.logs.session import read_session
-from core.report.now import LATELY, Landmarks, Teller
+from core.report.now import LATELY, Landmarks, Teller, now_lines
 from tests.core.logs import log_lines as logs
 
 
@@ -75,6 +75,14 @@ def test_the_words_are_those_of_the_place(
 def test_a_call_without_a_result_is_what_is_being_done() -> None:
     now = Teller(told).now(Landmarks(EVENTS), 10, [use(11, "pending")])
     assert (now.doing, now.running, now.doing_at) == ("run 11", True, 11)
+
+
+@pytest.mark.parametrize("outcome", ["success", "rejected"])
+def test_a_call_that_was_not_let_through_is_told(outcome: Outcome) -> None:
+    call = ToolUse(at=2.0, tool="publish", action="other", outcome=outcome)
+    now = Teller(lambda _: NOTHING).now(Landmarks([call]), 1)
+    assert now.rejected is (outcome == "rejected")
+    assert now_lines(now, 3.0) == ["did     publish" + (", rejected" if now.rejected else "")]
 
 
 def test_only_the_last_calls_count() -> None:

@@ -114,9 +114,7 @@ def _shelf(folder: Path) -> ProfileFiles:
 
 
 def _profiles(folder: Path, number: int) -> None:
-    from core.timeline.rerun import overlaid
-
-    changed = overlaid(Settings(), {"receptor.ambient.offset.frustration": 0.1 * number})
+    changed = {"receptor.ambient.offset.frustration": 0.1 * number}
     _shelf(folder).save_profile("mine", f"Number {number}.", changed, "user")
 
 

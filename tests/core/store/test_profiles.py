@@ -11,21 +11,22 @@ from hypothesis import strategies as st
 
 from core.errors import StoreError
 from core.settings import Settings
-from core.settings.layers import Given, Layer, read_file, resolve, tunables
+from core.settings.draft import Draft
+from core.settings.layers import Given, Layer, read_file, resolve, tunables, value_of
 from core.settings.toml_text import toml_value, with_values
-from core.store.profile_files import ProfileFiles
+from core.store.profile_files import PRESETS, PROFILE, ProfileFiles, profile_settings, taken_over
 from core.store.profiles import (
     file_name,
     profile_text,
     read_profile,
     read_profiles,
     refuse_foreign,
-    taken_over,
 )
 
 OFFSET = "receptor.ambient.offset.frustration"
 LOW = "receptor.ambient.low"
 GROWTH = "response.loops.growth"
+TOOLS = "response.loops.tools"
 
 
 def test_a_profile_is_read_back_as_it_was_written(tmp_path: Path) -> None:
@@ -46,15 +47,39 @@ def test_a_wrong_value_is_left_out_and_told(tmp_path: Path) -> None:
     assert "a number from 0 to 0.5" in str(profile.complaints[0])
 
 
-def test_taking_over_sets_the_rest_of_the_model_back(tmp_path: Path) -> None:
-    path = tmp_path / "one.toml"
-    path.write_text(profile_text("", {OFFSET: 0.3}))
-    values = taken_over(read_profile(path, "user"), Settings())
-    assert values[OFFSET] == 0.3
+def test_a_preset_sets_the_rest_of_the_model_back() -> None:
+    begun = resolve([Layer("mine", (Given(LOW, 0.4), Given("screen.gap", 900.0)))]).settings
+    values = taken_over(read_profile(PRESETS / "claude-code.toml", "built-in"), begun)
+    assert values["response.loops.burn.tokens"] == 600_000
     assert values[LOW] == tunables()[LOW].default
     assert not any(
         name.startswith(("screen.", "ingest.", "timeline.", "response.notices.")) for name in values
     )
+
+
+def test_ones_own_profile_leaves_the_rest_as_it_began(tmp_path: Path) -> None:
+    path = tmp_path / "one.toml"
+    path.write_text(profile_text("", {OFFSET: 0.3, "screen.gap": 900.0}))
+    begun = resolve([Layer("mine", (Given(LOW, 0.4),))]).settings
+    values = taken_over(read_profile(path, "user"), begun)
+    assert (values[OFFSET], values[LOW], values["screen.gap"]) == (0.3, 0.4, 900.0)
+    assert values[GROWTH] == tunables()[GROWTH].default
+
+
+def test_only_what_was_changed_is_saved_as_a_profile(tmp_path: Path) -> None:
+    files = ProfileFiles(tmp_path / "settings.toml", tmp_path, tmp_path / "chains")
+    draft = Draft(profile_settings("as-published"))
+    assert draft.set(OFFSET, 0.3) == ""
+    path = files.save_profile("mine", "", draft.changes, "user")
+    assert dict(read_profile(path, "user").values) == {OFFSET: 0.3}
+
+
+def test_a_profile_that_chooses_figures_brings_them_along(tmp_path: Path) -> None:
+    path = tmp_path / "one.toml"
+    path.write_text(profile_text("", {PROFILE: "fitted"}))
+    values = taken_over(read_profile(path, "user"), Settings())
+    fitted = profile_settings("fitted")
+    assert all(value == value_of(fitted, name) for name, value in values.items() if name != PROFILE)
 
 
 def test_folders_are_read_in_turn(tmp_path: Path) -> None:
@@ -118,6 +143,25 @@ def test_an_inline_table_is_changed_where_it_stands() -> None:
     assert "# mine" in made
 
 
+def test_of_a_table_only_the_rows_that_were_changed_are_written(tmp_path: Path) -> None:
+    files = ProfileFiles(tmp_path / "settings.toml", tmp_path, tmp_path / "chains")
+    held = "[response.loops.tools]\n# slow here\nRead = {exact = 9}\nGrep = {exact = 8}\n"
+    files.settings.write_text(held)
+    before = {"Bash": {"exact": 3}, "Grep": {"exact": 8}}
+    begun = resolve([Layer("another file", (Given(TOOLS, before),))]).settings
+    files.save_settings({TOOLS: {"Bash": {"exact": 3}, "Edit": {"exact": 5}}}, "user", begun)
+    made = files.settings.read_text()
+    assert tomllib.loads(made)["response"]["loops"]["tools"] == {"Read": {"exact": 9}, "Edit": {"exact": 5}}
+    assert "# slow here" in made
+
+
+def test_a_list_is_one_value(tmp_path: Path) -> None:
+    files = ProfileFiles(tmp_path / "settings.toml", tmp_path, tmp_path / "chains")
+    files.settings.write_text('response.notices.command = ["say", "loud"]\n')
+    files.save_settings({"response.notices.command": ("say", "now")}, "user", Settings())
+    assert tomllib.loads(files.settings.read_text())["response"]["notices"]["command"] == ["say", "now"]
+
+
 @given(st.recursive(st.text() | st.booleans() | st.integers(-(2**63), 2**63 - 1), _nested, max_leaves=8))
 def test_every_text_survives_being_written(value: object) -> None:
     assert tomllib.loads(f"v = {toml_value(value)}")["v"] == value
@@ -157,7 +201,7 @@ def test_a_link_in_a_project_does_not_lead_our_writing_elsewhere(tmp_path: Path)
     (project / ".nooscope.toml").symlink_to(outside / "mine.toml")
     files = ProfileFiles(tmp_path / "settings.toml", project, tmp_path / "chains")
     with pytest.raises(StoreError, match="leads out of the project"):
-        files.save_profile("calm", "", Settings(), "project")
+        files.save_profile("calm", "", {OFFSET: 0.15}, "project")
     with pytest.raises(StoreError, match="leads out of the project"):
         files.save_settings({"screen.gap": 900.0}, "project")
     assert [path.name for path in outside.iterdir()] == ["mine.toml"]

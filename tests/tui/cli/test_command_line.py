@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from core import __version__
+from tests.conftest import Run
+from tui.app import NooscopeApp
 from tui.cli import COMMANDS, main
 
 OFFSET = "receptor.ambient.offset.frustration"
@@ -135,3 +137,18 @@ def test_a_theme_that_is_not_there_is_told(nobody: Path, capsys: pytest.CaptureF
     assert "screen.theme: there is no theme 'zzz'; there are almanac, " in capsys.readouterr().err
     assert main(["settings", "theme", "--set", "screen.theme=nord"]) == 0
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"", "empty"), (b"hello\n", "no log of a known format")],
+)
+def test_there_is_no_screen_for_what_cannot_be_played(
+    content: bytes, said: str, home: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEXTUAL_DRIVER", "there is a screen")
+    monkeypatch.setattr(NooscopeApp, "run", lambda _: pytest.fail("no screen is needed"))
+    log = home / "log.jsonl"
+    log.write_bytes(content)
+    code, _, told = run("replay", str(log))
+    assert (code, told) == (1, f"nooscope: {log}: {said}\n")

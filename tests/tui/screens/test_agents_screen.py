@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 
 from core.events import MAIN
+from sample_sessions import find_sample
 from tests.core.agents import samples
 from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
+from tui.feed.messages import Seek
 from tui.screens.agents import AgentsScreen
 from tui.screens.main import MainScreen
+from tui.screens.palette import app_commands, mark_hits
 from tui.widgets.agents.agent_list import AgentList
 
 Make = Callable[..., NooscopeApp]
@@ -61,10 +64,14 @@ async def test_every_agent_has_a_row_and_enter_goes_there(family: Path, app_on: 
         await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
         await until(pilot, lambda: "Write poem 2" in "\n".join(text(app)))
         seen = "\n".join(text(app))
-        assert "◇ main agent  write two poems" in seen and "delegating" in seen
-        assert "poet 1  Write poem 1" in seen and "poet 2  Write poem 2" in seen
+        assert "○ main agent  write two poems" in seen and "at work" not in seen
+        assert "○ poet 1  Write poem 1" in seen and "poet 2  Write poem 2" in seen
         assert "✓ Bash  rhyme 1" in seen and "✗ Bash  rhyme 2" in seen
-        assert "1/1 failed" in seen and "at work" in seen
+        assert "1/1 failed" in seen
+        await pilot.press("left")
+        await until(pilot, lambda: "◇ main agent  write two poems" in "\n".join(text(app)))
+        seen = "\n".join(text(app))
+        assert "delegating" in seen and "● poet 1" in seen and "at work" in seen
         await pilot.press("down", "enter")
         view = await shown(app, pilot, lambda view: view.agent != MAIN)
         await until(pilot, lambda: isinstance(app.screen, MainScreen))
@@ -72,6 +79,28 @@ async def test_every_agent_has_a_row_and_enter_goes_there(family: Path, app_on: 
         await pilot.press("escape")
         await shown(app, pilot, lambda view: view.agent == MAIN)
         assert isinstance(app.screen, MainScreen)
+
+
+async def test_trouble_stands_on_the_row_of_who_has_it(app_on: Make) -> None:
+    """By the same name in the status, the header, the palette, the transcript and here."""
+    app = app_on(find_sample("storm").path, live=False)
+    async with app.run_test(size=(160, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total > 500)
+        app.post_message(Seek(189))
+        view = await shown(app, pilot, lambda view: view.index == 189)
+        assert view.status is not None and view.status.word == "looping"
+        assert view.status.why.startswith("sub-agent general-purpose 3: ")
+        assert view.names[view.status.agent] == "general-purpose 3"
+        commands = [one.title for one in app_commands(app, app.screen)]
+        assert "Show agent general-purpose 3" in commands
+        hits = [hit for hit, *_ in mark_hits(app.recording, view.start, view.names)] if app.recording else []
+        assert any("general-purpose 6 starts" in hit for hit in hits)
+        await pilot.press("S")
+        await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
+        rows = {line.split("  ")[0].strip(" ├└"): line for line in text(app)}
+        assert "looping" in rows["↻ general-purpose 3"]
+        assert "delegating" in rows["◇ main agent"]
+        assert "at work" in rows["● general-purpose 2"]
 
 
 async def test_words_are_hidden_there_too(family: Path, app_on: Make) -> None:
@@ -82,4 +111,4 @@ async def test_words_are_hidden_there_too(family: Path, app_on: Make) -> None:
         await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
         await pilot.press("h")
         await until(pilot, lambda: "poem" not in "\n".join(text(app)))
-        assert "its task is not told" in "\n".join(text(app))
+        assert "its task is hidden: h shows it" in "\n".join(text(app))

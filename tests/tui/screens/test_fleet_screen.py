@@ -62,6 +62,7 @@ async def test_sorting_goes_round_and_back(app: FleetApp) -> None:
             await pilot.press("s")
             assert f"by {sorting}" in said(app, "title")
             assert "▾" in seen(app)[0]
+            assert ("for▾" in seen(app)[0]) is (sorting == "recent")
             tops.append(names(app)[0])
         assert tops[:4] == ["brims", "flows", "circles", "brims"]
         most = max(app.screen.rows, key=lambda row: row.frustration)  # type: ignore[attr-defined]

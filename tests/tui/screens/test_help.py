@@ -10,6 +10,7 @@ from textual.dom import DOMNode
 from textual.widgets import Input
 
 from core.settings.screen import ScreenSettings
+from tests.tui.conftest import press_each, shown
 from tests.tui.panel_app import text
 from tests.tui.screen_app import Stage, recorded
 from tui.app import NooscopeApp
@@ -107,3 +108,32 @@ async def test_keys_of_help_itself() -> None:
         assert "“[b]”" in app.seen()
         await pilot.press("escape", "escape")
         assert app.left
+
+
+async def test_it_opens_at_what_it_was_asked_from(app_on: Callable[..., NooscopeApp], log: Path) -> None:
+    app = app_on(log, live=False)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        for keys, first in (("t", "bench"), ("e", "Transcript"), ("m", "Cortical state"), ("3", "Paths")):
+            await press_each(pilot, keys, "question_mark")
+            screen = app.screen
+            assert isinstance(screen, HelpScreen)
+            titles = [each.title for each in screen._topics]
+            assert titles[0].casefold() == first.casefold(), keys
+            assert "Everywhere, but for keys named above" in titles
+            assert len(titles) == len(set(titles))
+            await press_each(pilot, "escape", *([] if keys == "3" else ["escape"]))
+
+
+def test_a_star_is_no_mark_and_a_long_sentence_is_wrapped() -> None:
+    row = KeyRow("r", "Reset this row, setting or group; again: to built-in", "tune.reset")
+    lines = help_lines([Topic("Paths", "A `*` says **so** and *so*.", (row,))], 78)
+    said = text(lines)
+    assert "A * says so and so." in said
+    assert "group; again:" in said and said.endswith("to built-in")
+
+
+def test_the_keys_that_paths_help_names_are_its_own() -> None:
+    keys = {row.keys for row in topic("Paths", (PathTree,), {}, set()).rows}
+    assert {"s", "u", "/"} <= keys
+    assert "`u` folds" in (PathTree.HELP or "")

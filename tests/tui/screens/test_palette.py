@@ -15,6 +15,7 @@ from core.timeline.timeline import Timeline
 from tests.core.logs import log_lines as logs
 from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
+from tui.feed.messages import SetBookmark
 from tui.screens.governance import GovernanceScreen
 from tui.screens.mind import MindScreen
 from tui.screens.palette import SCREEN_NAMES, mark_hits, named_places
@@ -117,3 +118,17 @@ async def test_sessions_and_events_are_found_by_name(
         await until(pilot, lambda: isinstance(app.screen, CommandPalette))
         app.screen.query_one(CommandInput).value = "Bash echo"
         await until(pilot, lambda: app.screen.query_one(CommandList).option_count > 0)
+
+
+async def test_a_bookmark_is_found_by_its_note(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        app.post_message(SetBookmark(40, "turn: here the Parser broke"))
+        await until(pilot, lambda: bool(app.bookmarks))
+        await pilot.press("slash")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+        app.screen.query_one(CommandInput).value = "parser turn"
+        await until(pilot, lambda: app.screen.query_one(CommandList).option_count > 0)
+        await pilot.press("enter", "enter")
+        await shown(app, pilot, lambda view: view.index == 40)

@@ -247,6 +247,44 @@ async def test_apply_holds_from_the_newest_event_on(tmp_path: Path) -> None:
         await settle(pilot)
 
 
+async def test_what_is_in_force_is_saved_as_well(tmp_path: Path) -> None:
+    app = Stage(tmp_path)
+    mine = tmp_path / "mine" / "settings.toml"
+    mine.parent.mkdir()
+    mine.write_text("# my own\n[screen]\ntheme = 'orrery'\n")
+    async with app.run_test(size=SIZE) as pilot:
+        app.bench.profile_files = app.profile_files
+        await settle(pilot)
+        await pilot.press("left", "y")
+        await settle(pilot)
+        assert app.bench.draft.edits == {}
+        await pilot.press("s")
+        await pilot.pause()
+        assert "Save 1 change" in seen(app)
+        await pilot.press("tab", "tab", "down", "down", "enter")
+        await settle(pilot)
+        text = mine.read_text()
+        assert text.startswith("# my own\n[screen]\ntheme = 'orrery'\n")
+        assert "frustration = 0.16" in text
+        await pilot.press("r", "y")
+        await settle(pilot)
+        await pilot.press("s")
+        assert not isinstance(app.screen, SaveScreen)
+
+
+async def test_where_nothing_is_changed_nothing_is_saved(tmp_path: Path) -> None:
+    app = Stage(tmp_path)
+    async with app.run_test(size=SIZE) as pilot:
+        app.bench.profile_files = app.profile_files
+        await settle(pilot)
+        await pilot.press("s")
+        await pilot.pause()
+        assert not isinstance(app.screen, SaveScreen)
+        said = app.asked[-1]
+        assert isinstance(said, Failed) and said.text.startswith("nothing to save")
+        assert not (tmp_path / "mine").exists()
+
+
 async def test_the_what_if_goes_on_with_the_recording(tmp_path: Path) -> None:
     stream = session(500)
     app = Stage(tmp_path, stream[:300])
@@ -307,6 +345,25 @@ async def test_a_profile_is_saved_and_found_again(tmp_path: Path) -> None:
         await pilot.press("end")
         await pilot.pause()
         assert "For me" in seen(app)
+
+
+@pytest.mark.parametrize("name", ["../up", "x" * 41])
+async def test_what_cannot_be_saved_can_be_mended_where_it_was_typed(name: str, tmp_path: Path) -> None:
+    app = Stage(tmp_path)
+    async with app.run_test(size=SIZE) as pilot:
+        app.bench.profile_files = app.profile_files
+        await settle(pilot)
+        await pilot.press("left", "s", *name, "enter", *"For me", "enter", "enter")
+        await pilot.pause()
+        screen = app.screen
+        assert isinstance(screen, SaveScreen)
+        assert "cannot be the name of" in seen(app)
+        field = screen.query_one("#name", Input)
+        assert field.has_focus and field.value == name
+        field.value = "mine"
+        await pilot.press("enter", "enter", "enter")
+        await settle(pilot)
+        assert (tmp_path / "mine" / "profiles" / "mine.toml").read_text().startswith("# For me")
 
 
 async def test_a_sweep_is_drawn_and_put_away(tmp_path: Path) -> None:

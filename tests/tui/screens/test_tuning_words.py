@@ -14,6 +14,7 @@ from tests.tui.screens.test_tuning_tables import SIZE, TOOLS, TRIGGERS, WORDS, h
 from tests.tui.tuning_app import Stage, seen, settle
 from tui.feed.messages import Apply
 from tui.screens.help import HelpScreen
+from tui.widgets.common.key_line import KeyLine
 from tui.widgets.tuning.type_line import TypeLine
 
 
@@ -151,6 +152,16 @@ async def test_keys_are_in_the_footer_where_they_do_something_and_all_in_help(tm
         assert told["tune.row.add"] == "i, insert"
         assert told["tune.row.remove"] == "d, del"
         assert {"tune.table.whole", "tune.undo", "tune.reset", "tune.complete", "tune.apply"} <= set(told)
+
+
+async def test_while_a_value_is_typed_no_key_is_offered_that_would_be_typed(tmp_path: Path) -> None:
+    app = Stage(tmp_path)
+    app._bindings.bind("slash", "search", "search")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert [key.key for key in app.screen.query_one(KeyLine).keys] == ["escape"]
 
 
 async def test_a_search_finds_a_table_and_its_rows_stay_open(tmp_path: Path) -> None:

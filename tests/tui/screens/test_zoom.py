@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 from tests.tui.conftest import shown
 from tui.app import NooscopeApp
 from tui.screens.main import MainScreen
+from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.timeline_strip import TimelineStrip
 from tui.widgets.main.paths import PathTree
 from tui.widgets.main.signals import SignalFeed
@@ -53,6 +54,29 @@ async def test_the_tree_keeps_order_folds_and_cursor_both_ways(log: Path, app_on
         assert "by edits" in str(tree.border_subtitle)
         await press(pilot, "U")
         assert tree.folded != chosen.folded and zoomed.folded == chosen.folded
+
+
+async def test_the_line_of_keys_says_that_the_key_leads_back(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await still_at(app, pilot)
+
+        def called(key: str) -> str:
+            keys = app.screen.query_one(KeyLine).keys
+            return next((one.description for one in keys if one.key == key), "")
+
+        for panel, key in (("1", "enter"), ("3", "z")):
+            await press(pilot, panel)
+            assert called(key) == "zoom"
+            await press(pilot, key)
+            assert called(key) == "all panels"
+            await press(pilot, key)
+        await press(pilot, "m", "tab")
+        assert called("enter") == "zoom"
+        await press(pilot, "enter")
+        assert called("enter") == "all panels"
+        await press(pilot, "enter")
+        assert called("enter") == "zoom"
 
 
 async def test_the_trees_filter_goes_along(log: Path, app_on: Make) -> None:

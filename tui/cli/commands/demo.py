@@ -32,7 +32,7 @@ def _run(args: argparse.Namespace) -> int:
         return print_report(sample.path, settings, args.project)
     from tui.demo import run_demo
 
-    return run_demo(sample, settings, args.project)
+    return run_demo(sample, settings, args.project, faults=args.faults)
 
 
 def _listing() -> str:

@@ -93,8 +93,8 @@ def _modelled(settings: Settings, name: str | None) -> Settings:
         return settings
     from core.errors import NooscopeError
     from core.settings.layers import with_value
-    from core.store.profile_files import PRESETS
-    from core.store.profiles import read_profiles, taken_over
+    from core.store.profile_files import PRESETS, taken_over
+    from core.store.profiles import read_profiles
 
     known = {profile.name: profile for profile in read_profiles([("built-in", PRESETS)])}
     if name not in known:

@@ -65,7 +65,15 @@ def _show(settings: Settings, roster: Roster, args: argparse.Namespace) -> int:
         return _once(settings, roster, args)
     edits = edits_of(settings, args.assignments)
     with serving_hooks(settings, args.hooks, args.project):
-        return run_app(None, settings, fleet=roster, project=args.project, edits=edits, plain=args.plain)
+        return run_app(
+            None,
+            settings,
+            fleet=roster,
+            project=args.project,
+            edits=edits,
+            plain=args.plain,
+            faults=args.faults,
+        )
 
 
 def _of_hosts(settings: Settings, args: argparse.Namespace) -> int:
@@ -182,8 +190,9 @@ def _print_table(rows: Sequence[FleetRow], now: float) -> None:
             if hosts or place != _HOST:
                 made.append(blank + cell if place in right else cell + blank)
         print("  ".join([*made, why]).rstrip())
-    need, look, work, rest = census(rows)
-    print(f"\n{need} in need of you, {look} worth a look, {work} at work, {rest} at rest")
+    need, look, work, rest, new = census(rows)
+    empty = f", {new} without events" if new else ""
+    print(f"\n{need} in need of you, {look} worth a look, {work} at work, {rest} at rest{empty}")
 
 
 COMMAND = CliCommand(_add_arguments, _run)

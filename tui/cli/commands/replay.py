@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.logs.log_files import is_there
 from tui.cli.carried import add_plain_option, edits_of
 from tui.cli.command import CliCommand
 from tui.cli.launch import add_screen_options, screen_settings, show_session
 from tui.cli.options import add_speed_option
+
+if TYPE_CHECKING:
+    from core.settings import Settings
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,6 +58,7 @@ def _run(args: argparse.Namespace) -> int:
             project=args.project,
             edits=edits,
             plain=args.plain,
+            faults=args.faults,
         )
     from tui.cli.recordings import one_session, split_path
 
@@ -63,6 +68,7 @@ def _run(args: argparse.Namespace) -> int:
         raise UnreadableLog(f"{path}: no such file")
     if session:
         one_session(f"{path}#{session}", settings)
+    _refuse_unreadable(path, settings)
     return show_session(
         path,
         settings,
@@ -72,7 +78,16 @@ def _run(args: argparse.Namespace) -> int:
         project=args.project,
         edits=edits,
         plain=args.plain,
+        faults=args.faults,
     )
+
+
+def _refuse_unreadable(path: Path, settings: Settings) -> None:
+    """Say that there is nothing to play before a screen is opened for it."""
+    from core.agents.registry import make_kit
+    from core.logs.finder import sessions
+
+    sessions([path], make_kit(settings.ingest), settings.ingest.lines)
 
 
 COMMAND = CliCommand(_add_arguments, _run)

@@ -90,7 +90,15 @@ def _run(args: argparse.Namespace) -> int:
         chosen = screen_settings(args, settings)
         edits = edits_of(chosen, args.assignments)
         with serving_hooks(chosen, args.hooks, args.project):
-            return show_session(named, chosen, live=True, session=session, project=args.project, edits=edits)
+            return show_session(
+                named,
+                chosen,
+                live=True,
+                session=session,
+                project=args.project,
+                edits=edits,
+                faults=args.faults,
+            )
     path = _latest(settings) if args.path in ("latest", None) else Path(args.path)
     _refuse_other_files(path, settings)
     with serving_hooks(settings, args.hooks, args.project):

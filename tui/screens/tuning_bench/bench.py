@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -14,7 +16,6 @@ from textual.containers import Horizontal, Vertical
 from textual.reactive import var
 from textual.widgets import Input
 
-from core.errors import StoreError
 from core.report.formatting import count
 from core.settings import Settings
 from core.settings.draft import Draft
@@ -22,8 +23,8 @@ from core.settings.editing import Editing
 from core.settings.layers import tunables
 from core.settings.table_rows import TableRow
 from core.store.labels import Label
-from core.store.profile_files import PROFILE, ProfileFiles, other_figures
-from core.store.profiles import SettingsProfile, taken_over
+from core.store.profile_files import PROFILE, ProfileFiles, other_figures, taken_over, without_figures
+from core.store.profiles import SettingsProfile
 from core.timeline.labelling import judged_labels, missed_label
 from core.timeline.timeline import Timeline
 from tui.feed.messages import Apply, Failed, Jump, Seek
@@ -31,7 +32,7 @@ from tui.feed.view import View
 from tui.screens.tuning_bench.bench_keys import BENCH_KEYS
 from tui.screens.tuning_bench.effects import Effects
 from tui.screens.tuning_bench.label_store import Labelled, save_labels
-from tui.screens.tuning_bench.profile_screens import ProfilePicker, SaveScreen, SaveWish, save_draft
+from tui.screens.tuning_bench.profile_screens import ProfilePicker, SaveScreen, save_draft
 from tui.screens.tuning_bench.value_entry import Accepted, ValueEntry, ValueQuestion
 from tui.widgets.tuning.setting_details import DetailsContent, KeyPrompt, SettingDetails
 from tui.widgets.tuning.settings_list import SettingsList
@@ -112,7 +113,8 @@ applied, and nothing is kept before it is saved.
 
     def watch_recording(self, recording: Timeline | None) -> None:
         if recording is not None:
-            self._edit(_DRAFTS.setdefault(recording, Draft(recording.settings, _implied)))
+            begun = recording.changes[0].settings
+            self._edit(_DRAFTS.setdefault(recording, Draft(recording.settings, _implied, begun)))
         if self.is_mounted:
             self.effects.forget()
             if recording is not None:
@@ -344,22 +346,21 @@ applied, and nothing is kept before it is saved.
     def _take_over(self, profile: SettingsProfile | None) -> None:
         if profile is None:
             return
-        problem = self._editing.set_all(taken_over(profile, self.draft.base))
+        problem = self._editing.set_all(taken_over(profile, self.draft.begun))
         self._show(problem)
         if problem:
             self.post_message(Failed(f"{profile.name}: {problem}"))
 
     def action_save(self) -> None:
-        self.app.push_screen(SaveScreen(self.profile_files, len(self.draft.edits)), self._save)
-
-    def _save(self, wish: SaveWish | None) -> None:
-        if wish is None:
-            return
-        try:
-            path = save_draft(self.profile_files, self.draft, wish)
-        except StoreError as error:
-            self.post_message(Failed(str(error)))
+        """Ask where to keep what differs from how the session began, in force already or not."""
+        if changes := without_figures(self.draft.changes):
+            save = partial(save_draft, self.profile_files, self.draft)
+            self.app.push_screen(SaveScreen(self.profile_files, len(changes), save), self._saved)
         else:
+            self.post_message(Failed("nothing to save: no setting differs from what the session began with"))
+
+    def _saved(self, path: Path | None) -> None:
+        if path is not None:
             self.notify(f"saved as {path}", markup=False)
 
     def action_sweep(self) -> None:

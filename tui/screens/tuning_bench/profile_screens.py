@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -14,6 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from core.errors import StoreError
 from core.report.formatting import count, plain
 from core.settings.draft import Draft
 from core.store.profile_files import Kind, ProfileFiles
@@ -82,17 +84,18 @@ class SaveWish(NamedTuple):
     sentence: str = ""
 
 
-class SaveScreen(ModalScreen[SaveWish | None]):
-    """A name and a sentence for a profile, or only into a settings file."""
+class SaveScreen(ModalScreen[Path | None]):
+    """A name and a sentence for a profile, or only into a settings file; stays open until it is saved."""
 
     DEFAULT_CSS = _CSS.format(name="SaveScreen")
     BINDINGS: ClassVar[list[BindingType]] = [_LEAVE]
     HELP: ClassVar[str] = "Type a name, then choose where to save it; tab moves between fields."
 
-    def __init__(self, files: ProfileFiles, changed: int) -> None:
+    def __init__(self, files: ProfileFiles, changed: int, save: Callable[[SaveWish], Path]) -> None:
         super().__init__()
         self._files = files
         self._changed = changed
+        self._save = save
 
     def compose(self) -> ComposeResult:
         places: tuple[tuple[str, str, str], ...] = (
@@ -124,15 +127,19 @@ class SaveScreen(ModalScreen[SaveWish | None]):
         kind: Kind = "profile" if words[0] == "profile" else "settings"
         scope: Scope = "user" if words[1] == "user" else "project"
         name = self.query_one("#name", Input).value.strip()
-        if kind == "profile" and not name:
-            self.query_one("#problem", Static).update("a profile needs a name")
-            self.query_one("#name", Input).focus()
-            return
-        self.dismiss(SaveWish(kind, scope, name, self.query_one("#sentence", Input).value.strip()))
+        wish = SaveWish(kind, scope, name, self.query_one("#sentence", Input).value.strip())
+        try:
+            if kind == "profile" and not name:
+                raise StoreError("a profile needs a name")
+            self.dismiss(self._save(wish))
+        except StoreError as error:
+            self.query_one("#problem", Static).update(plain(str(error)))
+            if kind == "profile":
+                self.query_one("#name", Input).focus()
 
 
 def save_draft(files: ProfileFiles, draft: Draft, wish: SaveWish) -> Path:
-    """Write a draft as a profile, or what it changes as settings; the file it stands in."""
+    """Write all that was changed as a profile or into the settings; the file it stands in."""
     if wish.kind == "profile":
-        return files.save_profile(wish.name, wish.sentence, draft.settings, wish.scope)
-    return files.save_settings(draft.edits, wish.scope)
+        return files.save_profile(wish.name, wish.sentence, draft.changes, wish.scope)
+    return files.save_settings(draft.changes, wish.scope, draft.begun)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 from textual.events import Click
 
@@ -18,7 +19,7 @@ from tui.draw.line import Line, fit
 from tui.draw.tree import tree_guides
 from tui.feed.messages import SelectAgent
 from tui.feed.view import View
-from tui.widgets.common.agent_names import agent_names, running_agents
+from tui.widgets.common.agent_names import names_of, running_agents
 from tui.widgets.common.panel import Panel
 
 _EACH = 3
@@ -76,13 +77,13 @@ every screen, **esc** there goes back to the main agent.
         rows = max(1, (height + 1) // _EACH)
         self._top = max(0, min(max(self._top, here - rows + 1), here, len(agents) - rows))
         summaries = {} if self._ledger is None else self._ledger.at(view.index)
-        called = agent_names(agents)
+        called = names_of(view)
         guides = tree_guides([agent.depth for agent in agents])
         made: list[Line] = []
         for place in range(self._top, min(len(agents), self._top + rows)):
             agent = agents[place]
             summary = summaries.get(agent.name, AgentOverview())
-            name = "main agent" if agent.name == MAIN else called[agent.name]
+            name = "main agent" if agent.name == MAIN else called.get(agent.name, plain(agent.name, 20))
             made += self._rows(agent, name, summary, guides[place], view, width, place == here)
         if len(agents) == 1:
             made.append([("It has started no sub-agent so far.", "quiet")])
@@ -98,9 +99,10 @@ every screen, **esc** there goes back to the main agent.
         width: int,
         here: bool,
     ) -> list[Line]:
-        stands = view.status if agent.name == MAIN else None
+        stands = _standing(agent, view.status)
         sign, ink = _sign(agent, stands)
-        task = first_line(self._words(summary.task, view).said) or "its task is not told"
+        untold = "its task is not told" if view.words else "its task is hidden: h shows it"
+        task = first_line(self._words(summary.task, view).said) or untold
         right = _figures(agent, summary, view.at, stands)
         room = max(8, width - len(guide) - 2 - len(name) - 2 - len(right) - 2)
         first: Line = [
@@ -166,6 +168,15 @@ every screen, **esc** there goes back to the main agent.
                 self.redraw()
                 if event.chain == 2:
                     self.action_choose()
+
+
+def _standing(agent: AgentReading, session: Status | None) -> Status | None:
+    """The session's status on the row of whom it is about; None where the agent's own end says all."""
+    if session is None or session.agent == agent.name:
+        return session
+    if agent.name == MAIN:
+        return replace(session, word="delegating", level=1)
+    return replace(session, word="left", level=0) if session.at_rest and agent.ended is None else None
 
 
 def _sign(agent: AgentReading, stands: Status | None) -> tuple[str, str]:

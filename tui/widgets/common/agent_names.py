@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from core.events import MAIN
-from core.report.formatting import plain
-from core.society import AgentReading
+from core.report.agents import agent_names
 from tui.feed.view import View
 
 
-def agent_names(agents: Sequence[AgentReading]) -> dict[str, str]:
-    """Every agent by what it is for, numbered where several are for the same."""
-    roles = Counter(_role(agent) for agent in agents)
-    seen: Counter[str] = Counter()
-    names = {}
-    for agent in agents:
-        role = _role(agent)
-        seen[role] += 1
-        names[agent.name] = f"{role} {seen[role]}" if roles[role] > 1 else role
-    return names
+def names_of(view: View) -> Mapping[str, str]:
+    """What each agent is called, the same at every place of the recording."""
+    return view.names or agent_names(view.people.agents)
 
 
 def running_agents(view: View) -> int:
-    """How many agents are at work; the main one is not while it waits for a prompt."""
-    resting = view.status is not None and view.status.at_rest
-    return max(0, view.people.running - resting)
-
-
-def _role(agent: AgentReading) -> str:
-    return MAIN if agent.name == MAIN else plain(agent.role, 24) or "sub-agent"
+    """How many agents are at work; nobody is while the session rests."""
+    return 0 if view.status is not None and view.status.at_rest else view.people.running

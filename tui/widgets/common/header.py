@@ -15,7 +15,7 @@ from core.report.plan_window import SIZE, plan_share
 from tui.draw.gauge import meter
 from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.agent_names import agent_names, running_agents
+from tui.widgets.common.agent_names import names_of, running_agents
 from tui.widgets.common.panel import Panel
 
 _STATES = {"stuck": "▲", "deep_work": "◆", "exploring": "○", "delegating": "◇", "idle": "·"}
@@ -59,12 +59,12 @@ where the agent's status line told them (`nooscope hooks install --statusline`).
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         left = [*_mode(view), *_subject(view, width)]
+        first = [*(_who(view)[:1] if height < 2 and view.agent != MAIN else []), *_alarm(view)]
+        room = width - _length(left) - _length(first) - 4
         if width >= _ROOMY:
             left = [[("nooscope", "strong")], *left]
-        known = [*_alarm(view), *_context(view), *_cost(view), *_day(view, width), *_limits(view)]
+        known = [*first, *_context(view, room), *_cost(view), *_day(view, width), *_limits(view)]
         if height < 2:
-            if view.agent != MAIN:
-                known = [*_who(view)[:1], *known]
             if width >= _ROOMY and not _title(view, width, [*left, *known]):
                 left = left[1:]
                 if not _title(view, width, [*left, *known]) and view.subject.title:
@@ -153,7 +153,7 @@ def _who(view: View) -> list[Line]:
     return [
         [
             ("agent ", "quiet"),
-            (agent_names(view.people.agents).get(view.agent, plain(view.agent, 20)), "strong"),
+            (names_of(view).get(view.agent, plain(view.agent, 20)), "strong"),
         ],
         [(f"{running_agents(view)} of {count(len(view.people.agents), 'agent')} running", "quiet")],
     ]
@@ -177,19 +177,26 @@ def _notice(view: View) -> list[Line]:
     return pieces
 
 
-def _context(view: View) -> list[Line]:
+def _context(view: View, room: int) -> list[Line]:
+    """The share of the way to compaction, in the longest form that leaves the cost its place in the room."""
     sleep = view.frame.mind.sleep
     if not sleep.context_tokens:
         return []
     told = view.hooks.figures.window if view.hooks is not None else 0
     smaller = plan_share(view.subject.tool, sleep, told) or 0.0
     ink = "alert" if max(sleep.context, smaller) >= 0.9 else "plain"
-    full = f" {100 * sleep.context:.0f}%"
+    share, more = f"{100 * sleep.context:.0f}%", _turns(sleep.turns_to_compaction)
     if smaller >= 0.5:
-        full += f", or {min(100.0, 100 * smaller):.0f}% of {SIZE}"
-    else:
-        full += _turns(sleep.turns_to_compaction)
-    return [[("context ", "quiet"), *meter(sleep.context, 6, ink, thin=True), (full, ink)]]
+        more = f", or {min(100.0, 100 * smaller):.0f}% of {SIZE}"
+    bar = meter(sleep.context, 6, ink, thin=True)
+    forms: list[Line] = [
+        [("context ", "quiet"), *bar, (f" {share}{more}", ink)],
+        [("context ", "quiet"), *bar, (f" {share}", ink)],
+        [("context ", "quiet"), (share, ink)],
+    ]
+    if smaller >= 0.5:
+        forms[1:] = [[("context ", "quiet"), (f"{share}{more}", ink)]]
+    return [next((form for form in forms if _length([form, *_cost(view)[:1]]) <= room), forms[-1])]
 
 
 def _turns(left: int | None) -> str:

@@ -10,9 +10,11 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import ActiveBinding, Binding
+from textual.keys import KEY_NAME_REPLACEMENTS
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import Input
 
 _ALWAYS = "show('help')"
 _MORE = (
@@ -29,6 +31,10 @@ _MORE = (
     "quit",
 )
 """Keys that stand in the line only where all others have room, the most wanted first."""
+
+
+_TYPED = frozenset(KEY_NAME_REPLACEMENTS.values())
+"""Keys of letters that Textual does not know to be typed while a line has the focus."""
 
 
 class ShownKey(NamedTuple):
@@ -107,9 +113,14 @@ class KeyLine(Widget, can_focus=False):
         if not self.is_attached:
             return
         bindings = list(self.screen.active_bindings.values())
+        if isinstance(self.screen.focused, Input):
+            bindings = [each for each in bindings if each.binding.key not in _TYPED]
+        idle: frozenset[str] = getattr(self.screen, "idle_keys", frozenset())
+        bindings = [each for each in bindings if each.binding.id not in idle]
         seen = [each for each in bindings if each.binding.show or each.binding.id in self._wanted]
         room = self._room()
-        told = (room, *((each.binding, each.enabled, each.tooltip) for each in seen))
+        names = self._names()
+        told = (room, *names.items(), *((each.binding, each.enabled, each.tooltip) for each in seen))
         if told != self._told:
             self._told = told
             self.keys = list(self._chosen(bindings, room))
@@ -136,7 +147,12 @@ class KeyLine(Widget, can_focus=False):
 
     def _shown(self, binding: Binding, tooltip: str, enabled: bool = True) -> ShownKey:
         display = self.app.get_key_display(binding)
-        return ShownKey(binding.key, display, binding.description, tooltip, enabled)
+        description = self._names().get(binding.id or "", binding.description)
+        return ShownKey(binding.key, display, description, tooltip, enabled)
+
+    def _names(self) -> dict[str, str]:
+        """Keys by id that the app or the screen calls something else now."""
+        return {**getattr(self.app, "key_names", {}), **getattr(self.screen, "key_names", {})}
 
     def _more(self, bindings: Sequence[ActiveBinding], room: int) -> Iterator[ShownKey]:
         """Keys that are not shown elsewhere, where a wide screen has room for them."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from core.governor import HALT_WORDS
 from core.percept import SIGNALS, Axis
 from core.report.event_words import SIGNAL_WORDS, firing_words
@@ -38,9 +41,12 @@ def mark_glyph(mark: Mark) -> str:
     return GLYPHS.get(mark.kind, _STATE)[0]
 
 
-def mark_text(mark: Mark) -> str:
-    """What happened, in words."""
+def mark_text(mark: Mark, names: Mapping[str, str] = MappingProxyType({})) -> str:
+    """What happened, in words; `names` says what agents are called."""
     name = plain(mark.name)
+    if mark.kind == "agent":
+        agent, _, what = mark.name.rpartition(" ")
+        return f"{names.get(agent) or plain(agent)} {what}"
     if mark.kind in ("signal", "method"):
         return firing_words(name)
     if mark.kind == "halt":

@@ -42,15 +42,18 @@ Words are read from the log, their secrets taken out. `h` hides all words, for a
         if keys:
             blank = max(1, width - _length(made[0]) - cell_len(keys))
             made[0] = [*made[0], (" " * blank, "plain"), (keys, "strong")]
+        lately = _lately(view)
         if height < 4:
-            made = [made[0] if keys else _beside(made[0], _lately(view), width)]
+            status = made[0] if keys else _beside(made[0], lately, width)
+            left = lately if status is made[0] else ""
             said = _has_answered(view) and not view.now.times
-            made += _said(view, width, 1)[:1] if said else [_doing_and_failed(view, width)]
+            told = _said(view, width, 1, left)[0] if said else _doing_and_failed(view, width)
+            made = [status, told]
         elif height < 6:
-            made += [_asked(view, width), _doing_and_failed(view, width), *_said(view, width, 1)]
+            made += [_asked(view, width), _doing_and_failed(view, width), *_said(view, width, 1, lately)]
         else:
             made += [_asked(view, width), _doing(view, width), _failed(view, width)]
-            made += _said(view, width, height - 4)
+            made += _said(view, width, height - 4, lately)
         return [clipped(line, width) for line in made[:height]]
 
 
@@ -85,9 +88,8 @@ def _asked(view: View, width: int) -> Line:
     now = view.now
     if not now.asked_at:
         return _row("asked", [("nothing yet", "quiet")], "", width)
-    said = now.asked or (
-        f"a prompt of {count(now.characters, 'character')}" if now.characters else "its task is not told"
-    )
+    untold = "its task is not told" if view.words else "its task is hidden"
+    said = now.asked or (f"a prompt of {count(now.characters, 'character')}" if now.characters else untold)
     ink = "plain" if now.asked else "quiet"
     return _row("asked", [(plain(said), ink)], f"{age(view.at - now.asked_at)} ago", width)
 
@@ -98,7 +100,8 @@ def _doing(view: View, width: int) -> Line:
         return _row("doing", [("no call yet", "quiet")], "", width)
     lasted = max(0.0, view.at - now.doing_at)
     since = f"for {span(lasted)}" if now.running else f"{age(lasted)} ago"
-    words: Line = [(plain(now.tool) + "  ", "strong"), (plain(now.doing), "plain")]
+    refused: Line = [("⊘ rejected  ", "alert")] if now.rejected else []
+    words: Line = [(plain(now.tool) + "  ", "strong"), *refused, (plain(now.doing), "plain")]
     return _row("doing" if now.running else "did", words, since, width)
 
 
@@ -129,9 +132,9 @@ def _doing_and_failed(view: View, width: int) -> Line:
     return [*_doing(view, left), (" " * _GAP, "plain"), *_failed(view, width - left - _GAP)]
 
 
-def _said(view: View, width: int, most: int) -> list[Line]:
+def _said(view: View, width: int, most: int, lately: str) -> list[Line]:
+    """What was said last, over so many lines at most; what failed lately stands beside the first."""
     now = view.now
-    lately = _lately(view)
     if not now.said:
         return [_row("said", [("", "quiet")], lately, width)]
     first = width - _LABEL - (cell_len(lately) + _GAP if lately else 0)

@@ -39,6 +39,7 @@ def fleet_title(
         (f"  ▽ {look} to look at", "$axis-seeking" if look else "$quiet"),
         (f"  ● {counted.work} at work", "$live" if counted.work else "$quiet"),
         (f"  ○ {counted.rest} at rest", "$quiet"),
+        (f"  · {counted.new} new" if counted.new else "", "$quiet"),
     ]
     clock = datetime.fromtimestamp(now).astimezone().strftime("%H:%M:%S")
     narrowed = _narrowed(rows, order)
@@ -96,7 +97,7 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
         [
             (silence, "bold" if now - facts.heard >= 60 else ""),
             (f" · open: {open_calls}" if open_calls else " · no call open", "" if open_calls else "$quiet"),
-            (f" · last: {f'{row.last_sign} {row.last}'.strip()}", "$quiet"),
+            (f" · last: {f'{row.last_sign} {row.last}'.strip()}" if row.last else "", "$quiet"),
         ],
         [
             (
@@ -123,9 +124,9 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
                 else "",
                 "",
             ),
-            (f" · {count(row.compactions, 'compaction')}", ""),
+            (f" · {_counted(row, row.compactions, 'compaction')}", ""),
             (
-                f" · {count(facts.subagents, 'sub-agent')}, {facts.running} at work"
+                f" · {_counted(row, facts.subagents, 'sub-agent')}, {row.running} at work"
                 if facts.subagents
                 else "",
                 "",
@@ -142,6 +143,13 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
         said = [said[0], said[1], said[5] if lines < 4 else said[4], said[5]]
     shown = [Content.assemble(*parts).truncate(width, ellipsis=True) for parts in said[:lines]]
     return Content("\n").join(shown)
+
+
+def _counted(row: FleetRow, number: int, what: str) -> str:
+    """How many there were, as far as is known where only the end of a log was read."""
+    if not row.partial:
+        return count(number, what)
+    return f"at least {count(number, what)}" if number else f"{what}s unknown"
 
 
 def _permit_keys(row: FleetRow) -> str:

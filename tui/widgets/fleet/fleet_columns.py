@@ -139,10 +139,10 @@ def _tokens(row: FleetRow, _: int, __: CellContext) -> Line:
 
 
 def _subagents(row: FleetRow, _: int, __: CellContext) -> Line:
-    facts = row.facts
-    if not facts.subagents:
+    if not row.facts.subagents:
         return [("", "quiet")]
-    return [(f"{facts.running}/{facts.subagents}", "plain" if facts.running else "quiet")]
+    least = "≥" if row.partial else ""
+    return [(f"{row.running}/{least}{row.facts.subagents}", "plain" if row.running else "quiet")]
 
 
 def _why(row: FleetRow, width: int, _: CellContext) -> Line:
@@ -217,7 +217,7 @@ def _first_columns(room: TableLayout) -> list[Column]:
     wide, huge = width >= 110, width >= 160
     return [
         Column("status", 14, _word, "need"),
-        Column("for", 4, _for, right=True),
+        Column("for", 4, _for, "recent", right=True),
         *([Column("host", room.host, _host)] if room.host else []),
         Column("session", 8, _session, "project")
         if room.grouped
@@ -244,7 +244,7 @@ def _plain_columns(room: TableLayout) -> tuple[Column, ...]:
         last.insert(1, Column("turns", 5, _forecast, right=True))
         last += [Column("subs", 5, _subagents, right=True)] if room.subagents else []
     rest = room.width - sum(column.width + 1 for column in (*chosen, *last))
-    return (*chosen, Column("why, or what it does", max(0, rest), _reason, "recent"), *last)
+    return (*chosen, Column("why, or what it does", max(0, rest), _reason), *last)
 
 
 def _axis_columns(room: TableLayout) -> tuple[Column, ...]:
@@ -273,9 +273,10 @@ def _axis_columns(room: TableLayout) -> tuple[Column, ...]:
     rest = width - sum(column.width + 1 for column in chosen)
     if huge and rest >= 48:
         last = min(30, rest // 3 + 2)
+        chosen[1] = chosen[1]._replace(sorting=None)
         chosen += [Column("last event", last, _last, "recent"), Column("why", rest - last - 1, _why)]
     else:
-        chosen.append(Column("why, or last event", max(0, rest), _reason, "recent"))
+        chosen.append(Column("why, or last event", max(0, rest), _reason))
     return tuple(chosen)
 
 

@@ -10,7 +10,7 @@ from core.society import AgentReading
 from tui.draw.line import Line, fit
 from tui.draw.tree import tree_guides
 from tui.feed.view import View
-from tui.widgets.common.agent_names import agent_names
+from tui.widgets.common.agent_names import names_of
 from tui.widgets.common.card import Card, pair
 from tui.widgets.governance.fields import CHANGED, FIELD_NAMES
 
@@ -38,9 +38,9 @@ contagion is suppressed because they ran away.
         people = view.people
         shown = people.agents[:most]
         guides = tree_guides([agent.depth for agent in shown])
-        names = agent_names(people.agents)
+        names = names_of(view)
         made = [
-            self._agent(view, agent, names[agent.name], guide, width)
+            self._agent(view, agent, names.get(agent.name, plain(agent.name, 20)), guide, width)
             for agent, guide in zip(shown, guides, strict=True)
         ]
         if len(people.agents) > most:

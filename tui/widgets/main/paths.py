@@ -49,7 +49,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
 `r9 w6` was read 9 times and edited 6 times. The sign is the agent's state at the last visit:
 `◆` deep work, `○` exploring, `▲` stuck, `◇` delegating, `·` idle; beside it, how long ago that was.
 A `*` says that it changed on disk since.
-`s` sorts by heat, recency or edits, `x` folds, `/` filters, `enter` lists the events of a path.
+`s` sorts by heat, recency or edits, `u` folds, `/` filters, `enter` lists the events of a path.
 """
     DEFAULT_CSS = """
     PathTree {
@@ -99,6 +99,11 @@ A `*` says that it changed on disk since.
     def rows(self) -> tuple[PathRow, ...]:
         """What can be seen by scrolling, from top to bottom."""
         return tuple(self._rows)
+
+    @property
+    def chosen(self) -> str:
+        """The path under the bar: the person's, or the first in sight until they move."""
+        return self.cursor or (self._rows[min(self._top, len(self._rows) - 1)].path if self._rows else "")
 
     def subtitle(self, view: View) -> str:
         shown = len(view.frame.receptor.heatmap.top)
@@ -174,7 +179,7 @@ A `*` says that it changed on disk since.
         self._line = max(0, self._place() - self._top)
 
     def _row(self, row: PathRow, columns: PathColumns, at: float, near: float, share: float) -> Line:
-        here = self.has_focus and row.path == self.cursor
+        here = self.has_focus and row.path == self.chosen
         heat = f"heat-{min(4, 1 + int(near * 4))}"
         sign = ("▸ " if row.folded else "▾ ") if row.folder else ""
         bare = row.folder and not row.folded
@@ -199,12 +204,12 @@ A `*` says that it changed on disk since.
         return [*line, (" ", "plain"), *meter(share, columns.bar, heat)]
 
     def action_edit(self) -> None:
-        if self.cursor:
-            self.post_message(EditFile(self.cursor))
+        if self.chosen:
+            self.post_message(EditFile(self.chosen))
 
     def action_move(self, by: int) -> None:
         if self._rows:
-            place = (self._place() if self.cursor else self._top - (by > 0)) + by
+            place = (self._place() if self.cursor else self._top) + by
             self.cursor = self._rows[max(0, min(place, len(self._rows) - 1))].path
             self.redraw()
 
@@ -216,7 +221,7 @@ A `*` says that it changed on disk since.
         self._again()
 
     def action_fold(self) -> None:
-        row = next((row for row in self._rows if row.path == self.cursor), None)
+        row = next((row for row in self._rows if row.path == self.chosen), None)
         if row is not None and row.folder:
             self.folded ^= {row.path}
             self._again()
@@ -248,7 +253,7 @@ A `*` says that it changed on disk since.
         return super().check_action(action, parameters)
 
     def action_events(self) -> None:
-        self.post_message(ShowTranscript(self.cursor))
+        self.post_message(ShowTranscript(self.chosen))
 
     @on(Input.Changed)
     def _sift(self, event: Input.Changed) -> None:

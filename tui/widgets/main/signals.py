@@ -14,7 +14,7 @@ from core.timeline.recorded_marks import Mark, MarkKind
 from tui.draw.line import Line, fit
 from tui.feed.messages import Seek
 from tui.feed.view import View
-from tui.widgets.common.agent_names import agent_names
+from tui.widgets.common.agent_names import names_of
 from tui.widgets.common.mark_filter import MarkFilter
 from tui.widgets.common.mark_words import mark_amount, mark_glyph, mark_reason, mark_style, mark_text
 from tui.widgets.common.panel import Panel
@@ -204,11 +204,12 @@ another matter: signals say that something is unusual *for this agent*.
             ago = span(max(0.0, view.at - mark.at))
             tail = f" {mark_amount(mark):>8}{ago:>9} ago  event {mark.place + 1:>6,}"
         room = max(0, width - len(when) - 3 - len(tail))
-        text = fit(mark_text(mark), room).rstrip()
+        names = names_of(view)
+        text = fit(mark_text(mark, names), room).rstrip()
         who = (
             ""
             if mark.agent == view.agent and not self.detailed
-            else f" · {agent_names(view.people.agents).get(mark.agent, plain(mark.agent, 20))}"
+            else f" · {names.get(mark.agent, plain(mark.agent, 20))}"
         )
         who = who if len(view.agents) > 1 and len(text) + 6 <= room else ""
         if under and self.has_focus:

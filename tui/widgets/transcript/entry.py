@@ -14,6 +14,7 @@ from core.report.troubles import LOOKS
 from core.timeline.recorded_marks import Mark
 from tui.draw.line import Line, clipped, path_end, wrapped
 from tui.feed.view import View
+from tui.widgets.common.agent_names import names_of
 from tui.widgets.common.mark_words import mark_glyph, mark_style, mark_text
 
 _MARGIN = "  "
@@ -71,8 +72,9 @@ def _head(entry: Entry, view: View) -> Line:
     """When, who, what came of it and what fired."""
     event = entry.event
     line: Line = [(f"{clock(event.at - view.start)}  ", "quiet")]
+    names = names_of(view) if len(view.agents) > 1 else {}
     if event.agent != view.agents[0]:
-        line.append((plain(event.agent, 14) + "  ", "quiet"))
+        line.append((names.get(event.agent, plain(event.agent, 14)) + "  ", "quiet"))
     if isinstance(event, ToolUse):
         sign, ink = OUTCOME_SIGNS[event.outcome]
         line.append((plain(event.tool or kind_of(event)), "strong"))
@@ -90,13 +92,13 @@ def _head(entry: Entry, view: View) -> Line:
         if not view.words:
             line.append((f"  {about(event)[0]}", "quiet"))
     else:
-        said, path = map(plain, about(event))
+        said, path = map(plain, about(event, names))
         line.append((kind_of(event), "strong"))
         line.append((f"  {said} {path}".rstrip(), "quiet"))
         if isinstance(event, AgentEnd) and event.duration:
             line.append((f"  {call_duration(event.duration)}", "quiet"))
     for mark in entry.fired:
-        line.append((f"  {mark_glyph(mark)} {mark_text(mark)}", mark_style(mark)))
+        line.append((f"  {mark_glyph(mark)} {mark_text(mark, names)}", mark_style(mark)))
     return line
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from core.report.formatting import count, plain
@@ -73,7 +74,17 @@ def _cell(row: TableRow, width: int, *, here: bool) -> Line:
     said = "removed" if row.state == "gone" else count(len(row.item), "row") if row.state == "branch" else ""
     ink = "cursor" if here else "quiet" if row.state == "gone" else "plain"
     tail = f" {said}" if said else ""
-    return [*start, (fit(label, max(4, room - len(tail))), ink), (tail, "quiet")]
+    left = max(4, room - len(tail))
+    return [*start, (fit(_short_name(label, left), left), ink), (tail, "quiet")]
+
+
+def _short_name(name: str, room: int) -> str:
+    """A name whose longest words are abbreviated, so that those that begin or end alike can be told apart."""
+    words = re.split(r"([._ ])", name)
+    while sum(map(len, words)) > room and max(map(len, words)) > 2:
+        longest = max(words, key=len)
+        words[words.index(longest)] = longest[:-1]
+    return "".join(words)
 
 
 def _mark(*, edited: bool, other: bool) -> tuple[str, str]:
@@ -86,9 +97,9 @@ def _valued(
     """A name, a slider where there is a range, and the value, after so many cells that are taken."""
     said = value_summary(value, knob)
     slide = max(6, min(24, width // 4 - 2)) if knob.kind in ("number", "integer") else 0
-    figures = (9 if width >= 44 else 7) if slide else min(width // 2, max(9, len(said) + 1))
+    figures = max(9 if width >= 44 else 7, len(said) + 1) if slide else min(width // 2, max(9, len(said) + 1))
     room = max(6, width - taken - slide - figures - 1)
-    line: Line = [(fit(label, room), "cursor" if here else "plain"), (" ", "plain")]
+    line: Line = [(fit(_short_name(label, room), room), "cursor" if here else "plain"), (" ", "plain")]
     if slide:
         line += slider(knob, value, slide, edited=edited)
     return [*line, (fit(said, figures).strip().rjust(figures), "live" if edited else "plain")]

@@ -33,7 +33,9 @@ def _held(name: str, value: Any) -> str:
 
 
 def number_text(value: float, step: float | None = None) -> str:
-    """A number with as many decimals as its step asks for, or as it needs."""
+    """A number with as many decimals as its step asks for, or as it needs; nothing is 0."""
+    if not value:
+        return "0"
     if abs(value) >= 10_000:
         return f"{value / 1e6:g}M" if abs(value) >= 1e6 else f"{value / 1e3:g}k"
     said = f"{value:.4g}"

@@ -61,6 +61,18 @@ def test_cost_and_context_survive_at_eighty_columns(view: View) -> None:
     assert f"${view.spent.dollars:.2f}" in line and "/h" in line
 
 
+@pytest.mark.parametrize("agent", ["main", "agent-1"])
+def test_they_survive_beside_a_long_title_and_a_sub_agent(view: View, agent: str) -> None:
+    subject = Subject(path="/x/log.jsonl", title="mend the mill " * 9, model="gemini-3-flash-preview")
+    held = replace(view, subject=subject, agent=agent, mode="replay", speed=4.0)
+    (line,) = said(held, 78, 1)
+    if agent != "main":
+        assert f"agent {view.names[agent]}" in line
+        (line,) = said(replace(held, subject=replace(subject, title="")), 78, 1)
+    assert "context " in line and f" {100 * view.frame.mind.sleep.context:.0f}%" in line
+    assert f"${view.spent.dollars:.2f}" in line
+
+
 def test_an_unknown_price_is_said_to_be_unknown(view: View) -> None:
     assert "cost unknown" in said(replace(view, spent=Spent(0.0, 0, 3)), 120, 1)[0]
     assert "≥$1.00" in said(replace(view, spent=Spent(1.0, 2, 3)), 120, 1)[0]

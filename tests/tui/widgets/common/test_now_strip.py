@@ -79,6 +79,14 @@ def test_a_call_that_is_over_is_not_called_doing() -> None:
     assert any(line.startswith("did     Bash") and "12s ago" in line for line in said(view(now=over), 198, 6))
 
 
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_a_call_that_was_not_let_through_is_said_to_be_rejected(width: int, height: int) -> None:
+    refused = replace(NOW, running=False, rejected=True, times=0)
+    text = "\n".join(said(view(now=refused), width, height))
+    assert "did     Bash  ⊘ rejected  npm test -- billing" in text
+    assert "rejected" not in "\n".join(said(view(), width, height))
+
+
 def test_nothing_failed_leaves_the_room_to_the_command() -> None:
     fine = replace(NOW, times=0, failed="", error="", failures=0, doing="x" * 300)
     line = said(view(now=fine), 118, 4)[2]
@@ -191,3 +199,10 @@ def test_two_lines_end_with_what_an_agent_at_rest_said(word: Word, second: str) 
     assert said(view(now=calm, status=status), 78, 2)[1].startswith(second)
     failed = view(now=replace(calm, times=2, failed="make", error="broke"), status=status)
     assert "failed" in said(failed, 78, 2)[1]
+
+
+@pytest.mark.parametrize(("width", "height"), [(60, 2), (78, 2), (98, 2), (118, 4), (198, 6)])
+def test_what_failed_lately_is_said_once(width: int, height: int) -> None:
+    stands = Status("done", 0, START - 72, "it ended its turn and waits for a prompt")
+    text = "\n".join(said(view(status=stands, now=replace(NOW, times=0, running=False)), width, height))
+    assert text.count("7 of the last 20 calls failed") == 1

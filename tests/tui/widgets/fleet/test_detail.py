@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from core.live.fleet.order import Order
+from core.live.fleet.order import Order, census
 from core.live.fleet.roster import Roster
-from core.live.fleet.row import FleetRow
+from core.live.fleet.row import FleetRow, row_json
 from core.live.fleet.thread import once
 from core.live.status import Limits, StatusFacts, status_of
 from core.settings import Settings
@@ -42,3 +42,31 @@ def test_of_an_unread_session_only_what_is_known_is_said(rows: tuple[FleetRow, .
     assert "its log is being read" in said and ".claude/projects" in said
     assert "no call open" not in said and "frustration" not in said and "context" not in said
     assert "frustration" in session_detail(rows[0], NOW, 6, 120).plain
+
+
+def test_what_was_not_read_is_unknown(rows: tuple[FleetRow, ...]) -> None:
+    row = replace(rows[0], partial=True, facts=replace(rows[0].facts, subagents=2))
+    said = session_detail(row, NOW, 6, 160).plain
+    assert "compactions unknown" in said and "at least 2 sub-agents" in said
+    assert "at least 3 compactions" in session_detail(replace(row, compactions=3), NOW, 6, 160).plain
+    told = row_json(row, NOW)
+    assert (told["compactions"], told["subagents"]) == (None, 2)
+    whole = replace(row, partial=False)
+    assert "0 compactions · 2 sub-agents" in session_detail(whole, NOW, 6, 160).plain
+
+
+def test_nobody_is_at_work_in_a_session_at_rest(rows: tuple[FleetRow, ...]) -> None:
+    facts = StatusFacts(events=9, heard=NOW - 9e6, close="done", closed=NOW - 9e6, subagents=2, running=1)
+    row = replace(rows[0], facts=facts, status=status_of(facts, NOW, Limits.of(Settings())))
+    assert row.status.word == "done"
+    assert "2 sub-agents, 0 at work" in session_detail(row, NOW, 6, 160).plain
+    assert row_json(row, NOW)["subagents_running"] == 0
+
+
+def test_a_log_without_events_is_counted_apart(rows: tuple[FleetRow, ...]) -> None:
+    facts = StatusFacts(heard=NOW)
+    empty = replace(rows[0], facts=facts, status=status_of(facts, NOW, Limits.of(Settings())))
+    before, after = census(rows), census((empty, *rows))
+    assert (after.work, after.new) == (before.work, before.new + 1)
+    assert "  · 1 new" in fleet_title((empty, *rows), Order(), NOW, 0.0, 160).plain
+    assert "new" not in fleet_title(rows, Order(), NOW, 0.0, 160).plain

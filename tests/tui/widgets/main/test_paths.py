@@ -177,7 +177,7 @@ async def test_a_path_that_goes_leaves_the_cursor_near() -> None:
         await pilot.pause()
         assert panel.cursor == ""
         app.show(47)
-        await pilot.press("down")
+        await pilot.press("up")
         assert panel.cursor == "lib"
 
 
@@ -185,7 +185,7 @@ async def test_every_key() -> None:
     panel = PathTree()
     app = Stage(panel, walk(), 47)
     async with app.run_test(size=(60, 14)) as pilot:
-        await pilot.press("down")
+        await pilot.press("up")
         assert panel.cursor == "lib"
         await pilot.press("u")
         assert "▸ lib" in app.inside(panel)
@@ -205,6 +205,17 @@ async def test_every_key() -> None:
         assert panel.cursor == panel.rows[0].path
         await pilot.press("right")
         assert app.stepped == [1]
+
+
+async def test_until_one_moves_the_bar_is_on_the_first_path_in_sight() -> None:
+    panel = PathTree()
+    app = Stage(panel, walk(), 47)
+    async with app.run_test(size=(60, 14)) as pilot:
+        assert panel.has_focus and panel.rows[0].folder
+        await pilot.press("enter")
+        assert app.paths == [panel.rows[0].path]
+        await pilot.press("down", "enter")
+        assert app.paths[1:] == [panel.rows[1].path]
 
 
 async def test_filter_typed_kept_and_given_up() -> None:

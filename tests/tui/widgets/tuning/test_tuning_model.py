@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from bench.workload import session
 from core.errors import StoreError
 from core.settings import Settings
-from core.settings.draft import Draft, nudged_value, parse_value, value_text
+from core.settings.draft import Draft, Drafted, nudged_value, parse_value, value_text
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.listing import SettingGroup, SettingRow, group_sentence, list_rows, setting_groups
-from core.store.profile_files import PRESETS, ProfileFiles
-from core.store.profiles import read_profile, read_profiles, taken_over
+from core.store.profile_files import PRESETS, ProfileFiles, taken_over
+from core.store.profiles import read_profile, read_profiles
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIf, WhatIfResult, changed_series
+from tui.widgets.tuning.setting_rows import line_of
 from tui.widgets.tuning.value_bar import number_text, slider, value_summary
 
 OFFSET = "receptor.ambient.offset.frustration"
@@ -143,6 +144,7 @@ def test_a_slider_is_as_wide_as_it_should_be(width: int) -> None:
         (0.2, 0.05, ".20"),
         (-0.04, 0.005, "-.040"),
         (3, 1, "3"),
+        (0.0, 0.001, "0"),
         (400_000, 10_000, "400k"),
     ],
 )
@@ -230,19 +232,35 @@ def test_a_saving_that_fails_leaves_what_was(tmp_path: Path) -> None:
     assert (tmp_path / "settings.toml").read_text() == "[broken"
     (tmp_path / "profiles").write_text("in the way")
     with pytest.raises(StoreError):
-        shelf.save_profile("x", "", Settings(), "user")
+        shelf.save_profile("x", "", {OFFSET: 0.1}, "user")
     assert (tmp_path / "profiles").read_text() == "in the way"
     with pytest.raises(StoreError, match="cannot be the name"):
-        shelf.save_profile("../x", "", Settings(), "user")
+        shelf.save_profile("../x", "", {OFFSET: 0.1}, "user")
 
 
 @pytest.mark.parametrize("kind", ["profile", "settings"])
 def test_a_project_is_not_given_what_it_may_not_set(tmp_path: Path, kind: str) -> None:
     shelf = ProfileFiles(tmp_path / "settings.toml", tmp_path / "project", tmp_path / "chains")
-    mine = resolve([Layer("x", (Given("receptor.ambient.low", 0.4),))]).settings
+    mine = {"receptor.ambient.low": 0.4}
     with pytest.raises(StoreError, match=r"receptor\.ambient\.low: a project may not set it"):
         if kind == "profile":
             shelf.save_profile("calm", "", mine, "project")
         else:
-            shelf.save_settings({"receptor.ambient.low": 0.4}, "project")
+            shelf.save_settings(mine, "project")
     assert not (tmp_path / "project").exists()
+
+
+@pytest.mark.parametrize("width", [36, 44, 52, 80])
+def test_no_two_settings_of_a_group_read_alike(width: int) -> None:
+    drafted = Drafted(Settings(), {})
+    for group in setting_groups():
+        rows = [row for row in list_rows({group}) if isinstance(row, SettingRow)]
+        names = [line_of(row, drafted, width, here=False)[1][0] for row in rows]
+        assert len(names) == len(set(names)), group
+
+
+def test_no_figure_is_cut() -> None:
+    drafted = Drafted(Settings(), {"governor.observing.time_decay": 0.0002})
+    rows = [row for row in list_rows({"governor.observing"}) if isinstance(row, SettingRow)]
+    [row] = [row for row in rows if row.tunable.name.endswith("time_decay")]
+    assert line_of(row, drafted, 36, here=False)[-1][0].strip() == ".0002 /s"

@@ -1,0 +1,22 @@
+"""What agents are called: by what they are for, in the order in which they started."""
+
+from __future__ import annotations
+
+from core.report.agents import agent_names
+from core.society import AgentReading
+
+
+def reading(name: str, role: str, started: float | None) -> AgentReading:
+    return AgentReading(name, "main", role, 1, started, None, "", 0, False, 0, (), True)
+
+
+def test_one_that_is_listed_first_because_it_ended_keeps_its_number() -> None:
+    main, first, second = reading("main", "", None), reading("a1", "poet", 1.0), reading("a2", "poet", 2.0)
+    names = {"main": "main", "a1": "poet 1", "a2": "poet 2"}
+    assert agent_names([main, first, second]) == names
+    assert agent_names([second, main, first]) == names
+
+
+def test_one_of_its_kind_has_no_number_and_one_without_a_kind_is_a_sub_agent() -> None:
+    agents = [reading("main", "", None), reading("a1", "poet", 1.0), reading("a2", "", None)]
+    assert agent_names(agents) == {"main": "main", "a1": "poet", "a2": "sub-agent"}
