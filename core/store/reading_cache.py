@@ -117,6 +117,7 @@ class ReadingCache:
     def _open(self) -> Iterator[sqlite3.Connection]:
         store = sqlite3.connect(self.path, timeout=2.0)
         try:
+            store.execute("PRAGMA synchronous = OFF")  # what a power cut takes away is read again
             with store:
                 prepare(store, VERSION, ("DROP TABLE IF EXISTS kept", _TABLE))
                 yield store
