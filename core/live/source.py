@@ -37,7 +37,7 @@ class Target(NamedTuple):
     """The place a saved session is opened at, as a person writes it; blank plays it from the start."""
 
 
-class Choice(NamedTuple):
+class FoundSession(NamedTuple):
     """The session of a target, and whether others were passed over for it."""
 
     session: LogSession | None
@@ -45,21 +45,21 @@ class Choice(NamedTuple):
     """That it is the newest of several, where none was named."""
 
 
-def find_session(target: Target, kit: Kit, settings: Settings) -> Choice:
+def find_session(target: Target, kit: Kit, settings: Settings) -> FoundSession:
     """The session a target names, the newest where it holds several; none where it may still come."""
     try:
         found = sessions([target.path], kit, settings.ingest.lines)
     except UnreadableLog:
         if target.live and (not is_there(target.path) or _blank(target.path)):
-            return Choice(None)
+            return FoundSession(None)
         raise
     named = [one for one in found if one.id == target.session]
     if named or len(found) == 1:
-        return Choice((named or found)[0])
+        return FoundSession((named or found)[0])
     newest = max(reversed(found), key=_changed)
     name = safe(target.path.name)
     told = f"{name} holds {len(found)} sessions, and this is the newest; {name}#SESSION opens another"
-    return Choice(newest, told)
+    return FoundSession(newest, told)
 
 
 def _changed(session: LogSession) -> float:

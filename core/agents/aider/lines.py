@@ -58,7 +58,7 @@ def typed(line: str) -> str:
     return line[5:].rstrip()
 
 
-def is_prompt(said: str) -> bool:
+def is_request(said: str) -> bool:
     """Whether what was typed is for the model."""
     said = said.strip()
     return bool(said) and said != "<blank>" and not _COMMAND.match(said) and not _ANSWER.match(said)

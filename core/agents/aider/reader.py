@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from core.agents.aider import lines
-from core.agents.aider.passage import Passage
+from core.agents.aider.gathered_text import GatheredText
 from core.agents.calls import Result
 from core.agents.loose import STEP, LooseReader, amount, unthought
 from core.agents.usage import failed_turn
@@ -34,10 +34,10 @@ class AiderReader(LooseReader):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._asked = Passage()
+        self._asked = GatheredText()
         self._typed = 0
         """The number of the last line that was typed; blank ones between two prompts are left out."""
-        self._spoken = Passage()
+        self._spoken = GatheredText()
         """What the model said and no count has told yet."""
         self._refused = False
         """Lines tell which edit failed, before the model answers again."""
@@ -107,19 +107,19 @@ class AiderReader(LooseReader):
         if lines.is_exit(asked.text):
             end = SessionEnd(at=at, agent=self.agent, where=asked.where, reason="exit")
             return [] if self._idle else [end]
-        return [self.prompt(at, asked.text, asked.where)] if lines.is_prompt(asked.text) else []
+        return [self.prompt(at, asked.text, asked.where)] if lines.is_request(asked.text) else []
 
     def _take_prompt(self, out: list[Event]) -> None:
         taken = self._prompt()
         if taken:
             self._stage = "rests" if isinstance(taken[0], SessionEnd) else "answers"
             out.extend(taken)
-        self._asked = Passage()
+        self._asked = GatheredText()
 
     def _speak(self, said: str, where: Where) -> None:
         """A line of the model's, or of what the program quotes to it."""
         if self._refused and lines.QUOTED.match(said):
-            self._spoken = Passage()
+            self._spoken = GatheredText()
             return
         if not self._spoken:
             self.now += STEP
@@ -191,7 +191,7 @@ class AiderReader(LooseReader):
         """No count comes any more for what the model said, and an error is not tried again."""
         if self._spoken:
             out.append(self._answer(self._spoken.at, self._spoken.where))
-            self._spoken = Passage()
+            self._spoken = GatheredText()
         if self._fault is not None:
             self.now += STEP
             out.append(self._failed(self._fault))
@@ -221,7 +221,7 @@ class AiderReader(LooseReader):
                 cost=amount(float(told[9])) if told[9] and told[9].count(".") < 2 else None,
             )
         )
-        self._spoken, self._fault, self._stage = Passage(), None, "counted"
+        self._spoken, self._fault, self._stage = GatheredText(), None, "counted"
 
     def _answer(self, at: float, where: Where, **told: Any) -> Turn:
         spoken = self._spoken
@@ -244,7 +244,7 @@ def aider_outline(data: bytes) -> Outline:
         started = lines.STARTED.match(line)
         if started:
             last = _time(started[1])
-        elif not asked and lines.is_typed(line) and lines.is_prompt(lines.typed(line)):
+        elif not asked and lines.is_typed(line) and lines.is_request(lines.typed(line)):
             asked = lines.typed(line).strip()
     return Outline(asked, last)
 

@@ -7,7 +7,7 @@ from typing import Any
 from core.agents.loose import decode, items, table, text
 
 
-def asked(item: dict[str, Any]) -> tuple[str, str, Any]:
+def called_item(item: dict[str, Any]) -> tuple[str, str, Any]:
     """The id, tool and arguments of a call."""
     kind = text(item.get("type"))
     call = text(item.get("call_id")) or text(item.get("id"))

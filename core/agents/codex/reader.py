@@ -11,7 +11,7 @@ from core.agents.calls import Result
 from core.agents.codex.cells import sort_cell
 from core.agents.codex.children import ChildThreads
 from core.agents.codex.facts import end_fact, item_fact
-from core.agents.codex.items import asked, pictured
+from core.agents.codex.items import called_item, pictured
 from core.agents.codex.prompts import Prompts, added_folder
 from core.agents.codex.results import read_output
 from core.agents.codex.threads import Meta, Replay, read_meta, thread_files
@@ -214,7 +214,7 @@ class Codex(LooseReader):
         return [*filter(None, [self._turns.uncounted(self.agent)]), *super().held()]
 
     def _call(self, item: dict[str, Any]) -> None:
-        call, tool, arguments = asked(item)
+        call, tool, arguments = called_item(item)
         if not call or not tool:
             self.note("call without id or name")
             return

@@ -209,10 +209,10 @@ class OpenHandsFolderReader(LooseReader):
         use = self.calls.end(name, at, result, self.here(), line=self._line)
         kept(use, out)
         if use is not None:
-            out += [report(use, child) for child in self._children.pop(name, [])]
+            out += [agent_report(use, child) for child in self._children.pop(name, [])]
 
 
-def report(use: ToolUse, child: str) -> AgentEnd:
+def agent_report(use: ToolUse, child: str) -> AgentEnd:
     """What a sub-agent comes back with, which is what its call does."""
     return AgentEnd(
         at=use.at,

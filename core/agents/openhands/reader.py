@@ -22,10 +22,10 @@ from core.agents.loose import (
     words,
 )
 from core.agents.openhands.course import ENDED, Course
-from core.agents.openhands.folder import OpenHandsFolderReader, report
-from core.agents.openhands.sniff import is_evaluation, is_folder, is_list, is_stream
+from core.agents.openhands.folder import OpenHandsFolderReader, agent_report
+from core.agents.openhands.sniff import is_evaluation, is_event_folder, is_list, is_stream
 from core.agents.openhands.spent import Steps, TokensUsed, answers_used, response_of, spent
-from core.agents.openhands.steps import flat_steps, step_name, step_result, step_words
+from core.agents.openhands.steps import flat_steps, observed_result, step_name, step_words
 from core.agents.usage import Usage
 from core.events import AgentStart, Compaction, Event, Matter, SessionEnd, Turn, Where
 from core.logs.format import Format
@@ -195,10 +195,10 @@ class OpenHandsReader(LooseReader):
         delegated = observation == "delegate" and name == self._agents[-1]
         if delegated:
             self._agents.pop()
-        use = self.calls.end(name, self.now, step_result(step, observation), where, line=self._line)
+        use = self.calls.end(name, self.now, observed_result(step, observation), where, line=self._line)
         kept(use, out)
         if delegated and use is not None:
-            out.append(report(use, name))
+            out.append(agent_report(use, name))
 
     def _answer(
         self, step: dict[str, Any], place: str, arguments: dict[str, Any], where: Where, out: list[Event]
@@ -236,6 +236,6 @@ class OpenHandsReader(LooseReader):
 FORMATS = (
     Format("openhands", "document", is_list, OpenHandsReader),
     Format("openhands", "lines", is_evaluation, OpenHandsReader),
-    Format("openhands", "folder", is_folder, OpenHandsFolderReader),
+    Format("openhands", "folder", is_event_folder, OpenHandsFolderReader),
     Format("openhands", "lines", is_stream, OpenHandsFolderReader),
 )

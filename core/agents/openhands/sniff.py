@@ -27,7 +27,7 @@ def is_evaluation(sample: Sample) -> int:
     return 88 if b'"action"' in head or b'"observation"' in head else 40
 
 
-def is_folder(sample: Sample) -> int:
+def is_event_folder(sample: Sample) -> int:
     """An event a file."""
     head = sample.head.lstrip()
     if not head.startswith(b"{") or not re.search(
@@ -40,4 +40,4 @@ def is_folder(sample: Sample) -> int:
 def is_stream(sample: Sample) -> int:
     """The same events as lines of one file."""
     lines = sum(1 for record in sample.records[:4] if isinstance(record.get("kind"), str))
-    return is_folder(sample) and (89 if lines > 1 or sample.path.suffix == ".jsonl" else 0)
+    return is_event_folder(sample) and (89 if lines > 1 or sample.path.suffix == ".jsonl" else 0)

@@ -45,7 +45,7 @@ def step_name(value: Any, otherwise: str) -> str:
     return str(value) if isinstance(value, int | str) and not isinstance(value, bool) else otherwise
 
 
-def step_result(step: dict[str, Any], observation: str) -> Result:
+def observed_result(step: dict[str, Any], observation: str) -> Result:
     """How an action ended."""
     extras = table(step.get("extras"))
     exited = code(table(extras.get("metadata")).get("exit_code"))

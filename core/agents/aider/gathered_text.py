@@ -9,7 +9,7 @@ _LONGEST = 100_000
 _NOWHERE = Where("")
 
 
-class Passage:
+class GatheredText:
     """Gather lines, their text and the place they take up."""
 
     __slots__ = ("_kept", "_lines", "at", "where")
