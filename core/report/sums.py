@@ -253,7 +253,7 @@ def _namer(axis: Axis, zone: tzinfo | None) -> Callable[[SummedCost, SummedCharg
             return UNDATED
         quarter = charge.minute // 15
         if quarter not in days:
-            days[quarter] = datetime.fromtimestamp(charge.minute * 60, zone).strftime("%Y-%m-%d")
+            days[quarter] = datetime.fromtimestamp(charge.minute * 60, zone).date().isoformat()
         return days[quarter]
 
     names: dict[Axis, Callable[[SummedCost, SummedCharge], str]] = {
