@@ -110,6 +110,11 @@ class Turn(_Base, frozen=True, kw_only=True, gc=False, tag="turn"):
     said: Where | None = None
     """The place of the words themselves; None where it said none."""
 
+    @property
+    def only_ends(self) -> bool:
+        """Whether it is no answer, and only tells that the agent's turn is over."""
+        return self.cost == 0.0 and not (self.context_tokens or self.output_tokens) and self.said is None
+
 
 class ToolUse(_Base, frozen=True, kw_only=True, gc=False, tag="tool_use"):
     """A call and what came of it, at the time of its result; `where` is the result's place."""

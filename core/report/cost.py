@@ -156,7 +156,7 @@ def charge_of(turn: Turn) -> Charge:
         turn.model,
         turn.agent != MAIN,
         turn.cost or 0.0,
-        int(known),
+        int(known and not turn.only_ends),
         int(not known),
         tokens,
         0 if known else tokens,

@@ -93,7 +93,7 @@ class Gatherer:
                 for path in event.targets:
                     self._touch(path, event.action, event.outcome)
             case Turn():
-                summary.turns += 1
+                summary.turns += not event.only_ends
                 self._models[event.model] = None
                 self._spend(event)
             case Prompt():

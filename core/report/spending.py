@@ -69,7 +69,7 @@ class Spending:
         events = self._events
         for place in range(self._seen, len(events)):
             event = events[place]
-            if isinstance(event, Turn):
+            if isinstance(event, Turn) and not event.only_ends:
                 self._places.append(place)
                 self._times.append(max(event.at, self._times[-1] if self._times else event.at))
                 charge = charge_of(event)
