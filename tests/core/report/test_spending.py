@@ -17,7 +17,7 @@ def test_any_place_equals_a_sum_from_the_start(costs: list[float | None], index:
     events: list[Event] = []
     spending = Spending(events)
     for place, cost in enumerate(costs):
-        turn = Turn(at=float(place), cost=cost)
+        turn = Turn(at=float(place), cost=cost, output_tokens=1)
         events.append(Prompt(at=float(place), characters=1) if cost == -1.0 else turn)
         if place == first:
             spending.at(place, float(place))
