@@ -21,22 +21,36 @@ T = TypeVar("T")
 _SAFE_PATH = "PYTHONSAFEPATH"
 
 
+_STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Put a ctrl+c off while processes are started; those never hear one."""
+    """Put ctrl+c and a wish to end off meanwhile; of processes started here the first is never heard of.
+
+    A wish to end is what a broken pool sends to the processes that it has left, so those must follow it.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    waiting: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: waiting.append(number))
+    waiting: set[int] = set()
+    program = os.getpid()
+
+    def hold(number: int, _: object) -> None:
+        if os.getpid() != program:
+            os._exit(128 + number)
+        waiting.add(number)
+
+    before = [(number, signal.signal(number, hold)) for number in _STOPS]
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        signal.signal(signal.SIGINT, before)
-    if waiting:
-        raise KeyboardInterrupt
+        for number, handler in before:
+            signal.signal(number, handler)
+    for number in waiting:
+        signal.raise_signal(number)
 
 
 def _start_method() -> BaseContext:
@@ -96,38 +110,38 @@ def shared_out(
     """
     groups = _families(items, family)
     with _safe_path():
-        made = ProcessPoolExecutor(
+        pool = ProcessPoolExecutor(
             jobs,
             mp_context=_start_method(),
             initializer=_begin,
             initargs=(prepare, around, work, items, more),
         )
-    with made as pool:
-        try:
-            with _undisturbed(), _safe_path(), warnings.catch_warnings():
-                # Threads that a library of numbers keeps are stopped and started again around a copy.
-                warnings.simplefilter("ignore", DeprecationWarning)
-                futures = [pool.submit(_work_at, group) for group in groups]
-            yield from _in_order(groups, (future.result() for future in futures))
-        except BrokenProcessPool as error:
-            raise NooscopeError("a helper process died; try again with --jobs 1") from error
-        except BaseException:
+    try:
+        with _undisturbed(), _safe_path(), warnings.catch_warnings():
+            # Threads that a library of numbers keeps are stopped and started again around a copy.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            futures = [pool.submit(_work_at, group) for group in groups]
+        yield from _in_order(groups, (future.result() for future in futures))
+    except BrokenProcessPool as error:
+        raise NooscopeError("a helper process died; try again with --jobs 1") from error
+    finally:
+        with _undisturbed():
             _end(pool)
-            raise
 
 
 def _end(pool: ProcessPoolExecutor) -> None:
-    """End all helpers at once; a signal that they hear could be taken for a fault of their work.
+    """End all helpers at once: what they have done was told, and nobody waits for the rest.
 
-    One that is ended in the middle of its answer leaves the pool waiting for the rest, as long as anybody
-    holds the pipe open to write: by then that is this process alone, which never does.
+    They are not asked to end, as one that died may have left the others waiting for its turn. One that is
+    ended in the middle of its answer leaves the pool waiting for the rest, as long as anybody holds the pipe
+    open to write: by then that is this process alone, which never does.
     """
-    answers = getattr(getattr(pool, "_result_queue", None), "_writer", None)
-    pool.shutdown(wait=False, cancel_futures=True)
     for child in active_children():
         child.kill()
+    answers = getattr(getattr(pool, "_result_queue", None), "_writer", None)
     if answers is not None:
         answers.close()
+    pool.shutdown(cancel_futures=True)
 
 
 def _families(items: Sequence[Any], family: Family | None) -> list[list[int]]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from core.report.process_pool import one_by_one, shared_out
 
+ROOT = Path(__file__).parents[3]
 ITEMS = [("b", 1), ("a", 0), ("c", 0), ("b", 0), ("a", 2), ("a", 1)]
 
 
@@ -81,3 +85,36 @@ def test_what_is_put_around_a_family_is_left_after_the_last_of_it() -> None:
         assert before[-1] == "in"
         assert before.count("in") == before.count("out") + 1
     assert entered == []
+
+
+DIES = """
+import os, signal, sys, time
+from pathlib import Path
+from core.errors import NooscopeError
+from core.report.process_pool import shared_out
+
+def ends_the_others(item, program):
+    # By now they wait for work, and hold the lock of what there is to do.
+    if item == 0:
+        time.sleep(0.3)
+        for other in Path(f"/proc/{program}/task/{program}/children").read_text().split():
+            if int(other) != os.getpid():
+                os.kill(int(other), signal.SIGKILL)
+        time.sleep(2)
+
+signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+try:
+    list(shared_out(2, ends_the_others, range(4), os.getpid()))
+except NooscopeError as error:
+    sys.exit(str(error))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="helpers are copies of the program on Linux alone")
+def test_a_helper_that_died_ends_the_work_with_a_word() -> None:
+    """Also in a program that takes a wish to end for a ctrl+c, which helpers do not hear."""
+    done = subprocess.run(
+        [sys.executable, "-c", DIES], capture_output=True, check=False, cwd=ROOT, timeout=30
+    )
+    assert done.returncode == 1
+    assert done.stderr == b"a helper process died; try again with --jobs 1\n"
