@@ -11,8 +11,8 @@ from blake3 import blake3
 
 from core.report.log_paths import files_below
 from core.store.config_path import PROJECT_SETTINGS, user_settings_file
+from core.store.kept_answers import kept_answers
 from core.store.log_stamp import code_stamp, stamps
-from core.store.reading_cache import ReadingCache, reading_cache, reading_cache_path
 
 if TYPE_CHECKING:
     from core.settings import Settings
@@ -31,14 +31,15 @@ class KeptQuestion(NamedTuple):
 
     def answer(self) -> bytes | None:
         """What was answered before; None where nothing is kept."""
-        return ReadingCache(reading_cache_path(), 0).load([self.key]).get(self.key)
+        return kept_answers().load(self.key)
 
     def keep(self, answer: bytes, settings: Settings) -> None:
         """Keep an answer, unless settings name files of which a question knows nothing."""
         tables = settings.ingest.tables
-        cache = reading_cache(settings)
-        if cache is not None and not (tables.tools or tables.models or settings.response.persona.folder):
-            cache.save({self.key: answer})
+        chosen = settings.timeline.cache
+        unknown = tables.tools or tables.models or settings.response.persona.folder
+        if chosen.on and chosen.limit and not unknown:
+            kept_answers().save(self.key, answer, chosen.limit * 1_000_000)
 
 
 def question(

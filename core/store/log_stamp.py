@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import os
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
 _END = 4096
 """Bytes at the end of a file that are looked at."""
 _DIGITS = 16
+_SOURCES = (".py", ".toml", ".json")
 
 
 class FileStamp(NamedTuple):
@@ -95,23 +94,29 @@ def code_stamp() -> str:
             )
     name = blake3(f"{core.__version__} {[offer[:5] for offer in offers]} {sorted(Switches().off())}".encode())
     for place in places:
-        files = [(str(place), place.stat().st_mtime_ns)] if is_file(place) else sorted(_sources(str(place)))
+        files = [(str(place), place.stat().st_mtime_ns)] if is_file(place) else _sources(str(place))
         name.update(repr(files).encode("utf-8", "surrogatepass"))
     return name.hexdigest(length=16)
 
 
-def _sources(folder: str) -> Iterator[tuple[str, int]]:
-    """Every file of a program below a folder, with its time."""
-    try:
-        entries = list(os.scandir(folder))
-    except OSError:
-        return
-    for entry in entries:
-        with contextlib.suppress(OSError):
-            if entry.name.endswith((".py", ".toml", ".json")):
-                yield entry.path, entry.stat().st_mtime_ns
-            elif entry.name not in PASSED_OVER and entry.is_dir(follow_symlinks=False):
-                yield from _sources(entry.path)
+def _sources(folder: str) -> list[tuple[str, int]]:
+    """Every file of a program below a folder, with its time, by name."""
+    found = []
+    folders = [folder]
+    while folders:
+        try:
+            entries = list(os.scandir(folders.pop()))
+        except OSError:
+            continue
+        for entry in entries:
+            try:
+                if entry.name.endswith(_SOURCES):
+                    found.append((entry.path, entry.stat().st_mtime_ns))
+                elif entry.name not in PASSED_OVER and entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+            except OSError:
+                continue
+    return sorted(found)
 
 
 def _end(path: str, size: int) -> str:

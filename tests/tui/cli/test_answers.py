@@ -13,6 +13,7 @@ import pytest
 from bench.claude import lines
 from core.report import analysis
 from core.store.config_path import user_settings_file
+from core.store.kept_answers import kept_answers
 from core.store.reading_cache import reading_cache_path
 from tui.cli import main
 
@@ -85,7 +86,7 @@ def test_what_decides_an_answer_is_noticed(
     change(log)
     changed = said("analyze", "--json", str(log))
     assert len(runs) == 2 or change is _project, "a project's setting may be one it has no say in"
-    reading_cache_path().unlink()
+    assert said("cost", "--forget") == "forgotten what was read from logs\n"
     assert said("analyze", "--json", str(log)) == changed
 
 
@@ -109,7 +110,7 @@ def test_one_session_of_a_tree_that_grew_is_run_alone(home: Path, said: Said, ru
     (folder / "2.jsonl").write_bytes(b"".join(islice(lines(2), 200)))
     again = said("analyze", "--json", str(folder))
     assert len(runs) == 3
-    reading_cache_path().unlink()
+    assert said("cost", "--forget") == "forgotten what was read from logs\n"
     assert said("analyze", "--json", str(folder)) == again
 
 
@@ -125,7 +126,7 @@ def test_a_cache_that_is_switched_off_keeps_nothing(log: Path, said: Said, runs:
     for _ in range(2):
         said("analyze", "--json", "--set", "timeline.cache.on=false", str(log))
     assert len(runs) == 2
-    assert not reading_cache_path().exists()
+    assert not reading_cache_path().exists() and not kept_answers().folder.exists()
 
 
 _NEEDLESS = (
@@ -154,8 +155,8 @@ def test_a_kept_answer_is_said_again_without_the_library_it_was_made_with(
     told = said(*words, str(log))
     code = (
         "import sys; from tui.cli import main; main(sys.argv[1:])\n"
-        "print('msgspec' in sys.modules, file=sys.stderr)"
+        "print({'msgspec', 'sqlite3', 'backports.zstd'} & set(sys.modules), file=sys.stderr)"
     )
     command = [sys.executable, "-c", code, *words, str(log)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == (told, "False\n")
+    assert (done.stdout, done.stderr) == (told, "set()\n")

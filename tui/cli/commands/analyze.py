@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from core.report.answers import KeptQuestion, question
 from core.store.config_path import carry_over_folder
-from core.store.reading_cache import reading_cache, saved_together
 from tui.cli import streams
 from tui.cli.carried import add_plain_option, family_of, initial_states_of, spoken_start
 from tui.cli.command import CliCommand
@@ -85,6 +84,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.parquet is None and (args.on or args.shard != (1, 1)):
         raise UsageError("--on and --shard are for --parquet FOLDER")
     from core.report.log_tree import LogTree
+    from core.store.reading_cache import reading_cache
 
     cache = reading_cache(settings)
     tree = LogTree(settings, cache)
@@ -193,6 +193,7 @@ def _analyses(
 ) -> Iterator[Analysis]:
     """Run sessions through the engine, over several processes where that pays, with a line of progress."""
     from core.report.process_pool import one_by_one, shared_out
+    from core.store.reading_cache import saved_together
 
     metrics = bool(args.metrics)
     begun = list(zip(found, starts, strict=True))

@@ -72,12 +72,9 @@ class _Charged(NamedTuple):
 
 def _run(args: argparse.Namespace) -> int:
     from core.report.sums import by, dated_charges, forecast, total
-    from core.store.reading_cache import ReadingCache, reading_cache_path
 
     if args.forget:
-        there = ReadingCache(reading_cache_path(), 0).clear()
-        print("forgotten what was read from logs" if there else "nothing had been kept")
-        return 0
+        return _forget()
     now = time.time()
     costs, budget = _charged(args)
     since = None if args.since is None else since_moment(args.since, now)
@@ -87,6 +84,15 @@ def _run(args: argparse.Namespace) -> int:
         _print_json(args.by, sums, total(sums.values()), today, costs)
     else:
         _print_text(args, sums, total(sums.values()), today, costs)
+    return 0
+
+
+def _forget() -> int:
+    from core.store.kept_answers import kept_answers
+    from core.store.reading_cache import ReadingCache, reading_cache_path
+
+    there = kept_answers().clear() | ReadingCache(reading_cache_path(), 0).clear()
+    print("forgotten what was read from logs" if there else "nothing had been kept")
     return 0
 
 
