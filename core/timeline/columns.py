@@ -12,6 +12,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from core.timeline.zstandard import packed_bytes
+
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
@@ -30,7 +32,6 @@ OPEN = 1
 _LOOKED_AT = 4096
 """Packed columns of blocks kept open after somebody looked, of all recordings together, 4 kB each: the few
 columns that are drawn of a million rows."""
-_LEVEL = 1
 _FRESH = 256
 _FAN = 8
 _SMALL = 16
@@ -175,7 +176,7 @@ def _settle(blocks: list[Numbers | PackedBlock], number: int) -> None:
 
 
 def _packed(column: Numbers) -> bytes:
-    return zstd.compress(column.tobytes(), _LEVEL)
+    return packed_bytes(column.tobytes())
 
 
 @functools.lru_cache(_LOOKED_AT)

@@ -10,13 +10,14 @@ from typing import Any, ClassVar, Self, TypeVar, overload
 
 import msgspec
 
+from core.timeline.zstandard import packed_bytes
+
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
     from backports import zstd
 
 T = TypeVar("T")
-_LEVEL = 1
 _encode = msgspec.msgpack.Encoder().encode
 
 
@@ -74,7 +75,7 @@ class PackedList(Sequence[T]):
     def packed(self) -> list[bytes]:
         """All rows in as little room as they take here, to be kept on disk."""
         return [
-            chunk if isinstance(chunk, bytes) else zstd.compress(_encode(chunk), _LEVEL)
+            chunk if isinstance(chunk, bytes) else packed_bytes(_encode(chunk))
             for chunk in self._chunks
         ]
 
@@ -98,7 +99,7 @@ class PackedList(Sequence[T]):
         except (msgspec.MsgspecError, OverflowError, UnicodeEncodeError, TypeError):
             return
         if again == chunk and _encode(again) == raw:
-            self._chunks[number] = zstd.compress(raw, _LEVEL)
+            self._chunks[number] = packed_bytes(raw)
 
     def _chunk(self, number: int) -> list[T]:
         chunk = self._chunks[number]
