@@ -14,7 +14,6 @@ from rich.console import Console
 from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
-from textual.command import CommandPalette
 from textual.filter import LineFilter
 from textual.message import Message
 from textual.notifications import SeverityLevel
@@ -27,8 +26,7 @@ from core.live.hook_signs import HookBoard
 from core.live.source import Target
 from core.report.formatting import count, span
 from core.report.now import Now
-from core.store.bookmarks import Bookmark, Bookmarks
-from core.timeline.timeline import Timeline
+from core.store.bookmarks import Bookmarks
 from themes.user_themes import user_theme_folder
 from tui import garbage
 from tui.draw.safe_lines import SAFE_LINES
@@ -37,15 +35,14 @@ from tui.feed.day_budget import DAY_EVERY, DayBudget
 from tui.feed.feed import Feed
 from tui.feed.notices import TerminalTitle, notifier_of, tell_faults
 from tui.feed.opening import Opening
-from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
 from tui.screens.palette_providers import PROVIDERS
 from tui.screens.switcher import ScreenSwitcher
+from tui.session_app import SessionApp
 from tui.theme_files import THEMES_EVERY, ThemeFiles
 from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.panel import Panel
-from tui.widgets.common.timeline_strip import TimelineStrip
 
 if TYPE_CHECKING:
     from core.intake.link import IntakeLink
@@ -55,11 +52,10 @@ if TYPE_CHECKING:
     from core.store.last_look import Look
     from core.timeline.cache import Cache
     from core.timeline.configured_start import ConfiguredStart
-    from core.timeline.jumps import Landing
     from tui.screens.fleet import FleetScreen
 
 
-class NooscopeApp(App[None]):
+class NooscopeApp(SessionApp):
     """One session at a time: the feed's views go down to the screens, their requests go up to the feed."""
 
     TITLE = "nooscope"
@@ -68,9 +64,6 @@ class NooscopeApp(App[None]):
     ENABLE_COMMAND_PALETTE = True
     COMMANDS = App.COMMANDS | PROVIDERS
 
-    view: var[View | None] = var(None)
-    recording: var[Timeline | None] = var(None)
-    bookmarks: var[tuple[Bookmark, ...]] = var(())
     hooks: var[HookBoard] = var(HookBoard())
     words: var[bool] = var(True)
     """What the person and the agent wrote is shown."""
@@ -93,10 +86,10 @@ class NooscopeApp(App[None]):
     ) -> None:
         super().__init__()
         self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)
-        self._link = link
+        self.link = link
         self.settings = settings
         self.feed: Feed | None = None
-        complain = partial(self.call_later, self._complain)
+        complain = partial(self.call_later, self.complain)
         self._opening = Opening(
             complain,
             cache=cache,
@@ -152,9 +145,9 @@ class NooscopeApp(App[None]):
         self.set_interval(DAY_EVERY, lambda: self._day.reckon(self.settings))
         self._day.reckon(self.settings)
         tell_faults(self, self._faults)
-        if self._link is not None:
-            self._link.show = lambda board: self.post_message(messages.HooksTold(board))
-            self._link.start()
+        if self.link is not None:
+            self.link.show = lambda board: self.post_message(messages.HooksTold(board))
+            self.link.start()
         if self._fleet is None and self._target is not None:
             self.open(self._target)
             return
@@ -180,8 +173,8 @@ class NooscopeApp(App[None]):
 
     def on_unmount(self) -> None:
         self._terminal_title.show(None)
-        if self._link is not None:
-            self._link.stop()
+        if self.link is not None:
+            self.link.stop()
         if self.feed is not None:
             self.feed.stop()
 
@@ -214,7 +207,7 @@ class NooscopeApp(App[None]):
     def _answer_permit(self, message: messages.AnswerPermit) -> None:
         from tui.screens.permit import answer_permit
 
-        answer_permit(self, self._link, message.question, message.choice)
+        answer_permit(self, self.link, message.question, message.choice)
 
     @on(messages.ScreenChanged)
     def _tell_words(self) -> None:
@@ -246,7 +239,7 @@ class NooscopeApp(App[None]):
         if not self._settled and message.view.loading is None:
             self._settled = True
             gc.freeze()
-            self._go(self._at)
+            self.go(self._at)
         if self.feed is not None and message.view.total:
             self.call_after_refresh(self._painted, self.feed)
 
@@ -293,31 +286,6 @@ class NooscopeApp(App[None]):
         """Quit on ctrl+c, as programs in a terminal do; copying a selection comes first."""
         self.exit()
 
-    def action_toggle_play(self) -> None:
-        self.post_message(messages.TogglePlay())
-
-    def action_step(self, by: int) -> None:
-        self.post_message(messages.StepBy(by))
-
-    def action_seek(self, to: int) -> None:
-        self.post_message(messages.Seek(to))
-
-    def action_go_live(self) -> None:
-        self.post_message(messages.GoLive())
-
-    def action_speed(self, steps: int) -> None:
-        self.post_message(messages.SpeedChange(steps))
-
-    def action_jump(self, forward: bool, to: Landing = "trouble") -> None:
-        self.post_message(messages.Jump(forward, to))
-
-    def action_bookmark(self) -> None:
-        """Ask for a note and set a bookmark; where one stands, ask whether it should go."""
-        from tui.screens.bookmark import ask_bookmark
-
-        if self.view is not None and self.view.total:
-            ask_bookmark(self, self.view.index, self.bookmarks)
-
     def action_words(self) -> None:
         """Hide all words of the log, or show them again, until the program ends."""
         self.words = not self.words
@@ -334,26 +302,6 @@ class NooscopeApp(App[None]):
     def key_names(self) -> Mapping[str, str]:
         """Keys that do something else now than what they are called."""
         return {} if self.words else dict.fromkeys(("words.hide", "fleet.words"), "show words")
-
-    def action_zoom(self, steps: int) -> None:
-        for strip in self.screen.query(TimelineStrip):
-            strip.zoom_by(steps)
-
-    def action_agent(self, by: int) -> None:
-        if self.view is not None and len(self.view.agents) > 1:
-            agents = self.view.agents
-            here = agents.index(self.view.agent) if self.view.agent in agents else 0
-            self.post_message(messages.SelectAgent(agents[(here + by) % len(agents)]))
-
-    def action_goto(self) -> None:
-        from tui.screens.goto import GotoScreen
-
-        self.push_screen(GotoScreen(), self._go)
-
-    def action_search(self) -> None:
-        from tui.screens.palette import SessionSearch
-
-        self.push_screen(CommandPalette([SessionSearch], placeholder="Find a mark, a path, a bookmark…"))
 
     def action_sessions(self) -> None:
         """All sessions, those at rest listed too."""
@@ -377,35 +325,9 @@ class NooscopeApp(App[None]):
         from tui.screens.word_search import WordSearchScreen
 
         if not self.words:
-            self._complain("words are hidden: h shows them, then search")
+            self.complain("words are hidden: h shows them, then search")
             return
         self.push_screen(WordSearchScreen(self.settings))
-
-    def action_permit(self, choice: str) -> None:
-        """Answer the oldest question of the session on the screen."""
-        from tui.screens.permit import oldest_question
-
-        if self.view is not None and not self.view.words:
-            self._complain("words are hidden: h shows what it asks, then answer")
-        else:
-            signs = None if self.view is None else self.view.hooks
-            self.post_message(messages.AnswerPermit(choice, oldest_question(signs)))
-
-    def action_steer(self) -> None:
-        """Tell the agent on the screen something; what it would do is shown before it is sent."""
-        from tui.screens.steer import SteerScreen
-
-        if self.view is not None:
-            session = self.view.subject.session
-            self.push_screen(SteerScreen(session, self.view.hooks, self.settings, self._link))
-
-    def action_resume(self) -> None:
-        """Copy the command that resumes the session on the screen."""
-        from tui.screens.at_hand import copy_resume
-
-        if self.view is not None:
-            about = self.view.subject
-            copy_resume(self, about.tool, about.session, about.path, about.project)
 
     def action_next_in_need(self) -> None:
         """Open the next session that needs the person; the fleet where none is known to."""
@@ -414,20 +336,6 @@ class NooscopeApp(App[None]):
             self.action_fleet()
         else:
             self.post_message(messages.OpenSession(row.path, True, row.session))
-
-    @on(messages.EditFile)
-    def _edit(self, message: messages.EditFile) -> None:
-        from tui.screens.at_hand import open_in_editor
-
-        if self.view is not None:
-            open_in_editor(self, self.view.subject.project, message.path)
-
-    def action_pane(self) -> None:
-        """Go to the terminal the session on the screen runs in."""
-        from tui.screens.at_hand import show_pane
-
-        if self.view is not None:
-            show_pane(self, self.view.subject.tool, self.view.subject.project)
 
     def action_recap(self) -> None:
         """What happened since the person last looked."""
@@ -449,26 +357,12 @@ class NooscopeApp(App[None]):
         """Tune beside the main screen."""
         self._switcher.tune_beside()
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "agent":
-            return self.view is not None and len(self.view.agents) > 1
-        return super().check_action(action, parameters)
-
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         from tui.screens.palette import app_commands
 
         yield from app_commands(self, screen)
 
-    def _go(self, spoken: str | None) -> None:
-        from tui.screens.goto import go_to
-
-        if spoken and self.recording is not None:
-            go_to(self, self.recording, spoken)
-
     def _bind(self, widget: Any) -> Any:
         """Tie a screen, or the bench beside the main one, to what is shown."""
         marks = (NooscopeApp.bookmarks,) if isinstance(widget, Screen) else ()
         return widget.data_bind(NooscopeApp.view, NooscopeApp.recording, *marks)
-
-    def _complain(self, text: str) -> None:
-        self.notify(text, severity="warning", markup=False)
