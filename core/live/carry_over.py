@@ -136,7 +136,8 @@ class CarryOver(Extension):
         if not self._use:
             return ()
         try:
-            return tuple(self._episodes.recent(self._remembered, session=self.session, agent=MAIN))
+            with self._episodes as store:
+                return tuple(store.recent(self._remembered, session=self.session, agent=MAIN))
         except StoreError as error:
             self.problems.append(str(error))
             return ()
@@ -162,7 +163,8 @@ class CarryOver(Extension):
     def _keep(self) -> None:
         ended, self._ended = self._ended, []
         try:
-            self._episodes.save(self.session, MAIN, ended)
+            with self._episodes as store:
+                store.save(self.session, MAIN, ended)
         except StoreError as error:
             self.problems.append(str(error))
         self._take_notices()
@@ -175,11 +177,6 @@ class CarryOver(Extension):
         except StoreError as error:
             self.problems.append(f"{error}; what was learned from this session is lost")
         self._take_notices()
-
-    def on_shutdown(self, society: Society) -> None:
-        """The session is no longer watched."""
-        del society
-        self._episodes.close()
 
     @property
     def learned(self) -> Learned:

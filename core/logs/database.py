@@ -102,9 +102,7 @@ def connect(path: Path) -> sqlite3.Connection:
     if alone and is_there(log) and log.stat().st_size:
         return _copied(path, log)
     how = "mode=ro&immutable=1" if alone else "mode=ro&readonly_shm=1"
-    database = sqlite3.connect(f"file:{place}?{how}", uri=True, timeout=0.2, isolation_level=None)
-    database.execute("PRAGMA query_only = 1")
-    return database
+    return _opened(f"file:{place}?{how}", "PRAGMA query_only = 1")
 
 
 def _copied(path: Path, log: Path) -> sqlite3.Connection:
@@ -113,7 +111,16 @@ def _copied(path: Path, log: Path) -> sqlite3.Connection:
         twin = Path(folder) / path.name
         shutil.copyfile(path, twin)
         shutil.copyfile(log, twin.with_name(log.name))
-        database = sqlite3.connect(twin, timeout=0.2, isolation_level=None)
-        database.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    database.execute("PRAGMA query_only = 1")
+        return _opened(twin.as_uri(), "SELECT count(*) FROM sqlite_master", "PRAGMA query_only = 1")
+
+
+def _opened(place: str, *first: str) -> sqlite3.Connection:
+    """A database that has done these, or none."""
+    database = sqlite3.connect(place, uri=True, timeout=0.2, isolation_level=None)
+    try:
+        for statement in first:
+            database.execute(statement).fetchall()
+    except BaseException:
+        database.close()
+        raise
     return database

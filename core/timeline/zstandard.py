@@ -12,9 +12,8 @@ else:
 _LEVEL = 1
 _packer = zstd.ZstdCompressor(_LEVEL)
 """One for all: to make one takes longer than to pack a piece. It lets one thread in at a time."""
-_WHOLE = zstd.ZstdCompressor.FLUSH_FRAME
 
 
 def packed_bytes(content: bytes) -> bytes:
     """A piece that `zstd.decompress` opens and that tells its size."""
-    return _packer.compress(content, _WHOLE)
+    return _packer.compress(content, _packer.FLUSH_FRAME)

@@ -49,6 +49,9 @@ class SafeStream(io.TextIOBase):
     def flush(self) -> None:
         self.bare.flush()
 
+    def close(self) -> None:
+        """The stream below stays open, and may be closed already when this is taken away."""
+
     def isatty(self) -> bool:
         return self.bare.isatty()
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -198,7 +200,6 @@ def cline(folder: Path, shift: Shift = lambda value: value) -> Story:
 def opencode(folder: Path, need: str = "question", shift: Shift = lambda value: value) -> Story:
     """A database whose rows change in place."""
     log = folder / "opencode.db"
-    made: list[Any] = []
     rows = samples_rest.OPENCODE.entries
     failed = {"role": "assistant", "time": {}, "error": {"name": "APIError", "data": {"message": ERROR}}}
     asks = (
@@ -208,10 +209,10 @@ def opencode(folder: Path, need: str = "question", shift: Shift = lambda value: 
     )
 
     def ask() -> None:
-        put(made[0], shift(asks))
-        made[0].commit()
+        with closing(sqlite3.connect(log)) as there, there:
+            put(there, shift(asks))
 
-    return Story(log, lambda: made.append(database(log, shift([rows[0], *rows[2:5]]))), ask)
+    return Story(log, lambda: database(log, shift([rows[0], *rows[2:5]])).close(), ask)
 
 
 STORIES: dict[str, Callable[..., Story]] = {
