@@ -180,8 +180,9 @@ class LogTree:
         return list(map(session_name, found))
 
     def _listing(self, paths: Sequence[Path]) -> str:
-        """All files below some paths as one name."""
+        """Some paths and all files below them as one name."""
         name = blake3(b"listing\n" + self._about)
+        name.update(repr(list(map(str, paths))).encode("utf-8", "surrogatepass"))
         for file in files_below(paths):
             name.update(repr((file, self.stamps(file))).encode("utf-8", "surrogatepass"))
         return name.hexdigest(length=16)

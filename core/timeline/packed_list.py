@@ -74,10 +74,7 @@ class PackedList(Sequence[T]):
 
     def packed(self) -> list[bytes]:
         """All rows in as little room as they take here, to be kept on disk."""
-        return [
-            chunk if isinstance(chunk, bytes) else packed_bytes(_encode(chunk))
-            for chunk in self._chunks
-        ]
+        return [chunk if isinstance(chunk, bytes) else packed_bytes(_encode(chunk)) for chunk in self._chunks]
 
     def append(self, row: T) -> None:
         """Add one at the end."""

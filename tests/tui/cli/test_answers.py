@@ -90,6 +90,22 @@ def test_what_decides_an_answer_is_noticed(
     assert said("analyze", "--json", str(log)) == changed
 
 
+def test_paths_below_the_home_folder_that_no_shell_expanded(
+    log: Path, said: Said, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path.home().mkdir()
+    log = log.rename(Path.home() / log.name)
+    whole = said("analyze", "--json", "~/good.jsonl")
+    log.write_bytes(b"".join(islice(lines(1), 40)))
+    assert said("analyze", "--json", "~/good.jsonl") == said("analyze", "--json", str(log)) != whole
+    for path in ("~/none.jsonl", "~nobody-of-that-name/none.jsonl", str(log.parent / "none.jsonl")):
+        for command in ("analyze", "cost", "sessions", "recap"):
+            assert main([command, path]) == 1
+            told = capsys.readouterr()
+            assert told.out == ""
+            assert "none.jsonl: no such file" in told.err
+
+
 def test_options_and_environment_decide_it_too(
     log: Path, said: Said, runs: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
