@@ -32,3 +32,10 @@ def files_below(paths: Sequence[Path]) -> list[str]:
             matches = map(Path, sorted(glob.glob(str(path), recursive=True)))  # noqa: PTH207 as the finder
             found += files_below([match for match in matches if is_there(match)])
     return found
+
+
+def names_single_logs(paths: Iterable[Path]) -> bool:
+    """Whether single logs are named: those of their sub-agents may come and grow anywhere beside them."""
+    return any(
+        not is_folder(path) and (is_there(path) or glob.has_magic(str(path))) for path in map(expanded, paths)
+    )
