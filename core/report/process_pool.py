@@ -49,8 +49,8 @@ def _undisturbed() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         for number, handler in before:
             signal.signal(number, handler)
-    for number in waiting:
-        signal.raise_signal(number)
+    for held in waiting:
+        signal.raise_signal(held)
 
 
 def _start_method() -> BaseContext:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Final
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -12,7 +13,7 @@ else:
 _LEVEL = 1
 _packer = zstd.ZstdCompressor(_LEVEL)
 """One for all: to make one takes longer than to pack a piece. It lets one thread in at a time."""
-_WHOLE = zstd.ZstdCompressor.FLUSH_FRAME
+_WHOLE: Final = zstd.ZstdCompressor.FLUSH_FRAME
 
 
 def packed_bytes(content: bytes) -> bytes:
