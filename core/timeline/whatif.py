@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -135,16 +135,10 @@ def _mean_gap(actual: Track, other: Track, series: str, rows: int) -> float:
     return float(np.abs(mine[:rows] - theirs[:rows]).mean() / max(1.0, float(np.abs(mine[:rows]).max())))
 
 
-_UNEDITED: WeakKeyDictionary[Timeline, Rerun] = WeakKeyDictionary()
-"""Of each recording, the run with its own settings; it is the same for all edits."""
-
-
-def _unedited(timeline: Timeline) -> Rerun:
-    """The recording run again as it was, for words that a cache did not keep."""
-    known = _UNEDITED.get(timeline)
-    if known is None or known.era_count != len(timeline.changes):
-        known = _UNEDITED[timeline] = Rerun(timeline, {})
-    return known
+@lru_cache(1)
+def _unedited(timeline: Timeline, eras: int) -> Rerun:  # noqa: ARG001 with more of them it is another run
+    """The recording run again as it was, for words that a cache did not keep; the same for all edits."""
+    return Rerun(timeline, {})
 
 
 def _unhurried(run: Rerun | KeptRun, cancelled: Callable[[], bool]) -> bool:
@@ -198,7 +192,7 @@ class WhatIf:
         if not _unhurried(kept, cancelled):
             return
         if not known and kept.texts is None:
-            self._unedited = _unedited(self.timeline)
+            self._unedited = _unedited(self.timeline, len(self.timeline.changes))
             if not _unhurried(self._unedited, cancelled):
                 return
         if not known:

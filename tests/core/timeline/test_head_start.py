@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -239,6 +241,17 @@ def test_the_second_edit_of_a_what_if_begins_later_and_says_the_same() -> None:
     assert first.difference == second.difference
     assert first.texts == second.texts == ()
     assert len(kept_run(timeline).steps) == 400
+
+
+@pytest.mark.parametrize("edits", [{POINTS: 5}, {"receptor.ambient.offset.frustration": 0.1}])
+def test_nothing_is_kept_of_a_recording_that_nobody_uses_any_more(edits: dict[str, Any]) -> None:
+    timeline = recorded(working(40), every=8)
+    WhatIf(timeline, edits).run(lambda _: None, lambda: False)
+    assert kept_run(timeline).steps
+    left = weakref.ref(timeline)
+    del timeline
+    gc.collect()
+    assert left() is None
 
 
 @pytest.fixture(scope="module")
