@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import StoreError
-from core.timeline import keyframes
+from core.timeline import keyframes, snapshot
 from core.timeline.keyframes import KeyFrame, KeyFrames
 from core.timeline.snapshot import apply, encode, join, split_state, state_changes, state_identity, unpack
 
@@ -58,7 +58,7 @@ def test_a_frame_is_read_while_the_next_is_kept(monkeypatch: pytest.MonkeyPatch)
     frames = KeyFrames()
     first = frames.add(10, {"number": 1})
     read: list[Any] = []
-    real = keyframes.packed_identity
+    real = snapshot.packed_identity
 
     def read_meanwhile(state: bytes) -> str:
         read.append(frames.restore(first))
