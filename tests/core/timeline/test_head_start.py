@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.workload import session
+from core.affect import Neighbour
 from core.agents.registry import make_kit
 from core.errors import StoreError
 from core.events import Event, Prompt, ToolUse
@@ -182,6 +183,16 @@ def test_settings_that_changed_on_the_way_bound_what_is_kept() -> None:
     timeline.extend(session(80, seed=2, agents=2))
     assert len(kept(timeline).steps) == 100
     assert kept(timeline).texts is None
+    assert assert_alike(timeline, {POINTS: 5}) == 96
+
+
+@pytest.mark.parametrize("more", [0, 60])
+def test_a_state_that_was_kept_right_after_something_was_found_out(more: int) -> None:
+    """As a recording that is put away keeps its last state."""
+    timeline = recorded(session(100, agents=2), every=8)
+    timeline.tell(heard=(Neighbour("other", timeline.time_of(100), (0.3,) * 7),))
+    timeline.keep()
+    timeline.extend(session(more, seed=2, agents=2))
     assert assert_alike(timeline, {POINTS: 5}) == 96
 
 
