@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from itertools import islice
 from typing import Literal, NamedTuple
 
 from core.events import MAIN, Event, Prompt, SessionEnd, ToolUse, Turn
@@ -20,7 +19,8 @@ _TOTALS = frozenset(("total", "shutdown"))
 GOODBYE = 5.0
 """Seconds in which what is still written after a session's end belongs to its end."""
 _MOST = 64
-"""Events that are looked at: an earlier one may count more than those told after it."""
+"""Events that are looked at, calls without an answer aside: an earlier one may count more than those told
+after it, as all the calls that the end of a log brings are."""
 
 
 class LastWord(NamedTuple):
@@ -33,9 +33,7 @@ class LastWord(NamedTuple):
     def asks(self, asking: Collection[str]) -> ToolUse | None:
         """The call that waits for the person's answer, where one does; `asking` names such tools."""
         event = self.event
-        if isinstance(event, ToolUse) and event.outcome == "pending" and event.tool in asking:
-            return event
-        return None
+        return event if isinstance(event, ToolUse) and _waits(event) and event.tool in asking else None
 
 
 NO_WORD = LastWord("", 0.0, None)
@@ -58,6 +56,11 @@ def closing(event: Event, final: frozenset[str]) -> Close:
     return "ended" if kind is SessionEnd else ""
 
 
+def _waits(event: Event) -> bool:
+    """Whether this is a call without an answer."""
+    return type(event) is ToolUse and event.outcome == "pending"
+
+
 def next_close(event: Event, before: Close, closed: float, final: frozenset[str]) -> Close:
     """What an event leaves behind after what the one before did; empty where it changes nothing.
 
@@ -70,7 +73,7 @@ def next_close(event: Event, before: Close, closed: float, final: frozenset[str]
         return ""
     if event.at >= closed:
         return close
-    if type(event) is ToolUse and event.outcome == "pending":
+    if _waits(event):
         return ""
     return "" if type(event) is Turn and before == "tool" and close in ("said", "tool") else close
 
@@ -82,9 +85,16 @@ def begins_turn(before: Close, close: Close) -> bool:
 
 def last_word(backwards: Iterable[Event], final: frozenset[str]) -> LastWord:
     """What the main agent's last events leave behind, given from the last one back."""
-    told = (event for event in backwards if event.agent == MAIN and closing(event, final))
+    told: list[Event] = []
+    answered = 0
+    for event in backwards:
+        if event.agent == MAIN and closing(event, final):
+            told.append(event)
+            answered += not _waits(event)
+        if answered == _MOST:
+            break
     left = NO_WORD
-    for event in reversed([*islice(told, _MOST)]):
+    for event in reversed(told):
         close = next_close(event, left.close, left.at, final)
         if close:
             left = LastWord(close, event.at, event)
