@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from math import inf
 from typing import Literal, NamedTuple
 
 from core.events import MAIN, Event, Prompt, SessionEnd, ToolUse, Turn
@@ -29,11 +30,14 @@ class LastWord(NamedTuple):
     close: Close
     at: float
     event: Event | None
+    open: tuple[ToolUse, ...] = ()
+    """Its calls that the log leaves without an answer and no later prompt left behind, the oldest first."""
 
     def asks(self, asking: Collection[str]) -> ToolUse | None:
         """The call that waits for the person's answer, where one does; `asking` names such tools."""
-        event = self.event
-        return event if isinstance(event, ToolUse) and _waits(event) and event.tool in asking else None
+        if self.close == "ended":
+            return None
+        return next((call for call in self.open if call.tool in asking), None)
 
 
 NO_WORD = LastWord("", 0.0, None)
@@ -56,11 +60,6 @@ def closing(event: Event, final: frozenset[str]) -> Close:
     return "ended" if kind is SessionEnd else ""
 
 
-def _waits(event: Event) -> bool:
-    """Whether this is a call without an answer."""
-    return type(event) is ToolUse and event.outcome == "pending"
-
-
 def next_close(event: Event, before: Close, closed: float, final: frozenset[str]) -> Close:
     """What an event leaves behind after what the one before did; empty where it changes nothing.
 
@@ -73,7 +72,7 @@ def next_close(event: Event, before: Close, closed: float, final: frozenset[str]
         return ""
     if event.at >= closed:
         return close
-    if _waits(event):
+    if type(event) is ToolUse and event.outcome == "pending":
         return ""
     return "" if type(event) is Turn and before == "tool" and close in ("said", "tool") else close
 
@@ -86,16 +85,30 @@ def begins_turn(before: Close, close: Close) -> bool:
 def last_word(backwards: Iterable[Event], final: frozenset[str]) -> LastWord:
     """What the main agent's last events leave behind, given from the last one back."""
     told: list[Event] = []
+    open_: list[ToolUse] = []
     answered = 0
+    at_end = True
+    prompted: float | None = None
     for event in backwards:
-        if event.agent == MAIN and closing(event, final):
+        if event.agent != MAIN:
+            continue
+        close = closing(event, final)
+        if close:
             told.append(event)
-            answered += not _waits(event)
-        if answered == _MOST:
+        if type(event) is ToolUse and event.outcome == "pending":
+            open_ += [event] if at_end else []
+            continue
+        at_end = False
+        answered += close != ""
+        if type(event) is Prompt and prompted is None:
+            prompted = event.at
+        if answered >= _MOST and (prompted is not None or not open_):
             break
     left = NO_WORD
     for event in reversed(told):
         close = next_close(event, left.close, left.at, final)
         if close:
             left = LastWord(close, event.at, event)
-    return left
+    since = -inf if left.close == "asked" or prompted is None else prompted
+    waiting = sorted((call for call in open_ if call.at >= since), key=lambda call: call.at)
+    return left._replace(open=tuple(waiting))

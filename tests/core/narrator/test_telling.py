@@ -123,6 +123,18 @@ def test_a_session_at_rest_went_in_circles_and_does_not_go(last: Event, first: s
     assert words[0] == first and words[1].startswith(second)
 
 
+def test_why_tells_of_a_question_that_waits_beside_other_calls() -> None:
+    call = ToolUse(at=9.0, action="other", tool="AskUserQuestion", outcome="pending", call=1)
+    read, run = replace(call, tool="Read", outcome="success", at=11.0), replace(call, tool="Bash", call=2)
+    answered: list[Event] = [read, Turn(at=9.0, stop="tool_use"), call]
+    open_too: list[Event] = [Turn(at=9.0, stop="tool_use"), call, run]
+    for beside in (answered, open_too):
+        timeline = Timeline(SETTINGS)
+        timeline.extend([Prompt(at=0.0, characters=5), *beside])
+        words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
+        assert words[0].startswith("It waits for your answer (AskUserQuestion)")
+
+
 def test_a_turn_that_ended_on_failures_is_told_as_that() -> None:
     timeline = Timeline(SETTINGS)
     lost = [replace(CIRCLING, at=40.0 + n, program=f"p{n}", call=n, shape=n, result=n) for n in range(1, 5)]
