@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from core.engine import Step
 from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionStart, ToolUse, Turn
 from core.live.status import AgentTrouble, Open, StatusFacts
-from core.report.agents import agent_names
+from core.report.agents import agent_names, as_sub_agent
 from core.report.closing import Close, begins_turn, next_close
 from core.society import Society
 from core.story import FAILING, told_regime
@@ -150,9 +150,7 @@ def with_minds(
         called = agent_names(people.agents)
         if whole is not None:
             called |= agent_names(whole.read().agents)
-        name = called[trouble.agent]
-        role = name if name.startswith("sub-agent") else f"sub-agent {name}"
-        return trouble._replace(why=f"{role}: {trouble.why}")
+        return trouble._replace(why=f"{as_sub_agent(called[trouble.agent])}: {trouble.why}")
 
     return replace(
         log,
