@@ -166,8 +166,10 @@ class WhatIf:
         """The recording went on, or nothing was run yet."""
         return self.whole is None or self.whole.done < self.whole.total
 
-    def run(self, post: Callable[[WhatIfResult], object], cancelled: Callable[[], bool]) -> None:
-        """Run to the end, telling now and then; or until nobody wants it."""
+    def run(
+        self, post: Callable[[WhatIfResult], object], cancelled: Callable[[], bool], *, once: bool = False
+    ) -> None:
+        """Run to the end, telling now and then; or until nobody wants it. No edits follow one run `once`."""
         program_registry().call("on_branch", BranchRun(len(self.timeline), tuple(self.edits.items())))
         due = time.monotonic() + _FIRST
         for feels in (True, False):
@@ -182,7 +184,8 @@ class WhatIf:
                     due = time.monotonic() + _EVERY
             if rerun is not None and not cancelled():
                 post(self.result())
-        self._keep(post, cancelled)
+        if not once or self._said() is None:
+            self._keep(post, cancelled)
 
     def _keep(self, post: Callable[[WhatIfResult], object], cancelled: Callable[[], bool]) -> None:
         """Run the recording as it was, unhurried: for words that a cache did not keep, and so that the next

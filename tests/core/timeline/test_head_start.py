@@ -255,6 +255,18 @@ def test_the_second_edit_of_a_what_if_begins_later_and_says_the_same() -> None:
     assert len(kept_run(timeline).steps) == 400
 
 
+def test_nothing_is_kept_for_edits_that_never_follow() -> None:
+    timeline = recorded(working(40), every=8)
+    whatif = WhatIf(timeline, {STEPS: 20})
+    whatif.run(lambda _: None, lambda: False, once=True)
+    assert whatif.result().complete
+    assert whatif.result().texts is not None
+    assert not kept_run(timeline).steps
+    timeline.run.texts_from = 40
+    WhatIf(timeline, {STEPS: 20}).run(lambda _: None, lambda: False, once=True)
+    assert len(kept_run(timeline).steps) == 40, "for words that a cache did not keep"
+
+
 @pytest.mark.parametrize("edits", [{POINTS: 9}, {"receptor.ambient.offset.frustration": 0.1}])
 def test_nothing_is_kept_of_a_recording_that_nobody_uses_any_more(edits: dict[str, Any]) -> None:
     timeline = recorded(working(40), every=8)
