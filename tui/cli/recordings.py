@@ -47,7 +47,8 @@ def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
 def is_source(target: Path, found: list[LogSession]) -> bool:
     """Whether a file to be written is one of the logs that are read."""
     whole = target.resolve()
-    sources = {log.path.resolve() for session in found for log in session.logs}
+    logs = [log for one in found for log in (*one.logs, *one.copied, *one.helpers)]
+    sources = {log.path.resolve() for log in logs}
     return whole in sources or any(parent in sources for parent in whole.parents)
 
 
