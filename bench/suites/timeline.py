@@ -108,7 +108,7 @@ def _unchanged() -> Figure:
     first = 1000 * (time.process_time() - start)
 
     def run() -> None:
-        rerun = Rerun(timeline, {"governor.episodes.points": 5})
+        rerun = Rerun(timeline, {"governor.episodes.points": 9})
         while rerun.advance(SHORT):
             pass
 

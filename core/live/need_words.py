@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from core.agents.words import NOTHING, WordReader, first_line
 from core.events import Event, ToolUse, Turn
 from core.live.status import QUICK_ACTIONS, Status
+from core.report.event_words import tool_words
 from core.report.formatting import plain
+from core.report.now import Now
 
 _LINE = 200
 """Characters that are handed out at most."""
@@ -40,6 +44,14 @@ class NeedReader:
             words = NOTHING if event is None else WordReader(logs).words(event)
             self._known = key, plain(first_line(words.said or words.command))[:_LINE]
         return self._known[1]
+
+
+def with_now(status: Status, now: Now) -> Status:
+    """A status of a recording with the words of its need, where what is going on there is that need."""
+    if status.need == "error":
+        return replace(status, words=now.said)
+    same = bool(status.need) and tool_words(status.tool) == now.tool
+    return replace(status, words=now.doing) if same else status
 
 
 def _needing(status: Status, held: Sequence[Event], asking: Collection[str]) -> ToolUse | None:

@@ -169,6 +169,8 @@ class Status(Struct, frozen=True):
     """The reason is in the words of a hook."""
     agent: str = MAIN
     """Whose trouble it is."""
+    tool: str = ""
+    """Of the call that needs the person, where a call does."""
 
     @property
     def reason(self) -> str:
@@ -233,7 +235,8 @@ def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:
         first = asking[0]
         need: Need = "plan" if first.tool in _PLANS else "question"
         why = "has a plan for you to approve" if need == "plan" else "asks you something"
-        return Status("needs you", 3, _began(first, facts), f"{why} ({first.tool})", stale, need)
+        said = f"{why} ({first.tool})"
+        return Status("needs you", 3, _began(first, facts), said, stale, need, tool=first.tool)
     return _closed(facts, quiet, limits) or _hanging(facts, now, quiet, limits) or _at_work(facts, limits)
 
 
@@ -283,7 +286,8 @@ def _hanging(facts: StatusFacts, now: float, quiet: float, limits: Limits) -> St
     quick = [call for call in facts.open if call.action in QUICK_ACTIONS]
     if quick and now - _began(quick[0], facts) >= fleet.quick and quiet < fleet.left:
         why = f"{quick[0].tool} takes unusually long; it may ask for permission"
-        return Status("needs you?", 3, _began(quick[0], facts), why, need="permission")
+        began = _began(quick[0], facts)
+        return Status("needs you?", 3, began, why, need="permission", tool=quick[0].tool)
     if quiet < limits.idle:
         return None
     was = _was(facts)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from core.engine import Step
 from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionStart, ToolUse, Turn
 from core.live.status import AgentTrouble, Open, StatusFacts
-from core.report.agents import agent_names
+from core.report.agents import agent_names, as_sub_agent
 from core.report.closing import Close, begins_turn, next_close
 from core.society import Society
 from core.story import FAILING, told_regime
@@ -132,21 +132,33 @@ def with_minds(
     quarantined: Mapping[str, float],
     whole: Society | None = None,
 ) -> StatusFacts:
-    """What the log tells together with what the minds do; sub-agents are called as in the `whole` session."""
+    """What the log tells together with what the minds do; sub-agents are called as in the `whole` session.
+
+    Those that it has forgotten are called as they were here.
+    """
     people = society.read()
     gauge = society.engine(MAIN).mind.heart.gauge
     working = [one.name for one in people.agents if one.awake and one.ended is None]
     if log.close == "ended":
         working = [name for name in working if name == MAIN]
     halt, fuse = _halt(society)
-    called = society if whole is None else whole
+
+    def named(trouble: AgentTrouble | None) -> AgentTrouble | None:
+        """Trouble of a sub-agent with what the screen calls it."""
+        if trouble is None or trouble.agent == MAIN:
+            return trouble
+        called = agent_names(people.agents)
+        if whole is not None:
+            called |= agent_names(whole.read().agents)
+        return trouble._replace(why=f"{as_sub_agent(called[trouble.agent])}: {trouble.why}")
+
     return replace(
         log,
-        loop=_named(_loop(society, working), called),
+        loop=named(_loop(society, working)),
         halt=halt,
         fuse=fuse,
-        quarantine=_named(_first(quarantined, working, "affect is quarantined"), called),
-        stuck=_named(_stuck(stuck, society, working), called),
+        quarantine=named(_first(quarantined, working, "affect is quarantined")),
+        stuck=named(_stuck(stuck, society, working)),
         flow=log.flow if _flows(society) else None,
         context=gauge.fill,
         turns_left=gauge.turns_left(),
@@ -200,15 +212,6 @@ def _stuck(since: Mapping[str, float], society: Society, working: Sequence[str])
                 failed = f"{receptor.facts.failures_in_a_row} actions in a row failed"
                 return AgentTrouble(since[name], failed, name)
     return None
-
-
-def _named(trouble: AgentTrouble | None, society: Society) -> AgentTrouble | None:
-    """Trouble of a sub-agent with what the screen calls it."""
-    if trouble is None or trouble.agent == MAIN:
-        return trouble
-    name = agent_names(society.read().agents)[trouble.agent]
-    called = name if name.startswith("sub-agent") else f"sub-agent {name}"
-    return trouble._replace(why=f"{called}: {trouble.why}")
 
 
 def _time(event: Event) -> float:

@@ -17,7 +17,7 @@ from core.logs.agent import recognise
 from core.logs.diagnostics import Diagnostics
 from core.logs.format import Format, Sample
 from core.logs.lines import LineCutter, head
-from core.logs.log_files import NOT_REGULAR, is_folder, is_there
+from core.logs.log_files import NOT_REGULAR, expanded, is_folder, is_there
 from core.logs.multi_session import Runs
 from core.logs.reader import Kit, Reader
 from core.logs.records import NO_PERMISSION, Log, feed, line_record, reason, stem
@@ -141,7 +141,7 @@ class Finder:
 
     def _logs(self, path: Path | str) -> tuple[list[Log], str]:
         """The logs a path stands for, and why where there are none."""
-        place = Path(path).expanduser()
+        place = expanded(path)
         if not is_there(place) and glob.has_magic(str(path)):
             matches = sorted(glob.glob(str(place), recursive=True))  # noqa: PTH207 it may be absolute
             return [log for match in matches for log in self._logs(match)[0]], "no log matches"

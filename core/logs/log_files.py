@@ -100,6 +100,11 @@ def is_there(path: Path) -> bool:
     return os.path.exists(path)  # noqa: PTH110 the method of a path raises
 
 
+def expanded(path: Path | str) -> Path:
+    """A path with the home folder that it begins with; one of a person nobody knows stays as it is named."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 a path object raises what no caller expects
+
+
 def closed_at(path: Path) -> Path | None:
     """The first on the way to a path, or it itself, that we have no permission to look into."""
     place = Path(os.path.abspath(path))  # noqa: PTH100 a link on the way stays as it is named

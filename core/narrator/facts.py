@@ -10,6 +10,7 @@ from core.agents.words import Words, telling_line, words_of
 from core.engine import Frame
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.logs.redaction import redact
+from core.report.agents import agent_names, as_sub_agent
 from core.report.closing import Close, last_word
 from core.report.formatting import clock, count, plain, span, times
 from core.report.troubles import troubles
@@ -184,6 +185,8 @@ def _now(timeline: Timeline, frame: Frame, stop: int, *, over: bool) -> list[Fac
     loop = frame.response.loops.current
     if loop is not None:
         found.append(_loop(timeline, frame.at, loop, stop, over=over))
+    if not over:
+        found += _loops_below(timeline, stop)
     if frame.governor.would_halt:
         found.append(Fact(stop, f"the governor: {plain(frame.governor.would_halt, 80)}", "halt"))
     behaviour = frame.receptor.behaviour.short
@@ -198,14 +201,28 @@ def _now(timeline: Timeline, frame: Frame, stop: int, *, over: bool) -> list[Fac
     return found
 
 
-def _loop(timeline: Timeline, at: float, loop: Loop, stop: int, *, over: bool) -> Fact:
+def _loops_below(timeline: Timeline, stop: int) -> list[Fact]:
+    """Loops of sub-agents that have not reported back."""
+    society = timeline.society_at(stop)
+    agents = society.read().agents
+    names = agent_names(agents)
+    found = []
+    for one in agents:
+        loop = society.engine(one.name).response.loops.current if one.awake and one.ended is None else None
+        if loop is not None and one.name != MAIN:
+            who = as_sub_agent(names[one.name])
+            found.append(_loop(timeline, timeline.time_of(stop), loop, stop, over=False, who=who))
+    return found
+
+
+def _loop(timeline: Timeline, at: float, loop: Loop, stop: int, *, over: bool, who: str = "it") -> Fact:
     """A loop that goes on; of an agent at rest, when it began."""
     what = log_words(loop.what, 120)
     if loop.detector == "gave_up":
-        return Fact(stop, f"it {what}", "loop")
+        return Fact(stop, f"{who} {what}", "loop")
     if not over:
         lasted = span(max(0.0, at - loop.began_at))
-        return Fact(stop, f"it has gone round in circles for {lasted}: {what}", "loop")
+        return Fact(stop, f"{who} has gone round in circles for {lasted}: {what}", "loop")
     began = clock(loop.began_at - timeline.time_of(1))
     place = min(stop, max(1, timeline.index_at(loop.began_at)))
     return Fact(place, f"it went round in circles from {began} on: {what}", "loop")

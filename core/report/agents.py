@@ -27,6 +27,11 @@ def agent_names(agents: Sequence[AgentReading]) -> dict[str, str]:
     return names
 
 
+def as_sub_agent(name: str) -> str:
+    """What a sub-agent is called, in a sentence about a whole session."""
+    return name if name.startswith("sub-agent") else f"sub-agent {name}"
+
+
 def _role(agent: AgentReading) -> str:
     return MAIN if agent.name == MAIN else plain(agent.role, 24) or "sub-agent"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from blake3 import blake3
 
-from core.report.log_paths import files_below
+from core.report.log_paths import files_below, names_single_logs
 from core.store.config_path import PROJECT_SETTINGS, user_settings_file
 from core.store.kept_answers import kept_answers
 from core.store.log_stamp import code_stamp, stamps
@@ -28,17 +28,19 @@ class KeptQuestion(NamedTuple):
     """All that decides an answer, as one name: equal names have equal answers."""
 
     key: str
+    keeps: bool = True
+    """Whether it knows all that was read; of a single log it does not."""
 
     def answer(self) -> bytes | None:
         """What was answered before; None where nothing is kept."""
-        return kept_answers().load(self.key)
+        return kept_answers().load(self.key) if self.keeps else None
 
     def keep(self, answer: bytes, settings: Settings) -> None:
         """Keep an answer, unless settings name files of which a question knows nothing."""
         tables = settings.ingest.tables
         chosen = settings.timeline.cache
         unknown = tables.tools or tables.models or settings.response.persona.folder
-        if chosen.on and chosen.limit and not unknown:
+        if self.keeps and chosen.on and chosen.limit and not unknown:
             kept_answers().save(self.key, answer, chosen.limit * 1_000_000)
 
 
@@ -49,6 +51,8 @@ def question(
 
     `given` is the folder of what watched sessions started from, where that counts.
     """
+    if names_single_logs(paths):
+        return KeptQuestion("", keeps=False)
     name = blake3(f"{command}\n{code_stamp()}\n".encode())
     spoken = sorted((key, value) for key, value in os.environ.items() if key.startswith(_PREFIX))
     told = (list(words), [str(path) for path in paths], str(Path.cwd()), spoken)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from itertools import islice
+from math import inf
 from typing import Literal, NamedTuple
 
 from core.events import MAIN, Event, Prompt, SessionEnd, ToolUse, Turn
@@ -20,7 +20,8 @@ _TOTALS = frozenset(("total", "shutdown"))
 GOODBYE = 5.0
 """Seconds in which what is still written after a session's end belongs to its end."""
 _MOST = 64
-"""Events that are looked at: an earlier one may count more than those told after it."""
+"""Events that are looked at, calls without an answer aside: an earlier one may count more than those told
+after it, as all the calls that the end of a log brings are."""
 
 
 class LastWord(NamedTuple):
@@ -29,13 +30,14 @@ class LastWord(NamedTuple):
     close: Close
     at: float
     event: Event | None
+    open: tuple[ToolUse, ...] = ()
+    """Its calls that the log leaves without an answer and no later prompt left behind, the oldest first."""
 
     def asks(self, asking: Collection[str]) -> ToolUse | None:
         """The call that waits for the person's answer, where one does; `asking` names such tools."""
-        event = self.event
-        if isinstance(event, ToolUse) and event.outcome == "pending" and event.tool in asking:
-            return event
-        return None
+        if self.close == "ended":
+            return None
+        return next((call for call in self.open if call.tool in asking), None)
 
 
 NO_WORD = LastWord("", 0.0, None)
@@ -82,10 +84,31 @@ def begins_turn(before: Close, close: Close) -> bool:
 
 def last_word(backwards: Iterable[Event], final: frozenset[str]) -> LastWord:
     """What the main agent's last events leave behind, given from the last one back."""
-    told = (event for event in backwards if event.agent == MAIN and closing(event, final))
+    told: list[Event] = []
+    open_: list[ToolUse] = []
+    answered = 0
+    at_end = True
+    prompted: float | None = None
+    for event in backwards:
+        if event.agent != MAIN:
+            continue
+        close = closing(event, final)
+        if close:
+            told.append(event)
+        if type(event) is ToolUse and event.outcome == "pending":
+            open_ += [event] if at_end else []
+            continue
+        at_end = False
+        answered += close != ""
+        if type(event) is Prompt and prompted is None:
+            prompted = event.at
+        if answered >= _MOST and (prompted is not None or not open_):
+            break
     left = NO_WORD
-    for event in reversed([*islice(told, _MOST)]):
+    for event in reversed(told):
         close = next_close(event, left.close, left.at, final)
         if close:
             left = LastWord(close, event.at, event)
-    return left
+    since = -inf if left.close == "asked" or prompted is None else prompted
+    waiting = sorted((call for call in open_ if call.at >= since), key=lambda call: call.at)
+    return left._replace(open=tuple(waiting))

@@ -13,7 +13,7 @@ from blake3 import blake3
 
 from core.errors import UnreadableLog
 from core.logs.diagnostics import Diagnostic
-from core.report.log_paths import files_below
+from core.report.log_paths import files_below, names_single_logs
 from core.store.log_stamp import FileStamp, reading_stamp, stamps
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class LogTree:
 
     def sessions(self, paths: Sequence[Path]) -> list[SessionName]:
         """The sessions in files, folders and patterns; `UnreadableLog` where there is none."""
-        if self._cache is None:
+        if self._cache is None or names_single_logs(paths):
             return self._find(paths)
         key = self._listing(paths)
         kept = self._cache.load([key]).get(key)
@@ -180,8 +180,9 @@ class LogTree:
         return list(map(session_name, found))
 
     def _listing(self, paths: Sequence[Path]) -> str:
-        """All files below some paths as one name."""
+        """Some paths and all files below them as one name."""
         name = blake3(b"listing\n" + self._about)
+        name.update(repr(list(map(str, paths))).encode("utf-8", "surrogatepass"))
         for file in files_below(paths):
             name.update(repr((file, self.stamps(file))).encode("utf-8", "surrogatepass"))
         return name.hexdigest(length=16)

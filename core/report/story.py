@@ -196,9 +196,12 @@ def _named(use: ToolUse, words: Words) -> str:
 
 def _ended(events: Sequence[Event], start: float, read: Read, notices: NoticeSettings) -> Iterator[str]:
     left = last_word(reversed(events), frozenset(notices.final))
-    last = left.event
-    if last is not None:
-        yield f"{_when(last, start)} {_last_words(left, read, notices)}"
+    question, last = left.asks(notices.asking), left.event
+    if question is not None:
+        named = _named(question, read(question))
+        yield f"{_when(question, start)} with a question to you, not answered yet: {named}"
+    elif last is not None:
+        yield f"{_when(last, start)} {_last_words(left, read)}"
     looked = 0
     for event in reversed(events):
         if isinstance(event, Turn) and event.agent == MAIN:
@@ -222,18 +225,21 @@ _ENDINGS: dict[Close, str] = {
 }
 
 
-def _last_words(left: LastWord, read: Read, notices: NoticeSettings) -> str:
+_RESULTS: dict[Outcome, str] = {
+    "failure": "which failed",
+    "pending": "without a result yet",
+    "rejected": "which was not let through",
+    "collateral": "which was cancelled with another",
+}
+
+
+def _last_words(left: LastWord, read: Read) -> str:
     """What the main agent was left with."""
     last = left.event
     if not isinstance(last, ToolUse):
         return _ENDINGS.get(left.close, "")
     named = _named(last, read(last))
-    if left.asks(notices.asking) is not None:
-        return f"with a question to you, not answered yet: {named}"
-    outcome = {"failure": "which failed", "pending": "without a result yet"}.get(
-        last.outcome, "which went well"
-    )
-    return f"with {named}, {outcome}, amid its work"
+    return f"with {named}, {_RESULTS.get(last.outcome, 'which went well')}, amid its work"
 
 
 def _when(event: Event, start: float) -> str:

@@ -104,7 +104,10 @@ class HeadStart:
     def __init__(self, timeline: Timeline, kept: KeptRun, settings: Settings, rooms: frozenset[Room]) -> None:
         self._timeline, self._settings, self._rooms = timeline, settings, rooms
         self._done, self._stop = 0, len(kept.steps)
-        self._frames = {frame.after: frame for frame in timeline.frames if frame.after <= self._stop}
+        changes = timeline.changes
+        # A state that is kept right where something changed may know of that already.
+        last = min(self._stop, changes[1].after - 1) if len(changes) > 1 else self._stop
+        self._frames = {frame.after: frame for frame in timeline.frames if frame.after <= last}
         self._last: _RoomStates | None = None
         self._rows: dict[str, int] = {}
         self._levels: dict[str, array[float]] = {}

@@ -59,9 +59,10 @@ class KeptRun:
     """The steps of a recording as long as its settings are those it began with, as far as they were run."""
 
     def __init__(self, timeline: Timeline) -> None:
-        self._timeline = timeline
+        initial = self._initial = timeline.initial
+        self._events, self._changes = timeline.events, timeline.changes
+        """Not the recording itself: that one is forgotten with its last user, and this with it."""
         self.steps: list[KeptStep] = []
-        initial = timeline.initial
 
         def make(settings: Settings, **given: Any) -> Engine:
             return _NotedEngine(settings, kept=self.steps, **given)
@@ -73,16 +74,15 @@ class KeptRun:
     @property
     def total(self) -> int:
         """Steps that can be kept of the recording as it is now."""
-        timeline = self._timeline
-        if timeline.initial.extensions:
+        if self._initial.extensions:
             return 0
-        changed = timeline.changes[1].after if len(timeline.changes) > 1 else len(timeline)
-        return min(changed, len(timeline), MOST)
+        stop = min(len(self._events), MOST)  # first: what changes meanwhile does so behind it
+        return min(self._changes[1].after, stop) if len(self._changes) > 1 else stop
 
     @property
     def texts(self) -> dict[tuple[int, str], str] | None:
         """What each method said, by place and name; None until that is known of the whole recording."""
-        if len(self.steps) < len(self._timeline):
+        if len(self.steps) < len(self._events):
             return None
         return {(place, method): text for place, method, text in self.said(len(self.steps))}
 
@@ -99,7 +99,7 @@ class KeptRun:
         with self._growing:
             start, total = len(self.steps), self.total
             step = self._society.step
-            for event in self._timeline.events[start : min(start + events, total)]:
+            for event in self._events[start : min(start + events, total)]:
                 step(event)
             return len(self.steps) < total
 

@@ -67,7 +67,6 @@ class KeyFrames:
         "_chains",
         "_frames",
         "_indexes",
-        "_last",
         "_last_regime",
         "_number",
         "_since",
@@ -80,10 +79,10 @@ class KeyFrames:
         self._spacing = (p_frames, i_share)
         self._frames: list[KeyFrame] = []
         self._indexes: list[int] = []
-        self._last: Segments = {}
         self._last_regime = ""
         self._since = 0
-        self._tip = -1
+        self._tip: tuple[int, Segments] = -1, {}
+        """The last frame's place and content as one value, as threads read it while another adds."""
         self._before: tuple[int, bytes] | None = None
         """The last whole state, for the next to lean on."""
         self._chains: list[int] = []
@@ -101,17 +100,16 @@ class KeyFrames:
         """Keep the state after `index` events; they come in rising order."""
         segments = split_state(state)
         p_frames, share = self._spacing
+        last = self._tip[1]
         full = (
             whole
             or not self._frames
             or self._since >= p_frames
             or regime != self._last_regime
-            or changed_bytes(self._last, segments) >= share * sum(map(len, segments.values()))
+            or changed_bytes(last, segments) >= share * sum(map(len, segments.values()))
         )
         whole_state = pack_segments(segments)
-        last, self._last = self._last, segments
         if full:
-            del last
             packed, leans = self._pack(index, whole_state)
             frame = KeyFrame(index, "I", packed_identity(whole_state), packed, leans)
         else:
@@ -119,7 +117,7 @@ class KeyFrames:
             frame = KeyFrame(index, "P", packed_identity(whole_state), zstd.compress(changes, _LEVEL))
         self._frames.append(frame)
         self._indexes.append(index)
-        self._last_regime, self._tip = regime, index
+        self._last_regime, self._tip = regime, (index, segments)
         self._since = 0 if full else self._since + 1
         self.bytes += len(frame.packed)
         return frame
@@ -160,8 +158,9 @@ class KeyFrames:
 
     def segments(self, frame: KeyFrame) -> Segments:
         """A frame's whole content, checked against its id."""
-        if frame.after == self._tip:
-            return self._last
+        after, last = self._tip
+        if frame.after == after:
+            return last
         place = bisect_right(self._indexes, frame.after) - 1
         start = place
         while self._frames[start].kind == "P":
@@ -195,7 +194,7 @@ class KeyFrames:
         self.bytes = sum(len(kept.packed) for kept in self._frames)
         if place == len(self._frames):
             self._since = self._spacing[0]
-            self._tip = -1
+            self._tip = -1, self._tip[1]
 
     def adopt(self, frames: list[KeyFrame]) -> None:
         """Take frames that were kept elsewhere, each checked when it is used."""
@@ -203,7 +202,6 @@ class KeyFrames:
         self._before, self._chains = None, []
         self._indexes = [frame.after for frame in frames]
         self.bytes = sum(len(frame.packed) for frame in frames)
-        self._last, self._tip, self._since = {}, -1, self._spacing[0]
+        self._tip, self._since = (-1, {}), self._spacing[0]
         if frames:
-            self._last = self.segments(frames[-1])
-            self._tip = frames[-1].after
+            self._tip = frames[-1].after, self.segments(frames[-1])

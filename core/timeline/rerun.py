@@ -160,11 +160,6 @@ class Rerun:
             self._inputs = inputs_of(timeline)
 
     @property
-    def era_count(self) -> int:
-        """Stretches with settings of their own that it knows of."""
-        return len(self.eras)
-
-    @property
     def total(self) -> int:
         """Events of the recording by now."""
         return len(self.timeline)

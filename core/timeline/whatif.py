@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -135,16 +135,10 @@ def _mean_gap(actual: Track, other: Track, series: str, rows: int) -> float:
     return float(np.abs(mine[:rows] - theirs[:rows]).mean() / max(1.0, float(np.abs(mine[:rows]).max())))
 
 
-_UNEDITED: WeakKeyDictionary[Timeline, Rerun] = WeakKeyDictionary()
-"""Of each recording, the run with its own settings; it is the same for all edits."""
-
-
-def _unedited(timeline: Timeline) -> Rerun:
-    """The recording run again as it was, for words that a cache did not keep."""
-    known = _UNEDITED.get(timeline)
-    if known is None or known.era_count != len(timeline.changes):
-        known = _UNEDITED[timeline] = Rerun(timeline, {})
-    return known
+@lru_cache(1)
+def _unedited(timeline: Timeline, eras: int) -> Rerun:  # noqa: ARG001 with more of them it is another run
+    """The recording run again as it was, for words that a cache did not keep; the same for all edits."""
+    return Rerun(timeline, {})
 
 
 def _unhurried(run: Rerun | KeptRun, cancelled: Callable[[], bool]) -> bool:
@@ -172,8 +166,10 @@ class WhatIf:
         """The recording went on, or nothing was run yet."""
         return self.whole is None or self.whole.done < self.whole.total
 
-    def run(self, post: Callable[[WhatIfResult], object], cancelled: Callable[[], bool]) -> None:
-        """Run to the end, telling now and then; or until nobody wants it."""
+    def run(
+        self, post: Callable[[WhatIfResult], object], cancelled: Callable[[], bool], *, once: bool = False
+    ) -> None:
+        """Run to the end, telling now and then; or until nobody wants it. No edits follow one run `once`."""
         program_registry().call("on_branch", BranchRun(len(self.timeline), tuple(self.edits.items())))
         due = time.monotonic() + _FIRST
         for feels in (True, False):
@@ -188,7 +184,8 @@ class WhatIf:
                     due = time.monotonic() + _EVERY
             if rerun is not None and not cancelled():
                 post(self.result())
-        self._keep(post, cancelled)
+        if not once or self._said() is None:
+            self._keep(post, cancelled)
 
     def _keep(self, post: Callable[[WhatIfResult], object], cancelled: Callable[[], bool]) -> None:
         """Run the recording as it was, unhurried: for words that a cache did not keep, and so that the next
@@ -198,7 +195,7 @@ class WhatIf:
         if not _unhurried(kept, cancelled):
             return
         if not known and kept.texts is None:
-            self._unedited = _unedited(self.timeline)
+            self._unedited = _unedited(self.timeline, len(self.timeline.changes))
             if not _unhurried(self._unedited, cancelled):
                 return
         if not known:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog, UsageError
-from core.logs.log_files import is_there
+from core.logs.log_files import expanded, is_there
 from tui.cli import streams
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def split_path(path: str) -> tuple[str, str]:
     """A log and, of several sessions in it, the one that `PATH#SESSION` names; blank where none is named."""
     log, _, wanted = path.rpartition("#")
-    if not log or is_there(Path(path).expanduser()) or not is_there(Path(log).expanduser()):
+    if not log or is_there(expanded(path)) or not is_there(expanded(log)):
         return path, ""
     return log, wanted
 
@@ -47,7 +47,8 @@ def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
 def is_source(target: Path, found: list[LogSession]) -> bool:
     """Whether a file to be written is one of the logs that are read."""
     whole = target.resolve()
-    sources = {log.path.resolve() for session in found for log in session.logs}
+    logs = [log for one in found for log in (*one.logs, *one.copied, *one.helpers)]
+    sources = {log.path.resolve() for log in logs}
     return whole in sources or any(parent in sources for parent in whole.parents)
 
 

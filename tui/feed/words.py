@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from core.agents.words import word_logs
 from core.events import Event
+from core.live.need_words import with_now
 from core.live.status import Status
 from core.logs.session import LogSession
 from core.report.now import NowReader
@@ -48,7 +49,6 @@ class WordsAtPlayhead:
 def status_with_need(view: View) -> Status | None:
     """The status at the playhead with the words of what the person is needed for."""
     status, now = view.status, view.now
-    if status is None or not status.need:
+    if status is None or (status.need != "error" and not now.running):
         return status
-    words = now.said if status.need == "error" else now.doing if now.running else ""
-    return replace(status, words=words)
+    return with_now(status, now)

@@ -8,7 +8,18 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bench.workload import session
-from core.events import MAIN, Event, Outcome, Prompt, SessionEnd, SessionStart, ToolUse, Turn
+from core.events import (
+    MAIN,
+    AgentEnd,
+    AgentStart,
+    Event,
+    Outcome,
+    Prompt,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+    Turn,
+)
 from core.live.status import Limits, status_of
 from core.live.status_facts import StatusTracker
 from core.live.status_history import StatusHistory
@@ -32,6 +43,24 @@ def test_a_recording_tells_the_facts_of_the_watch(seed: int, agents: int, size: 
     history = StatusHistory(timeline, FINAL)
     for index in (*range(1, len(timeline) + 1, 7), len(timeline)):
         assert history.facts(index, timeline.society_at(index)) == seen[index - 1]
+
+
+def test_trouble_of_a_sub_agent_that_the_session_forgot_since() -> None:
+    timeline = Timeline(Settings.model_validate({"affect": {"society": {"finished": 0, "summaries": 1}}}))
+    for number, child in enumerate(("a", "b", "c")):
+        began = NOW + 100.0 * number
+        timeline.add(AgentStart(at=began, child=child, role="scout"))
+        for call in range(1, 9):
+            failed = ToolUse(
+                at=began + call, agent=child, action="shell_exec", tool="Bash", outcome="failure"
+            )
+            timeline.add(replace(failed, call=7, shape=7, result=5))
+        timeline.add(AgentEnd(at=began + 50.0, child=child))
+    assert [one.name for one in timeline.society.read().agents] == [MAIN, "c"]
+    history = StatusHistory(timeline, FINAL)
+    for index, name in ((9, "scout"), (19, "scout 2"), (29, "scout")):
+        loop = history.facts(index, timeline.society_at(index)).loop
+        assert loop is not None and loop.why.startswith(f"sub-agent {name}: ")
 
 
 @st.composite

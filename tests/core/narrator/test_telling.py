@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from bench.workload import session
 from core.agents.registry import make_kit
-from core.events import Event, Prompt, SessionEnd, ToolUse, Turn
+from core.events import AgentEnd, AgentStart, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.narrator.claims import WrongAnswer, read_claims
@@ -121,6 +121,30 @@ def test_a_session_at_rest_went_in_circles_and_does_not_go(last: Event, first: s
     timeline.extend([last])
     words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
     assert words[0] == first and words[1].startswith(second)
+
+
+def test_why_tells_of_a_question_that_waits_beside_other_calls() -> None:
+    call = ToolUse(at=9.0, action="other", tool="AskUserQuestion", outcome="pending", call=1)
+    read, run = replace(call, tool="Read", outcome="success", at=11.0), replace(call, tool="Bash", call=2)
+    answered: list[Event] = [read, Turn(at=9.0, stop="tool_use"), call]
+    open_too: list[Event] = [Turn(at=9.0, stop="tool_use"), call, run]
+    for beside in (answered, open_too):
+        timeline = Timeline(SETTINGS)
+        timeline.extend([Prompt(at=0.0, characters=5), *beside])
+        words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
+        assert words[0].startswith("It waits for your answer (AskUserQuestion)")
+
+
+def test_why_tells_of_a_sub_agent_that_goes_round_in_circles() -> None:
+    timeline = Timeline(SETTINGS)
+    circles = [replace(CIRCLING, at=40.0 + number, agent="a1") for number in range(9)]
+    start = AgentStart(at=35.0, child="a1", role="scout")
+    timeline.extend([Prompt(at=30.0, characters=5), start, *circles])
+    words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
+    assert words[0].startswith("Sub-agent scout has gone round in circles for 8s: ")
+    timeline.extend([AgentEnd(at=60.0, child="a1")])
+    words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
+    assert not any("circles" in line for line in words)
 
 
 def test_a_turn_that_ended_on_failures_is_told_as_that() -> None:

@@ -70,6 +70,8 @@ def test_every_question_is_answered() -> None:
         (use(9, outcome="failure"), "Bash npm test, which failed"),
         (use(9, outcome="pending"), "without a result yet"),
         (use(9), "which went well"),
+        (use(9, outcome="rejected"), "which was not let through"),
+        (use(9, outcome="collateral"), "which was cancelled with another"),
         (SessionEnd(at=9, agent="main"), "the session is over"),
         (Prompt(at=9, characters=9, interrupt=True), "with you stopping it"),
         (Turn(at=9, stop="error"), "with an error or a refusal that ended its turn"),
@@ -84,6 +86,14 @@ def test_every_question_is_answered() -> None:
 )
 def test_how_it_ended(last: Event, words: str) -> None:
     assert words in story([prompt(0), last], read=read).ended[0]
+
+
+def test_a_question_waits_whatever_was_called_with_it() -> None:
+    question = use(9, "other", tool="AskUserQuestion", outcome="pending")
+    answered: list[Event] = [prompt(0), use(11), Turn(at=9), question]
+    open_too: list[Event] = [prompt(0), Turn(at=9), question, use(9, outcome="pending")]
+    for events in (answered, open_too):
+        assert story(events, read=read).ended[0].startswith("0:09 with a question to you")
 
 
 def test_a_turn_told_after_its_calls_were_answered_is_no_answer() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.workload import session
+from core.affect import Neighbour
 from core.agents.registry import make_kit
 from core.errors import StoreError
 from core.events import Event, Prompt, ToolUse
@@ -140,6 +143,7 @@ def test_it_begins_at_the_last_kept_state_before_the_first_other_word(steps: int
     ("edits", "apart"),
     [
         ({STEPS: 40}, {"governor"}),
+        ({POINTS: 9}, {"governor"}),
         ({"response.scoring.low": 60.0}, {"response"}),
         ({"receptor.ambient.offset.flow": 0.3, STEPS: 40}, {"receptor", "governor"}),
         ({"timeline.branch.near": 30.0}, set()),
@@ -180,26 +184,36 @@ def test_settings_that_changed_on_the_way_bound_what_is_kept() -> None:
     timeline.extend(session(80, seed=2, agents=2))
     assert len(kept(timeline).steps) == 100
     assert kept(timeline).texts is None
-    assert assert_alike(timeline, {POINTS: 5}) == 96
+    assert assert_alike(timeline, {POINTS: 9}) == 96
+
+
+@pytest.mark.parametrize("more", [0, 60])
+def test_a_state_that_was_kept_right_after_something_was_found_out(more: int) -> None:
+    """As a recording that is put away keeps its last state."""
+    timeline = recorded(session(100, agents=2), every=8)
+    timeline.tell(heard=(Neighbour("other", timeline.time_of(100), (0.3,) * 7),))
+    timeline.keep()
+    timeline.extend(session(more, seed=2, agents=2))
+    assert assert_alike(timeline, {POINTS: 9}) == 96
 
 
 def test_a_recording_that_goes_on_is_kept_and_run_on() -> None:
     stream = session(300, agents=2)
     timeline = recorded(stream[:200], every=8)
-    rerun, place = begun(timeline, {POINTS: 5})
+    rerun, place = begun(timeline, {POINTS: 9})
     assert place == 200
     timeline.extend(stream[200:])
     through(rerun)
-    plain = through(Rerun(recorded(stream, every=8), {POINTS: 5}))
+    plain = through(Rerun(recorded(stream, every=8), {POINTS: 9}))
     assert list(rerun._run.marks) == list(plain._run.marks)
     assert cbor2.dumps(rerun.society.dump()) == cbor2.dumps(plain.society.dump())
-    assert assert_alike(timeline, {POINTS: 5}) == 296
+    assert assert_alike(timeline, {POINTS: 9}) == 296
 
 
 def test_only_so_much_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_runs, "MOST", 50)
     timeline = recorded(working(100), every=8)
-    assert assert_alike(timeline, {POINTS: 5}) == 48
+    assert assert_alike(timeline, {POINTS: 9}) == 48
 
 
 def test_a_damaged_state_costs_the_head_start_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,7 +244,7 @@ def test_the_second_edit_of_a_what_if_begins_later_and_says_the_same() -> None:
     timeline = recorded(session(400, agents=2), every=16)
     told: list[list[WhatIfResult]] = [[], []]
     for results in told:
-        turned = WhatIf(timeline, {POINTS: 5})
+        turned = WhatIf(timeline, {POINTS: 9})
         assert turned.whole is None
         turned.run(results.append, lambda: False)
     first, second = (results[-1] for results in told)
@@ -239,6 +253,29 @@ def test_the_second_edit_of_a_what_if_begins_later_and_says_the_same() -> None:
     assert first.difference == second.difference
     assert first.texts == second.texts == ()
     assert len(kept_run(timeline).steps) == 400
+
+
+def test_nothing_is_kept_for_edits_that_never_follow() -> None:
+    timeline = recorded(working(40), every=8)
+    whatif = WhatIf(timeline, {STEPS: 20})
+    whatif.run(lambda _: None, lambda: False, once=True)
+    assert whatif.result().complete
+    assert whatif.result().texts is not None
+    assert not kept_run(timeline).steps
+    timeline.run.texts_from = 40
+    WhatIf(timeline, {STEPS: 20}).run(lambda _: None, lambda: False, once=True)
+    assert len(kept_run(timeline).steps) == 40, "for words that a cache did not keep"
+
+
+@pytest.mark.parametrize("edits", [{POINTS: 9}, {"receptor.ambient.offset.frustration": 0.1}])
+def test_nothing_is_kept_of_a_recording_that_nobody_uses_any_more(edits: dict[str, Any]) -> None:
+    timeline = recorded(working(40), every=8)
+    WhatIf(timeline, edits).run(lambda _: None, lambda: False)
+    assert kept_run(timeline).steps
+    left = weakref.ref(timeline)
+    del timeline
+    gc.collect()
+    assert left() is None
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import StoreError
+from core.timeline import keyframes, snapshot
 from core.timeline.keyframes import KeyFrame, KeyFrames
 from core.timeline.snapshot import apply, encode, join, split_state, state_changes, state_identity, unpack
 
@@ -53,6 +54,21 @@ def test_every_frame_comes_back_whole(run: list[dict[str, Any]]) -> None:
         assert encode(frames.restore(frame)) == encode(state)
 
 
+def test_a_frame_is_read_while_the_next_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    frames = KeyFrames()
+    first = frames.add(10, {"number": 1})
+    read: list[Any] = []
+    real = snapshot.packed_identity
+
+    def read_meanwhile(state: bytes) -> str:
+        read.append(frames.restore(first))
+        return real(state)
+
+    monkeypatch.setattr(keyframes, "packed_identity", read_meanwhile)
+    frames.add(20, {"number": 2})
+    assert read == [{"number": 1}]
+
+
 def slow(number: int) -> dict[str, Any]:
     return {"still": list(range(200)), "moving": number}
 
@@ -84,7 +100,7 @@ def test_a_flipped_bit_is_found_and_named(place: int) -> None:
     damaged = KeyFrames()
     damaged.adopt(kept)
     damaged._frames[place] = KeyFrame(kept[place].after, kept[place].kind, kept[place].id, bytes(packed))
-    damaged._tip = -1
+    damaged._tip = (-1, {})
     with pytest.raises(StoreError, match=f"after {place * 100} events"):
         damaged.restore(damaged._frames[place])
 

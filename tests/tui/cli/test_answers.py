@@ -15,6 +15,7 @@ from core.report import analysis
 from core.store.config_path import user_settings_file
 from core.store.kept_answers import kept_answers
 from core.store.reading_cache import reading_cache_path
+from tests.core.logs import log_lines
 from tui.cli import main
 
 Said = Callable[..., str]
@@ -23,7 +24,8 @@ Said = Callable[..., str]
 @pytest.fixture
 def log(home: Path) -> Path:
     """A log in a home of one's own."""
-    path = home / "good.jsonl"
+    path = home / "logs" / "good.jsonl"
+    path.parent.mkdir()
     path.write_bytes(b"".join(islice(lines(1), 240)))
     return path
 
@@ -51,12 +53,30 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-def test_an_unchanged_tree_is_not_run_again(log: Path, said: Said, runs: list[str]) -> None:
-    first = said("analyze", "--json", str(log))
-    assert said("analyze", "--json", str(log)) == first
+@pytest.mark.parametrize("named", ["logs", "logs/good.jsonl"])
+def test_an_unchanged_tree_is_not_run_again(log: Path, said: Said, runs: list[str], named: str) -> None:
+    first = said("analyze", "--json", named)
+    assert said("analyze", "--json", named) == first
     assert len(runs) == 1
-    assert said("analyze", str(log)) != first, "as a page: made from the same summary"
+    assert said("analyze", named) != first, "as a page: made from the same summary"
     assert len(runs) == 1
+
+
+@pytest.mark.parametrize("words", [("analyze", "--json"), ("cost", "--json")], ids=" ".join)
+@pytest.mark.parametrize("named", ["logs", "logs/s-1.jsonl", "logs/s-*.jsonl"])
+def test_a_sub_agent_that_comes_and_goes_on_is_counted(
+    home: Path, said: Said, words: tuple[str, ...], named: str
+) -> None:
+    folder = home / "logs"
+    folder.mkdir()
+    (folder / "s-1.jsonl").write_bytes(log_lines.session(3))
+    told = [said(*words, named)]
+    sub = folder / "s-1" / "subagents" / "agent-a1.jsonl"
+    sub.parent.mkdir(parents=True)
+    for calls in (2, 4):
+        sub.write_bytes(log_lines.session(calls, first=50, agentId="a1", isSidechain=True))
+        told.append(said(*words, named))
+    assert len(set(told)) == 3
 
 
 def _grown(log: Path) -> None:
@@ -88,6 +108,22 @@ def test_what_decides_an_answer_is_noticed(
     assert len(runs) == 2 or change is _project, "a project's setting may be one it has no say in"
     assert said("cost", "--forget") == "forgotten what was read from logs\n"
     assert said("analyze", "--json", str(log)) == changed
+
+
+def test_paths_below_the_home_folder_that_no_shell_expanded(
+    log: Path, said: Said, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path.home().mkdir()
+    log = log.rename(Path.home() / log.name)
+    whole = said("analyze", "--json", "~/good.jsonl")
+    log.write_bytes(b"".join(islice(lines(1), 40)))
+    assert said("analyze", "--json", "~/good.jsonl") == said("analyze", "--json", str(log)) != whole
+    for path in ("~/none.jsonl", "~nobody-of-that-name/none.jsonl", str(log.parent / "none.jsonl")):
+        for command in ("analyze", "cost", "sessions", "recap"):
+            assert main([command, path]) == 1
+            told = capsys.readouterr()
+            assert told.out == ""
+            assert "none.jsonl: no such file" in told.err
 
 
 def test_options_and_environment_decide_it_too(
@@ -138,12 +174,12 @@ _NEEDLESS = (
 
 @pytest.mark.parametrize("command", ["analyze", "cost", "sessions"])
 def test_a_kept_answer_needs_no_settings_and_little_else(log: Path, said: Said, command: str) -> None:
-    said(command, "--json", str(log))
+    said(command, "--json", str(log.parent))
     code = (
         "import sys; from tui.cli import main; main(sys.argv[1:])\n"
         f"print([name for name in {_NEEDLESS!r} if name in sys.modules])"
     )
-    words = [sys.executable, "-c", code, command, "--json", str(log)]
+    words = [sys.executable, "-c", code, command, "--json", str(log.parent)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
 
@@ -152,11 +188,11 @@ def test_a_kept_answer_needs_no_settings_and_little_else(log: Path, said: Said, 
 def test_a_kept_answer_is_said_again_without_the_library_it_was_made_with(
     log: Path, said: Said, words: tuple[str, ...]
 ) -> None:
-    told = said(*words, str(log))
+    told = said(*words, str(log.parent))
     code = (
         "import sys; from tui.cli import main; main(sys.argv[1:])\n"
         "print({'msgspec', 'sqlite3', 'backports.zstd'} & set(sys.modules), file=sys.stderr)"
     )
-    command = [sys.executable, "-c", code, *words, str(log)]
+    command = [sys.executable, "-c", code, *words, str(log.parent)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == (told, "set()\n")

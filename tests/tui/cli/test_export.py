@@ -64,14 +64,21 @@ def test_no_content_gets_in(tmp_path: Path, capfdbinary: pytest.CaptureFixture[b
     assert err.strip() == b"4 events of 1 session"
 
 
-def test_the_log_itself_is_never_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    log = tmp_path / "s-1.jsonl"
+@pytest.mark.parametrize(
+    "written", ["s-1.jsonl", "s-1/subagents/agent-a1.jsonl", "agent-aside_question-1.jsonl"]
+)
+def test_the_log_itself_is_never_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], written: str
+) -> None:
+    log, one = tmp_path / "s-1.jsonl", tmp_path / written
+    one.parent.mkdir(parents=True, exist_ok=True)
+    one.write_bytes(logs.session(1, isSidechain=True))
     log.write_bytes(logs.session(1))
-    before = log.read_bytes()
-    assert main(["export", str(log), "-o", str(log)]) == 2
+    before = one.read_bytes()
+    assert main(["export", str(log), "-o", str(one)]) == 2
     assert "is the log itself" in capsys.readouterr().err
-    assert log.read_bytes() == before
-    assert [path.name for path in tmp_path.iterdir()] == ["s-1.jsonl"]
+    assert one.read_bytes() == before
+    assert [path.name for path in one.parent.glob("*.jsonl") if path != log] == [one.name] * (one != log)
 
 
 def test_trouble_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
-from core.logs.log_files import is_there
+from core.logs.log_files import expanded, is_there
 from tui.cli.carried import add_plain_option, edits_of, initial_states_of
 from tui.cli.cells import cell_len
 from tui.cli.command import CliCommand
@@ -53,7 +53,7 @@ def _run(args: argparse.Namespace) -> int:
         settings = settings.model_copy(update={"screen": screen})
     if args.server:
         return _of_hosts(settings, args)
-    paths = [path.expanduser() for path in args.paths]
+    paths = [expanded(path) for path in args.paths]
     for path in paths:
         if not is_there(path):
             raise UnreadableLog(f"{path}: no such file or folder")

@@ -88,6 +88,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _status(timeline: Timeline, index: int, at: float, now: Now) -> Status:
     """How the session stood there, as the screen says it."""
+    from core.live.need_words import with_now
     from core.live.status import Limits
     from core.live.status_history import StatusHistory
 
@@ -95,9 +96,7 @@ def _status(timeline: Timeline, index: int, at: float, now: Now) -> Status:
     history = StatusHistory(timeline, settings.response.notices.final)
     facts = history.facts(index, timeline.society_at(index))
     status = history.status(facts, index, at, Limits.of(settings), ended=index == len(timeline))
-    if not status.need:
-        return status
-    return replace(status, words=now.said if status.need == "error" else now.doing)
+    return with_now(status, now)
 
 
 COMMAND = CliCommand(_add_arguments, _run)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.logs.log_files import is_there
+from core.logs.log_files import expanded, is_there
 from tui.cli.carried import add_plain_option, edits_of
 from tui.cli.command import CliCommand
 from tui.cli.launch import add_screen_options, screen_settings, show_session
@@ -63,7 +63,7 @@ def _run(args: argparse.Namespace) -> int:
     from tui.cli.recordings import one_session, split_path
 
     log, named = split_path(args.path)
-    path, session = Path(log).expanduser(), args.session or named
+    path, session = expanded(log), args.session or named
     if not is_there(path):
         raise UnreadableLog(f"{path}: no such file")
     if session:

@@ -58,7 +58,7 @@ def _listed(args: argparse.Namespace, now: float) -> tuple[SessionRow, ...]:
     def asked(places: AgentPlaces | None) -> KeptQuestion | None:
         if places is not None and not places.complete:
             return None
-        paths = [Path(path).expanduser() for path in (args.paths if places is None else places.folders)]
+        paths = [Path(path) for path in (args.paths if places is None else places.folders)]
         return question("sessions", (args.assignments, places is None), paths, args.project, None)
 
     places = None if args.paths else kept_places(os.environ, Path.home())

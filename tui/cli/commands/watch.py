@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from core.logs.log_files import closed_at, is_folder, is_there
+from core.logs.log_files import closed_at, expanded, is_folder, is_there
 from tui.cli import streams
 from tui.cli.carried import edits_of
 from tui.cli.command import CliCommand
@@ -86,7 +86,7 @@ def _run(args: argparse.Namespace) -> int:
         from tui.cli.recordings import split_path
 
         log, session = split_path(args.path or "")
-        named = _latest(settings) if log == "latest" else Path(log).expanduser() if log else None
+        named = _latest(settings) if log == "latest" else expanded(log) if log else None
         chosen = screen_settings(args, settings)
         edits = edits_of(chosen, args.assignments)
         with serving_hooks(chosen, args.hooks, args.project):
