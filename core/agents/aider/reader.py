@@ -218,7 +218,7 @@ class AiderReader(LooseReader):
                 output_tokens=answered,
                 cache_read=read,
                 cache_write=written,
-                cost=amount(float(told[9])) if told[9] and told[9].count(".") < 2 else None,
+                cost=amount(_decimal(told[9])),
             )
         )
         self._spoken, self._fault, self._stage = GatheredText(), None, "counted"
@@ -258,10 +258,14 @@ def _time(told: str) -> float | None:
 
 
 def _number(digits: str | None, scale: str | None) -> int:
+    return int(_decimal(digits) * _SCALE[scale or ""])
+
+
+def _decimal(digits: str | None) -> float:
     try:
-        return int(float((digits or "0").replace(",", "")) * _SCALE[scale or ""])
+        return float((digits or "0").replace(",", ""))
     except ValueError:
-        return 0
+        return 0.0
 
 
 def _sniff(sample: Sample) -> int:

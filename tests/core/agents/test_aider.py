@@ -158,3 +158,10 @@ def test_thoughts_are_not_said(tmp_path: Path) -> None:
     tag = "thinking-content-7bbe"
     events = _events(tmp_path, f"{_START}{_ASKED}\n<{tag}>\nHm.\n</{tag}>\n\nYes.\n\n{_TOKENS}")
     assert [words_of(turn).said for turn in _turns(events)] == ["Yes."]
+
+
+@pytest.mark.parametrize("cost", ["$.", "$0.1.2", "$"])
+def test_a_cost_that_is_no_number_costs_no_answer(tmp_path: Path, cost: str) -> None:
+    told = f"> Tokens: 2.5k sent, 300 received. Cost: {cost} message, {cost} session.  \n"
+    [turn] = _turns(_events(tmp_path, _START + _ASKED + _SAID + told))
+    assert turn.output_tokens == 300
