@@ -134,16 +134,22 @@ class OpenHandsFolderReader(LooseReader):
     def _answer(
         self, event: dict[str, Any], said: str, at: float, out: list[Event], entry: str = "", stop: str = ""
     ) -> None:
-        """What the model said, at `entry` of its event; one answer may come with several calls."""
+        """What the model said, at `entry` of its event; one answer may come with several calls.
+
+        Its end is told even where it comes with a call that is not the answer's first.
+        """
         answer = text(event.get("llm_response_id"))
-        if answer in self._answers or not (answer or said):
+        told = answer in self._answers
+        name = f"{answer}/{stop}" if told and stop else answer
+        if name in self._answers or not (answer or said):
             return
-        if answer:
-            self._answers.add(answer)
+        if name:
+            self._answers.add(name)
         turn = self.kit.models.turn(
             at,
-            message=answer,
+            message=name,
             model="",
+            cost=0.0 if told else None,
             agent=self.agent,
             where=self.here(),
             stop=stop,
@@ -158,7 +164,7 @@ class OpenHandsFolderReader(LooseReader):
     def _act(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
         action = table(event.get("action"))
         tool = text(event.get("tool_name"))
-        if tool == "finish":
+        if tool == "finish" and event.get("action") is not None:
             self._course.rests()
             self.calls.settle(text(event.get("tool_call_id")))
             self._answer(event, text(action.get("message")).strip(), at, out, "/action", ENDED)
@@ -185,7 +191,7 @@ class OpenHandsFolderReader(LooseReader):
         ]
 
     def _observe(self, event: dict[str, Any], kind: str, at: float, out: list[Event]) -> None:
-        if event.get("tool_name") == "finish":
+        if event.get("tool_name") == "finish" and kind == "ObservationEvent":
             return
         seen = table(event.get("observation"))
         exited = code(seen.get("exit_code"))

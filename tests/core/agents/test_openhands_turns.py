@@ -131,6 +131,14 @@ def test_a_failed_state_says_why(tmp_path: Path) -> None:
             "done",
             ["Turn"],
         ),
+        (
+            [
+                openhands_call(4, "c2", "finish", message="Done.") | {"llm_response_id": "r2"},
+                _status(5, "finished"),
+            ],
+            "done",
+            ["Turn"],
+        ),
         ([_status(4, "finished"), _status(5, "finished")], "done", ["Turn"]),
         ([_status(4, "running")], "tool", []),
         ([_status(4, "stuck")], "failed", ["Turn"]),
@@ -179,6 +187,29 @@ def test_words_of_a_folder(tmp_path: Path) -> None:
     assert said == ["I make it.", "It turns.", "no credit left"]
     first, *_ = (event for event in read(OpenHandsFolderReader, lines) if isinstance(event, Turn))
     assert (first.output_tokens, first.model, first.said is not None) == (9, "gpt-5", True)
+
+
+def test_a_finish_in_an_answer_with_other_calls_says_its_words(tmp_path: Path) -> None:
+    """Once, and at no cost of its own."""
+    finish = openhands_call(4, "c2", "finish", message="It turns.") | {"llm_response_id": "r2"}
+    lines = [_GO, _MADE[0] | {"thought": [{"type": "text", "text": "I make it."}]}, finish, finish, _MADE[1]]
+    told = "".join(json.dumps(line) + "\n" for line in lines)
+    assert _said(tmp_path, "events.jsonl", told) == ["I make it.", "It turns."]
+    turns = [event for event in read(OpenHandsFolderReader, lines) if isinstance(event, Turn)]
+    assert [(turn.cost, turn.stop) for turn in turns] == [(None, ""), (0.0, "end_turn")]
+
+
+def test_a_finish_that_could_not_be_called_ends_nothing() -> None:
+    kit = new_kit()
+    bad = openhands_call(4, "c2", "finish") | {"action": None}
+    told = openhands_file(5, "AgentErrorEvent", tool_name="finish", tool_call_id="c2", error="no message")
+    events = read(OpenHandsFolderReader, [_GO, *_MADE, bad, told], kit)
+    assert [(use.tool, use.outcome) for use in uses(events)] == [
+        ("terminal", "success"),
+        ("finish", "failure"),
+    ]
+    assert _close(events) == "tool"
+    assert kit.diagnostics.total == 0
 
 
 def test_a_prompt_keeps_all_that_the_person_wrote() -> None:
