@@ -115,6 +115,20 @@ def test_words_are_told_without_the_models_responses(tmp_path: Path) -> None:
     assert _said(tmp_path, "log.json", json.dumps(steps)) == ["I write it.", "It turns. More?", "All done."]
 
 
+def test_a_thought_is_not_said_though_a_response_counts_its_tokens(tmp_path: Path) -> None:
+    think = openhands_action(2, "think", {"thought": "Hm."})
+    think["tool_call_metadata"] = {"model_response": {"id": "r1", "usage": {"prompt_tokens": 9}}}
+    assert _said(tmp_path, "log.json", json.dumps([_ASKED, think])) == [""]
+
+
+def test_a_result_without_words_shows_none(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps([_ASKED, _RUN[0], openhands_result(3, 2, "run", "", exit_code=0)]))
+    kit = make_kit()
+    [session] = sessions([path], kit)
+    assert [words_of(use).output for use in uses(list(read_session(session, kit)))] == [""]
+
+
 def test_a_failed_state_says_why(tmp_path: Path) -> None:
     told = json.dumps([_ASKED, *_RUN, _state(4, "error", reason="no credit left")])
     assert _said(tmp_path, "log.json", told) == ["no credit left"]
