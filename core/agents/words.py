@@ -117,11 +117,13 @@ class WordReader:
         )
 
     def _spoken(self, event: Turn) -> str:
+        """What a turn says; of one that says nothing, what the error says that ended it."""
         place = event.said or event.where
         values = self._values(place)
         if not values and (event.said is not None or event.stop == "error"):
             return answer_words(self._plain(place))
-        return spoken(values, agent=True) or (fault_words(values) if event.stop else "")
+        said = spoken(values, agent=True) if event.said is not None or event.stop == "error" else ""
+        return said or (fault_words(values) if event.stop else "")
 
     def _output(self, told: list[Any], event: ToolUse) -> str:
         return answer(told, event) if told else answer_words(self._plain(event.where))
