@@ -140,6 +140,7 @@ INNOCENT: list[str] = [
     "vault login -method=oidc role=reader",
     "vault login -method=userpass username=someone1",
     "cargo login --registry mine",
+    "cargo login --registry mine-2026",
     "wandb login --relogin",
     "the wandb login page",
     "snyk auth --help",

@@ -313,6 +313,8 @@ PLACES: list[tuple[str, str]] = [
     (M[:14], "vault login -no-print '{}' && vault read x"),
     (M[:14], "cargo login {}"),
     (H[:40], "wandb login --relogin {}"),
+    (M[:14], "cargo login --registry mine {}"),
+    (H[:40], "wandb login --host https://wandb.example.com {}"),
     (UUID, "snyk auth {}"),
     (PW, "sqlplus scott/{}@db"),
     (PW, "sqlplus -S scott/{}@db @a/b.sql"),
