@@ -83,6 +83,18 @@ def test_what_a_compaction_takes_is_no_answer() -> None:
     assert [turn.stop for turn in turns] == ["end_turn", "total", ""]
 
 
+@pytest.mark.parametrize(
+    "over", [kimi("full_compaction.cancel", 3), kimi_step("step.begin", 3)], ids=["cancelled", "torn off"]
+)
+def test_answers_after_a_compaction_that_came_to_nothing_are_answers(over: dict[str, Any]) -> None:
+    records = [
+        kimi("full_compaction.begin", 2, source="auto"),
+        over,
+        kimi("usage.record", 4, model="k", usage=kimi_usage(300)),
+    ]
+    assert [event.stop for event in read(KimiReader, records) if isinstance(event, Turn)] == [""]
+
+
 def test_a_refused_call_is_rejected() -> None:
     events = read(
         KimiReader,
