@@ -18,6 +18,8 @@ _TOLD = (
     *("context_window", "cost"),
 )
 """What the totals tell of an answer."""
+_ANSWERING = ("default", "agent")
+"""Under which name the model that answers is counted; where it has another, it is the first told."""
 
 
 class OpenHandsFolderReader(LooseReader):
@@ -89,9 +91,13 @@ class OpenHandsFolderReader(LooseReader):
 
     def _stats(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
         """What the conversation has used so far: what is more than before is the next answer's."""
-        if event.get("key") != "stats":
+        value = table(event.get("value"))
+        if event.get("key") == "full_state":
+            value = table(value.get("stats"))
+        elif event.get("key") != "stats":
             return
-        told = table(table(event.get("value")).get("usage_to_metrics"))
+        told = table(value.get("usage_to_metrics"))
+        answering = next((name for name in _ANSWERING if name in told), next(iter(told), ""))
         for purpose, metrics in told.items():
             now = spent(table(metrics))
             used = now.since(self._totals.get(purpose, TokensUsed()))
@@ -99,7 +105,7 @@ class OpenHandsFolderReader(LooseReader):
             if not (used.sent or used.answered):
                 continue
             name = text(event.get("id"))
-            if purpose == "default":
+            if purpose == answering:
                 kept(self._spent, out)
                 self._spent = self._turn(name, used, at)
             else:
