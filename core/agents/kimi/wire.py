@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.agents.calls import Result
+from core.agents.calls import Result, agent_report
 from core.agents.kimi.places import session_of
 from core.agents.loose import LooseReader, decode, table, text, whole_number, words
 from core.agents.outcomes import exit_code
-from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Turn, Where
+from core.events import AgentStart, Compaction, Event, ToolUse, Turn, Where
 from core.logs.format import Format, Sample
 
 _KINDS = frozenset(
@@ -131,17 +131,7 @@ class KimiWireReader(LooseReader):
         self._report(use, out)
 
     def _report(self, use: ToolUse, out: list[Event]) -> None:
-        out += [
-            AgentEnd(
-                at=use.at,
-                agent=self._parents[child],
-                where=use.where,
-                child=child,
-                outcome=use.outcome,
-                duration=use.duration,
-            )
-            for child in self._children.pop(use.id, [])
-        ]
+        out += [agent_report(use, child, self._parents[child]) for child in self._children.pop(use.id, [])]
 
     def _used(self, payload: dict[str, Any], agent: str, at: float, out: list[Event]) -> None:
         usage = self.table(payload.get("token_usage"), "token_usage")

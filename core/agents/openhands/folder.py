@@ -6,12 +6,12 @@ from typing import Any
 
 from msgspec import structs
 
-from core.agents.calls import Result
+from core.agents.calls import Result, agent_report
 from core.agents.loose import LooseReader, amount, code, items, kept, table, text, unthought, words
 from core.agents.openhands.course import ENDED, Course
 from core.agents.openhands.spent import TokensUsed, spent
 from core.agents.usage import failed_turn
-from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Turn
+from core.events import AgentStart, Compaction, Event, Turn
 
 _TOLD = (
     *("model", "input_tokens", "output_tokens", "cache_read", "cache_write", "context_tokens"),
@@ -222,15 +222,3 @@ class OpenHandsFolderReader(LooseReader):
         kept(use, out)
         if use is not None:
             out += [agent_report(use, child) for child in self._children.pop(name, [])]
-
-
-def agent_report(use: ToolUse, child: str) -> AgentEnd:
-    """What a sub-agent comes back with, which is what its call does."""
-    return AgentEnd(
-        at=use.at,
-        agent=use.agent,
-        where=use.where,
-        child=child,
-        outcome=use.outcome,
-        duration=use.duration,
-    )

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import structs
 
-from core.agents.calls import Calls
+from core.agents.calls import Calls, agent_report
 from core.agents.log_clock import LogClock
 from core.agents.loose import (
     STEP,
@@ -22,7 +22,7 @@ from core.agents.loose import (
     words,
 )
 from core.agents.openhands.course import ENDED, Course
-from core.agents.openhands.folder import OpenHandsFolderReader, agent_report
+from core.agents.openhands.folder import OpenHandsFolderReader
 from core.agents.openhands.sniff import is_evaluation, is_event_folder, is_list, is_stream
 from core.agents.openhands.spent import Steps, TokensUsed, answers_used, response_of, spent
 from core.agents.openhands.steps import flat_steps, observed_result, step_name, step_words
