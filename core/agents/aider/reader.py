@@ -14,12 +14,11 @@ from core.agents.aider.gathered_text import GatheredText
 from core.agents.aider.line_ends import LineEnds
 from core.agents.calls import Result
 from core.agents.loose import STEP, LooseReader, amount, unthought
-from core.agents.usage import failed_turn
+from core.agents.usage import ENDED, failed_turn
 from core.events import Event, SessionEnd, SessionStart, Turn, Where
 from core.logs.format import Format, Outline, Sample
 
 OPENING = b"# aider chat started at "
-_ENDED = "end_turn"
 _SCALE = {"": 1.0, "k": 1e3, "M": 1e6}
 _UNTOLD = Result(running=True)
 
@@ -200,7 +199,7 @@ class AiderReader(LooseReader):
         elif stage == "answers" and said.startswith(lines.STOPPED):
             out.append(self.prompt(self.now, "", self.here(), interrupt=True))
         elif stage != "rests" and not said.startswith(lines.STOPPED):
-            out.append(Turn(at=self.now, agent=self.agent, where=self.here(), cost=0.0, stop=_ENDED))
+            out.append(Turn(at=self.now, agent=self.agent, where=self.here(), cost=0.0, stop=ENDED))
 
     def _end_answer(self, out: list[Event]) -> None:
         """No count comes any more for what the model said, and an error is not tried again."""

@@ -8,9 +8,9 @@ from msgspec import structs
 
 from core.agents.calls import Result, agent_report
 from core.agents.loose import LooseReader, amount, code, items, kept, table, text, unthought, words
-from core.agents.openhands.course import ENDED, Course
+from core.agents.openhands.course import Course
 from core.agents.openhands.spent import TokensUsed, spent
-from core.agents.usage import failed_turn
+from core.agents.usage import ENDED, failed_turn
 from core.events import AgentStart, Compaction, Event, Turn
 
 _TOLD = (

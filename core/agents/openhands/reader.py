@@ -21,12 +21,12 @@ from core.agents.loose import (
     whole_number,
     words,
 )
-from core.agents.openhands.course import ENDED, Course
+from core.agents.openhands.course import Course
 from core.agents.openhands.folder import OpenHandsFolderReader
 from core.agents.openhands.sniff import is_evaluation, is_event_folder, is_list, is_stream
 from core.agents.openhands.spent import Steps, TokensUsed, answers_used, response_of, spent
 from core.agents.openhands.steps import flat_steps, observed_result, step_name, step_words
-from core.agents.usage import Usage
+from core.agents.usage import ENDED, Usage
 from core.events import AgentStart, Compaction, Event, Matter, SessionEnd, Turn, Where
 from core.logs.format import Format
 from core.logs.times import seconds
