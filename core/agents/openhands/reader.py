@@ -80,7 +80,7 @@ class OpenHandsReader(LooseReader):
         self._course = Course()
         steps = flat_steps(history)
         told = [at for _, step in steps if (at := seconds(step.get("timestamp"))) is not None]
-        if len(steps) < len(items(history)):
+        if any(not isinstance(part, dict) for step in history for part in items(step) or [step]):
             self.note("event is not an object")
         self.now = told[0] if told else 0.0
         folders = (

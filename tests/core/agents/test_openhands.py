@@ -305,3 +305,13 @@ def test_a_state_told_as_a_whole_tells_what_was_spent() -> None:
     whole = told | {"key": "full_state", "value": {"execution_status": "running", "stats": told["value"]}}
     for events in (read(OpenHandsFolderReader, [whole]), read(OpenHandsFolderReader, [told, whole])):
         assert [(turn.cost, turn.input_tokens) for turn in _turns(events)] == [(0.25, 100)]
+
+
+@pytest.mark.parametrize("odd", [[7], [[7]], [None, "x"]])
+def test_an_event_that_is_none_is_counted_beside_pairs(odd: list[Any]) -> None:
+    """Old evaluations hold the events in pairs, which are more than the entries of their list."""
+    kit = new_kit()
+    pair = [openhands_action(1, "run", {"command": "ls"}), openhands_result(2, 1, "run", "a")]
+    events = read(OpenHandsReader, [[pair, *odd]], kit)
+    assert len(uses(events)) == 1
+    assert kit.diagnostics.counts == {"event is not an object": 1}
