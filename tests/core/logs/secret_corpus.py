@@ -314,6 +314,8 @@ PLACES: list[tuple[str, str]] = [
     (M[:14], "cargo login {}"),
     (H[:40], "wandb login --relogin {}"),
     (M[:14], "cargo login --registry mine {}"),
+    (M[:14], "mill --password --token={}"),
+    (M[:14], '["mill", "--password", "--token={}"]'),
     (H[:40], "wandb login --host https://wandb.example.com {}"),
     (UUID, "snyk auth {}"),
     (PW, "sqlplus scott/{}@db"),
