@@ -38,6 +38,9 @@ _TYPED_INTO = ("element", "selector", "placeholder")
 _GIVEN = ("value", "Value", "text", "val")
 """Fields of a name, of what is typed into, and of what is given to them."""
 _LABEL_END = re.compile(r"(?i)(?:[ _-](?:field|input|box))?[ *:?.]{0,8}\Z")
+_OPTION = re.compile(r"--?[A-Za-z]")
+_PATCHED = frozenset(("", " ", "+", "-", "\\"))
+"""How lines begin that tell what a file lost and got."""
 _INSET = re.compile(r"\n {1,8}(?=\S)")
 """How far JSON that is written in lines moves its parts to the right."""
 _FOLDER = re.compile(r"[/~.]|[A-Za-z]:[/\\]")
@@ -175,8 +178,10 @@ def _called(value: dict[str, Any], names: str) -> dict[str, Any]:
 
 
 def _words(value: list[Any]) -> list[str] | None:
-    """A list that is a command with options, its secrets hidden; None where it is something else."""
-    if not all(isinstance(word, str) for word in value) or not any(word.startswith("-") for word in value):
+    """A list that is a command with options, its secrets hidden; None where it is lines of a change, say."""
+    if not all(isinstance(word, str) for word in value) or not any(map(_OPTION.match, value)):
+        return None
+    if any(word.startswith((" ", "+")) for word in value) and all(word[:1] in _PATCHED for word in value):
         return None
     return redact_words(value) if sum(map(len, value)) <= _LONGEST_COMMAND else None
 

@@ -94,6 +94,8 @@ STAY: list[Any] = [
     {"label": "Forgot password?", "text": "click here"},
     {"command": ["git", "commit", "-m", "rename the token"]},
     {"args": ["-p", "8080:80"], "command": "docker"},
+    {"lines": [" fields:", "-password:", "+secret_key: string1", "\\ No newline at end of file"]},
+    {"notes": ["- ask for the password:", "restart2.service"]},
     {"body": '{"a": 1, "b":  [2]}', "text": "{not json}", "list": "[1, 2", "odd": "[\ud800]"},
     "password",
     3,
