@@ -12,7 +12,7 @@ _MARK = 2
 class LineEnds:
     """See how each line ended when the next one comes.
 
-    From a history that an editor has tidied up the blanks are gone: there no line tells who wrote it.
+    From a run that an editor has tidied up the blanks are gone: there no line tells who wrote it.
     """
 
     __slots__ = ("_end", "_last", "_marked", "_newline", "_number", "unmarked")
@@ -24,7 +24,7 @@ class LineEnds:
         self._newline = 1
         self._marked = False
         self.unmarked = False
-        """Whether the line before this one has no mark, in a history that has them."""
+        """Whether the line before this one has no mark, in a run that has them."""
 
     def see(self, said: str, where: Where, number: int) -> None:
         """Take in the next line that is not blank; nothing but blanks and line ends is before it."""
@@ -35,4 +35,6 @@ class LineEnds:
         if blanks == _MARK and passed == 1 and self._last.startswith("> ") and said.startswith("> "):
             self._marked = True
         self.unmarked = self._marked and blanks < _MARK
+        if lines.STARTED.match(said):
+            self._marked = False
         self._last, self._end, self._number = said, where.offset + where.length, number

@@ -185,6 +185,8 @@ def test_a_heading_of_the_model_is_no_prompt(tmp_path: Path, newline: str) -> No
 def test_without_blanks_behind_its_lines_every_such_line_is_a_prompt(tmp_path: Path) -> None:
     text = (_START + _ABOUT + _ASKED + _SAID + _TOKENS + _ASKED).replace("  \n", "\n")
     assert sum(isinstance(event, Prompt) for event in _events(tmp_path, text)) == 2
+    [_, tidied] = _sessions(tmp_path, _START + _ABOUT + _ASKED + text.replace("10:00", "11:00"))
+    assert sum(isinstance(event, Prompt) for event in read_session(tidied, make_kit())) == 2
 
 
 @pytest.mark.parametrize(
