@@ -9,9 +9,9 @@ from core.agents.fingerprint import fingerprint
 from core.agents.normalizer import Sorted
 from core.agents.outcomes import Outcomes, Result
 from core.agents.reader import AgentKit
-from core.events import MAIN, ToolUse, Where
+from core.events import MAIN, AgentEnd, ToolUse, Where
 
-__all__ = ["Calls", "Result"]
+__all__ = ["Calls", "Result", "agent_report"]
 
 
 _make = tuple.__new__
@@ -307,3 +307,15 @@ class Calls:
         if "./" in target or "//" in target or target.endswith("/"):
             target = normpath(target)
         return target
+
+
+def agent_report(use: ToolUse, child: str, parent: str = "") -> AgentEnd:
+    """What a sub-agent comes back with, which is what the call for it does."""
+    return AgentEnd(
+        at=use.at,
+        agent=parent or use.agent,
+        where=use.where,
+        child=child,
+        outcome=use.outcome,
+        duration=use.duration,
+    )

@@ -32,6 +32,8 @@ _CALLS = frozenset(("tool_use", "toolCall", "function_call", "custom_tool_call",
 _THOUGHTS = frozenset(("thinking", "reasoning", "redacted_thinking", "thought"))
 _SPOKEN = ("content", "text", "message", "parts", "response", "prompt", "last_agent_message", "thought")
 _INSIDE = ("message", "payload", "data", "args", "llm_message", "attachment", "item", "event", "part")
+_SAID_WITH: dict[str, tuple[str, ...]] = {"message": ("content",), "think": ()}
+"""Arguments of an action in which the agent speaks, where they are not its usual ones."""
 _FENCED = re.compile(r"```(?:mswea_bash_command|bash|sh)?[ \t]*\n(.*?)\n```", re.DOTALL)
 _ADDED = ("<system-reminder>", "<ide_opened_file>", "<ide_selection>", "<environment_context>")
 """How parts begin that a program adds to what a person says."""
@@ -69,13 +71,13 @@ def arguments(values: Sequence[Any], event: ToolUse) -> Any:
 
 
 def answer(values: Sequence[Any], event: ToolUse) -> str:
-    """What a call brought back, from the records of its result."""
+    """What a call brought back, from the records of its result; OpenHands names its kind beside it."""
     for found in _about(values, event):
         if text(found.get("type")) in _CALLS:
             continue
         holder = _state(found) or _wrapped(found, "toolResult") or found
         for name in _ANSWERED:
-            told = _told(holder.get(name))
+            told = "" if name == "observation" and "content" in holder else _told(holder.get(name))
             if told:
                 return told
     return ""
@@ -256,7 +258,7 @@ def _text(holder: Any, agent: bool, depth: int) -> str:
 def _with_action(told: dict[str, Any]) -> str:
     """What the agent says with an action of OpenHands, or by it; its content may be that of a file."""
     given = table(told.get("args")) or told
-    names = ("content",) if told["action"] == "message" else ("final_thought", "thought")
+    names = _SAID_WITH.get(told["action"], ("final_thought", "thought"))
     response = table(table(told.get("tool_call_metadata")).get("model_response"))
     said = [_plain(given.get(name)) for name in names]
     said += [_text(table(choice).get("message"), True, 1) for choice in items(response.get("choices"))]

@@ -9,6 +9,9 @@ from msgspec.structs import replace
 from core.agents.models import Models
 from core.events import Turn, Where
 
+ENDED = "end_turn"
+"""The word for a turn that the agent ended."""
+
 
 class ClosedTurns(NamedTuple):
     """What is known of a log's answers while none is open."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +21,8 @@ from core.logs.titles import person_words
 LONGEST = 20_000
 """Characters of one text that are handed out at most; of outputs, the last ones."""
 _WORDLESS = "nooscope"
+_BEGINNING = 64
+"""Bytes of a log that tell whether it holds JSON."""
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _REFUSAL_MARKS = re.compile(r"</?tool_use_error>")
 """What Claude Code puts around the words of its own refusals."""
@@ -117,11 +120,13 @@ class WordReader:
         )
 
     def _spoken(self, event: Turn) -> str:
+        """What a turn says; of one that says nothing, what the error says that ended it."""
         place = event.said or event.where
         values = self._values(place)
         if not values and (event.said is not None or event.stop == "error"):
             return answer_words(self._plain(place))
-        return spoken(values, agent=True) or (fault_words(values) if event.stop else "")
+        said = spoken(values, agent=True) if event.said is not None or event.stop == "error" else ""
+        return said or (fault_words(values) if event.stop else "")
 
     def _output(self, told: list[Any], event: ToolUse) -> str:
         return answer(told, event) if told else answer_words(self._plain(event.where))
@@ -137,11 +142,13 @@ class WordReader:
         return [found for line in data.splitlines() if (found := decode(line)) is not None]
 
     def _plain(self, where: Where | None) -> str:
-        """The text at a place of a log that is not JSON; blank where it is, or was changed since."""
-        if where is None or not self.inside(where):
+        """The text at a place of a log that is not JSON; blank where it is, maybe changed since."""
+        if where is None or where.entry or not self.inside(where):
             return ""
-        data = self._documents.raw(where)
-        return "" if data.lstrip().startswith(b"{") else data.decode("utf-8", "replace")
+        beginning = self._documents.raw(Where(where.file, 0, _BEGINNING)).removeprefix(BOM_UTF8).lstrip()
+        if beginning.startswith((b"{", b"[")):
+            return ""
+        return self._documents.raw(where).decode("utf-8", "replace")
 
 
 def word_logs(session: LogSession) -> tuple[Path, ...]:

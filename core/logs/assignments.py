@@ -20,6 +20,8 @@ _VALUE = re.compile(
 _OPTION = re.compile(r"""["']--?(?:[A-Za-z0-9_-]*[_-])?\Z""")
 _LONGEST_OPTION = 64
 """What stands before a name that is an option in a list of words."""
+_NEXT = re.compile(r"--[a-z][a-z0-9-]*(?:=.*)?", re.DOTALL)
+"""Another option, behind one that takes no value and makes the program ask."""
 
 _PASSWORDS = ("password", "passwd", "passphrase", "pwd")
 _SECRETS = ("secret", "token", "credential", "credentials")
@@ -141,6 +143,10 @@ def _given(text: str, name: _Name) -> Span | None:
     if match["listed"] and not _OPTION.search(text, max(0, name.start - _LONGEST_OPTION), name.start):
         return None
     value = match["bare"] or match["quoted"]
+    if (match["flag"] or match["listed"]) and (
+        _NEXT.fullmatch(value) or text.endswith("--no-", 0, name.start)
+    ):
+        return None
     if name.kind == "login" and not _is_login(value):
         return None
     if name.kind == "word" and (match["bare"] or not _MIXED.search(value)):

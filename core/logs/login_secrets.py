@@ -11,7 +11,7 @@ from core.logs.token_shapes import EDGE, Span
 _QUOTE = r"(?:\\*[\"'])?"
 _BLANK = r"[ \t]{1,8}"
 _TOKEN = (
-    rf"(?:{_BLANK}-[^\s\"'\\]{{1,200}})*+{_BLANK}{_QUOTE}"
+    rf"(?:{_BLANK}(?:--(?:registry|host){_BLANK}|-)[^\s\"'\\]{{1,200}})*+{_BLANK}{_QUOTE}"
     r"(?P<token>(?=[A-Za-z_.~+/-]{0,400}[0-9])[A-Za-z0-9_.~+/-]{8,}+)(?![^\s\"'\\;|&)])"
 )
 _LOGINS = {

@@ -38,6 +38,11 @@ _TYPED_INTO = ("element", "selector", "placeholder")
 _GIVEN = ("value", "Value", "text", "val")
 """Fields of a name, of what is typed into, and of what is given to them."""
 _LABEL_END = re.compile(r"(?i)(?:[ _-](?:field|input|box))?[ *:?.]{0,8}\Z")
+_OPTION = re.compile(r"--?[A-Za-z]")
+_PATCHED = frozenset(("", " ", "+", "-", "\\"))
+"""How lines begin that tell what a file lost and got."""
+_INSET = re.compile(r"\n {1,8}(?=\S)")
+"""How far JSON that is written in lines moves its parts to the right."""
 _FOLDER = re.compile(r"[/~.]|[A-Za-z]:[/\\]")
 _PASSWORD = re.compile(r"(?i)passw(?:or)?d|passphrase|passcode")
 _COMMANDS = ("command", "cmd", "program")
@@ -55,22 +60,23 @@ def _hidden(value: Any, depth: int) -> Any:
         return _table(value, depth) if depth <= _DEEPEST else {}
     if isinstance(value, list):
         return _list(value, depth) if depth <= _DEEPEST else []
-    if (
-        isinstance(value, str)
-        and value[:1] in _OPENS
-        and value[-1:] in _CLOSES
-        and len(value) <= _LONGEST_TEXT
-    ):
-        return _text(value, depth)
+    if isinstance(value, str) and len(value) <= _LONGEST_TEXT:
+        bare = value.strip()
+        if bare[:1] in _OPENS and bare[-1:] in _CLOSES:
+            return _text(value, depth)
     return value
 
 
 def _text(value: str, depth: int) -> str:
-    """A text that is JSON itself."""
+    """A text that is JSON itself; in lines as it was."""
     try:
         inner = msgspec.json.decode(value)
         hidden = _hidden(inner, depth + 1)
-        return value if hidden is inner else msgspec.json.encode(hidden).decode()
+        if hidden is inner:
+            return value
+        inset = _INSET.search(value)
+        plain = msgspec.json.encode(hidden)
+        return (msgspec.json.format(plain, indent=len(inset[0]) - 1) if inset else plain).decode()
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         return value
 
@@ -172,8 +178,10 @@ def _called(value: dict[str, Any], names: str) -> dict[str, Any]:
 
 
 def _words(value: list[Any]) -> list[str] | None:
-    """A list that is a command with options, its secrets hidden; None where it is something else."""
-    if not all(isinstance(word, str) for word in value) or not any(word.startswith("-") for word in value):
+    """A list that is a command with options, its secrets hidden; None where it is lines of a change, say."""
+    if not all(isinstance(word, str) for word in value) or not any(map(_OPTION.match, value)):
+        return None
+    if any(word.startswith((" ", "+")) for word in value) and all(word[:1] in _PATCHED for word in value):
         return None
     return redact_words(value) if sum(map(len, value)) <= _LONGEST_COMMAND else None
 

@@ -10,7 +10,7 @@ FOLDER = re.compile(r"> Git working dir: (.{1,400}?)\s*\Z")
 TOKENS = re.compile(
     r"> Tokens: ([\d.,]{1,12})(k|M)? sent,(?: ([\d.,]{1,12})(k|M)? cache write,)?"
     r"(?: ([\d.,]{1,12})(k|M)? cache hit,)? ([\d.,]{1,12})(k|M)? received\."
-    r"(?: Cost: \$([\d.]{1,12}) message)?"
+    r"(?: Cost: \$([\d.]{1,12}) (?:message|request))?"
 )
 DEEDS = (
     (re.compile(r"> Applied edit to (.{1,400}?)\s*\Z"), "edit", "path"),
@@ -43,7 +43,9 @@ STOPPED = "> ^C again to exit"
 LEFT = "> ^C KeyboardInterrupt"
 _ANSWER = re.compile(r".{1,400}\(Y\)es/\(N\)o.{0,100}\]: ?\w{0,10}\Z")
 """What the person answers to a question of the program."""
-_COMMAND = re.compile(r"[/!](?!(?:ask|code|architect|context|help)\s+\S)")
+_PASSES_ON = r"(?:ask|code|architect|context|help)\s+(?=\S)"
+_PASSED_ON = re.compile(f"/{_PASSES_ON}")
+_COMMAND = re.compile(f"[/!](?!{_PASSES_ON})")
 """A command to the program, but for those that bring something to the model."""
 _EXIT = re.compile(r"/(?:exit|quit)\Z")
 
@@ -62,6 +64,19 @@ def is_request(said: str) -> bool:
     """Whether what was typed is for the model."""
     said = said.strip()
     return bool(said) and said != "<blank>" and not _COMMAND.match(said) and not _ANSWER.match(said)
+
+
+def passed_on(said: str) -> str:
+    """What a command brings to the model, which the program then writes down once more."""
+    said = said.strip()
+    found = _PASSED_ON.match(said)
+    return said[found.end() :] if found else ""
+
+
+def repeats(said: str, passed: str) -> bool:
+    """Whether this is what a command passed on; for one that asks for help the program adds what it found."""
+    said = said.strip()
+    return bool(passed) and (said == passed or said.startswith(f"# Question: {passed}\n"))
 
 
 def is_exit(said: str) -> bool:

@@ -11,14 +11,14 @@ from typing import Any, Literal
 
 from core.agents.aider import lines
 from core.agents.aider.gathered_text import GatheredText
+from core.agents.aider.line_ends import LineEnds
 from core.agents.calls import Result
 from core.agents.loose import STEP, LooseReader, amount, unthought
-from core.agents.usage import failed_turn
+from core.agents.usage import ENDED, failed_turn
 from core.events import Event, SessionEnd, SessionStart, Turn, Where
 from core.logs.format import Format, Outline, Sample
 
 OPENING = b"# aider chat started at "
-_ENDED = "end_turn"
 _SCALE = {"": 1.0, "k": 1e3, "M": 1e6}
 _UNTOLD = Result(running=True)
 
@@ -37,6 +37,9 @@ class AiderReader(LooseReader):
         self._asked = GatheredText()
         self._typed = 0
         """The number of the last line that was typed; blank ones between two prompts are left out."""
+        self._passed_on = ""
+        """What a command has brought to the model, until that answers."""
+        self._ends = LineEnds()
         self._spoken = GatheredText()
         """What the model said and no count has told yet."""
         self._refused = False
@@ -61,17 +64,17 @@ class AiderReader(LooseReader):
     def _events(self, record: bytes, where: Where) -> list[Event]:
         out: list[Event] = []
         said = record.decode("utf-8", "replace").rstrip("\r\n")
+        self._ends.see(said, where, self._line)
+        heading = self._ends.unmarked
         if lines.is_typed(said):
-            if self._line != self._typed + 1:
-                self._take_prompt(out)
-            if not self._asked:
+            if heading or self._line != self._typed + 1:
+                self._take_prompt(out, heading=heading)
+            if not self._spoken:
                 self._end_answer(out)
-                self.now += STEP
-                self._refused = False
-            self._asked.add(lines.typed(said), self.now, where)
+            self._asked.add(lines.typed(said), self.now + STEP, where)
             self._typed = self._line
             return out
-        self._take_prompt(out)
+        self._take_prompt(out, heading=heading)
         started = lines.STARTED.match(said)
         if started:
             self._end_answer(out)
@@ -94,9 +97,9 @@ class AiderReader(LooseReader):
 
     def held(self) -> list[Event]:
         """The same, for a history that still grows."""
-        if self._asked:
-            return [*self._prompt(), *super().held()]
         spoken = [self._answer(self._spoken.at, self._spoken.where)] if self._spoken else []
+        if self._asked:
+            return [*spoken, *self._prompt(), *super().held()]
         failed = [self._failed(self._fault)] if self._fault is not None else []
         return [*spoken, *failed, *super().held()]
 
@@ -107,13 +110,24 @@ class AiderReader(LooseReader):
         if lines.is_exit(asked.text):
             end = SessionEnd(at=at, agent=self.agent, where=asked.where, reason="exit")
             return [] if self._idle else [end]
-        return [self.prompt(at, asked.text, asked.where)] if lines.is_request(asked.text) else []
+        asks = lines.is_request(asked.text) and not lines.repeats(asked.text, self._passed_on)
+        return [self.prompt(at, asked.text, asked.where)] if asks else []
 
-    def _take_prompt(self, out: list[Event]) -> None:
-        taken = self._prompt()
-        if taken:
-            self._stage = "rests" if isinstance(taken[0], SessionEnd) else "answers"
-            out.extend(taken)
+    def _take_prompt(self, out: list[Event], *, heading: bool = False) -> None:
+        """Take what was typed as such, or a heading for the words of the model that it is."""
+        asked = self._asked
+        if not asked:
+            return
+        if heading:
+            self._speak(asked.text, asked.where)
+        else:
+            self._end_answer(out)
+            self.now, self._refused = asked.at, False
+            taken = self._prompt()
+            if taken:
+                self._stage = "rests" if isinstance(taken[0], SessionEnd) else "answers"
+                out.extend(taken)
+            self._passed_on = lines.passed_on(asked.text)
         self._asked = GatheredText()
 
     def _speak(self, said: str, where: Where) -> None:
@@ -123,7 +137,7 @@ class AiderReader(LooseReader):
             return
         if not self._spoken:
             self.now += STEP
-        self._fault, self._traced, self._stage = None, False, "answers"
+        self._fault, self._traced, self._stage, self._passed_on = None, False, "answers", ""
         self._spoken.add(said, self.now, where)
 
     def _start(self, told: str, out: list[Event]) -> None:
@@ -185,7 +199,7 @@ class AiderReader(LooseReader):
         elif stage == "answers" and said.startswith(lines.STOPPED):
             out.append(self.prompt(self.now, "", self.here(), interrupt=True))
         elif stage != "rests" and not said.startswith(lines.STOPPED):
-            out.append(Turn(at=self.now, agent=self.agent, where=self.here(), cost=0.0, stop=_ENDED))
+            out.append(Turn(at=self.now, agent=self.agent, where=self.here(), cost=0.0, stop=ENDED))
 
     def _end_answer(self, out: list[Event]) -> None:
         """No count comes any more for what the model said, and an error is not tried again."""
@@ -218,7 +232,7 @@ class AiderReader(LooseReader):
                 output_tokens=answered,
                 cache_read=read,
                 cache_write=written,
-                cost=amount(float(told[9])) if told[9] and told[9].count(".") < 2 else None,
+                cost=amount(_decimal(told[9])),
             )
         )
         self._spoken, self._fault, self._stage = GatheredText(), None, "counted"
@@ -258,10 +272,14 @@ def _time(told: str) -> float | None:
 
 
 def _number(digits: str | None, scale: str | None) -> int:
+    return int(_decimal(digits) * _SCALE[scale or ""])
+
+
+def _decimal(digits: str | None) -> float:
     try:
-        return int(float((digits or "0").replace(",", "")) * _SCALE[scale or ""])
+        return float((digits or "0").replace(",", ""))
     except ValueError:
-        return 0
+        return 0.0
 
 
 def _sniff(sample: Sample) -> int:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.antigravity.places import conversation
-from core.agents.calls import Result
+from core.agents.calls import Result, agent_report
 from core.agents.loose import LooseReader, decode, items, table, text
-from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse
+from core.events import AgentStart, Compaction, Event
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -122,7 +122,7 @@ class AntigravityReader(LooseReader):
             return
         out.append(use)
         if use.action == "delegation":
-            out.append(_report(use))
+            out.append(agent_report(use, use.id))
 
     def _alone(self, at: float, tools: tuple[str, ...], result: Result, out: list[Event]) -> None:
         """A result whose call the log does not hold: done all the same, with unknown arguments."""
@@ -131,17 +131,6 @@ class AntigravityReader(LooseReader):
             return
         name = f"line-{self._line}"
         out.append(self.calls.both(name, tools[0], {}, None, at, result, self.here(), self.agent))
-
-
-def _report(use: ToolUse) -> AgentEnd:
-    return AgentEnd(
-        at=use.at,
-        agent=use.agent,
-        where=use.where,
-        child=use.id,
-        outcome=use.outcome,
-        duration=use.duration,
-    )
 
 
 def _opened(arguments: Any) -> dict[str, Any]:

@@ -106,7 +106,7 @@ class PanelMessages:
             self._over(at, where, kind, said, out)
             if kind == "api_req_started":
                 requests_left -= 1
-                said, place = _answer(listed[number + 1 :])
+                said, place = _answer(listed, number + 1)
                 self._turn(at, message, where, out, said, self._here(place), last=not requests_left)
             elif number == 0 or kind in _PROMPTS:
                 out.append(self._reader.prompt(at, said, where))
@@ -174,10 +174,11 @@ class PanelMessages:
                 out.append(closed)
 
 
-def _answer(after: list[tuple[str, dict[str, Any]]]) -> tuple[str, str]:
-    """What the model says to a request before the next one, and where it last does."""
+def _answer(listed: list[tuple[str, dict[str, Any]]], start: int) -> tuple[str, str]:
+    """What the model says to a request before the next one, from `start` on, and where it last does."""
     said, place = "", ""
-    for pointer, message in after:
+    for number in range(start, len(listed)):
+        pointer, message = listed[number]
         kind = text(message.get("say")) or text(message.get("ask"))
         if kind == "api_req_started":
             break

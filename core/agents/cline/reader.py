@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+from core.agents.calls import agent_report
 from core.agents.cline import panel
 from core.agents.cline.replies import called_in, replies, reply_result
 from core.agents.loose import STEP, amount, items, table, text, words
 from core.agents.record_words import spoken
-from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Where
+from core.events import AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 from core.logs.titles import Title
@@ -203,16 +204,7 @@ class ClineReader(panel.PanelReader):
         out.append(use)
         if use.id in self._children:
             self._children.discard(use.id)
-            out.append(
-                AgentEnd(
-                    at=use.at,
-                    agent=use.agent,
-                    where=use.where,
-                    child=use.id,
-                    outcome=use.outcome,
-                    duration=use.duration,
-                )
-            )
+            out.append(agent_report(use, use.id))
 
 
 def person_said(content: Any, *, first: bool, answered: bool) -> str:

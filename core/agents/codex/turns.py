@@ -9,11 +9,9 @@ from msgspec.structs import replace
 from core.agents.fingerprint import fingerprint
 from core.agents.loose import table, text, whole_number
 from core.agents.reader import AgentKit
-from core.agents.usage import failed_turn
+from core.agents.usage import ENDED, failed_turn
 from core.events import Turn, Where
 
-ENDED = "end_turn"
-"""The word for a turn that the agent ended."""
 _PHASES = {"final_answer": ENDED, "commentary": "commentary"}
 """Newer logs say of words whether they are the answer or said on the way to it."""
 _HEARD = 16

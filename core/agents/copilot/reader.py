@@ -11,7 +11,7 @@ from core.agents.advice import said_event, split_advice
 from core.agents.calls import Result
 from core.agents.copilot.links import CopilotLinks
 from core.agents.loose import LooseReader, kept, table, text, whole_number, words
-from core.agents.usage import failed_turn
+from core.agents.usage import ENDED, failed_turn
 from core.events import AgentEnd, AgentStart, Compaction, Event, Outcome, SessionEnd, Where
 from core.logs.format import Format, Sample
 
@@ -120,7 +120,7 @@ class CopilotReader(LooseReader):
             output_tokens=whole_number(entry.data.get("outputTokens")),
             agent=self._agent(entry),
             where=self.here(),
-            stop="end_turn" if said.strip() and entry.data.get("toolRequests") == [] else "",
+            stop=ENDED if said.strip() and entry.data.get("toolRequests") == [] else "",
             said=said,
         )
         before = self.usage.see(structs.replace(turn, cost=None))

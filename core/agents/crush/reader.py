@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec import structs
 
-from core.agents.calls import Calls, Result
+from core.agents.calls import Calls, Result, agent_report
 from core.agents.crush.store import crush_listing, crush_rows, project_of
 from core.agents.loose import LooseReader, amount, decode, items, table, text, whole_number
-from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Where
+from core.events import AgentStart, Compaction, Event, Where
 from core.logs.database import MAGIC, reading, tables
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -203,7 +203,7 @@ class CrushReader(LooseReader):
         out.append(use)
         child = self._children.get(told)
         if child is not None:
-            out.append(_report(use, child))
+            out.append(agent_report(use, child))
 
     def _priced(self, session: str) -> bool:
         """Whether the session that started it all knows what it cost; no answer adds to that by itself."""
@@ -282,12 +282,6 @@ def _judged(result: dict[str, Any], *, shell: bool) -> Result:
 def _texts(parts: list[tuple[int, dict[str, Any]]]) -> str:
     """What a message says, its thoughts left out."""
     return "\n".join(said for _, part in parts if (said := text(table(part.get("data")).get("text"))))
-
-
-def _report(use: ToolUse, child: str) -> AgentEnd:
-    return AgentEnd(
-        at=use.at, agent=use.agent, where=use.where, child=child, outcome=use.outcome, duration=use.duration
-    )
 
 
 def _sniff(sample: Sample) -> int:

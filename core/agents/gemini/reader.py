@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.advice import said_event, split_advice
-from core.agents.calls import Result
+from core.agents.calls import Result, agent_report
 from core.agents.gemini.links import GeminiLinks
 from core.agents.loose import LooseReader, decode, items, table, text, whole_number, words
 from core.agents.usage import failed_turn
-from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Where
+from core.events import AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.format import Companion, Format, Sample
 from core.logs.lines import head
 from core.logs.log_files import is_folder
@@ -156,16 +156,7 @@ class GeminiReader(LooseReader):
         began = use.at - (use.duration or 0.0)
         out.append(AgentStart(at=began, agent=self.agent, where=use.where, child=child, role=role))
         out.append(use)
-        out.append(
-            AgentEnd(
-                at=use.at,
-                agent=self.agent,
-                where=use.where,
-                child=child,
-                outcome=use.outcome,
-                duration=use.duration,
-            )
-        )
+        out.append(agent_report(use, child, self.agent))
 
 
 def _result(call: dict[str, Any], status: str) -> Result:

@@ -71,8 +71,8 @@ class KimiReader(LooseReader):
             case "permission.record_approval_result":
                 if text(table(record.get("result")).get("decision")) in ("rejected", "denied", "cancelled"):
                     self._refused.add(text(record.get("toolCallId")))
-            case "full_compaction.begin":
-                self._source = "manual" if record.get("source") == "manual" else "auto"
+            case "full_compaction.begin" | "full_compaction.cancel":
+                self._source = _source(record)
             case "context.apply_compaction":
                 self._compacted(record, out)
 
@@ -111,6 +111,8 @@ class KimiReader(LooseReader):
 
     def _step(self, event: dict[str, Any], out: list[Event]) -> None:
         match event.get("type"):
+            case "step.begin":
+                self._source = ""
             case "tool.call":
                 folder = text(table(event.get("display")).get("cwd"))
                 if folder and not self.calls.project:
@@ -219,6 +221,13 @@ class KimiReader(LooseReader):
                 tokens_after=whole_number(record.get("tokensAfter")),
             )
         )
+
+
+def _source(record: dict[str, Any]) -> str:
+    """Who asked for a compaction that begins; blank for one that was cancelled."""
+    if record["type"] == "full_compaction.cancel":
+        return ""
+    return "manual" if record.get("source") == "manual" else "auto"
 
 
 def _sniff(sample: Sample) -> int:

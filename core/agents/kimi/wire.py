@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.agents.calls import Result
+from core.agents.calls import Result, agent_report
 from core.agents.kimi.places import session_of
 from core.agents.loose import LooseReader, decode, table, text, whole_number, words
 from core.agents.outcomes import exit_code
-from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Where
+from core.events import AgentStart, Compaction, Event, ToolUse, Turn, Where
 from core.logs.format import Format, Sample
 
 _KINDS = frozenset(
     ("TurnBegin", "StepBegin", "ContentPart", "ToolCall", "ToolResult", "StatusUpdate", "SubagentEvent")
 )
+_NO_COUNT = frozenset(("TurnBegin", "TurnEnd", "StepBegin", "StepInterrupted"))
+"""Messages after which nothing counts any more what an answer before them took."""
 _DEEPEST = 8
 
 
@@ -30,8 +32,8 @@ class KimiWireReader(LooseReader):
         self._over: dict[str, ToolUse] = {}
         self._compacting: dict[str, int] = {}
         self._context: dict[str, int] = {}
-        self._said: dict[str, tuple[str, Where]] = {}
-        """What each agent said since its last answer was counted, and where it last did."""
+        self._said: dict[str, tuple[str, float, Where]] = {}
+        """What each agent said since its last answer was counted, and when and where it last did."""
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one line."""
@@ -44,10 +46,21 @@ class KimiWireReader(LooseReader):
             out.append(self.start(at, session_of(self.here().file, self.session)))
         self._message(message, self.agent, at, out)
 
+    def finish(self) -> list[Event]:
+        """Words that nothing has counted, and the calls that never got a result."""
+        return [*map(self._uncounted, self._said), *super().finish()]
+
+    def held(self) -> list[Event]:
+        """The same, for a log that still grows."""
+        return [*map(self._uncounted, self._said), *super().held()]
+
     def _message(
         self, message: dict[str, Any], agent: str, at: float, out: list[Event], depth: int = 0
     ) -> None:
         payload = self.table(message.get("payload"), "payload")
+        if text(message.get("type")) in _NO_COUNT and agent in self._said:
+            out.append(self._uncounted(agent))
+            del self._said[agent]
         match message.get("type"):
             case "TurnBegin" | "SteerInput":
                 said = words(payload.get("user_input"))
@@ -56,8 +69,8 @@ class KimiWireReader(LooseReader):
             case "StepInterrupted":
                 out.append(self.prompt(at, "", self.here(), agent, interrupt=True))
             case "ContentPart" if said := text(payload.get("text")):
-                so_far = self._said.get(agent, ("", self.here()))[0]
-                self._said[agent] = so_far + said, self.here()
+                so_far = self._said[agent][0] if agent in self._said else ""
+                self._said[agent] = so_far + said, at, self.here()
             case "ToolCall":
                 self._called(payload, agent, at)
             case "ToolResult":
@@ -72,6 +85,12 @@ class KimiWireReader(LooseReader):
             case "SubagentEvent" if depth < _DEEPEST:
                 child = self._child(payload, agent, at, out)
                 self._message(self.table(payload.get("event"), "event"), child, at, out, depth + 1)
+
+    def _uncounted(self, agent: str) -> Turn:
+        """The answer that an agent's last words are, where its tokens are not told."""
+        said, at, where = self._said[agent]
+        name = f"words-{where.offset}"
+        return self.kit.models.turn(at, message=name, model="", agent=agent, where=where, said=said)
 
     def _child(self, payload: dict[str, Any], agent: str, at: float, out: list[Event]) -> str:
         call = text(payload.get("parent_tool_call_id")) or text(payload.get("task_tool_call_id"))
@@ -112,23 +131,13 @@ class KimiWireReader(LooseReader):
         self._report(use, out)
 
     def _report(self, use: ToolUse, out: list[Event]) -> None:
-        out += [
-            AgentEnd(
-                at=use.at,
-                agent=self._parents[child],
-                where=use.where,
-                child=child,
-                outcome=use.outcome,
-                duration=use.duration,
-            )
-            for child in self._children.pop(use.id, [])
-        ]
+        out += [agent_report(use, child, self._parents[child]) for child in self._children.pop(use.id, [])]
 
     def _used(self, payload: dict[str, Any], agent: str, at: float, out: list[Event]) -> None:
         usage = self.table(payload.get("token_usage"), "token_usage")
         if not usage:
             return
-        said, said_at = self._said.pop(agent, ("", None))
+        said, _, said_at = self._said.pop(agent, ("", at, None))
         turn = self.kit.models.turn(
             at,
             message=text(payload.get("message_id")) or f"line-{self._line}",

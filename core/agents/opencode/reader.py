@@ -6,11 +6,11 @@ import re
 from typing import Any
 
 from core.agents.advice import said_event, split_advice
-from core.agents.calls import Calls, Result
+from core.agents.calls import Calls, Result, agent_report
 from core.agents.loose import LooseReader, amount, code, table, text, whole_number
 from core.agents.opencode.store import FINAL, opencode_listing, opencode_rows, own_title, session_files
 from core.agents.usage import failed_turn
-from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Where
+from core.events import AgentStart, Compaction, Event, Prompt, Where
 from core.logs.database import MAGIC, tables
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -278,7 +278,7 @@ class OpenCodeReader(LooseReader):
             if said:
                 out.append(said_event(said, at, agent, where))
             if child:
-                out.append(_report(use, child))
+                out.append(agent_report(use, child))
 
     def _time(self, part: dict[str, Any], message: dict[str, Any]) -> float:
         own, told = table(part.get("time")), table(message.get("time"))
@@ -300,12 +300,6 @@ def _result(tool: str, state: dict[str, Any]) -> Result:
         exit_code=exited,
         rejected=failed and (metadata.get("interrupted") is True or bool(_REFUSED.search(told[:300]))),
         empty=True if found == 0 and not isinstance(found, bool) and not failed else None,
-    )
-
-
-def _report(use: ToolUse, child: str) -> AgentEnd:
-    return AgentEnd(
-        at=use.at, agent=use.agent, where=use.where, child=child, outcome=use.outcome, duration=use.duration
     )
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 from core.agents.fingerprint import fingerprint
-from core.agents.usage import failed_turn
+from core.agents.usage import ENDED, failed_turn
 from core.events import Prompt, Turn, Where
 
-ENDED = "end_turn"
-"""The word for a turn that the agent ended."""
 _STATES: dict[str, Literal["done", "failed", "stopped"]] = {
     "awaiting_user_input": "done",
     "finished": "done",

@@ -6,18 +6,20 @@ from typing import Any
 
 from msgspec import structs
 
-from core.agents.calls import Result
+from core.agents.calls import Result, agent_report
 from core.agents.loose import LooseReader, amount, code, items, kept, table, text, unthought, words
-from core.agents.openhands.course import ENDED, Course
+from core.agents.openhands.course import Course
 from core.agents.openhands.spent import TokensUsed, spent
-from core.agents.usage import failed_turn
-from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Turn
+from core.agents.usage import ENDED, failed_turn
+from core.events import AgentStart, Compaction, Event, Turn
 
 _TOLD = (
     *("model", "input_tokens", "output_tokens", "cache_read", "cache_write", "context_tokens"),
     *("context_window", "cost"),
 )
 """What the totals tell of an answer."""
+_ANSWERING = ("default", "agent")
+"""Under which name the model that answers is counted; where it has another, it is the first told."""
 
 
 class OpenHandsFolderReader(LooseReader):
@@ -89,9 +91,13 @@ class OpenHandsFolderReader(LooseReader):
 
     def _stats(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
         """What the conversation has used so far: what is more than before is the next answer's."""
-        if event.get("key") != "stats":
+        value = table(event.get("value"))
+        if event.get("key") == "full_state":
+            value = table(value.get("stats"))
+        elif event.get("key") != "stats":
             return
-        told = table(table(event.get("value")).get("usage_to_metrics"))
+        told = table(value.get("usage_to_metrics"))
+        answering = next((name for name in _ANSWERING if name in told), next(iter(told), ""))
         for purpose, metrics in told.items():
             now = spent(table(metrics))
             used = now.since(self._totals.get(purpose, TokensUsed()))
@@ -99,7 +105,7 @@ class OpenHandsFolderReader(LooseReader):
             if not (used.sent or used.answered):
                 continue
             name = text(event.get("id"))
-            if purpose == "default":
+            if purpose == answering:
                 kept(self._spent, out)
                 self._spent = self._turn(name, used, at)
             else:
@@ -134,16 +140,22 @@ class OpenHandsFolderReader(LooseReader):
     def _answer(
         self, event: dict[str, Any], said: str, at: float, out: list[Event], entry: str = "", stop: str = ""
     ) -> None:
-        """What the model said, at `entry` of its event; one answer may come with several calls."""
+        """What the model said, at `entry` of its event; one answer may come with several calls.
+
+        Its end is told even where it comes with a call that is not the answer's first.
+        """
         answer = text(event.get("llm_response_id"))
-        if answer in self._answers or not (answer or said):
+        told = answer in self._answers
+        name = f"{answer}/{stop}" if told and stop else answer
+        if name in self._answers or not (answer or said):
             return
-        if answer:
-            self._answers.add(answer)
+        if name:
+            self._answers.add(name)
         turn = self.kit.models.turn(
             at,
-            message=answer,
+            message=name,
             model="",
+            cost=0.0 if told else None,
             agent=self.agent,
             where=self.here(),
             stop=stop,
@@ -158,7 +170,7 @@ class OpenHandsFolderReader(LooseReader):
     def _act(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
         action = table(event.get("action"))
         tool = text(event.get("tool_name"))
-        if tool == "finish":
+        if tool == "finish" and event.get("action") is not None:
             self._course.rests()
             self.calls.settle(text(event.get("tool_call_id")))
             self._answer(event, text(action.get("message")).strip(), at, out, "/action", ENDED)
@@ -185,7 +197,7 @@ class OpenHandsFolderReader(LooseReader):
         ]
 
     def _observe(self, event: dict[str, Any], kind: str, at: float, out: list[Event]) -> None:
-        if event.get("tool_name") == "finish":
+        if event.get("tool_name") == "finish" and kind == "ObservationEvent":
             return
         seen = table(event.get("observation"))
         exited = code(seen.get("exit_code"))
@@ -210,15 +222,3 @@ class OpenHandsFolderReader(LooseReader):
         kept(use, out)
         if use is not None:
             out += [agent_report(use, child) for child in self._children.pop(name, [])]
-
-
-def agent_report(use: ToolUse, child: str) -> AgentEnd:
-    """What a sub-agent comes back with, which is what its call does."""
-    return AgentEnd(
-        at=use.at,
-        agent=use.agent,
-        where=use.where,
-        child=child,
-        outcome=use.outcome,
-        duration=use.duration,
-    )

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import structs
 
-from core.agents.calls import Calls
+from core.agents.calls import Calls, agent_report
 from core.agents.log_clock import LogClock
 from core.agents.loose import (
     STEP,
@@ -21,12 +21,12 @@ from core.agents.loose import (
     whole_number,
     words,
 )
-from core.agents.openhands.course import ENDED, Course
-from core.agents.openhands.folder import OpenHandsFolderReader, agent_report
+from core.agents.openhands.course import Course
+from core.agents.openhands.folder import OpenHandsFolderReader
 from core.agents.openhands.sniff import is_evaluation, is_event_folder, is_list, is_stream
 from core.agents.openhands.spent import Steps, TokensUsed, answers_used, response_of, spent
 from core.agents.openhands.steps import flat_steps, observed_result, step_name, step_words
-from core.agents.usage import Usage
+from core.agents.usage import ENDED, Usage
 from core.events import AgentStart, Compaction, Event, Matter, SessionEnd, Turn, Where
 from core.logs.format import Format
 from core.logs.times import seconds
@@ -80,7 +80,7 @@ class OpenHandsReader(LooseReader):
         self._course = Course()
         steps = flat_steps(history)
         told = [at for _, step in steps if (at := seconds(step.get("timestamp"))) is not None]
-        if len(steps) < len(items(history)):
+        if any(not isinstance(part, dict) for step in history for part in items(step) or [step]):
             self.note("event is not an object")
         self.now = told[0] if told else 0.0
         folders = (

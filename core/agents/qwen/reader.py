@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from core.agents.calls import Result
+from core.agents.calls import Result, agent_report
 from core.agents.loose import LooseReader, items, table, text, whole_number, words
 from core.agents.qwen.links import QwenLinks
 from core.agents.record_words import spoken
-from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse
+from core.events import AgentStart, Compaction, Event, ToolUse
 from core.logs.format import Companion, Format, Sample
 from core.logs.log_files import is_folder
 from core.logs.records import stem
@@ -138,16 +138,7 @@ class QwenReader(LooseReader):
     def _report(self, use: ToolUse, out: list[Event]) -> None:
         child = self._children.pop(use.id, "")
         if child:
-            out.append(
-                AgentEnd(
-                    at=use.at,
-                    agent=use.agent,
-                    where=use.where,
-                    child=child,
-                    outcome=use.outcome,
-                    duration=use.duration,
-                )
-            )
+            out.append(agent_report(use, child))
 
     def _compaction(self, at: float, line: dict[str, Any], out: list[Event]) -> None:
         info = table(table(line.get("systemPayload")).get("info"))

@@ -57,6 +57,8 @@ class SessionModel:
         self.curve: deque[tuple[int, float]] = deque(maxlen=BUCKETS)
         self.project = self.tool = self.model = ""
         self.last: Event | None = None
+        self._shown: Event | None = None
+        """The last one that is more than the end of a turn, which says nothing of its own."""
         self.fresh = True
         """Something came since `facts` were last taken."""
         self._percept: Percept | None = None
@@ -125,6 +127,8 @@ class SessionModel:
             self.failures += event.outcome == "failure"
             self._last_call = event
         self.last = event
+        if not (isinstance(event, Turn) and event.only_ends and event.stop != "error"):
+            self._shown = event
 
     def _charge(self, turn: Turn) -> None:
         if self._told and identity(turn) in self._told:
@@ -188,7 +192,7 @@ class SessionModel:
 
     def last_words(self) -> tuple[str, str]:
         """The last event in a few words, and the sign of its outcome."""
-        event = self.last
+        event = self._shown
         if event is None:
             return "", ""
         if isinstance(event, Prompt) and event.interrupt:

@@ -158,3 +158,61 @@ def test_thoughts_are_not_said(tmp_path: Path) -> None:
     tag = "thinking-content-7bbe"
     events = _events(tmp_path, f"{_START}{_ASKED}\n<{tag}>\nHm.\n</{tag}>\n\nYes.\n\n{_TOKENS}")
     assert [words_of(turn).said for turn in _turns(events)] == ["Yes."]
+
+
+@pytest.mark.parametrize("cost", ["$.", "$0.1.2", "$"])
+def test_a_cost_that_is_no_number_costs_no_answer(tmp_path: Path, cost: str) -> None:
+    told = f"> Tokens: 2.5k sent, 300 received. Cost: {cost} message, {cost} session.  \n"
+    [turn] = _turns(_events(tmp_path, _START + _ASKED + _SAID + told))
+    assert turn.output_tokens == 300
+
+
+_HEADED = "\nIt has two parts.\n\n#### The wheel\n\nIt turns.\n#### The gate\n#### Its lock\nIt shuts.\n\n"
+_ABOUT = "> Aider v0.86.0  \n> Model: gpt-5 with diff edit format  \n"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_a_heading_of_the_model_is_no_prompt(tmp_path: Path, newline: str) -> None:
+    text = _START + _ABOUT + _ASKED + _HEADED + _TOKENS + _ASKED
+    path = tmp_path / ".aider.chat.history.md"
+    path.write_bytes(text.replace("\n", newline).encode())
+    [session] = sessions([path], make_kit())
+    events = list(read_session(session, make_kit()))
+    assert [type(event).__name__ for event in events] == ["SessionStart", "Prompt", "Turn", "Prompt"]
+    assert words_of(events[2]).said.replace("\r", "") == _HEADED.strip()
+
+
+def test_without_blanks_behind_its_lines_every_such_line_is_a_prompt(tmp_path: Path) -> None:
+    text = (_START + _ABOUT + _ASKED + _SAID + _TOKENS + _ASKED).replace("  \n", "\n")
+    assert sum(isinstance(event, Prompt) for event in _events(tmp_path, text)) == 2
+    [_, tidied] = _sessions(tmp_path, _START + _ABOUT + _ASKED + text.replace("10:00", "11:00"))
+    assert sum(isinstance(event, Prompt) for event in read_session(tidied, make_kit())) == 2
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "#### what is this  \n",
+        "> Warning: many files  \n\n#### what is this  \n",
+        "#### # Question: what is this  \n####   \n#### # Relevant docs:  \n",
+        "",
+    ],
+)
+@pytest.mark.parametrize("command", ["ask", "code", "architect", "context", "help"])
+def test_what_a_command_passes_on_is_asked_once(tmp_path: Path, command: str, again: str) -> None:
+    text = f"{_START}\n#### /{command} what is this  \n\n{again}{_SAID}{_TOKENS}\n#### what is this  \n"
+    events = _events(tmp_path, text)
+    said = [words_of(event).said for event in events if isinstance(event, Prompt)]
+    assert said == [f"/{command} what is this", "what is this"]
+
+
+def test_an_answer_and_the_prompt_after_it_are_held_together() -> None:
+    reader = AiderReader(new_kit())
+    assert not _turns(_fed(reader, _START + _ASKED + _SAID + _ASKED))
+    assert [type(event).__name__ for event in reader.held()] == ["Turn", "Prompt"]
+
+
+def test_older_versions_tell_the_cost_of_a_request(tmp_path: Path) -> None:
+    told = _TOKENS.replace("message", "request")
+    [turn] = _turns(_events(tmp_path, _START + _ASKED + _SAID + told))
+    assert turn.cost == 0.02

@@ -118,6 +118,13 @@ def test_an_answer_has_its_own_words_in_every_layout(tmp_path: Path, layout: lis
     assert [turn.output_tokens for turn in turns] == [10, 10, 0]
 
 
+def test_the_line_that_ends_a_turn_does_not_say_its_words_again(tmp_path: Path) -> None:
+    events = _written(
+        tmp_path, _META, _asked(1, "go"), *_COUNT_FIRST, _over(6, last_agent_message="It works.")
+    )
+    assert [words_of(turn).said for turn in _turns(events)] == ["I look.", "It works.", ""]
+
+
 def test_words_in_parts_are_told_once() -> None:
     """One sign tells them whole, the other a part at a time."""
     first, last = _read(

@@ -83,6 +83,18 @@ def test_what_a_compaction_takes_is_no_answer() -> None:
     assert [turn.stop for turn in turns] == ["end_turn", "total", ""]
 
 
+@pytest.mark.parametrize(
+    "over", [kimi("full_compaction.cancel", 3), kimi_step("step.begin", 3)], ids=["cancelled", "torn off"]
+)
+def test_answers_after_a_compaction_that_came_to_nothing_are_answers(over: dict[str, Any]) -> None:
+    records = [
+        kimi("full_compaction.begin", 2, source="auto"),
+        over,
+        kimi("usage.record", 4, model="k", usage=kimi_usage(300)),
+    ]
+    assert [event.stop for event in read(KimiReader, records) if isinstance(event, Turn)] == [""]
+
+
 def test_a_refused_call_is_rejected() -> None:
     events = read(
         KimiReader,
@@ -196,3 +208,27 @@ def test_sub_agents_within_sub_agents() -> None:
     started = [(event.agent, event.child) for event in events if isinstance(event, AgentStart)]
     assert started == [(MAIN, "a1"), ("a1", "a2")]
     assert [use.agent for use in uses(events)] == ["a2"]
+
+
+def _say(second: float, said: str) -> dict[str, Any]:
+    return wire("ContentPart", second, type="text", text=said)
+
+
+@pytest.mark.parametrize(
+    ("then", "told"),
+    [
+        ([], ["Turn"]),
+        ([wire("StepInterrupted", 3)], ["Turn", "Prompt"]),
+        (
+            [wire("StatusUpdate", 3, token_usage=None), wire("TurnBegin", 4, user_input="more")],
+            ["Turn", "Prompt"],
+        ),
+        ([wire("StepBegin", 3), _say(4, "Yes.")], ["Turn", "Turn"]),
+        ([wire("StatusUpdate", 3, token_usage={"output": 9}), wire("StepBegin", 4)], ["Turn"]),
+    ],
+)
+def test_words_that_nothing_counts_are_an_answer(then: list[Any], told: list[str]) -> None:
+    start = [wire("TurnBegin", 0, user_input="go"), wire("StepBegin", 1), _say(2, "I look."), *then]
+    events = read(KimiWireReader, start)
+    assert kinds(events)[2:] == told
+    assert all(event.said is not None for event in events if isinstance(event, Turn))

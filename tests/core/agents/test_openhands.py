@@ -274,14 +274,20 @@ def _stats(number: int, **spent: tuple[float, int]) -> dict[str, Any]:
     return openhands_file(number, "ConversationStateUpdateEvent", key="stats", value=value)
 
 
-def test_what_summing_up_cost_counts_without_being_an_answer() -> None:
+@pytest.mark.parametrize("answering", ["default", "agent", "mill"])
+def test_what_summing_up_cost_counts_without_being_an_answer(answering: str) -> None:
+    """By whatever name the program counts its answers."""
+
+    def spent(number: int, cost: float, sent: int, aside: tuple[float, int]) -> dict[str, Any]:
+        return _stats(number, **{answering: (cost, sent), "condenser": aside})
+
     events = read(
         OpenHandsFolderReader,
         [
-            _stats(1, default=(0.25, 100), condenser=(0.0, 0)),
+            spent(1, 0.25, 100, (0.0, 0)),
             openhands_call(2, "c1", "terminal", command="make"),
-            _stats(3, default=(0.25, 100), condenser=(0.5, 70)),
-            _stats(4, default=(1.0, 250), condenser=(0.5, 70)),
+            spent(3, 0.25, 100, (0.5, 70)),
+            spent(4, 1.0, 250, (0.5, 70)),
         ],
     )
     assert [(turn.cost, turn.input_tokens, turn.stop) for turn in _turns(events)] == [
@@ -291,3 +297,21 @@ def test_what_summing_up_cost_counts_without_being_an_answer() -> None:
     ]
     assert isinstance(events[0], SessionStart)
     assert events[0].untold == ()
+
+
+def test_a_state_told_as_a_whole_tells_what_was_spent() -> None:
+    """Once, where the same was told before."""
+    told = _stats(1, agent=(0.25, 100))
+    whole = told | {"key": "full_state", "value": {"execution_status": "running", "stats": told["value"]}}
+    for events in (read(OpenHandsFolderReader, [whole]), read(OpenHandsFolderReader, [told, whole])):
+        assert [(turn.cost, turn.input_tokens) for turn in _turns(events)] == [(0.25, 100)]
+
+
+@pytest.mark.parametrize("odd", [[7], [[7]], [None, "x"]])
+def test_an_event_that_is_none_is_counted_beside_pairs(odd: list[Any]) -> None:
+    """Old evaluations hold the events in pairs, which are more than the entries of their list."""
+    kit = new_kit()
+    pair = [openhands_action(1, "run", {"command": "ls"}), openhands_result(2, 1, "run", "a")]
+    events = read(OpenHandsReader, [[pair, *odd]], kit)
+    assert len(uses(events)) == 1
+    assert kit.diagnostics.counts == {"event is not an object": 1}

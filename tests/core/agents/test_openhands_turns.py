@@ -115,6 +115,20 @@ def test_words_are_told_without_the_models_responses(tmp_path: Path) -> None:
     assert _said(tmp_path, "log.json", json.dumps(steps)) == ["I write it.", "It turns. More?", "All done."]
 
 
+def test_a_thought_is_not_said_though_a_response_counts_its_tokens(tmp_path: Path) -> None:
+    think = openhands_action(2, "think", {"thought": "Hm."})
+    think["tool_call_metadata"] = {"model_response": {"id": "r1", "usage": {"prompt_tokens": 9}}}
+    assert _said(tmp_path, "log.json", json.dumps([_ASKED, think])) == [""]
+
+
+def test_a_result_without_words_shows_none(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps([_ASKED, _RUN[0], openhands_result(3, 2, "run", "", exit_code=0)]))
+    kit = make_kit()
+    [session] = sessions([path], kit)
+    assert [words_of(use).output for use in uses(list(read_session(session, kit)))] == [""]
+
+
 def test_a_failed_state_says_why(tmp_path: Path) -> None:
     told = json.dumps([_ASKED, *_RUN, _state(4, "error", reason="no credit left")])
     assert _said(tmp_path, "log.json", told) == ["no credit left"]
@@ -128,6 +142,14 @@ def test_a_failed_state_says_why(tmp_path: Path) -> None:
         ([_answered(4, "<think>Hm.</think>")], "said", ["Turn"]),
         (
             [openhands_call(4, "c2", "finish", message="Done."), openhands_answer(5, "c2", "")],
+            "done",
+            ["Turn"],
+        ),
+        (
+            [
+                openhands_call(4, "c2", "finish", message="Done.") | {"llm_response_id": "r2"},
+                _status(5, "finished"),
+            ],
             "done",
             ["Turn"],
         ),
@@ -179,6 +201,29 @@ def test_words_of_a_folder(tmp_path: Path) -> None:
     assert said == ["I make it.", "It turns.", "no credit left"]
     first, *_ = (event for event in read(OpenHandsFolderReader, lines) if isinstance(event, Turn))
     assert (first.output_tokens, first.model, first.said is not None) == (9, "gpt-5", True)
+
+
+def test_a_finish_in_an_answer_with_other_calls_says_its_words(tmp_path: Path) -> None:
+    """Once, and at no cost of its own."""
+    finish = openhands_call(4, "c2", "finish", message="It turns.") | {"llm_response_id": "r2"}
+    lines = [_GO, _MADE[0] | {"thought": [{"type": "text", "text": "I make it."}]}, finish, finish, _MADE[1]]
+    told = "".join(json.dumps(line) + "\n" for line in lines)
+    assert _said(tmp_path, "events.jsonl", told) == ["I make it.", "It turns."]
+    turns = [event for event in read(OpenHandsFolderReader, lines) if isinstance(event, Turn)]
+    assert [(turn.cost, turn.stop) for turn in turns] == [(None, ""), (0.0, "end_turn")]
+
+
+def test_a_finish_that_could_not_be_called_ends_nothing() -> None:
+    kit = new_kit()
+    bad = openhands_call(4, "c2", "finish") | {"action": None}
+    told = openhands_file(5, "AgentErrorEvent", tool_name="finish", tool_call_id="c2", error="no message")
+    events = read(OpenHandsFolderReader, [_GO, *_MADE, bad, told], kit)
+    assert [(use.tool, use.outcome) for use in uses(events)] == [
+        ("terminal", "success"),
+        ("finish", "failure"),
+    ]
+    assert _close(events) == "tool"
+    assert kit.diagnostics.total == 0
 
 
 def test_a_prompt_keeps_all_that_the_person_wrote() -> None:

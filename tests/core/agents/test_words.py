@@ -12,7 +12,7 @@ from core.agents.claude_code.reader import ClaudeCode
 from core.agents.codex.reader import Codex
 from core.agents.record_words import answer, arguments, gist, spoken
 from core.agents.registry import make_kit
-from core.agents.words import WordReader, _end, telling_line, words_of
+from core.agents.words import WordReader, Words, _end, telling_line, words_of
 from core.events import Event, Prompt, ToolUse, Turn, Where
 from core.logs.finder import sessions
 from core.logs.session import read_session
@@ -330,3 +330,15 @@ def test_a_secret_in_a_result_is_not_told(given: Any) -> None:
 def test_a_secret_in_a_list_of_words_is_not_told() -> None:
     asked = {"id": "c", "input": {"command": ["sshpass", "-p", "hunter" + "two", "ssh", "host"]}}
     assert gist(arguments([asked], ToolUse(at=0, id="c")), ()) == "sshpass -p <redacted> ssh host"
+
+
+def test_a_log_that_was_written_anew_shows_no_torn_lines(tmp_path: Path) -> None:
+    """The places of its events are those of other lines by then."""
+    lines = [
+        samples.says(0, "hello"),
+        samples.asks(1, "a", "Bash", {"command": "ls"}),
+        samples.says(3, "go on"),
+    ]
+    events = written(tmp_path, [*lines[:2], samples.answers(2, "a", "total 0"), lines[2]])
+    written(tmp_path, [{"type": "summary", "summary": "a mill", "leafUuid": "1"}, *lines])
+    assert {words_of(event) for event in events} == {Words()}

@@ -17,7 +17,9 @@ from core.live.fleet.roster import Roster
 from core.live.fleet.row import FleetRow, row_json
 from core.live.fleet.thread import once
 from core.logs.follow import Follower
+from core.logs.times import seconds
 from core.settings import Settings
+from tests.core.agents.samples import codex, codex_call, codex_meta, codex_output, codex_tokens, encoded
 from tests.tui.fleet_sessions import NOW, STORIES, Log, begin, tell
 
 
@@ -80,6 +82,26 @@ def test_what_is_old_is_not_listed(tmp_path: Path) -> None:
     assert [row.name for row in once(roster(tmp_path))[0]] == ["new"]
     assert len(once(roster(tmp_path, within=100.0))[0]) == 2
     assert len(once(roster(tmp_path, within=100.0, most=1))[0]) == 1
+
+
+def test_the_words_before_the_end_of_a_turn_are_its_last(tmp_path: Path) -> None:
+    log = tmp_path / ".codex/sessions/2026/03/01/rollout-a.jsonl"
+    log.parent.mkdir(parents=True)
+    said = [{"type": "output_text", "text": "It works."}]
+    told = [
+        codex_meta(0),
+        codex("event_msg", 1, type="user_message", message="go"),
+        codex_call(2, "c1", "shell", {"command": ["make"]}),
+        codex_output(3, "c1", "ok"),
+        codex("response_item", 4, type="message", role="assistant", content=said),
+        codex_tokens(5, 100, 0, 10),
+        codex("event_msg", 6, type="task_complete", last_agent_message="It works."),
+    ]
+    log.write_bytes(b"".join(encoded(line) + b"\n" for line in told))
+    clock = Clock((seconds(told[-1]["timestamp"]) or 0.0) + 5.0)
+    os.utime(log, (clock.now, clock.now))
+    [row] = settle(roster(tmp_path, clock)).values()
+    assert row.last == "said “It works.”"
 
 
 def test_a_growing_log_is_followed(tmp_path: Path) -> None:

@@ -54,6 +54,8 @@ HIDDEN_VALUES: list[Any] = [
     {"label": "Your password *", "value": PW},
     {"name": "Password field", "value": PW},
     {"type": "password", "value": PW},
+    {"output": json.dumps([{"name": "DB_PASSWORD", "value": PW}]) + "\n"},
+    {"output": "\n  " + json.dumps([{"name": "DB_PASSWORD", "value": PW}], indent=2)},
     {"argv": ["tool", "--password", PW]},
     {"command": ["sshpass", "-p", PW, "ssh", "host"]},
     {"command": "sshpass", "args": ["-p", PW, "ssh", "host"]},
@@ -92,6 +94,8 @@ STAY: list[Any] = [
     {"label": "Forgot password?", "text": "click here"},
     {"command": ["git", "commit", "-m", "rename the token"]},
     {"args": ["-p", "8080:80"], "command": "docker"},
+    {"lines": [" fields:", "-password:", "+secret_key: string1", "\\ No newline at end of file"]},
+    {"notes": ["- ask for the password:", "restart2.service"]},
     {"body": '{"a": 1, "b":  [2]}', "text": "{not json}", "list": "[1, 2", "odd": "[\ud800]"},
     "password",
     3,
@@ -167,3 +171,11 @@ def test_work_grows_no_faster_than_the_value() -> None:
 
     least = min(work(500) for _ in range(5))
     assert any(work(4_000) < 16 * least + 0.002 for _ in range(6))
+
+
+@pytest.mark.parametrize("indent", [2, 4])
+def test_a_file_that_is_written_keeps_its_lines(indent: int) -> None:
+    held = {"name": "mill", "database": {"password": PW, "hosts": ["a", "b"]}}
+    hidden = {"name": "mill", "database": {"password": HIDDEN, "hosts": ["a", "b"]}}
+    told = hide_named({"content": json.dumps(held, indent=indent) + "\n"})
+    assert told == {"content": json.dumps(hidden, indent=indent)}

@@ -22,6 +22,7 @@ from core.state import Stateful
 from core.timeline.cache import Cache
 from core.timeline.opening import Progress, last_screen, record
 from core.timeline.timeline import Timeline
+from tests.core.logs import log_lines
 
 SETTINGS = resolve([Layer("test", (Given("timeline.cache.least", 0),))]).settings
 MANY = 2500
@@ -63,6 +64,15 @@ def same(one: Timeline, other: Timeline) -> bool:
             one.tracks["main"].columns.column("axis.flow") == other.tracks["main"].columns.column("axis.flow")
         ).all()
     )
+
+
+def test_a_recording_is_made_again_when_only_a_helper_has_spent_more(tmp_path: Path, log: Path) -> None:
+    cache = Cache(tmp_path / "cache", 100_000_000)
+    before = len(opened(log, cache).events)
+    helper = log.parent / "story" / "subagents" / "agent-acompact-1.jsonl"
+    helper.parent.mkdir(parents=True)
+    helper.write_bytes(log_lines.call(11, "own", isSidechain=True, agentId="acompact-1"))
+    assert len(opened(log, cache).events) == before + 1
 
 
 def test_a_kept_recording_is_the_one_that_was_made(tmp_path: Path, log: Path) -> None:
