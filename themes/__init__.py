@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -150,10 +150,10 @@ def _said(fault: Any) -> str:
     return f"{field}: must be {must}"
 
 
-def unknown_theme(wanted: str, known: Iterable[str]) -> str:
+def unknown_theme(wanted: str, own: Collection[str], others: Iterable[str] = BUILTIN_THEMES) -> str:
     """That a theme is not there, and which are: ours and the person's, then those of Textual."""
-    own = sorted(set(known) - set(BUILTIN_THEMES))
-    return f"there is no theme {wanted!r}; there are {', '.join((*own, *sorted(BUILTIN_THEMES)))}"
+    there = (*sorted(own), *sorted(set(others) - set(own)))
+    return f"there is no theme {wanted!r}; there are {', '.join(there)}"
 
 
 def missing_theme(wanted: str, loaded: Loaded) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from textual.app import App
+from textual.theme import BUILTIN_THEMES
 
 from themes import unknown_theme
 from themes.user_themes import UserThemes
@@ -14,6 +15,8 @@ from themes.user_themes import UserThemes
 THEMES_EVERY = 2.0
 """Seconds between two looks at the person's themes."""
 _USUAL = "nocturne"
+_TOLD = 3
+"""Faults that are told one by one."""
 
 
 class ThemeFiles:
@@ -28,7 +31,8 @@ class ThemeFiles:
         """Register all themes and take the one that is wanted."""
         complaints = self._register() or ()
         if wanted not in self._app.available_themes:
-            complaints = (*complaints, unknown_theme(wanted, self._app.available_themes))
+            own = set(self._app.available_themes) - set(BUILTIN_THEMES)
+            complaints = (f"{unknown_theme(wanted, own, ())}; ctrl+p, then Theme, lists all", *complaints)
             wanted = _USUAL
         self._app.theme = wanted
         self._tell(complaints)
@@ -41,9 +45,11 @@ class ThemeFiles:
             self._tell(complaints)
 
     def _tell(self, complaints: tuple[str, ...]) -> None:
-        """All of them in one notice."""
+        """The first of them in one notice, which must leave room for others on a small screen."""
         if complaints:
-            self._complain("\n".join(complaints))
+            more = len(complaints) - _TOLD
+            rest = [f"and {more} more: nooscope doctor names them"] if more > 0 else []
+            self._complain("\n".join([*complaints[:_TOLD], *rest]))
 
     def _register(self) -> tuple[str, ...] | None:
         """What is wrong with the files; None where none of them changed."""

@@ -73,7 +73,8 @@ class AgentLedger:
             if one.task is None or isinstance(one.task, AgentStart):
                 one.task = event
         elif isinstance(event, ToolUse):
-            one.last = event
+            if one.last is None or event.at >= one.last.at:  # a call without an answer is told late
+                one.last = event
             one.calls += 1
             one.failures += event.outcome == "failure"
         elif isinstance(event, Turn):

@@ -106,9 +106,8 @@ class Draft:
         edited = [name for name in wanted if name in self.edits]
         if edited:
             self._note()
-            more = self._more({name: value_of(self.base, name) for name in edited})
-            kept = {**self.edits, **more}
-            self._enter({name: value for name, value in kept.items() if name not in edited})
+            back = {*edited, *self._more({name: value_of(self.base, name) for name in edited})}
+            self._enter({name: value for name, value in self.edits.items() if name not in back})
             return True
         known = tunables()
         values = {

@@ -53,7 +53,7 @@ async def test_a_question_rings_once_and_is_taken_back(
         for _ in range(5):
             await pilot.pause(0.05)
         toasts = [notice for notice in app._notifications if notice.title == "Needs you"]
-        assert [notice.message for notice in toasts] == ["▲ needs you: asks: “echo q1”"]
+        assert [notice.message for notice in toasts] == ["▲ asks: “echo q1”"]
         assert written.count("\a\a") == 1
         assert [text for text in written if text.startswith("\x1b]9;")] == [
             "\x1b]9;nooscope needs you: asks: “echo q1”\x1b\\"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from core.settings import Settings
 from tests.conftest import Run
 from tests.tui.conftest import until
 from tui.app import NooscopeApp
@@ -42,6 +43,29 @@ async def test_they_are_one_notice(log: Path, app_on: Callable[..., NooscopeApp]
             "settings.toml:3: wrong",
             "and 2 more: nooscope settings names them",
         ]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_what_is_wrong_with_themes_leaves_room_for_what_is_wrong_with_settings(
+    log: Path, app_on: Callable[..., NooscopeApp], tmp_path: Path, still: Settings, size: tuple[int, int]
+) -> None:
+    folder = tmp_path / "themes"
+    folder.mkdir()
+    (folder / "one.toml").write_text('name = "One!"\nprimary = "blau"\nextra = 1\n')
+    (folder / "two.toml").write_text("primary = [")
+    settings = still.model_copy(update={"screen": still.screen.model_copy(update={"theme": "nosuch"})})
+    app = app_on(log, live=False, settings=settings)
+    app._faults = ("settings.toml:1: wrong",)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await until(pilot, lambda: len(app._notifications) == 2)
+        await until(pilot, lambda: "settings.toml:1: wrong" in screen_text(app))
+        text = screen_text(app)
+        assert "there is no theme 'nosuch'" in text and "nocturne" in text and "solarized" not in text
+        assert "and 2 more: nooscope doctor" in text
+
+
+def screen_text(app: NooscopeApp) -> str:
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
 async def test_a_broken_theme_is_one_notice(

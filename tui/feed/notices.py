@@ -11,7 +11,7 @@ from textual.app import App
 from textual.driver import Driver
 from textual.message import Message
 
-from core.live.notices import Notifier, ShownNotice, installed_channels
+from core.live.notices import GLYPHS, Notifier, ShownNotice, installed_channels
 from core.report.formatting import folder_name, plain
 from core.settings import Settings
 from tui.feed.messages import Noticed
@@ -67,7 +67,9 @@ def notifier_of(app: LiveApp) -> Notifier:
 
     def show(told: ShownNotice) -> None:
         if told.kind != "done":
-            app.post_message(Noticed(told.kind, _TITLES.get(told.kind, told.kind), told.line))
+            app.post_message(
+                Noticed(told.kind, _TITLES.get(told.kind, told.kind), f"{GLYPHS[told.kind]} {told.text}")
+            )
 
     channels, _ = installed_channels()
     return Notifier(app.settings.response.notices, Terminal(app), show, installed=channels)

@@ -25,6 +25,7 @@ from core.report.branches import (
     steer_lines,
 )
 from core.report.conversation import ConversationTree
+from core.report.formatting import plain
 from core.settings import Settings
 from core.settings.screen import ScreenSettings
 from core.timeline.branch import Branch, copied, dream, pre_steer
@@ -37,6 +38,7 @@ from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.text_page import TextPage
 
 _WAITS = "reading…"
+_NOTHING = "nothing recorded yet"
 _SECTIONS = {
     "conversation": "The conversation",
     "applied": "Settings applied in this session, and what came of them",
@@ -100,6 +102,7 @@ foresaw and what then came. `s` tries a sentence of yours at the playhead before
         if self._begun or timeline is None or view is None or not len(timeline) or not self.is_mounted:
             return
         self._begun = True
+        self._show()
         path, session = view.subject.path, view.subject.session
         settings = timeline.settings
 
@@ -136,8 +139,8 @@ foresaw and what then came. `s` tries a sentence of yours at the playhead before
             self._show()
 
     def _show(self) -> None:
-        told = dict(self._told)
-        self.query_one(TextPage).show(lambda width: _page(told, width), top=False)
+        told, untold = dict(self._told), _WAITS if self._begun else _NOTHING
+        self.query_one(TextPage).show(lambda width: _page(told, untold, width), top=False)
 
     def action_dream(self) -> None:
         """Recombine the past with the next seed."""
@@ -159,7 +162,11 @@ foresaw and what then came. `s` tries a sentence of yours at the playhead before
         words = message.value.strip()
         self._close_line()
         copy, view = self._copy, self.view
-        if not words or copy is None or view is None:
+        if not words or view is None:
+            return
+        if copy is None:
+            why = "the session is still being read" if self._begun else "nothing is recorded yet"
+            self._put("steer", [f"“{plain(words)}” was not tried: {why}"])
             return
         place = min(view.index, len(copy))
         self._put("steer", [_WAITS])
@@ -209,11 +216,11 @@ def _conversation(path: str, session: str, settings: Settings) -> list[str]:
     return conversation_lines(tree, edited)
 
 
-def _page(told: dict[str, list[str]], width: int) -> list[Line]:
+def _page(told: dict[str, list[str]], untold: str, width: int) -> list[Line]:
     lines: list[Line] = []
     for name, title in _SECTIONS.items():
         lines.append([(title, "strong")])
-        for said in told.get(name, [_EMPTY.get(name, _WAITS)]):
+        for said in told.get(name, [_EMPTY.get(name, untold)]):
             ink = "plain" if name in told else "quiet"
             lines += [[("  " + line, ink)] for line in wrapped(said, max(8, width - 2))]
         lines.append([])

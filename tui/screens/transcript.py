@@ -94,7 +94,7 @@ class TranscriptScreen(Board):
         ]
         said = " · ".join(plain(part, 40) for part in parts if part)
         for document in self.query(Document):
-            found = f"{listed.shown:,} entries"
+            found = "1 entry" if listed.shown == 1 else f"{listed.shown:,} entries"
             if listed.searched < 1.0:
                 found += f", {100 * listed.searched:.0f}% searched"
             document.border_title = Content(f"Transcript  {found}")

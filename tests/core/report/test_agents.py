@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from core.report.agents import agent_names
+from core.events import ToolUse
+from core.report.agents import AgentLedger, agent_names
 from core.society import AgentReading
 
 
@@ -20,3 +21,11 @@ def test_one_that_is_listed_first_because_it_ended_keeps_its_number() -> None:
 def test_one_of_its_kind_has_no_number_and_one_without_a_kind_is_a_sub_agent() -> None:
     agents = [reading("main", "", None), reading("a1", "poet", 1.0), reading("a2", "", None)]
     assert agent_names(agents) == {"main": "main", "a1": "poet", "a2": "sub-agent"}
+
+
+def test_a_call_that_was_never_answered_is_not_what_was_done_last() -> None:
+    asked = ToolUse(at=10.0, tool="edit", outcome="pending")
+    done = ToolUse(at=90.0, tool="bash", outcome="success")
+    for events in ([asked, done], [done, asked]):
+        (one,) = AgentLedger(events).at(2).values()
+        assert one.last is done and one.calls == 2

@@ -11,6 +11,7 @@ from core.live.source import Target
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
 from tui.cli import launch, main
+from tui.cli.commands.watch import Watch
 from tui.cli.recordings import split_path
 
 _HISTORY = "".join(
@@ -72,6 +73,27 @@ def test_replay_takes_the_session_that_is_named(history: Path, capsys: pytest.Ca
 def test_replay_names_the_sessions_there_are(history: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["replay", f"{history}#nobody"]) == 2
     assert f"holds no session 'nobody'; there are 2026-03-01T10-00-00, {_SECOND}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("more", [[], ["--headless"]])
+def test_watch_names_the_sessions_there_are(
+    history: Path, capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    assert main(["watch", f"{history}#nobody", *more]) == 2
+    assert f"holds no session 'nobody'; there are 2026-03-01T10-00-00, {_SECOND}" in capsys.readouterr().err
+
+
+def test_a_watch_without_a_screen_follows_the_session(history: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    def run(watch: Watch) -> int:
+        watch.driver.source.poll(99)
+        seen.append(watch.driver.session)
+        return 0
+
+    monkeypatch.setattr(Watch, "run", run)
+    assert main(["watch", f"{history}#{_SECOND}", "--headless"]) == 0
+    assert seen == [_SECOND]
 
 
 @pytest.mark.parametrize("command", ["replay", "watch"])

@@ -103,6 +103,18 @@ async def test_trouble_stands_on_the_row_of_who_has_it(app_on: Make) -> None:
         assert "at work" in rows["● general-purpose 2"]
 
 
+async def test_nobody_is_at_work_before_the_first_event(tmp_path: Path, app_on: Make) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"")
+    app = app_on(log)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await shown(app, pilot, lambda view: view.loading is None)
+        await pilot.press("S")
+        await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
+        await until(pilot, lambda: "new" in text(app)[0])
+        assert str(app.screen.query_one(AgentList).border_subtitle) == "0 of 1 agent at work"
+
+
 async def test_words_are_hidden_there_too(family: Path, app_on: Make) -> None:
     app = app_on(family, live=False)
     async with app.run_test(size=(100, 30)) as pilot:

@@ -21,6 +21,23 @@ def page(app: NooscopeApp) -> str:
     return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
+async def test_before_the_first_event_nothing_is_said_to_be_read(tmp_path: Path, app_on: Make) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"")
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.loading is None)
+        await pilot.press("B")
+        await until(pilot, lambda: isinstance(app.screen, BranchScreen) and "A dream" in page(app))
+        assert "reading…" not in page(app) and page(app).count("nothing recorded yet") == 3
+        await pilot.press("s", *"stop", "enter")
+        await until(pilot, lambda: "“stop” was not tried: nothing is recorded yet" in page(app))
+        await pilot.press("d")
+        log.write_bytes(lines(session(50)))
+        await until(pilot, lambda: "seed 1" in page(app) and "none was changed" in page(app))
+        assert "nothing recorded yet" not in page(app)
+
+
 async def test_branches_tell_and_a_word_is_tried(tmp_path: Path, app_on: Make) -> None:
     log = tmp_path / "log.jsonl"
     log.write_bytes(lines(session(200)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from core.events import SessionStart
+from core.events import MAIN, SessionStart
 from core.mind.homeostasis import RuleState
 from tests.tui.conftest import until
 from tests.tui.panel_app import text, view_at
@@ -132,6 +132,9 @@ async def test_episodes_tiers_and_wakeups() -> None:
     assert mind.episodes.last.trace[-2:] in episodes
     tiers = await seen(TierCard, view)
     assert "large" in tiers and f"${mind.tiers.total_money:,.2f}" in tiers
+    assert "session" in await seen(TierCard, replace(view, agents=(MAIN,)))
+    several = await seen(TierCard, replace(view, agents=(MAIN, "explorer")))
+    assert "this agent" in several and "session" not in several
     wakeups = await seen(WakeupCard, view)
     fired = [trigger for trigger in mind.triggers if trigger.fired]
     assert wakeups.count("●") == len(fired) and wakeups.count("○") == len(mind.triggers) - len(fired)

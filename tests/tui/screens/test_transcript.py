@@ -116,6 +116,7 @@ async def test_filters_on_one_key_each(app_on: Callable[..., NooscopeApp], told:
         assert len(document.places) == 4 and "only failed" in str(document.border_subtitle)
         await pilot.press("3")
         assert len(document.places) == 1
+        await until(pilot, lambda: str(document.border_title) == "Transcript  1 entry")
         await pilot.press("3", "end", "5")
         assert len(document.places) == 12 and "tool Bash" in str(document.border_subtitle)
         await pilot.press("1", "home", "5")

@@ -331,7 +331,9 @@ async def test_a_profile_is_saved_and_found_again(tmp_path: Path) -> None:
         assert isinstance(app.screen, SaveScreen)
         await pilot.press("tab", "tab", "enter")
         assert "a profile needs a name" in seen(app)
-        await pilot.press(*"mine", "enter", *"For me", "enter", "enter")
+        await pilot.press(*"mine", "enter")
+        assert "a profile needs a name" not in seen(app)
+        await pilot.press(*"For me", "enter", "enter")
         await settle(pilot)
         path = tmp_path / "mine" / "profiles" / "mine.toml"
         profile = read_profile(path, "user")

@@ -97,6 +97,18 @@ async def test_where_there_is_no_room_beside_it_has_its_own_screen(log: Path, ap
         await until(pilot, lambda: isinstance(app.screen, TuningScreen))
 
 
+async def test_the_bench_opens_without_complaint_before_the_first_event(tmp_path: Path, app_on: Make) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"")
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.loading is None)
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(app.screen, TuningScreen))
+        await pilot.pause()
+        assert not list(app._notifications)
+
+
 async def test_labels_are_kept_beside_the_bookmarks(log: Path, app_on: Make, tmp_path: Path) -> None:
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:

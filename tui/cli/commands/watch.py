@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from core.extension.hooks import Extension
     from core.live.bus import Subscriber
     from core.live.notices import ShownNotice
+    from core.logs.session import LogSession
     from core.settings import Settings
 
 _BATCH = 512
@@ -38,7 +39,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "path",
         metavar="PATH",
         nargs="?",
-        help="a log to follow, or `latest`; without it the newest active session, or a list to choose from",
+        help="a log to follow, PATH#SESSION where it holds several, or `latest`; "
+        "without it the newest active session, or a list to choose from",
     )
     add_hooks_option(parser)
     add_screen_options(parser)
@@ -82,27 +84,28 @@ def _run(args: argparse.Namespace) -> int:
         from core.errors import UsageError
 
         raise UsageError("--otlp, --metrics and --mind go with a watch without a screen; add --headless")
-    if not args.headless:
-        from tui.cli.recordings import split_path
+    from tui.cli.recordings import one_session, split_path
 
-        log, session = split_path(args.path or "")
-        named = _latest(settings) if log == "latest" else expanded(log) if log else None
+    log, wanted = split_path(args.path or "")
+    newest = log == "latest" or (args.headless and not log)
+    path = _latest(settings) if newest else expanded(log) if log else None
+    session = one_session(f"{path}#{wanted}", settings)[0] if wanted else None
+    if not args.headless or path is None:
         chosen = screen_settings(args, settings)
         edits = edits_of(chosen, args.assignments)
         with serving_hooks(chosen, args.hooks, args.project):
             return show_session(
-                named,
+                path,
                 chosen,
                 live=True,
-                session=session,
+                session=wanted,
                 project=args.project,
                 edits=edits,
                 faults=args.faults,
             )
-    path = _latest(settings) if args.path in ("latest", None) else Path(args.path)
     _refuse_other_files(path, settings)
     with serving_hooks(settings, args.hooks, args.project):
-        return Watch(path, settings, args).run()
+        return Watch(path, settings, args, session).run()
 
 
 def _refuse_other_files(path: Path, settings: Settings) -> None:
@@ -150,7 +153,10 @@ def _say(sentence: str) -> None:
 class Watch:
     """One session that is followed without a screen: its notices as lines."""
 
-    def __init__(self, path: Path, settings: Settings, args: argparse.Namespace) -> None:
+    def __init__(
+        self, path: Path, settings: Settings, args: argparse.Namespace, session: LogSession | None = None
+    ) -> None:
+        """Follow the session of a log, the one that is given where it holds several."""
         from core.agents.registry import make_kit
         from core.extension.use import listening
         from core.intake.link import IntakeLink
@@ -179,7 +185,7 @@ class Watch:
             _say(sentence)
         listeners += self._telemetry()
         self.driver = Driver(
-            Followed(path, make_kit(settings.ingest), settings),
+            Followed(session or path, make_kit(settings.ingest), settings),
             InitialStates(settings, initial, store=CarryOverStore()),
             carry_over=CarryOver(settings, initial=initial, use=not args.no_prior),
             bookmarks=Bookmarks,

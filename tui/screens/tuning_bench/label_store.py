@@ -34,7 +34,8 @@ def save_labels(
     """Write labels, or take them back; the widget is told of all there are by `Labelled`."""
     store = source.labels if source is not None else None
     if store is None:
-        widget.post_message(Failed("labels cannot be saved before the session is known"))
+        if labels:
+            widget.post_message(Failed("labels cannot be saved before the session is known"))
         return
 
     def work() -> None:

@@ -121,6 +121,11 @@ class SaveScreen(ModalScreen[Path | None]):
     def _next(self) -> None:
         self.focus_next()
 
+    @on(Input.Changed)
+    def _retyped(self) -> None:
+        """What was wrong with the last try is not said of the next one."""
+        self.query_one("#problem", Static).update("")
+
     @on(OptionList.OptionSelected)
     def _chosen(self, event: OptionList.OptionSelected) -> None:
         words = (event.option_id or "").split()

@@ -187,7 +187,7 @@ def _context(view: View, room: int) -> list[Line]:
     ink = "alert" if max(sleep.context, smaller) >= 0.9 else "plain"
     share, more = f"{100 * sleep.context:.0f}%", _turns(sleep.turns_to_compaction)
     if smaller >= 0.5:
-        more = f", or {min(100.0, 100 * smaller):.0f}% of {SIZE}"
+        more = f", or {min(100.0, 100 * smaller):.0f}% if {SIZE}"
     bar = meter(sleep.context, 6, ink, thin=True)
     forms: list[Line] = [
         [("context ", "quiet"), *bar, (f" {share}{more}", ink)],

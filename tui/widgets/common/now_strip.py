@@ -7,6 +7,7 @@ from typing import ClassVar
 from rich.cells import cell_len
 
 from core.report.formatting import age, count, plain, span
+from core.report.now import Now
 from tui.draw.line import Line, clipped, fit, path_end, wrapped
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
@@ -98,11 +99,19 @@ def _doing(view: View, width: int) -> Line:
     now = view.now
     if not now.tool:
         return _row("doing", [("no call yet", "quiet")], "", width)
-    lasted = max(0.0, view.at - now.doing_at)
-    since = f"for {span(lasted)}" if now.running else f"{age(lasted)} ago"
+    return _row("doing" if now.running else "did", _call(now), _since(view), width)
+
+
+def _call(now: Now) -> Line:
+    """The last call, and whether it was let through."""
     refused: Line = [("⊘ rejected  ", "alert")] if now.rejected else []
-    words: Line = [(plain(now.tool) + "  ", "strong"), *refused, (plain(now.doing), "plain")]
-    return _row("doing" if now.running else "did", words, since, width)
+    return [(plain(now.tool) + "  ", "strong"), *refused, (plain(now.doing), "plain")]
+
+
+def _since(view: View) -> str:
+    """How long the last call has run, or how long ago it was."""
+    lasted = max(0.0, view.at - view.now.doing_at)
+    return f"for {span(lasted)}" if view.now.running else f"{age(lasted)} ago"
 
 
 def _failed(view: View, width: int) -> Line:
@@ -125,7 +134,7 @@ def _doing_and_failed(view: View, width: int) -> Line:
     if not view.now.times:
         return _doing(view, width)
     now = view.now
-    needed = _LABEL + cell_len(now.tool) + 2 + cell_len(plain(now.doing)) + 12
+    needed = _LABEL + _length(_call(now)) + max(12, cell_len(_since(view)) + 2)
     call = 0 if now.failed == now.doing else cell_len(plain(now.failed)) + 2
     wanted = _LABEL + call + cell_len(plain(now.error)) + 6
     left = min(needed, max((width - _GAP) // 2, width - _GAP - wanted))

@@ -100,10 +100,8 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
             (f" · last: {f'{row.last_sign} {row.last}'.strip()}" if row.last else "", "$quiet"),
         ],
         [
-            (
-                f"{host}{plain(row.agent)} · {plain(row.model) or 'model unknown'} · {plain(row.project)}",
-                "",
-            )
+            (f"{host}{plain(row.agent)} · {plain(row.model) or 'model unknown'}", ""),
+            (f" · {plain(row.project)}" if row.project else "", ""),
         ],
         [
             (f"{row.state.replace('_', ' ')}, {row.pattern.replace('_', ' ')}", ""),

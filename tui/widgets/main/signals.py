@@ -55,15 +55,15 @@ How far to trust it: the feed is complete, each entry did happen in the model. W
 another matter: signals say that something is unusual *for this agent*.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "jump", "Go there", id="signals.jump", tooltip="Take the playhead to this entry"),
-        Binding("up,k", "cursor(-1)", "Newer", id="signals.up", tooltip="Choose the entry above", show=False),
+        Binding("enter", "jump", "go there", id="signals.jump", tooltip="Take the playhead to this entry"),
+        Binding("up,k", "cursor(-1)", "newer", id="signals.up", tooltip="Choose the entry above", show=False),
         Binding(
-            "down,j", "cursor(1)", "Older", id="signals.down", tooltip="Choose the entry below", show=False
+            "down,j", "cursor(1)", "older", id="signals.down", tooltip="Choose the entry below", show=False
         ),
         Binding(
             "pageup",
             f"cursor(-{_PAGE})",
-            "Page up",
+            "page up",
             id="signals.page_up",
             tooltip="Ten entries up",
             show=False,
@@ -71,12 +71,12 @@ another matter: signals say that something is unusual *for this agent*.
         Binding(
             "pagedown",
             f"cursor({_PAGE})",
-            "Page down",
+            "page down",
             id="signals.page_down",
             tooltip="Ten entries down",
             show=False,
         ),
-        Binding("a", "agents", "All agents", id="signals.agents", tooltip="All agents, or the one on screen"),
+        Binding("a", "agents", "all agents", id="signals.agents", tooltip="All agents, or the one on screen"),
         Binding("z", "zoom", "zoom", id="signals.zoom", tooltip="This panel alone, with its details"),
     ]
 

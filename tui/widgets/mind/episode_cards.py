@@ -134,7 +134,11 @@ The opinion is the tier this moment would deserve.
                 )
         spent = money(tiers.total_money, tiers.total_priced, tiers.total_unpriced)
         made += [
-            pair("session", f"{_tokens(view, tiers.total_tokens)}  {spent}", width),
+            pair(
+                "session" if len(view.agents) == 1 else "this agent",
+                f"{_tokens(view, tiers.total_tokens)}  {spent}",
+                width,
+            ),
             pair("this moment deserves", opinion.tier, width, ink="strong"),
         ]
         if opinion.tier != opinion.wanted:

@@ -178,6 +178,6 @@ def test_a_window_that_a_plan_may_leave_smaller_is_told_beside_the_large_one(vie
     )
     frame = replace(view.frame, mind=replace(view.frame.mind, sleep=sleep))
     line, *_ = said(replace(view, frame=frame, subject=replace(view.subject, tool="claude-code")), 120, 2)
-    assert "17%, or 96% of 200k" in line
+    assert "17%, or 96% if 200k" in line
     line, *_ = said(replace(view, frame=frame, subject=replace(view.subject, tool="codex")), 120, 2)
     assert "17%" in line and "200k" not in line

@@ -46,6 +46,17 @@ async def test_keys_are_whole_on_every_screen(screen: str, size: tuple[int, int]
         await until(pilot, whole)
 
 
+@pytest.mark.parametrize("panel", range(7))
+async def test_what_a_key_does_is_written_small_in_every_panel(panel: int) -> None:
+    app = Observatory(recorded(60, 1), 40)
+    async with app.run_test(size=(200, 60)) as pilot:
+        line = app.screen.query_one(KeyLine)
+        await until(pilot, lambda: bool(line.keys))
+        await pilot.press(str(panel))
+        await pilot.pause()
+        assert [key.description for key in line.keys if key.description != key.description.lower()] == []
+
+
 async def test_keys_make_room_for_the_bench_beside_and_when_the_terminal_shrinks() -> None:
     app = Observatory(recorded(60, 1), 40)
 

@@ -87,6 +87,15 @@ def test_a_call_that_was_not_let_through_is_said_to_be_rejected(width: int, heig
     assert "rejected" not in "\n".join(said(view(), width, height))
 
 
+@pytest.mark.parametrize("doing", ["", "npm test"])
+def test_the_last_call_is_not_cut_while_there_is_room_beside_what_failed(doing: str) -> None:
+    long_ago = replace(NOW, doing=doing, doing_at=START - 278 * 86_400 - 80_000, failed="", error="")
+    line = said(view(now=long_ago), 78, 2)[1]
+    assert f"doing   Bash  {doing}" in line and "for 278d 22h" in line and "failed  Bash" in line
+    refused = replace(NOW, doing=doing, running=False, rejected=True, failed="", error="")
+    assert f"did     Bash  ⊘ rejected  {doing}" in said(view(now=refused), 78, 2)[1]
+
+
 def test_nothing_failed_leaves_the_room_to_the_command() -> None:
     fine = replace(NOW, times=0, failed="", error="", failures=0, doing="x" * 300)
     line = said(view(now=fine), 118, 4)[2]

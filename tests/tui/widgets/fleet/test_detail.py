@@ -44,6 +44,11 @@ def test_of_an_unread_session_only_what_is_known_is_said(rows: tuple[FleetRow, .
     assert "frustration" in session_detail(rows[0], NOW, 6, 120).plain
 
 
+def test_a_project_that_is_unknown_leaves_no_empty_place(rows: tuple[FleetRow, ...]) -> None:
+    said = session_detail(replace(rows[0], project=""), NOW, 6, 120).plain
+    assert not any(line.rstrip().endswith("·") for line in said.splitlines())
+
+
 def test_what_was_not_read_is_unknown(rows: tuple[FleetRow, ...]) -> None:
     row = replace(rows[0], partial=True, facts=replace(rows[0].facts, subagents=2))
     said = session_detail(row, NOW, 6, 160).plain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from core.settings import Settings
 from core.settings.draft import Draft, Drafted, nudged_value, parse_value, value_text
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.listing import SettingGroup, SettingRow, group_sentence, list_rows, setting_groups
-from core.store.profile_files import PRESETS, ProfileFiles, taken_over
+from core.store.profile_files import PRESETS, PROFILE, ProfileFiles, other_figures, taken_over
 from core.store.profiles import read_profile, read_profiles
+from core.timeline.rerun import overlaid
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIf, WhatIfResult, changed_series
 from tui.widgets.tuning.setting_rows import line_of
@@ -52,6 +54,21 @@ def test_every_nudge_stays_within_what_is_allowed(fine: bool) -> None:
             there = nudged_value(tunable, nudged_value(tunable, tunable.default, 1, fine=fine), 1, fine=fine)
             back = nudged_value(tunable, tunable.default, -1, fine=fine)
             assert there != tunable.default or back != tunable.default, name
+
+
+def test_all_is_as_in_force_again_once_all_is_reset() -> None:
+    bounded = "receptor.flow.bounded"
+    figures = {**other_figures(Settings(), "as-published"), PROFILE: "as-published", bounded: True}
+    base = overlaid(Settings(), figures)
+
+    def implied(standing: Settings, values: Mapping[str, Any]) -> dict[str, Any]:
+        return other_figures(standing, values[PROFILE]) if PROFILE in values else {}
+
+    draft = Draft(base, implied)
+    for preset in read_profiles([("built-in", PRESETS)]):
+        assert draft.lay(taken_over(preset, base)) == ""
+        draft.reset(tunables())
+        assert draft.edits == {} and draft.settings == base, preset.name
 
 
 def test_what_is_shown_can_be_typed_again() -> None:
