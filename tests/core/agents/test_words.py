@@ -333,12 +333,13 @@ def test_a_secret_in_a_list_of_words_is_not_told() -> None:
 
 
 def test_a_log_that_was_written_anew_shows_no_torn_lines(tmp_path: Path) -> None:
-    """The places of its events are those of other lines by then."""
+    """The places of its events lie amid other lines by then."""
     lines = [
-        samples.says(0, "hello"),
-        samples.asks(1, "a", "Bash", {"command": "ls"}),
-        samples.says(3, "go on"),
+        samples.says(0, "hello there"),
+        samples.asks(1, "a", "Bash", {"command": "make"}),
+        samples.answers(2, "a", "total 0"),
+        samples.says(3, "go on then"),
     ]
-    events = written(tmp_path, [*lines[:2], samples.answers(2, "a", "total 0"), lines[2]])
+    events = written(tmp_path, lines)
     written(tmp_path, [{"type": "summary", "summary": "a mill", "leafUuid": "1"}, *lines])
     assert {words_of(event) for event in events} == {Words()}
