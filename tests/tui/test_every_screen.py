@@ -50,6 +50,26 @@ async def test_help_and_the_way_back(
 
 
 @pytest.mark.usefixtures("home")
+async def test_what_is_opened_over_the_empty_fleet_is_not_left_with_it(
+    app_on: Callable[..., NooscopeApp], log: Path
+) -> None:
+    app = app_on(log, live=False)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot, lambda view: view.total > 200)
+        await press_each(pilot, "f")
+        fleet = app.screen
+        assert isinstance(fleet, FleetScreen)
+        await until(pilot, lambda: fleet.has_class("-empty"))
+        await press_each(pilot, "question_mark")
+        help_screen = app.screen
+        fleet.visit()
+        await pilot.pause()
+        assert app.screen is help_screen
+        await press_each(pilot, "escape", "escape")
+        assert isinstance(app.screen, MainScreen)
+
+
+@pytest.mark.usefixtures("home")
 async def test_where_there_is_no_session_escape_stays(app_on: Callable[..., NooscopeApp], log: Path) -> None:
     app = app_on(log, live=False)
     async with app.run_test(size=(80, 24)) as pilot:

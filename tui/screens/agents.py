@@ -27,4 +27,5 @@ class AgentsScreen(Board):
 
     def on_select_agent(self, _: SelectAgent) -> None:
         """The app shows that agent; the screen below is where it is seen."""
-        self.dismiss()
+        if self.is_active:
+            self.dismiss()

@@ -253,7 +253,7 @@ class FleetScreen(Screen[None]):
 
     def _go_back(self) -> None:
         self._returns = False
-        if getattr(self.app, "view", None) is not None:
+        if self.is_active and getattr(self.app, "view", None) is not None:
             self.dismiss()
             self.app.notify("no session was found on this machine: q leaves nooscope", markup=False)
 

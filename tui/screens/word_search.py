@@ -109,8 +109,13 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
         self.watch(self.app, "words", self._hide, init=False)
 
     def _hide(self, words: bool) -> None:
-        if not words:
+        """Leave, as all that is listed are words; below another screen, once that one is left."""
+        if not words and self.is_active:
             self.dismiss()
+
+    def on_screen_resume(self) -> None:
+        if not getattr(self.app, "words", True):
+            self.call_later(self._hide, False)
 
     def on_input_changed(self, message: Input.Changed) -> None:
         message.stop()

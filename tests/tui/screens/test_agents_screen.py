@@ -103,6 +103,21 @@ async def test_trouble_stands_on_the_row_of_who_has_it(app_on: Make) -> None:
         assert "at work" in rows["● general-purpose 2"]
 
 
+async def test_enter_twice_at_once_goes_there_once(family: Path, app_on: Make) -> None:
+    app = app_on(family, live=False)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await shown(app, pilot, lambda view: view.total > 6)
+        await pilot.press("end", "S")
+        await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
+        await pilot.press("down")
+        panel = app.screen.query_one(AgentList)
+        panel.action_choose()
+        panel.action_choose()
+        await until(pilot, lambda: isinstance(app.screen, MainScreen))
+        await shown(app, pilot, lambda view: view.agent != MAIN)
+        assert len(app.screen_stack) == 1
+
+
 async def test_nobody_is_at_work_before_the_first_event(tmp_path: Path, app_on: Make) -> None:
     log = tmp_path / "log.jsonl"
     log.write_bytes(b"")

@@ -11,6 +11,8 @@ from textual.widgets import Input, OptionList, Static
 from tests.core.logs import log_lines as logs
 from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
+from tui.screens.help import HelpScreen
+from tui.screens.main import MainScreen
 from tui.screens.word_search import WordSearchScreen
 
 
@@ -60,3 +62,24 @@ async def test_it_says_when_nothing_is_found_and_esc_goes_back(
         await until(pilot, lambda: str(line.content).startswith("nothing found; try fewer words"))
         await pilot.press("escape")
         await until(pilot, lambda: len(app.screen_stack) == 1)
+
+
+async def test_words_that_are_hidden_from_help_are_not_seen_again_behind_it(
+    machine: Path, log: Path, app_on: Callable[..., NooscopeApp]
+) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("F")
+        await until(pilot, lambda: isinstance(app.screen, WordSearchScreen))
+        await pilot.press(*"needle")
+        found = app.screen.query_one(OptionList)
+        await until(pilot, lambda: found.option_count == 1)
+        await pilot.press("down", "question_mark")
+        await until(pilot, lambda: isinstance(app.screen, HelpScreen))
+        await pilot.press("h")
+        await pilot.pause()
+        assert isinstance(app.screen, HelpScreen)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, MainScreen))
+        assert len(app.screen_stack) == 1
