@@ -109,7 +109,7 @@ async def test_hidden_words_of_a_hook_are_neither_shown_nor_told(app: NooscopeAp
         assert view.status is not None and view.status.why == "it waits for your answer"
         await until(pilot, lambda: bool(len(app._notifications)))
         told = [notice.message for notice in app._notifications]
-        assert told == ["▲ needs you: It waits for your answer."]
+        assert told == ["▲ It waits for your answer."]
         await pilot.press("h")
         await shown(app, pilot, lambda view: view.status is not None and "rm -rf" in view.status.why)
         assert len(app._notifications) == 1

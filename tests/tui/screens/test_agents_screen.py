@@ -85,7 +85,9 @@ async def test_trouble_stands_on_the_row_of_who_has_it(app_on: Make) -> None:
     """By the same name in the status, the header, the palette, the transcript and here."""
     app = app_on(find_sample("storm").path, live=False)
     async with app.run_test(size=(160, 40)) as pilot:
-        await shown(app, pilot, lambda view: view.total > 500)
+        await shown(app, pilot, lambda view: view.total > 500 and view.playing)
+        await pilot.press("space")
+        await shown(app, pilot, lambda view: not view.playing)
         app.post_message(Seek(189))
         view = await shown(app, pilot, lambda view: view.index == 189)
         assert view.status is not None and view.status.word == "looping"
