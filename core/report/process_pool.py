@@ -11,8 +11,9 @@ import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import active_children, get_context
+from multiprocessing import get_context
 from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 from core.errors import NooscopeError
@@ -136,8 +137,9 @@ def _end(pool: ProcessPoolExecutor) -> None:
     ended in the middle of its answer leaves the pool waiting for the rest, as long as anybody holds the pipe
     open to write: by then that is this process alone, which never does.
     """
-    for child in active_children():
-        child.kill()
+    helpers: dict[int, BaseProcess] = getattr(pool, "_processes", None) or {}
+    for helper in list(helpers.values()):
+        helper.kill()
     answers = getattr(getattr(pool, "_result_queue", None), "_writer", None)
     if answers is not None:
         answers.close()

@@ -75,7 +75,8 @@ class KeptAnswers:
         with contextlib.suppress(OSError), os.scandir(self.folder) as entries:
             for entry in entries:
                 with contextlib.suppress(OSError):
-                    found.append((entry.stat(), entry.path))
+                    if entry.is_file(follow_symlinks=False):
+                        found.append((entry.stat(), entry.path))
         found.sort(key=lambda one: (-one[0].st_mtime_ns, one[1]))
         return [(Path(path), status.st_size) for status, path in found]
 

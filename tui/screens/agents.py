@@ -27,5 +27,4 @@ class AgentsScreen(Board):
 
     def on_select_agent(self, _: SelectAgent) -> None:
         """The app shows that agent; the screen below is where it is seen."""
-        if self.is_active:
-            self.dismiss()
+        self.dismiss()

@@ -11,7 +11,6 @@ from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.reactive import var
-from textual.screen import Screen
 from textual.widget import Widget
 
 from core.settings.screen import ScreenSettings
@@ -21,6 +20,7 @@ from tui.draw.kept_lines import with_kept_lines
 from tui.feed.messages import ScreenChanged
 from tui.feed.view import View
 from tui.screens.breakpoints import HEIGHTS, WIDTHS
+from tui.screens.leaving import LeftOnce
 from tui.widgets.common.card import Card
 from tui.widgets.common.card_columns import CardColumns
 from tui.widgets.common.header import StatusHeader
@@ -33,7 +33,7 @@ ZOOMED = dict.fromkeys(("panel.zoom", "paths.zoom", "signals.zoom"), "all panels
 """What the keys that zoom are called while a panel is alone."""
 
 
-class Board(Screen[None]):
+class Board(LeftOnce[None]):
     """A screen that watches the same view as the main one."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = "board.tcss"
@@ -67,9 +67,9 @@ class Board(Screen[None]):
         yield KeyLine()
 
     def shared(self) -> Iterable[tuple[Panel, Panel]]:
-        """Panels of the screen below, each with the one here that shows the same."""
+        """Panels of the screen below, each with the one here that shows the same; none once it is left."""
         stack = self.app.screen_stack
-        place = stack.index(self)
+        place = stack.index(self) if self in stack else 0
         below = stack[place - 1].query(TimelineStrip) if place else ()
         yield from zip(below, self.query(TimelineStrip), strict=False)
 

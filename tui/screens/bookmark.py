@@ -10,12 +10,12 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Label
 
 from core.report.formatting import plain
 from core.store.bookmarks import Bookmark
 from tui.feed.messages import RemoveBookmark, SetBookmark
+from tui.screens.leaving import Dialog
 
 _BOX = """
     align: center middle;
@@ -28,7 +28,7 @@ _BOX = """
 """
 
 
-class NoteScreen(ModalScreen[str | None]):
+class NoteScreen(Dialog[str | None]):
     """A line for the note; gives it back, or None where no bookmark is wanted."""
 
     DEFAULT_CSS = f"NoteScreen {{ {_BOX} }}"
@@ -50,7 +50,7 @@ class NoteScreen(ModalScreen[str | None]):
         self.dismiss(message.value.strip())
 
 
-class RemovalScreen(ModalScreen[bool | None]):
+class RemovalScreen(Dialog[bool | None]):
     """Whether the bookmark that stands here should go."""
 
     DEFAULT_CSS = f"RemovalScreen {{ {_BOX} }}"

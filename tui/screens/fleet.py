@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.reactive import var
-from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from core.live.fleet.order import SORTINGS, Order, listed
@@ -28,6 +27,7 @@ from core.timeline.run_inputs import InitialStates
 from tui.feed.messages import AnswerPermit, Failed, OpenSession
 from tui.screens.at_hand import copy_resume, show_pane
 from tui.screens.breakpoints import HEIGHTS, WIDTHS
+from tui.screens.leaving import LeftOnce
 from tui.widgets.common.key_line import KeyLine, permit_bindings
 from tui.widgets.fleet.detail import fleet_title, session_detail
 from tui.widgets.fleet.fleet_table import FleetTable
@@ -60,7 +60,7 @@ _BY_READING = ("frustration", "tokens", "agent")
 """Sort orders whose column stands among the axes."""
 
 
-class FleetScreen(Screen[None]):
+class FleetScreen(LeftOnce[None]):
     """A table that keeps itself up to date, and a word about the session under the cursor."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = "fleet.tcss"

@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, Label
 
 from core.errors import NooscopeError
 from core.timeline.places import parse_place
 from core.timeline.timeline import Timeline
 from tui.feed.messages import Seek
+from tui.screens.leaving import Dialog
 
 
-class GotoScreen(ModalScreen[str]):
+class GotoScreen(Dialog[str]):
     """A line to type a time or an event's number into; gives back what was typed."""
 
     DEFAULT_CSS = """

@@ -9,13 +9,13 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Label
 
 from core.intake.link import IntakeLink
 from core.live.hook_signs import HookSigns, PermitQuestion
 from core.report.formatting import plain
 from tui.screens.fleet import FleetScreen
+from tui.screens.leaving import Dialog
 
 _DONE = {
     "once": "let pass, once",
@@ -24,7 +24,7 @@ _DONE = {
 }
 
 
-class ReasonScreen(ModalScreen[str | None]):
+class ReasonScreen(Dialog[str | None]):
     """A line for the reason; gives it back, or None where the call waits on."""
 
     DEFAULT_CSS = """

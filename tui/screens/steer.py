@@ -8,7 +8,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Label
 
 from core.intake.link import IntakeLink
@@ -17,12 +16,13 @@ from core.report.formatting import plain
 from core.response.advice import sentence
 from core.settings import Settings
 from tui.feed.messages import PreviewSteer
+from tui.screens.leaving import Dialog
 
 _EMPTY = "[nooscope] and your words, on one line, after its next call or with your next prompt"
 _MORE = "write a fact rather than an order: “the mock still returns the old shape”"
 
 
-class SteerScreen(ModalScreen[None]):
+class SteerScreen(Dialog[None]):
     """Enter shows what the sentence would do, enter again sends it, a changed sentence is shown again."""
 
     DEFAULT_CSS = """

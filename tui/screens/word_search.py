@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
@@ -27,6 +26,7 @@ from core.store.reading_cache import reading_cache
 from core.store.word_index import Narrowed, WordIndex
 from tui.draw.line import fit
 from tui.feed.messages import OpenSession
+from tui.screens.leaving import LeftOnce
 from tui.widgets.common.key_line import KeyLine
 
 _MOST = 40
@@ -37,7 +37,7 @@ _AGAIN = 1.0
 _SPEAKERS = {"asked": "you", "said": "agent", "call": "call", "result": "result"}
 
 
-class WordSearchScreen(Screen[None]):
+class WordSearchScreen(LeftOnce[None]):
     """A line to type into and the places below it, the latest first."""
 
     DEFAULT_CSS = """
@@ -110,7 +110,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
 
     def _hide(self, words: bool) -> None:
         """Leave, as all that is listed are words; below another screen, once that one is left."""
-        if not words and self.is_active:
+        if not words:
             self.dismiss()
 
     def on_screen_resume(self) -> None:

@@ -29,6 +29,13 @@ def test_an_answer_is_given_again_until_it_is_forgotten(answers: KeptAnswers) ->
     assert (answers.load("a"), answers.clear()) == (None, False)
 
 
+def test_what_is_no_answer_is_left_alone(answers: KeptAnswers) -> None:
+    (answers.folder / "folder").mkdir(parents=True)
+    answers.save("a", b"one", LIMIT)
+    assert answers.clear()
+    assert [path.name for path in answers.folder.iterdir()] == ["folder"]
+
+
 def test_nobody_else_may_read_one(answers: KeptAnswers) -> None:
     answers.save("a", b"one", LIMIT)
     assert stat.S_IMODE((answers.folder / "a").stat().st_mode) == 0o600

@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -20,6 +19,7 @@ from core.report.formatting import count, plain
 from core.settings.draft import Draft
 from core.store.profile_files import Kind, ProfileFiles
 from core.store.profiles import Scope, SettingsProfile
+from tui.screens.leaving import Dialog
 
 _CSS = """
 {name} {{
@@ -41,7 +41,7 @@ _LEAVE = Binding("escape", "dismiss(None)", "back", id="profiles.leave", tooltip
 _SCOPES: dict[Scope, str] = {"built-in": "preset", "user": "mine", "project": "this project"}
 
 
-class ProfilePicker(ModalScreen[SettingsProfile | None]):
+class ProfilePicker(Dialog[SettingsProfile | None]):
     """Presets and profiles, each with its sentence."""
 
     DEFAULT_CSS = _CSS.format(name="ProfilePicker")
@@ -84,7 +84,7 @@ class SaveWish(NamedTuple):
     sentence: str = ""
 
 
-class SaveScreen(ModalScreen[Path | None]):
+class SaveScreen(Dialog[Path | None]):
     """A name and a sentence for a profile, or only into a settings file; stays open until it is saved."""
 
     DEFAULT_CSS = _CSS.format(name="SaveScreen")
@@ -128,6 +128,8 @@ class SaveScreen(ModalScreen[Path | None]):
 
     @on(OptionList.OptionSelected)
     def _chosen(self, event: OptionList.OptionSelected) -> None:
+        if not self.is_active:
+            return
         words = (event.option_id or "").split()
         kind: Kind = "profile" if words[0] == "profile" else "settings"
         scope: Scope = "user" if words[1] == "user" else "project"

@@ -1,0 +1,63 @@
+"""A key pressed twice before a screen is gone leaves that screen alone, not the one below it too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.screen import Screen
+from textual.widgets import Input
+
+from core.live.hook_signs import PermitQuestion
+from core.store.bookmarks import Bookmark
+from tests.tui.conftest import shown, until
+from tui.app import NooscopeApp
+from tui.screens.bookmark import NoteScreen, RemovalScreen
+from tui.screens.goto import GotoScreen
+from tui.screens.mind import MindScreen
+from tui.screens.permit import ReasonScreen
+from tui.screens.tuning_bench.profile_screens import ProfilePicker
+
+ASKED = PermitQuestion(3, 0.0, "session", "Bash", "make", "")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        GotoScreen,
+        lambda: NoteScreen(3),
+        lambda: RemovalScreen(Bookmark("here", 3, 0.0, 0.0)),
+        lambda: ReasonScreen(ASKED),
+        lambda: ProfilePicker([]),
+        MindScreen,
+    ],
+)
+async def test_a_screen_takes_only_itself_away(
+    make: Callable[[], Screen[None]], log: Path, app_on: Callable[..., NooscopeApp]
+) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        below = app.screen
+        app.push_screen(opened := make())
+        await until(pilot, lambda: app.screen is opened)
+        opened.dismiss()
+        opened.dismiss()
+        await until(pilot, lambda: app.screen is below)
+        assert app.screen_stack == [below]
+
+
+@pytest.mark.parametrize("key", ["g", "b"])
+async def test_enter_twice_at_once(key: str, log: Path, app_on: Callable[..., NooscopeApp]) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        below = app.screen
+        await pilot.press(key)
+        await until(pilot, lambda: app.screen is not below)
+        line = app.screen.query_one(Input)
+        await line.action_submit()
+        await line.action_submit()
+        await until(pilot, lambda: app.screen is below)
+        assert app.screen_stack == [below]
