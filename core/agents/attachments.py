@@ -10,7 +10,8 @@ from core.agents.loose import items, text
 _DEEPEST = 8
 _IMAGES = frozenset(("image", "input_image", "image_url", "local_image", "localImage"))
 _LISTED = ("images", "local_images", "image_urls")
-_MIMES = ("mime", "mimeType", "media_type")
+_MIMES = ("mime", "mimeType", "media_type", "mime_type", "MIMEType")
+_RESULTS = frozenset(("tool_result", "toolResponse", "functionResponse"))
 
 
 def attached(values: Iterable[Any]) -> str:
@@ -21,6 +22,15 @@ def attached(values: Iterable[Any]) -> str:
         (kinds.count("document"), "a document", "documents"),
     )
     return " and ".join(one if number == 1 else f"{number} {many}" for number, one, many in told if number)
+
+
+def attached_to(parts: Iterable[Any]) -> str:
+    """The same of the parts of a prompt, among which may be what calls came back with."""
+    return attached(
+        part
+        for part in parts
+        if isinstance(part, dict) and text(part.get("type")) not in _RESULTS and _RESULTS.isdisjoint(part)
+    )
 
 
 def _found(value: Any, depth: int) -> list[str]:

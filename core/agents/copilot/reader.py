@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from core.agents.advice import said_event, split_advice
+from core.agents.attachments import attached_to
 from core.agents.calls import Result
 from core.agents.copilot.links import CopilotLinks
-from core.agents.loose import LooseReader, kept, table, text, whole_number, words
+from core.agents.loose import LooseReader, items, kept, table, text, whole_number, words
 from core.agents.usage import ENDED, failed_turn
 from core.events import AgentEnd, AgentStart, Compaction, Event, Outcome, SessionEnd, Where
 from core.logs.format import Format, Sample
@@ -105,14 +106,14 @@ class CopilotReader(LooseReader):
         self._model = text(entry.data.get("newModel")) or self._model
 
     def _said(self, entry: _Entry) -> None:
-        said = text(entry.data.get("content"))
+        said = text(entry.data.get("content")) or attached_to(items(entry.data.get("attachments")))
         own = entry.data.get("isAutopilotContinuation") is True or "agentId" in entry.record
         if said.strip() and not own and entry.data.get("source") in (None, "", "user"):
             self._close(self.agent, entry.out)
             entry.out.append(self.prompt(entry.at, said, self.here()))
 
     def _answered(self, entry: _Entry) -> None:
-        said = text(entry.data.get("content"))
+        said = text(entry.data.get("content")) or attached_to(items(entry.data.get("attachments")))
         turn = self.kit.models.turn(
             entry.at,
             message=text(entry.data.get("messageId")),

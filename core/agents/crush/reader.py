@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import structs
 
+from core.agents.attachments import attached_to
 from core.agents.calls import Calls, Result, agent_report
 from core.agents.crush.store import crush_listing, crush_rows, project_of
 from core.agents.loose import LooseReader, amount, decode, items, table, text, whole_number
@@ -144,7 +145,7 @@ class CrushReader(LooseReader):
         if role == "assistant":
             self._answer(row, parts, table(finished), agent, at, out)
         elif role == "user" and agent == self.agent:
-            said = _texts(parts)
+            said = _texts(parts) or attached_to(part for _, part in parts)
             if said.strip():
                 out.append(self.prompt(at, said, self.here()))
         elif role == "tool":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.agents.attachments import attached_to
 from core.agents.calls import Result
 from core.agents.droid.links import DroidLinks
 from core.agents.loose import LooseReader, items, kept, table, text, words
@@ -86,8 +87,8 @@ class DroidReader(LooseReader):
                 spoken = text(part.get("text"))
                 if spoken.strip() and not spoken.lstrip().startswith(_ADDED):
                     said.append(spoken)
-        if said:
-            out.append(self.prompt(at, "\n".join(said), self.here()))
+        if told := "\n".join(said) or attached_to(items(content)):
+            out.append(self.prompt(at, told, self.here()))
 
     def _answer(self, name: str, message: dict[str, Any], at: float, out: list[Event]) -> None:
         said = spoken([message], agent=True)

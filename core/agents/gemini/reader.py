@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.advice import said_event, split_advice
+from core.agents.attachments import attached_to
 from core.agents.calls import Result, agent_report
 from core.agents.gemini.links import GeminiLinks
 from core.agents.loose import LooseReader, decode, items, table, text, whole_number, words
@@ -78,6 +79,8 @@ class GeminiReader(LooseReader):
             return
         at = self.moment(message.get("timestamp"))
         said = words(message.get("content"))
+        if kind == "user":
+            said = said or attached_to(items(message.get("content")))
         if kind == "user" and said and said != _CONTINUE:
             out.extend(self.usage.close_all())
             out.append(self.prompt(at, said, where))

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import structs
 
+from core.agents.attachments import attached_to
 from core.agents.calls import Calls, Result
 from core.agents.fingerprint import fingerprint
 from core.agents.goose.store import goose_listing, goose_rows
@@ -104,8 +105,9 @@ class GooseReader(LooseReader):
             )
             held = self._spent.get(self.session, (0, 0, 0))[2]
             out.append(structs.replace(turn, context_tokens=held, cost=0.0 if self._priced else None))
-        elif row.get("role") == "user" and said.strip():
-            out.append(self.prompt(at, said, self.here()))
+        elif row.get("role") == "user":
+            said = said if said.strip() else attached_to(part for _, part in parts)
+            out += [self.prompt(at, said, self.here())] if said else []
         for place, part in parts:
             self._part(f"{self._line}/{place}", part, at, out)
 

@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from typing import Any
 
+from core.agents.attachments import attached_to
 from core.agents.calls import Result
 from core.agents.kimi.places import kimi_files, session_of
-from core.agents.loose import LooseReader, table, text, whole_number, words
+from core.agents.loose import LooseReader, items, table, text, whole_number, words
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Outcome, ToolUse, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -104,7 +105,7 @@ class KimiReader(LooseReader):
             out.append(AgentStart(at=at, agent=MAIN, where=where, child=self.agent, role=self._role))
 
     def _asked(self, record: dict[str, Any], out: list[Event]) -> None:
-        said = words(record.get("input"))
+        said = words(record.get("input")) or attached_to(items(record.get("input")))
         person = text(table(record.get("origin")).get("kind")) in ("", "user")
         if person and said.strip() and self.agent == MAIN:
             out.append(self.prompt(self.now, said, self.here()))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.agents.attachments import attached_to
 from core.agents.calls import Result, agent_report
 from core.agents.kimi.places import session_of
-from core.agents.loose import LooseReader, decode, table, text, whole_number, words
+from core.agents.loose import LooseReader, decode, items, table, text, whole_number, words
 from core.agents.outcomes import exit_code
 from core.events import AgentStart, Compaction, Event, ToolUse, Turn, Where
 from core.logs.format import Format, Sample
@@ -63,7 +64,8 @@ class KimiWireReader(LooseReader):
             del self._said[agent]
         match message.get("type"):
             case "TurnBegin" | "SteerInput":
-                said = words(payload.get("user_input"))
+                given = payload.get("user_input")
+                said = words(given) or attached_to(items(given))
                 if said.strip() and agent == self.agent:
                     out.append(self.prompt(at, said, self.here()))
             case "StepInterrupted":

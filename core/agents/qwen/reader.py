@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from core.agents.attachments import attached_to
 from core.agents.calls import Result, agent_report
 from core.agents.loose import LooseReader, items, table, text, whole_number, words
 from core.agents.qwen.links import QwenLinks
@@ -76,7 +77,7 @@ class QwenReader(LooseReader):
     def _prompt(self, at: float, parts: list[Any], out: list[Event]) -> None:
         texts = [text(table(part).get("text")) for part in parts]
         said = "\n".join(one for one in texts if one and not one.startswith(_INJECTED))
-        if said:
+        if said := said or attached_to(parts):
             out.append(self.prompt(at, said, self.here()))
 
     def _answer(self, at: float, line: dict[str, Any], parts: list[Any], out: list[Event]) -> None:
