@@ -39,7 +39,7 @@ from tui.keys import KEYS
 from tui.screens.main import MainScreen
 from tui.screens.palette_providers import PROVIDERS
 from tui.screens.switcher import ScreenSwitcher
-from tui.session_app import SessionApp
+from tui.session_app import NOTHING_YET, SessionApp
 from tui.theme_files import THEMES_EVERY, ThemeFiles
 from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.panel import Panel
@@ -341,6 +341,8 @@ class NooscopeApp(SessionApp):
         """What happened since the person last looked."""
         if self.recording is not None and len(self.recording):
             self._switcher.toggle("recap", self._look, time.time(), all_settings=self.settings)
+        else:
+            self.complain(NOTHING_YET)
 
     def show_panel(self, panel: Panel) -> None:
         """Go back to the main screen and focus one of its panels."""

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from core.timeline.jumps import Landing
 
 
+NOTHING_YET = "nothing is recorded yet"
+
+
 class SessionApp(App[None]):
     """What is shown of one session; what is asked of it goes up as a message."""
 
@@ -56,6 +59,8 @@ class SessionApp(App[None]):
 
         if self.view is not None and self.view.total:
             ask_bookmark(self, self.view.index, self.bookmarks)
+        else:
+            self.complain(NOTHING_YET)
 
     def action_zoom(self, steps: int) -> None:
         for strip in self.screen.query(TimelineStrip):
