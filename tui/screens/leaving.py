@@ -14,5 +14,5 @@ class LeftOnce(Screen[ScreenResultType]):
         return super().dismiss(result) if self.is_active else AwaitComplete()
 
 
-class Dialog(LeftOnce[ScreenResultType], ModalScreen[ScreenResultType]):
+class Dialog(ModalScreen[ScreenResultType], LeftOnce[ScreenResultType]):
     """A question over the screen below."""
