@@ -54,6 +54,7 @@ def test_every_frame_comes_back_whole(run: list[dict[str, Any]]) -> None:
         assert encode(frames.restore(frame)) == encode(state)
 
 
+@pytest.mark.plain
 def test_a_frame_is_read_while_the_next_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     frames = KeyFrames()
     first = frames.add(10, {"number": 1})
