@@ -56,9 +56,8 @@ def told_why(facts: Sequence[Fact]) -> list[Claim]:
         return by_kind.get(kind, [])
 
     failing = sorted(of("failed"), key=lambda fact: -fact.number)
-    claims = _each(
-        (*of("loop"), *of("halt"), *failing[:3], *of("unsolved")[-1:], *of("rate"), *of("context"))
-    )
+    standing = (*of("loop"), *of("halt"), *of("open"))
+    claims = _each((*standing, *failing[:3], *of("unsolved")[-1:], *of("rate"), *of("context")))
     if failing and not of("passed"):
         words = "No test, build or commit has passed since it was last asked for something."
         claims.append(Claim(words, (failing[0].number,)))
@@ -82,7 +81,8 @@ def _verdict(by_kind: Mapping[str, Sequence[Fact]], reasons: bool) -> list[Claim
         return _each(stands)
     if "stuck" in words or any(by_kind.get(kind) for kind in ("loop", "halt", "unsolved")):
         return []
-    may = "may be" if by_kind.get("rate") or by_kind.get("context") else "does not look"
+    doubtful = any(by_kind.get(kind) for kind in ("open", "rate", "context"))
+    may = "may be" if doubtful else "does not look"
     return [Claim(f"It {may} stuck; {words}.", (number,))]
 
 

@@ -135,6 +135,19 @@ def test_why_tells_of_a_question_that_waits_beside_other_calls() -> None:
         assert words[0].startswith("It waits for your answer (AskUserQuestion)")
 
 
+def test_why_tells_of_a_last_call_without_a_result() -> None:
+    """It may wait for a permission: nothing may be said to be well."""
+    edit = ToolUse(at=9.0, action="file_edit", tool="Edit", targets=("a.c",), outcome="pending", call=1)
+    timeline = Timeline(SETTINGS)
+    timeline.extend([Prompt(at=0.0, characters=5), Turn(at=9.0, stop="tool_use"), edit])
+    words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
+    assert words[0].startswith("It may be stuck; ")
+    assert words[1].startswith('Its last call has no result: Edit "a.c"; it still runs, waits for your')
+    timeline.extend([replace(edit, at=10.0, outcome="success", call=2)])
+    words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
+    assert words[0].startswith("Nothing in the log speaks for being stuck")
+
+
 def test_why_tells_of_a_sub_agent_that_goes_round_in_circles() -> None:
     timeline = Timeline(SETTINGS)
     circles = [replace(CIRCLING, at=40.0 + number, agent="a1") for number in range(9)]
