@@ -11,7 +11,7 @@ from core.live.driver import Driver
 from core.live.source import Followed, Saved, Target, find_session
 from core.store.bookmarks import Bookmarks
 from core.timeline.cache import Cache
-from core.timeline.opening import seed_of, stamps
+from core.timeline.opening import seed_of, session_stamps
 from core.timeline.run_inputs import InitialStates, RunInputs
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def open_recording(
         )
     saved, inputs = Saved(session, kit, settings), initial_states.of(session.id)
     kept = cache.load(session.id, *inputs) if cache is not None else None
-    recorded = kept.timeline if kept is not None and kept.sources == stamps(session) else None
+    recorded = kept.timeline if kept is not None and kept.sources == session_stamps(session) else None
     saved.behind = recorded is None
     return Driver(
         saved, initial_states, inputs=inputs, record=True, recorded=recorded, wall=wall, extensions=extensions
@@ -70,4 +70,4 @@ def keep_recording(driver: Driver, cache: Cache | None) -> None:
     session, timeline, inputs = driver.source.session, driver.timeline, driver.inputs
     least = inputs.settings.timeline.cache.least
     if cache is not None and session is not None and timeline is not None and len(timeline) >= least:
-        cache.save(session.id, timeline, stamps(session), inputs.later)
+        cache.save(session.id, timeline, session_stamps(session), inputs.later)

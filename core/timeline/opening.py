@@ -44,7 +44,7 @@ def seed_of(session: str) -> int:
     return int.from_bytes(blake3(session.encode("utf-8", "surrogatepass")).digest(8), "big")
 
 
-def stamps(session: LogSession) -> tuple[LogStamp, ...]:
+def session_stamps(session: LogSession) -> tuple[LogStamp, ...]:
     """How all logs of a session stand that its events come from."""
     logs = (*session.logs, *session.helpers)
     return tuple(found for log in logs if (found := LogStamp.of(log.path)) is not None)
@@ -62,7 +62,7 @@ def record(
 ) -> Timeline | None:
     """The whole session as a recording, begun from its own seed; None where the reading was stopped."""
     begun = initial._replace(seed=seed_of(session.id))
-    sources = stamps(session)
+    sources = session_stamps(session)
     kept = cache.load(session.id, settings, begun, later) if cache is not None else None
     if kept is not None and kept.sources == sources:
         return kept.timeline
