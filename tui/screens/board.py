@@ -20,11 +20,11 @@ from tui.draw.kept_lines import with_kept_lines
 from tui.feed.messages import ScreenChanged
 from tui.feed.view import View
 from tui.screens.breakpoints import HEIGHTS, WIDTHS
-from tui.screens.leaving import LeftOnce
 from tui.widgets.common.card import Card
 from tui.widgets.common.card_columns import CardColumns
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.key_line import KeyLine
+from tui.widgets.common.leaving import LeftOnce
 from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip

@@ -15,7 +15,7 @@ from textual.widgets import Input, Label
 from core.report.formatting import plain
 from core.store.bookmarks import Bookmark
 from tui.feed.messages import RemoveBookmark, SetBookmark
-from tui.screens.leaving import Dialog
+from tui.widgets.common.leaving import Dialog
 
 _BOX = """
     align: center middle;

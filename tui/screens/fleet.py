@@ -27,8 +27,8 @@ from core.timeline.run_inputs import InitialStates
 from tui.feed.messages import AnswerPermit, Failed, OpenSession
 from tui.screens.at_hand import copy_resume, show_pane
 from tui.screens.breakpoints import HEIGHTS, WIDTHS
-from tui.screens.leaving import LeftOnce
 from tui.widgets.common.key_line import KeyLine, permit_bindings
+from tui.widgets.common.leaving import LeftOnce
 from tui.widgets.fleet.detail import fleet_title, session_detail
 from tui.widgets.fleet.fleet_table import FleetTable
 

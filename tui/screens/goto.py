@@ -13,7 +13,7 @@ from core.errors import NooscopeError
 from core.timeline.places import parse_place
 from core.timeline.timeline import Timeline
 from tui.feed.messages import Seek
-from tui.screens.leaving import Dialog
+from tui.widgets.common.leaving import Dialog
 
 
 class GotoScreen(Dialog[str]):

@@ -15,7 +15,7 @@ from core.intake.link import IntakeLink
 from core.live.hook_signs import HookSigns, PermitQuestion
 from core.report.formatting import plain
 from tui.screens.fleet import FleetScreen
-from tui.screens.leaving import Dialog
+from tui.widgets.common.leaving import Dialog
 
 _DONE = {
     "once": "let pass, once",

@@ -16,7 +16,7 @@ from core.report.formatting import plain
 from core.response.advice import sentence
 from core.settings import Settings
 from tui.feed.messages import PreviewSteer
-from tui.screens.leaving import Dialog
+from tui.widgets.common.leaving import Dialog
 
 _EMPTY = "[nooscope] and your words, on one line, after its next call or with your next prompt"
 _MORE = "write a fact rather than an order: “the mock still returns the old shape”"

@@ -26,8 +26,8 @@ from core.store.reading_cache import reading_cache
 from core.store.word_index import Narrowed, WordIndex
 from tui.draw.line import fit
 from tui.feed.messages import OpenSession
-from tui.screens.leaving import LeftOnce
 from tui.widgets.common.key_line import KeyLine
+from tui.widgets.common.leaving import LeftOnce
 
 _MOST = 40
 _LEAST = 2

@@ -19,7 +19,7 @@ from core.report.formatting import count, plain
 from core.settings.draft import Draft
 from core.store.profile_files import Kind, ProfileFiles
 from core.store.profiles import Scope, SettingsProfile
-from tui.screens.leaving import Dialog
+from tui.widgets.common.leaving import Dialog
 
 _CSS = """
 {name} {{
