@@ -173,19 +173,15 @@ def stuck_facts(timeline: Timeline, stop: int, read: Read = words_of) -> list[Fa
     elif rest is not None:
         found.append(Fact(stop, rest, "rest"))
     elif left.close == "tool" and left.open:
-        found.append(Fact(stop, _unanswered(left.open[-1], read), "open"))
+        named = _named(left.open[-1], read(left.open[-1]))
+        words = f"its last call has no result: {named}; it still runs, waits for your permission, or was left"
+        found.append(Fact(stop, words, "open"))
     found += _now(timeline, frame, stop, over=rest is not None or left.close == "failed")
     done = _done(events[asked:], asked)
     for kind in ("passed", "edited"):
         found += [fact for fact in done if fact.kind == kind][-6:]
     found += _ended(events, 0, read)
     return sorted(dict.fromkeys(found), key=lambda fact: (fact.number, fact.words))
-
-
-def _unanswered(call: ToolUse, read: Read) -> str:
-    words = log_words(read(call).command or ", ".join(call.targets), 120)
-    named = f'{plain(call.tool, 40)} "{words}"' if words else plain(call.tool, 40)
-    return f"its last call has no result: {named}; it still runs, waits for your permission, or was left"
 
 
 def _now(timeline: Timeline, frame: Frame, stop: int, *, over: bool) -> list[Fact]:

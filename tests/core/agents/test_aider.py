@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.agents.aider.reader import AiderReader, aider_outline
 from core.agents.registry import make_kit
 from core.agents.words import words_of
-from core.events import Event, Prompt, Turn, Where
+from core.events import Event, Prompt, SessionStart, Turn, Where
 from core.logs.finder import sessions
-from core.logs.session import LogSession, read_session
+from core.logs.session import LogSession, log_events, read_session
 from core.report.closing import Close, last_word
 from core.settings import Settings
+from core.settings.logs import LineSettings
 from tests.core.agents.samples import new_kit, uses
 
 _FINAL = frozenset(Settings().response.notices.final)
@@ -29,6 +31,72 @@ _BAD = "> litellm.BadRequestError: no such model  \n"
 _TRACE = "> Traceback (most recent call last):  \n> yield from self.send()  \n> TypeError: not a float  \n"
 _STOP = ">  \n>  \n> ^C again to exit  \n"
 _LEFT = ">  \n>  \n> ^C KeyboardInterrupt  \n"
+
+
+AIDER = b"""
+# aider chat started at 2026-03-01 10:00:00
+
+> Aider v0.86.0
+> Model: gpt-5 with diff edit format
+> Git working dir: /home/ada/mill
+> Added a.py to the chat.
+
+#### mend the mill
+#### and the gate
+
+I will.
+
+> Tokens: 2.5k sent, 1.2k cache hit, 300 received. Cost: $0.02 message, $0.02 session.
+> Applied edit to /home/ada/mill/a.py
+> Running make test
+
+#### again
+
+> The LLM did not conform to the edit format.
+
+# aider chat started at 2026-03-02 08:00:00
+
+> Aider v0.86.0
+
+# aider chat started at 2026-03-02 09:00:00
+
+#### hello
+"""
+
+
+def _of(kind: type[Event], events: list[Event]) -> list[Any]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+def test_the_story(tmp_path: Path) -> None:
+    path = tmp_path / ".aider.chat.history.md"
+    path.write_bytes(AIDER)
+    kit = make_kit()
+    first, second = sessions([path], kit)
+    assert (first.id, second.id) == ("2026-03-01T10-00-00", "2026-03-02T09-00-00")
+    events = list(log_events(first.logs[0], kit, LineSettings()))
+    [start] = _of(SessionStart, events)
+    assert start.synthetic_time
+    assert [prompt.characters for prompt in _of(Prompt, events)] == [len("mend the mill\nand the gate"), 5]
+    assert [(use.tool, use.targets, use.outcome) for use in uses(events)] == [
+        ("add", ("a.py",), "success"),
+        ("edit", ("a.py",), "success"),
+        ("run", (), "pending"),
+        ("edit", (), "failure"),
+    ]
+    [turn] = _of(Turn, events)
+    assert (turn.input_tokens, turn.cache_read, turn.output_tokens, turn.cost) == (1300, 1200, 300, 0.02)
+    assert len(_of(Prompt, list(log_events(second.logs[0], kit, LineSettings())))) == 1
+    assert kit.diagnostics.total == 0
+
+
+def test_a_prompt_that_is_the_last_line_is_not_lost() -> None:
+    reader = AiderReader(new_kit())
+    for number, line in enumerate(AIDER.splitlines(), 1):
+        reader.feed(line, Where("log", number * 100, 10), number)
+    assert len(_of(Prompt, reader.held())) == 1
+    assert len(_of(Prompt, reader.held())) == 1
+    assert len(_of(Prompt, reader.finish())) == 1
 
 
 def _sessions(tmp_path: Path, text: str) -> list[LogSession]:

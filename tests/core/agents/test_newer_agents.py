@@ -1,4 +1,4 @@
-"""Qwen Code, Antigravity, Cursor, Aider and OpenHands lines: small logs of our own, and real ones."""
+"""Qwen Code, Antigravity, Cursor and OpenHands lines: small logs of our own, and real ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from core.agents.aider.reader import AiderReader
 from core.agents.antigravity.reader import AntigravityReader
 from core.agents.cursor.reader import CursorReader
 from core.agents.openhands.folder import OpenHandsFolderReader
@@ -234,74 +233,6 @@ def test_a_cursor_transcript_tells_neither_times_nor_outcomes(tmp_path: Path) ->
     assert (one.agent, one.session, len(one.paths), one.title) == ("cursor", "c-1", 2, "mend")
     [session] = sessions([place / "c-1.jsonl"], make_kit())
     assert [log.agent for log in session.logs] == ["main", "k-1"]
-
-
-AIDER = b"""
-# aider chat started at 2026-03-01 10:00:00
-
-> Aider v0.86.0
-> Model: gpt-5 with diff edit format
-> Git working dir: /home/ada/mill
-> Added a.py to the chat.
-
-#### mend the mill
-#### and the gate
-
-I will.
-
-> Tokens: 2.5k sent, 1.2k cache hit, 300 received. Cost: $0.02 message, $0.02 session.
-> Applied edit to /home/ada/mill/a.py
-> Running make test
-
-#### again
-
-> The LLM did not conform to the edit format.
-
-# aider chat started at 2026-03-02 08:00:00
-
-> Aider v0.86.0
-
-# aider chat started at 2026-03-02 09:00:00
-
-#### hello
-"""
-
-
-def test_aider(tmp_path: Path) -> None:
-    path = tmp_path / ".aider.chat.history.md"
-    path.write_bytes(AIDER)
-    kit = make_kit()
-    first, second = sessions([path], kit)
-    assert (first.id, second.id) == ("2026-03-01T10-00-00", "2026-03-02T09-00-00")
-    events = list(log_events(first.logs[0], kit, LineSettings()))
-    [start] = of(SessionStart, events)
-    assert start.synthetic_time
-    assert [prompt.characters for prompt in of(Prompt, events)] == [len("mend the mill\nand the gate"), 5]
-    assert [(use.tool, use.targets, use.outcome) for use in uses(events)] == [
-        ("add", ("a.py",), "success"),
-        ("edit", ("a.py",), "success"),
-        ("run", (), "pending"),
-        ("edit", (), "failure"),
-    ]
-    [turn] = of(Turn, events)
-    assert (turn.input_tokens, turn.cache_read, turn.output_tokens, turn.cost) == (1300, 1200, 300, 0.02)
-    assert len(of(Prompt, list(log_events(second.logs[0], kit, LineSettings())))) == 1
-    assert kit.diagnostics.total == 0
-
-
-def test_a_prompt_that_is_aiders_last_line_is_not_lost() -> None:
-    reader = AiderReader(new_kit())
-    for number, line in enumerate(AIDER.splitlines(), 1):
-        reader.feed(line, feed_place(number), number)
-    assert len(of(Prompt, reader.held())) == 1
-    assert len(of(Prompt, reader.held())) == 1
-    assert len(of(Prompt, reader.finish())) == 1
-
-
-def feed_place(number: int) -> Any:
-    from core.events import Where
-
-    return Where("log", number * 100, 10)
 
 
 def openhands(number: int, kind: str, **more: Any) -> dict[str, Any]:

@@ -17,8 +17,9 @@ from core.agents.qwen.reader import QwenReader
 from core.logs.reader import Reader
 from tests.core.agents.broken_values import JUNK, changed, check_events, places_in
 from tests.core.agents.samples import encoded, feed, new_kit
+from tests.core.agents.test_aider import AIDER
 from tests.core.agents.test_cline import OLD, PANEL, ROO, SDK
-from tests.core.agents.test_newer_agents import AIDER, ANTIGRAVITY, CURSOR, OPENHANDS, QWEN
+from tests.core.agents.test_newer_agents import ANTIGRAVITY, CURSOR, OPENHANDS, QWEN
 
 _LOGS: dict[str, tuple[type[Reader], list[Any]]] = {
     "qwen": (QwenReader, QWEN),

@@ -29,8 +29,9 @@ from core.report.page import summary_text
 from core.settings import Settings
 from tests.core.agents.reading_more import Log, read
 from tests.core.agents.samples_more import LOGS
+from tests.core.agents.test_aider import AIDER
 from tests.core.agents.test_cline import OLD, PANEL, SDK
-from tests.core.agents.test_newer_agents import AIDER, ANTIGRAVITY, CURSOR, QWEN
+from tests.core.agents.test_newer_agents import ANTIGRAVITY, CURSOR, QWEN
 
 _FORMATS = [known for agent in AGENTS for known in agent.formats]
 

@@ -142,7 +142,7 @@ def test_why_tells_of_a_last_call_without_a_result() -> None:
     timeline.extend([Prompt(at=0.0, characters=5), Turn(at=9.0, stop="tool_use"), edit])
     words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
     assert words[0].startswith("It may be stuck; ")
-    assert words[1].startswith('Its last call has no result: Edit "a.c"; it still runs, waits for your')
+    assert words[1].startswith("Its last call has no result: Edit a.c; it still runs, waits for your")
     timeline.extend([replace(edit, at=10.0, outcome="success", call=2)])
     words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
     assert words[0].startswith("Nothing in the log speaks for being stuck")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -43,10 +44,10 @@ def test_nobody_else_may_read_one(answers: KeptAnswers) -> None:
 
 
 @pytest.mark.parametrize("spoil", [lambda told: told[:-1], lambda told: told[:7], lambda told: told + b"!"])
-def test_one_that_is_damaged_is_none(answers: KeptAnswers, spoil: object) -> None:
+def test_one_that_is_damaged_is_none(answers: KeptAnswers, spoil: Callable[[bytes], bytes]) -> None:
     answers.save("a", b"a long answer", LIMIT)
     path = answers.folder / "a"
-    path.write_bytes(spoil(path.read_bytes()))  # type: ignore[operator]
+    path.write_bytes(spoil(path.read_bytes()))
     assert answers.load("a") is None
     assert answers.save("a", b"a new one", LIMIT)
     assert answers.load("a") == b"a new one"

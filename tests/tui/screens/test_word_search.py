@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from tests.core.logs import log_lines as logs
@@ -28,17 +29,23 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+async def needles(app: NooscopeApp, pilot: Pilot[None]) -> OptionList:
+    """Search for the needle; the list once it is found."""
+    await shown(app, pilot, lambda view: view.total == 300)
+    await pilot.press("F")
+    await until(pilot, lambda: isinstance(app.screen, WordSearchScreen))
+    await pilot.press(*"needle")
+    found = app.screen.query_one(OptionList)
+    await until(pilot, lambda: found.option_count == 1)
+    return found
+
+
 async def test_a_place_is_found_and_opened(
     machine: Path, log: Path, app_on: Callable[..., NooscopeApp]
 ) -> None:
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:
-        await shown(app, pilot, lambda view: view.total == 300)
-        await pilot.press("F")
-        await until(pilot, lambda: isinstance(app.screen, WordSearchScreen))
-        await pilot.press(*"needle")
-        found = app.screen.query_one(OptionList)
-        await until(pilot, lambda: found.option_count == 1)
+        found = await needles(app, pilot)
         assert "the needle is [bold]here" in str(found.get_option_at_index(0).prompt)
         assert str(app.screen.query_one("#found", Static).content).startswith("1 place")
         await pilot.press("enter")
@@ -69,12 +76,7 @@ async def test_words_that_are_hidden_from_help_are_not_seen_again_behind_it(
 ) -> None:
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:
-        await shown(app, pilot, lambda view: view.total == 300)
-        await pilot.press("F")
-        await until(pilot, lambda: isinstance(app.screen, WordSearchScreen))
-        await pilot.press(*"needle")
-        found = app.screen.query_one(OptionList)
-        await until(pilot, lambda: found.option_count == 1)
+        await needles(app, pilot)
         await pilot.press("down", "question_mark")
         await until(pilot, lambda: isinstance(app.screen, HelpScreen))
         await pilot.press("h")
