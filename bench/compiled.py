@@ -36,6 +36,7 @@ FILES = {
         "marks",
         "run",
         "snapshot",
+        "timeline",
         "track",
     ),
     "report": ("gatherer",),

@@ -129,10 +129,10 @@ def each(name: str, save: Callable[[Any], Any], load: Callable[[Any], Any]) -> K
 
 
 def tuple_queue(name: str, kind: Callable[..., Any]) -> KeptField:
-    """A bounded queue of named tuples of one kind."""
+    """A bounded queue of named tuples of one kind, which are written as they are."""
     return KeptField(
         name,
-        "tuple([tuple(row) for row in self.{name}])",
+        "tuple(self.{name})",
         "self.{name}.clear(); self.{name}.extend([kind_{name}(*row) for row in {value}])",
         ((f"kind_{name}", kind),),
     )

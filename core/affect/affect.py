@@ -284,7 +284,9 @@ class Affect(Stateful):
 
     def levels(self) -> tuple[float, ...]:
         """Magnitudes in the order of FIELDS, then volatility: what a curve is drawn from."""
-        return (*[field.magnitude for field in self._fields], self._quarantine.volatility(self._now))
+        levels = [field.magnitude for field in self._fields]
+        levels.append(self._quarantine.volatility(self._now))
+        return tuple(levels)
 
     def restored(self) -> None:
         """Bend the mind as the fields say."""

@@ -141,22 +141,19 @@ class EmotionNeuron(Stateful):
         level = baseline[axis]
         return effective(level, offset, lift, self._low, self._high), level, offset, lift
 
-    def thresholds(self, baseline: Sequence[float], field: Field) -> list[float]:
+    def thresholds(self, baseline: Sequence[float], field: Field) -> tuple[float, ...]:
         """Those of all axes, in the order of AXES."""
         low, high = self._low, self._high
         a, b, c, d, e, f = baseline
         i, j, k, m, n, o = self._offsets
-        return [
-            low if level < low else high if level > high else level
-            for level in (
-                a + i + field.frustration,
-                b + j + field.seeking,
-                c + k,
-                d + m,
-                e + n,
-                f + o + field.uncertainty,
-            )
-        ]
+        return (
+            effective(a, i, field.frustration, low, high),
+            effective(b, j, field.seeking, low, high),
+            effective(c, k, 0.0, low, high),
+            effective(d, m, 0.0, low, high),
+            effective(e, n, 0.0, low, high),
+            effective(f, o, field.uncertainty, low, high),
+        )
 
     def release(self, axis: int) -> int:
         """Events below the threshold until the axis is let go; 0 where nothing stands."""

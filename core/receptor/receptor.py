@@ -321,4 +321,4 @@ class Receptor(Stateful):
     def levels(self) -> tuple[float, ...]:
         """Thresholds, then baselines, each in the order of AXES: what a curve is drawn from."""
         baseline = self._ambient.baseline
-        return (*self._neuron.thresholds(baseline, self._meta.field), *baseline)
+        return self._neuron.thresholds(baseline, self._meta.field) + tuple(baseline)

@@ -10,7 +10,7 @@ from core.percept import AgentState
 from core.response.advice import sentence_print
 from core.response.method import Deliver, InterventionKind, Source, Window
 from core.settings.response import QueueSettings
-from core.state import Stateful, each, made
+from core.state import Stateful, made, tuple_queue
 from core.values import Value
 
 Fate = Literal["delivered", "said", "expired", "displaced"]
@@ -71,6 +71,10 @@ def _rows(values: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
     return tuple([tuple(value) for value in values])
 
 
+def _told(intervention: Sequence[Any], *episode: Any) -> ToldIntervention:
+    return ToldIntervention(Intervention(*intervention), *episode)
+
+
 class InterventionQueue(Stateful):
     """Keep interventions by priority until their window opens; each ends as an episode.
 
@@ -81,12 +85,8 @@ class InterventionQueue(Stateful):
     __slots__ = ("_deadline", "_follow", "_number", "_size", "_told", "open", "waiting")
     STATE = (
         "_number",
-        made("waiting", _rows, lambda rows: [Intervention(*row) for row in rows]),
-        each(
-            "_told",
-            lambda told: (tuple(told[0]), *told[1:]),
-            lambda row: ToldIntervention(Intervention(*row[0]), *row[1:]),
-        ),
+        made("waiting", tuple, lambda rows: [Intervention(*row) for row in rows]),
+        tuple_queue("_told", _told),
         made("open", _rows, lambda rows: [list(row) for row in rows]),
     )
 

@@ -11,7 +11,7 @@ from core.settings.tunable import Group, part, tunable
 class KeyFrameSettings(Group, project=PERSON):
     """How densely whole states are kept."""
 
-    every: int = tunable(128, "Events between two kept states; fewer seek faster.", ge=16, le=8192, step=16)
+    every: int = tunable(256, "Events between two kept states; fewer seek faster.", ge=16, le=8192, step=16)
     p_frames: int = tunable(10, "Changes kept in a row before a whole state is kept.", ge=0, le=100, step=1)
     i_share: float = tunable(0.3, "Share of change above which a whole state is kept.", ge=0, le=1, step=0.05)
 

@@ -34,7 +34,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-VERSION = 9
+VERSION = 10
 _SUFFIX = ".recording"
 _CHECK = 32
 _NOT_MODELLED = frozenset(("screen", "timeline", "narrator", "extensions"))

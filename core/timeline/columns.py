@@ -49,7 +49,7 @@ class Columns:
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
         self._index = {name: position for position, name in enumerate(self.names)}
-        self._pack = Struct(f"={len(self.names)}f").pack
+        self._pack = Struct(f"{len(self.names)}f").pack
         self._fresh: list[bytes] = []
         self._stand: _Stand = ([], 0, self._fresh)
         self._last: Numbers = np.empty((len(self.names), 0), np.float32)
@@ -87,12 +87,9 @@ class Columns:
         return settled + len(fresh)
 
     def append(self, row: Sequence[float]) -> None:
-        """Add one row, in the order of `names`."""
+        """Add one row, in the order of `names`; a value too large for a cell becomes infinite."""
         fresh = self._fresh
-        try:
-            fresh.append(self._pack(*row))
-        except OverflowError:
-            fresh.append(_clipped(row))
+        fresh.append(self._pack(*row))
         if len(fresh) == _FRESH:
             self._put(self._rows(fresh))
 
@@ -187,12 +184,6 @@ def _unpacked(piece: bytes) -> Numbers:
 def _piece(block: Numbers | PackedBlock, place: int) -> Numbers:
     """One column of a block."""
     return _unpacked(block[place]) if isinstance(block, tuple) else block[place]
-
-
-def _clipped(row: Sequence[float]) -> bytes:
-    """A row with a value that is too large for a cell, which becomes infinite."""
-    with np.errstate(over="ignore"):
-        return np.array(row, np.float64).astype(np.float32).tobytes()
 
 
 def _room(rows: int) -> int:

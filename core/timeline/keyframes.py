@@ -35,13 +35,10 @@ _RUN = 8 * _CHAIN
 """Whole states of which the first stands alone. The first of every chain leans on that of an earlier chain, a
 power of two of them away, each other on the one just before it: none is more than fourteen away from one that
 stands alone, and leaning takes off three quarters of the size."""
-_FAST: dict[int, int] = {
-    zstd.CompressionParameter.strategy: zstd.Strategy.fast,
-    zstd.CompressionParameter.hash_log: 17,
-    zstd.CompressionParameter.min_match: 7,
-    zstd.CompressionParameter.window_log: 21,
-}
-"""Half the time of the usual level for little more room, where most is found in the state leant on."""
+_TABLE = (15, 17)
+_WINDOW = (19, 27)
+"""Least and most of what packing remembers, as powers of two: places, of which one for every eight bytes of a
+state is enough and few stay in the processor's cache; and how far back it looks, twice a state."""
 
 _SMALL = 1024
 """Bytes of a state that is not worth leaning on."""
@@ -135,7 +132,7 @@ class KeyFrames:
         if before is None:
             return zstd.compress(payload, _LEVEL), -1
         prefix = zstd.ZstdDict(before[1], is_raw=True).as_prefix
-        return zstd.compress(payload, options=_FAST, zstd_dict=prefix), before[0]
+        return zstd.compress(payload, options=_fast(len(payload)), zstd_dict=prefix), before[0]
 
     def _opened(self, after: int) -> tuple[int, bytes] | None:
         """A whole state to lean on, unless it is gone."""
@@ -205,3 +202,15 @@ class KeyFrames:
         self._tip, self._since = (-1, {}), self._spacing[0]
         if frames:
             self._tip = frames[-1].after, self.segments(frames[-1])
+
+
+def _fast(size: int) -> dict[int, int]:
+    """Half the time of the usual level for little more room, where most is found in the state leant on."""
+    bits = size.bit_length()
+    return {
+        zstd.CompressionParameter.strategy: zstd.Strategy.fast,
+        zstd.CompressionParameter.hash_log: min(max(bits - 3, _TABLE[0]), _TABLE[1]),
+        zstd.CompressionParameter.min_match: 7,
+        zstd.CompressionParameter.target_length: 1,
+        zstd.CompressionParameter.window_log: min(max(bits + 1, _WINDOW[0]), _WINDOW[1]),
+    }

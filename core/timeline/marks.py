@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator
+from typing import Any
 
 from core.engine import Step
 from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt
@@ -49,7 +50,8 @@ class Marks:
     def note(self, index: int, event: Event, step: Step) -> None:
         """Mark what the event was and what it did."""
         found = _told(event) if type(event) in _MARKED else []
-        percept, agent = step.percept, event.agent
+        percept: Any = step.percept
+        agent = event.agent
         for signal in percept.signals:
             if signal.fresh:
                 found.append(("signal", signal.name, signal.intensity))
@@ -57,12 +59,12 @@ class Marks:
         if self._states.get(agent, "idle") != state:
             self._states[agent] = state
             found.append(("state", state, 0.0))
-        _thought(step, found)
+        _thought(step, percept.shifted, found)
         for firing in step.reaction.fired:
             kind: MarkKind = "background" if firing.mode == "background" else "method"
             found.append((kind, firing.method, firing.score))
         for kind, name, weight in found:
-            self._all.append(Mark(index, event.at, agent, kind, name, weight))
+            self._all.append(_make(Mark, (index, event.at, agent, kind, name, weight)))
             self._indexes.append(index)
 
     def after(self, index: int, kinds: Collection[MarkKind], agent: str | None = None) -> Mark | None:
@@ -85,6 +87,8 @@ class Marks:
 
 
 _Found = list[tuple[MarkKind, str, float]]
+_make = tuple.__new__
+"""Builds a named tuple without its Python-level constructor: these are made for every event."""
 _MARKED = frozenset((Prompt, Compaction, Advice, AgentStart, AgentEnd))
 
 
@@ -101,12 +105,12 @@ def _told(event: Event) -> _Found:
     return []
 
 
-def _thought(step: Step, found: _Found) -> None:
+def _thought(step: Step, shifted: bool, found: _Found) -> None:
     """What changed in the mind."""
     thought, verdict, mood = step.thought, step.verdict, step.mood
     if thought.regime_changed:
         found.append(("regime", thought.regime, 0.0))
-    if step.percept.shifted:
+    if shifted:
         found.append(("shift", "context shift", 0.0))
     if verdict.halted_now:
         found.append(("halt", verdict.halted_now, float(verdict.step)))

@@ -80,7 +80,6 @@ class Timeline:
         self._trail: tuple[int, Mapping[str, Any]] | None = None
         """A state a little before the last seek, for who goes back by small steps."""
         self._every = every or settings.timeline.keyframes.every
-        self._regime = ""
         self._whole = False
         """A dream asked for a whole frame; the next one is."""
         self._cursor: tuple[int, Society] | None = None
@@ -119,13 +118,13 @@ class Timeline:
 
     def add(self, event: Event) -> Step:
         """Record one event at the live edge."""
-        index = len(self.events)
+        times, at = self._times, event.at
+        index = len(times)
         step = self.run.step(index, event)
         self.events.append(event)
-        self._times.append(max(event.at, self._times[-1]) if self._times else event.at)
-        if event.agent == MAIN:
-            self._regime = step.thought.regime
-            self._whole = self._whole or step.thought.iframe
+        times.append(max(at, times[-1]) if index else at)
+        if step.thought.iframe and event.agent == MAIN:
+            self._whole = True
         if (index + 1) % self._every == 0 and self._due(index + 1):
             self.keep(whole=self._whole)
             self._whole = False
@@ -156,7 +155,8 @@ class Timeline:
         """Keep the state at the live edge as a key frame."""
         nearest = self.frames.nearest(len(self.events))
         if nearest is None or nearest.after < len(self.events):
-            self.frames.add(len(self.events), _packed(self.society.dump()), self._regime, whole=whole)
+            regime = self.society.engine(MAIN).mind.heart.regime.regime
+            self.frames.add(len(self.events), _packed(self.society.dump()), regime, whole=whole)
 
     def apply(self, settings: Settings) -> None:
         """Let other settings hold from here on; a replay changes them at the same event."""
@@ -202,7 +202,6 @@ class Timeline:
         if last is not None:
             self.run.society = self.loaded(self.settings, self.kept_state(last))
             self._remind(self.run.society, len(events))
-            self._regime = self.society.engine(MAIN).mind.heart.regime.regime
 
     def at(self, index: int, agent: str | None = None) -> Frame:
         """The frame after the first `index` events."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from typing import Any
 
 from core.affect.affect import LEVELS as AFFECT_LEVELS
 from core.engine import Engine, Step
@@ -19,12 +20,12 @@ CODES = ("state", "pattern", "regime", "governor", "signals", "fresh", "quaranti
 """Columns that hold a number for a name, or a bit for each signal of SIGNALS."""
 NAMES = (
     "at",
+    *CODES,
     *(f"axis.{axis}" for axis in AXES),
     *RECEPTOR_LEVELS,
     *MIND_LEVELS,
     *GOVERNOR_LEVELS,
     *AFFECT_LEVELS,
-    *CODES,
 )
 
 _STATE = {name: float(number) for number, name in enumerate(AGENT_STATES)}
@@ -50,30 +51,29 @@ class Track:
 
     def add(self, index: int, step: Step, engine: Engine) -> None:
         """Read the engine after one event."""
-        percept = step.percept
+        percept: Any = step.percept  # a compiled caller that knew its axes would take them apart
         standing = fresh = 0
         for name, _, is_fresh in percept.signals:
             standing |= _BIT[name]
             if is_fresh:
                 fresh |= _BIT[name]
         self.indexes.append(index)
-        self.columns.append(
-            (
-                percept.at - self.origin,
-                *percept.axes,
-                *engine.receptor.levels(),
-                *engine.mind.levels(),
-                *engine.governor.levels(),
-                *engine.affect.levels(),
-                _STATE[percept.state],
-                _PATTERN[percept.pattern],
-                _REGIME[step.thought.regime],
-                _GOVERNOR[step.verdict.state],
-                standing,
-                fresh,
-                step.mood.quarantined,
-            )
-        )
+        row: list[float] = [
+            percept.at - self.origin,
+            _STATE[percept.state],
+            _PATTERN[percept.pattern],
+            _REGIME[step.thought.regime],
+            _GOVERNOR[step.verdict.state],
+            standing,
+            fresh,
+            step.mood.quarantined,
+        ]
+        row += percept.axes
+        row += engine.receptor.levels()
+        row += engine.mind.levels()
+        row += engine.governor.levels()
+        row += engine.affect.levels()
+        self.columns.append(row)
 
     def row(self, index: int) -> int:
         """The row of the agent's last event at or before `index`; -1 where there is none."""

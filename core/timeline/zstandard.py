@@ -9,8 +9,16 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-_LEVEL = 1
-_packer = zstd.ZstdCompressor(_LEVEL)
+_PIECES: dict[int, int] = {
+    zstd.CompressionParameter.strategy: zstd.Strategy.fast,
+    zstd.CompressionParameter.window_log: 18,
+    zstd.CompressionParameter.hash_log: 9,
+    zstd.CompressionParameter.min_match: 4,
+    zstd.CompressionParameter.target_length: 3,
+}
+"""For pieces of a few kilobytes: what does not repeat is left as it is, which takes half the time of the
+usual level and a tenth more room."""
+_packer = zstd.ZstdCompressor(options=_PIECES)
 """One for all: to make one takes longer than to pack a piece. It lets one thread in at a time."""
 
 
