@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from core.agents.claude_code.lines import Message, Tokens, token_count
 from core.agents.claude_code.texts import user_words
+from core.agents.lexicon import joined_words
 from core.agents.reader import AgentKit
 from core.agents.usage import ClosedTurns, Usage
 from core.events import Turn, Where
@@ -57,7 +58,7 @@ class OpenAnswers:
         said = "" if wordless else user_words(content)
         said_at = where if said else None
         if before is not None:
-            said = before[3] + said if said else before[3]
+            said = joined_words(before[3], said)
             said_at = said_at or before[4]
         self._open[agent] = _make(_Answer, (message, at, where, said, said_at))
         return closed

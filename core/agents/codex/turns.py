@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from core.agents.fingerprint import fingerprint
+from core.agents.lexicon import joined_words
 from core.agents.loose import table, text, whole_number
 from core.agents.reader import AgentKit
 from core.agents.usage import ENDED, failed_turn
@@ -109,7 +110,7 @@ class Turns:
         over = self.acts(agent)
         self._heard = (*self._heard, (sign, known))[-_HEARD:]
         before = "" if self._words is None else self._words.said
-        self._words = _Words(before + said, at, where, _PHASES.get(phase, ""))
+        self._words = _Words(joined_words(before, said), at, where, _PHASES.get(phase, ""))
         return over
 
     def told(self, *, model: Any = None, window: Any = None) -> None:
