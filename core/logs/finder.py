@@ -17,7 +17,7 @@ from core.logs.agent import recognise
 from core.logs.diagnostics import Diagnostics
 from core.logs.format import Format, Sample
 from core.logs.lines import LineCutter, head
-from core.logs.log_files import NOT_REGULAR, expanded, is_folder, is_there
+from core.logs.log_files import NOT_REGULAR, expanded, from_root, is_folder, is_there
 from core.logs.multi_session import Runs
 from core.logs.reader import Kit, Reader
 from core.logs.records import NO_PERMISSION, Log, feed, line_record, reason, stem
@@ -197,13 +197,17 @@ class Finder:
         companions: dict[Path, Companions] = {}
         for log in logs:
             own = companions[log.path] = self.companions(log)
-            claimed.update(one.path for one in (*own.logs, *own.helpers) if one.path != log.path)
+            claimed.update(from_root(one.path) for one in (*own.logs, *own.helpers) if one.path != log.path)
             if log.format.companions is not None:
                 below.append(f"{log.path.parent / stem(log.path)}{os.sep}")
         owned = tuple(below)
         gathered = []
         for log in logs:
-            if log.path in claimed or str(log.path).startswith(owned) or _has_plain_twin(log, companions):
+            if (
+                from_root(log.path) in claimed
+                or str(log.path).startswith(owned)
+                or _has_plain_twin(log, companions)
+            ):
                 continue
             own = companions[log.path]
             alone = LogSession(*self._beginning(log)[:2], (log, *own.logs), helpers=own.helpers)
