@@ -222,6 +222,10 @@ def _passed_over(line: Line, passes: Passes | None) -> bool:
     return passes is not None and data.startswith(b"{") and data.endswith(b"}") and passes(data)
 
 
+LONG_HEAD = 16 * 1024 * 1024
+"""How far to look at most at a long first line, or at a document, whose keys may stand anywhere in it."""
+
+
 def head(path: Path, size: int) -> bytes:
     """The first bytes of a file, unpacked; raises only `OSError`."""
     with opened(path) as stream:
