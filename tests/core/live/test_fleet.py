@@ -80,7 +80,7 @@ def test_every_story_is_called_by_its_name(tmp_path: Path) -> None:
 
 
 def test_a_row_counts_what_a_replay_of_its_log_counts(tmp_path: Path) -> None:
-    """The last turn, and a call without a result, which the minds of a session that may go on have not seen."""
+    """The last turn and a call without a result too, which minds see once they are over."""
     tell(tmp_path)
     rows, _ = once(roster(tmp_path))
     for row in rows:
