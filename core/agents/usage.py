@@ -11,6 +11,10 @@ from core.events import Turn, Where
 
 ENDED = "end_turn"
 """The word for a turn that the agent ended."""
+CALLING = "tool_use"
+"""The word for an answer that calls tools, after whose results it goes on."""
+WORDLESS = "wordless"
+"""The word for an answer that says nothing: only thoughts or calls, with more to come."""
 
 
 class ClosedTurns(NamedTuple):

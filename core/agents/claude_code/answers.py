@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from core.agents.claude_code.lines import Message, Tokens, token_count
 from core.agents.claude_code.texts import user_words
 from core.agents.lexicon import joined_words
 from core.agents.reader import AgentKit
-from core.agents.usage import ClosedTurns, Usage
+from core.agents.usage import ENDED, WORDLESS, ClosedTurns, Usage
 from core.events import Turn, Where
 
 _make = tuple.__new__
@@ -70,6 +72,11 @@ class OpenAnswers:
             return None
         return self._usage.once(self._turn(agent, answer))
 
+    def end(self, agent: str) -> Turn | None:
+        """The same where a line tells that the agent's turn is over, which older answers do not."""
+        turn = self.close(agent)
+        return replace(turn, stop=ENDED) if turn is not None and turn.stop in ("", WORDLESS) else turn
+
     def read(self) -> Iterator[Turn]:
         """The open answers as far as they are known."""
         for agent, answer in self._open.items():
@@ -100,7 +107,7 @@ class OpenAnswers:
             message=message.id or "",
             agent=agent,
             where=where,
-            stop=message.stop_reason or "",
+            stop=message.stop_reason or ("" if said_at else WORDLESS),
             said=said,
             said_at=said_at,
         )

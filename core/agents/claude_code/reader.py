@@ -355,7 +355,7 @@ class ClaudeCode(AgentReader, PausingReader):
                 )
             )
         elif line.subtype in ("turn_duration", "stop_hook_summary"):
-            self._close(agent, out)
+            kept(self._answers.end(agent), out)
 
     def _summary(self, at: float, agent: str, where: Where, out: list[Event]) -> None:
         """The summary after a compaction; older logs have no other sign of one."""

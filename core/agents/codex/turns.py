@@ -10,7 +10,7 @@ from core.agents.fingerprint import fingerprint
 from core.agents.lexicon import joined_words
 from core.agents.loose import table, text, whole_number
 from core.agents.reader import AgentKit
-from core.agents.usage import ENDED, failed_turn
+from core.agents.usage import ENDED, WORDLESS, failed_turn
 from core.events import Turn, Where
 
 _PHASES = {"final_answer": ENDED, "commentary": "commentary"}
@@ -209,7 +209,7 @@ class Turns:
             agent=agent,
             where=where,
             window=self.counts.window,
-            stop=words.stop if words else "",
+            stop=words.stop if words else WORDLESS,
             said=words.said if words else "",
             said_at=words.where if words else None,
             **told,

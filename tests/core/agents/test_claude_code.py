@@ -331,3 +331,22 @@ def test_what_is_cached_for_an_hour_costs_more(kept: dict[str, Any] | None, doll
     events = feed(ClaudeCode(new_kit(), session="file"), [line(1, type="assistant", message=message)])
     (turn,) = (event for event in events if isinstance(event, Turn))
     assert turn.cost == pytest.approx(dollars) and turn.cache_write == 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("part", "after", "stop"),
+    [
+        ({"type": "text", "text": "It works."}, None, ""),
+        ({"type": "text", "text": "It works."}, "turn_duration", "end_turn"),
+        ({"type": "text", "text": "It works."}, "stop_hook_summary", "end_turn"),
+        ({"type": "thinking", "thinking": "Hm."}, None, "wordless"),
+    ],
+)
+def test_whether_an_answer_that_tells_no_reason_ended_the_turn(
+    part: dict[str, str], after: str | None, stop: str
+) -> None:
+    """Thoughts alone are no answer; a line that sums the turn up tells that it is over."""
+    answer = asks(1, "a", "Bash", _BASH, message="m")
+    answer["message"] |= {"stop_reason": None, "content": [part]}
+    events = _read(answer, *([claude("system", 2, subtype=after)] if after else []))
+    assert [event.stop for event in events if isinstance(event, Turn)] == [stop]

@@ -269,3 +269,10 @@ def test_words_of_a_long_thread_without_counts_are_not_gathered_whole() -> None:
     held, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert held < 100_000
+
+
+def test_an_answer_without_words_is_on_its_way() -> None:
+    """Its tokens are counted after its calls were answered, and it goes on from their results."""
+    counted = [*_work(2), codex_tokens(4, 1000, 0, 10)]
+    assert _stops(*counted) == ["wordless"]
+    assert _stops(*counted, _message(5, "Done."), codex_tokens(6, 2000, 0, 20)) == ["wordless", ""]
