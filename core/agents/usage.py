@@ -102,6 +102,11 @@ class Usage:
         return replace(turn, context_window=widest)
 
 
+def retried_turn(at: float, agent: str, where: Where) -> Turn:
+    """A request that failed and is made again by itself: the agent is at work, and has not answered."""
+    return Turn(at=at, agent=agent, where=where, cost=0.0, stop="retry")
+
+
 def failed_turn(at: float, agent: str, where: Where, name: str = "") -> Turn:
     """A turn that an error ended before the model said anything; the error's words stand at the place."""
     return Turn(at=at, agent=agent, where=where, id=name, cost=0.0, stop="error")
