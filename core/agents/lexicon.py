@@ -30,6 +30,11 @@ CHECKING, DOUBTING = _phrases()
 SILENT = Tone()
 
 
+def joined_words(before: str, said: str) -> str:
+    """An answer's words with more of them, as far as they are looked at."""
+    return before + said if len(before) < _LOOKED_AT + len(_CALL) else before
+
+
 def plain_words(said: str) -> str:
     """An agent's words in lowercase between single spaces, code and calls left out."""
     if _CALL in said:

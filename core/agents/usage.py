@@ -11,6 +11,10 @@ from core.events import Turn, Where
 
 ENDED = "end_turn"
 """The word for a turn that the agent ended."""
+CALLING = "tool_use"
+"""The word for an answer that calls tools, after whose results it goes on."""
+WORDLESS = "wordless"
+"""The word for an answer that says nothing: only thoughts or calls, with more to come."""
 
 
 class ClosedTurns(NamedTuple):
@@ -96,6 +100,11 @@ class Usage:
         if widest is None or turn.context_window != self._models.window(turn.model):
             return turn
         return replace(turn, context_window=widest)
+
+
+def retried_turn(at: float, agent: str, where: Where) -> Turn:
+    """A request that failed and is made again by itself: the agent is at work, and has not answered."""
+    return Turn(at=at, agent=agent, where=where, cost=0.0, stop="retry")
 
 
 def failed_turn(at: float, agent: str, where: Where, name: str = "") -> Turn:

@@ -12,6 +12,7 @@ from core.agents.attachments import attached
 from core.agents.loose import decode
 from core.agents.plain_words import answer_words, typed_words
 from core.agents.record_words import answer, arguments, change, fault_words, gist, spoken, task
+from core.agents.usage import CALLING, WORDLESS
 from core.events import AgentStart, Event, Prompt, ToolUse, Turn, Where
 from core.logs.excerpt import Documents
 from core.logs.redaction import redact
@@ -126,7 +127,7 @@ class WordReader:
         if not values and (event.said is not None or event.stop == "error"):
             return answer_words(self._plain(place))
         said = spoken(values, agent=True) if event.said is not None or event.stop == "error" else ""
-        return said or (fault_words(values) if event.stop else "")
+        return said or (fault_words(values) if event.stop not in ("", CALLING, WORDLESS) else "")
 
     def _output(self, told: list[Any], event: ToolUse) -> str:
         return answer(told, event) if told else answer_words(self._plain(event.where))

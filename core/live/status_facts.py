@@ -107,7 +107,7 @@ class StatusTracker:
         return with_minds(
             society,
             StatusFacts(
-                events=self.events,
+                events=self.events + sum(event.where is not None for event in held),
                 heard=self.last if heard is None else heard,
                 close=close,
                 closed=closed,

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from core.events import AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse, Turn
+from core.events import (
+    Advice,
+    AgentEnd,
+    AgentStart,
+    Compaction,
+    Event,
+    Prompt,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+    Turn,
+)
 from core.logs.redaction import redact, redact_torn
 from core.safe_text import safe
 
 _FIELDS: dict[type[Event], tuple[str, ...]] = {
-    SessionStart: ("agent", "project", "branch", "model"),
+    SessionStart: ("agent", "tool", "project", "branch", "version", "model"),
+    Prompt: ("agent",),
     Turn: ("agent", "model", "stop"),
     ToolUse: ("agent", "tool", "program"),
+    Compaction: ("agent", "trigger"),
+    Advice: ("agent",),
     AgentStart: ("agent", "child", "role"),
     AgentEnd: ("agent", "child"),
     SessionEnd: ("agent", "reason"),

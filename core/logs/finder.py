@@ -5,27 +5,25 @@ from __future__ import annotations
 import glob
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from core.errors import UnreadableLog
-from core.events import Event, SessionStart
 from core.logs.agent import recognise
-from core.logs.diagnostics import Diagnostics
+from core.logs.beginnings import Beginnings
 from core.logs.format import Format, Sample
-from core.logs.lines import LineCutter, head
-from core.logs.log_files import NOT_REGULAR, expanded, is_folder, is_there
+from core.logs.lines import LONG_HEAD, head
+from core.logs.log_files import NOT_REGULAR, expanded, from_root, is_folder, is_there
 from core.logs.multi_session import Runs
-from core.logs.reader import Kit, Reader
-from core.logs.records import NO_PERMISSION, Log, feed, line_record, reason, stem
-from core.logs.session import LogSession, identity
+from core.logs.reader import Kit
+from core.logs.records import NO_PERMISSION, Log, reason, stem
+from core.logs.session import LogSession
 from core.logs.walking import walk
 from core.settings.logs import LineSettings
 
-_PIECE = 4096
 _SQLITE = b"SQLite format 3\0"
 
 
@@ -37,24 +35,11 @@ def sessions(paths: Iterable[Path | str], kit: Kit, lines: LineSettings | None =
     return Finder(kit, lines).sessions(paths)
 
 
-_LONG_HEAD = 16 * 1024 * 1024
-"""How far to look at most at a long first line, or at a document, whose keys may stand anywhere in it."""
-
-
 class _Known(NamedTuple):
     inode: int
     size: int
     format: Format | None
     trouble: str
-
-
-class _Beginning(NamedTuple):
-    """What the head of a log tells of its session."""
-
-    session: str
-    tool: str
-    first: object
-    """The identity of its first deed, where times are real; logs that share it were copied."""
 
 
 class Companions(NamedTuple):
@@ -72,10 +57,9 @@ class Finder:
 
     def __init__(self, kit: Kit, lines: LineSettings | None = None) -> None:
         self._kit = kit
-        self._silent = kit.counting(Diagnostics())
         self._lines = lines or LineSettings()
         self._known: dict[Path, _Known] = {}
-        self._beginnings: dict[Path, _Beginning] = {}
+        self._beginnings = Beginnings(kit, self._lines)
         self._runs = Runs(kit, self._lines)
 
     def sessions(self, paths: Iterable[Path | str]) -> list[LogSession]:
@@ -118,7 +102,7 @@ class Finder:
 
     def session(self, log: Log) -> LogSession:
         """One session with the logs of its sub-agents."""
-        beginning = self._beginning(log)
+        beginning = self._beginnings.of(log)
         more = self.companions(log)
         return LogSession(beginning.session, beginning.tool, (log, *more.logs), helpers=more.helpers)
 
@@ -182,7 +166,7 @@ class Finder:
         if not (text.startswith((b"{", b"[", _SQLITE)) or b"\n{" in text or self._opens(text)):
             return None, "a binary file" if b"\0" in text else "no log of a known format"
         if text.startswith((b"{", b"[")) and _unfinished(text):
-            text = _text(head(path, _LONG_HEAD))
+            text = _text(head(path, LONG_HEAD))
         kind = recognise(Sample(text, path), self._kit.agents)
         return kind, "" if kind else "no log of a known format"
 
@@ -197,72 +181,22 @@ class Finder:
         companions: dict[Path, Companions] = {}
         for log in logs:
             own = companions[log.path] = self.companions(log)
-            claimed.update(one.path for one in (*own.logs, *own.helpers) if one.path != log.path)
+            claimed.update(from_root(one.path) for one in (*own.logs, *own.helpers) if one.path != log.path)
             if log.format.companions is not None:
                 below.append(f"{log.path.parent / stem(log.path)}{os.sep}")
         owned = tuple(below)
         gathered = []
         for log in logs:
-            if log.path in claimed or str(log.path).startswith(owned) or _has_plain_twin(log, companions):
+            if (
+                from_root(log.path) in claimed
+                or str(log.path).startswith(owned)
+                or _has_plain_twin(log, companions)
+            ):
                 continue
             own = companions[log.path]
-            alone = LogSession(*self._beginning(log)[:2], (log, *own.logs), helpers=own.helpers)
+            alone = LogSession(*self._beginnings.of(log)[:2], (log, *own.logs), helpers=own.helpers)
             gathered += self._runs.of(log) or [alone]
-        return self._mark_copies(_without_received(gathered))
-
-    def _beginning(self, log: Log) -> _Beginning:
-        known = self._beginnings.get(log.path)
-        if known is None:
-            known = self._begin(log)
-            self._beginnings[log.path] = known
-        return known
-
-    def _begin(self, log: Log) -> _Beginning:
-        plain = _Beginning(stem(log.path), log.format.name, None)
-        if log.format.style != "lines":
-            return plain
-        try:
-            size = self._lines.head
-            beginning = head(log.path, size)
-            while b"\n" not in beginning and len(beginning) == size < _LONG_HEAD:
-                size *= 16
-                beginning = head(log.path, size)
-        except OSError:
-            return plain
-        reader = log.format.reader(self._silent, agent=log.agent, session=plain.session)
-        start: SessionStart | None = None
-        for event in self._first_events(log, beginning, reader):
-            if isinstance(event, SessionStart):
-                start = start or event
-            elif start is not None:
-                first = None if start.synthetic_time else identity(event)
-                return _Beginning(start.session, start.tool, first)
-        return _Beginning(start.session, start.tool, None) if start else plain
-
-    def _first_events(self, log: Log, beginning: bytes, reader: Reader) -> Iterator[Event]:
-        cutter = LineCutter(_ignore)
-        for place in range(0, len(beginning), _PIECE):
-            for line in cutter.feed(beginning[place : place + _PIECE]):
-                yield from feed(reader, line_record(str(log.path), line))
-
-    def _mark_copies(self, found: list[LogSession]) -> list[LogSession]:
-        """Where several sessions begin with the same deed, each but the oldest repeats those before it."""
-        families: dict[object, list[LogSession]] = {}
-        for session in found:
-            first = self._beginning(session.logs[0]).first
-            if first is not None and session.logs[0].whole:
-                families.setdefault((session.tool, first), []).append(session)
-        copies: dict[Path, tuple[Log, ...]] = {}
-        repeated: set[Path] = set()
-        for family in families.values():
-            family.sort(key=_age)
-            for place, session in enumerate(family[1:], 1):
-                copies[session.path] = tuple(older.logs[0] for older in family[:place])
-            repeated.update(session.path for session in family[:-1])
-        return [
-            session._replace(copied=copies.get(session.path, ()), repeated=session.path in repeated)
-            for session in found
-        ]
+        return self._beginnings.mark_copies(_without_received(gathered))
 
 
 def _without_received(sessions: list[LogSession]) -> list[LogSession]:
@@ -273,10 +207,6 @@ def _without_received(sessions: list[LogSession]) -> list[LogSession]:
         for one in sessions
         if one.logs[0].format.name == one.tool or one.id == "" or (one.tool, one.id) not in logged
     ]
-
-
-def _ignore(_number: int, _reason: str) -> None:
-    """A fault in a head that is read again later."""
 
 
 def _no_logs(folder: Path) -> str:
@@ -307,13 +237,6 @@ def _key(log: Log) -> Path:
 def _has_plain_twin(log: Log, companions: dict[Path, Companions]) -> bool:
     """Whether a packed log lies beside the plain one it was made from."""
     return log.path.suffix == ".zst" and log.path.with_suffix("") in companions
-
-
-def _age(session: LogSession) -> tuple[int, str]:
-    try:
-        return session.path.stat().st_mtime_ns, str(session.path)
-    except OSError:
-        return 0, str(session.path)
 
 
 def _text(beginning: bytes) -> bytes:

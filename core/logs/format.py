@@ -122,6 +122,8 @@ class Format(NamedTuple):
     """What the lines of such a log tell at a glance."""
     title: str = ""
     """What people call this way of writing, where an agent has several that tell different things."""
+    beside: Callable[[Path], list[Path]] | None = None
+    """The folders in which the logs of sub-agents may lie, where these are not below the main log's own."""
 
 
 def _plainly(head: bytes) -> bytes:

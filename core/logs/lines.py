@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
+import msgspec
+
 from core.logs.log_files import open_log
 
 if sys.version_info >= (3, 14):
@@ -50,13 +52,15 @@ class LineCutter:
     However a file is cut into chunks, the lines are the same. Blank lines are dropped; numbers count them.
     """
 
-    __slots__ = ("_held", "_longest", "_note", "_number", "_offset", "_parts")
+    __slots__ = ("_given", "_held", "_longest", "_note", "_number", "_offset", "_parts")
 
     def __init__(self, note: Note, longest: int = LONGEST, offset: int = 0, number: int = 1) -> None:
         self._note = note
         self._longest = longest
         self._parts: list[bytes] = []
         self._held = 0
+        self._given = 0
+        """Bytes of the unfinished line that were given ahead of its end."""
         self._offset = offset
         self._number = number
 
@@ -102,6 +106,21 @@ class LineCutter:
         if begin < len(chunk):
             self._hold(chunk[begin:])
 
+    def whole(self) -> Line | None:
+        """The unfinished last line where it is a whole object, once and ahead of its end.
+
+        What comes behind it is a line of its own.
+        """
+        last = self._parts[-1] if self._parts else b""
+        if self._given or not last.rstrip(b"\0 \t\r").endswith(b"}"):
+            return None
+        line = _trimmed(b"".join(self._parts), self._offset, self._number, _unnoted)
+        if line is None or not _is_object(line.data):
+            return None
+        self._given = self._held
+        self._parts.clear()
+        return line
+
     def rest(self) -> Line | None:
         """What stands after the last line end, taken as a line."""
         if not self._held:
@@ -113,7 +132,7 @@ class LineCutter:
 
     def _hold(self, piece: bytes) -> None:
         self._held += len(piece)
-        if self._held > self._longest:
+        if self._held - self._given > self._longest:
             self._parts.clear()
         else:
             self._parts.append(piece)
@@ -124,11 +143,23 @@ class LineCutter:
             self._parts.append(piece)
             piece = b"".join(self._parts)
             self._parts.clear()
-        self._held = 0
-        if length > self._longest:
+        given, self._held, self._given = self._given, 0, 0
+        if length - given > self._longest:
             self._note(number, "line too long")
             return None
-        return _trimmed(piece, offset, number, self._note)
+        return _trimmed(piece, offset + given, number, self._note)
+
+
+def _unnoted(_number: int, _reason: str) -> None:
+    """What is wrong with a line is noted once it has ended."""
+
+
+def _is_object(data: bytes) -> bool:
+    try:
+        msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
 
 
 def _trimmed(piece: bytes, offset: int, number: int, note: Note) -> Line | None:
@@ -220,6 +251,10 @@ def line_batches(
 def _passed_over(line: Line, passes: Passes | None) -> bool:
     data = line.data
     return passes is not None and data.startswith(b"{") and data.endswith(b"}") and passes(data)
+
+
+LONG_HEAD = 16 * 1024 * 1024
+"""How far to look at most at a long first line, or at a document, whose keys may stand anywhere in it."""
 
 
 def head(path: Path, size: int) -> bytes:

@@ -105,9 +105,19 @@ def expanded(path: Path | str) -> Path:
     return Path(os.path.expanduser(path))  # noqa: PTH111 a path object raises what no caller expects
 
 
+def from_root(path: Path | str) -> Path:
+    """A path from the root on, in which a link stays as it is named."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 see above
+
+
+def named_like(folder: Path, path: Path) -> Path:
+    """A folder that is named from the root on where a path is, and from the working folder where that is."""
+    return folder if path.is_absolute() else Path(os.path.relpath(folder))
+
+
 def closed_at(path: Path) -> Path | None:
     """The first on the way to a path, or it itself, that we have no permission to look into."""
-    place = Path(os.path.abspath(path))  # noqa: PTH100 a link on the way stays as it is named
+    place = from_root(path)
     for above, part in zip(reversed(place.parents), [*reversed(place.parents), place][1:], strict=True):
         try:
             part.lstat()

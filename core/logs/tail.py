@@ -203,6 +203,10 @@ class LineTail(Tail):
             for line in lines:
                 self.place = line.offset + len(line.data) + 1
                 yield from self._news(line_record(self._file, line))
+        last = self._cutter.whole()
+        if last is not None:
+            self.place = self._cutter.position
+            yield from self._news(line_record(self._file, last))
 
     def _leave(self) -> Iterator[Event]:
         """Go from a file that lost its name: its last line will not be ended any more."""

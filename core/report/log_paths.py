@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
-from core.logs.log_files import expanded, is_folder, is_there
+from core.logs.log_files import expanded, from_root, is_folder, is_there
 from core.logs.walking import names_below
+
+if TYPE_CHECKING:
+    from core.logs.session import LogSession
 
 
 def checked_paths(paths: Iterable[Path]) -> list[Path]:
@@ -32,6 +37,24 @@ def files_below(paths: Sequence[Path]) -> list[str]:
             matches = map(Path, sorted(glob.glob(str(path), recursive=True)))  # noqa: PTH207 as the finder
             found += files_below([match for match in matches if is_there(match)])
     return found
+
+
+def all_below(sessions: Iterable[LogSession], paths: Iterable[Path]) -> bool:
+    """Whether all logs of some sessions lie below folders, and those of sub-agents to come will."""
+    above = tuple(map(_as_folder, map(expanded, paths)))
+    return all(
+        _as_folder(folder).startswith(above)
+        for session in sessions
+        for folder in (session.logs[0].format.beside or _nowhere)(session.path)
+    )
+
+
+def _as_folder(path: Path) -> str:
+    return os.path.join(from_root(path), "")  # noqa: PTH118 the last separator counts
+
+
+def _nowhere(_: Path) -> list[Path]:
+    return []
 
 
 def names_single_logs(paths: Iterable[Path]) -> bool:

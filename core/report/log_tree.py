@@ -13,7 +13,7 @@ from blake3 import blake3
 
 from core.errors import UnreadableLog
 from core.logs.diagnostics import Diagnostic
-from core.report.log_paths import files_below, names_single_logs
+from core.report.log_paths import all_below, files_below, names_single_logs
 from core.store.log_stamp import FileStamp, reading_stamp, stamps
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.store.reading_cache import ReadingCache
 
-VERSION = 9
+VERSION = 10
 """Raised when the same log gives something else."""
 
 T = TypeVar("T")
@@ -75,6 +75,8 @@ class LogTree:
         """Paths that were looked for and hold nothing that can be read."""
         self.searched = False
         """Whether files had to be recognised."""
+        self.enclosed = True
+        """Whether all that was found lies where it was looked for, so that what is made of it can be kept."""
         self._cache = cache
         self._stamps: dict[str, tuple[FileStamp, ...]] = {}
         self._about = reading_stamp(settings, VERSION)
@@ -95,6 +97,8 @@ class LogTree:
             else:
                 return sessions
         found = self._find(paths)
+        if not self.enclosed:
+            return found
         with suppress(UnicodeEncodeError):  # a name that is not UTF-8 is found again the next time
             self._cache.save({key: msgspec.msgpack.encode((found, self.faults))})
         return found
@@ -177,6 +181,7 @@ class LogTree:
         kit = make_kit(self.settings.ingest)
         found = Finder(kit, self.settings.ingest.lines).sessions(paths)
         self.faults = list(kit.diagnostics.first)
+        self.enclosed = all_below(found, paths)
         return list(map(session_name, found))
 
     def _listing(self, paths: Sequence[Path]) -> str:

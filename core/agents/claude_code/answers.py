@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from core.agents.claude_code.lines import Message, Tokens, token_count
 from core.agents.claude_code.texts import user_words
+from core.agents.lexicon import joined_words
 from core.agents.reader import AgentKit
-from core.agents.usage import ClosedTurns, Usage
+from core.agents.usage import ENDED, WORDLESS, ClosedTurns, Usage
 from core.events import Turn, Where
 
 _make = tuple.__new__
@@ -57,7 +60,7 @@ class OpenAnswers:
         said = "" if wordless else user_words(content)
         said_at = where if said else None
         if before is not None:
-            said = before[3] + said if said else before[3]
+            said = joined_words(before[3], said)
             said_at = said_at or before[4]
         self._open[agent] = _make(_Answer, (message, at, where, said, said_at))
         return closed
@@ -68,6 +71,11 @@ class OpenAnswers:
         if answer is None or self._usage.told(answer[0].id or ""):
             return None
         return self._usage.once(self._turn(agent, answer))
+
+    def end(self, agent: str) -> Turn | None:
+        """The same where a line tells that the agent's turn is over, which older answers do not."""
+        turn = self.close(agent)
+        return replace(turn, stop=ENDED) if turn is not None and turn.stop in ("", WORDLESS) else turn
 
     def read(self) -> Iterator[Turn]:
         """The open answers as far as they are known."""
@@ -99,7 +107,7 @@ class OpenAnswers:
             message=message.id or "",
             agent=agent,
             where=where,
-            stop=message.stop_reason or "",
+            stop=message.stop_reason or ("" if said_at else WORDLESS),
             said=said,
             said_at=said_at,
         )

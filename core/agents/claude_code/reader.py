@@ -33,7 +33,7 @@ from core.agents.fingerprint import fingerprint
 from core.agents.log_clock import FAR, ClockState, LogClock
 from core.agents.loose import is_secret, kept
 from core.agents.reader import AgentKit, AgentReader
-from core.agents.usage import ClosedTurns, failed_turn
+from core.agents.usage import ClosedTurns, failed_turn, retried_turn
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
 from core.logs.envelope import FAULTS
 from core.logs.format import Format
@@ -79,6 +79,8 @@ class ClaudeCode(AgentReader, PausingReader):
         self._begun = False
         self._alone = agent != MAIN
         self._compacted = False
+        self._retrying = False
+        """The last line told that a request failed and is made again."""
         self._fork = Fork(kit) if is_helper(agent) else None
 
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
@@ -121,7 +123,7 @@ class ClaudeCode(AgentReader, PausingReader):
     def pause(self) -> bytes | None:
         """All it knows between two answers, which is ids, times and paths alone."""
         calls, usage, agents = self._calls.pause(), self._answers.pause(), self._agents.pause()
-        if self._parents.held or self._results.held or self._fork is not None:
+        if self._parents.held or self._results.held or self._retrying or self._fork is not None:
             return None
         if calls is None or usage is None or agents is None or any(map(is_secret, calls.changed)):
             return None
@@ -198,6 +200,7 @@ class ClaudeCode(AgentReader, PausingReader):
             self._system(line, at, where, out)
         elif kind == "attachment":
             self._attachment(line, at, where, out)
+        self._retrying = kind == "system" and line.subtype == "api_error"
         if line.uuid and self._parents.held:
             for child in self._parents.take(line.uuid):
                 self._read(child.line, child.at, child.where, child.number, out)
@@ -355,7 +358,10 @@ class ClaudeCode(AgentReader, PausingReader):
                 )
             )
         elif line.subtype in ("turn_duration", "stop_hook_summary"):
+            kept(self._answers.end(agent), out)
+        elif line.subtype == "api_error" and not self._retrying:
             self._close(agent, out)
+            out.append(retried_turn(at, agent, where))
 
     def _summary(self, at: float, agent: str, where: Where, out: list[Event]) -> None:
         """The summary after a compaction; older logs have no other sign of one."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from core.agents.calls import Result
+from core.agents.lexicon import joined_words
 from core.agents.loose import LooseReader, amount, decode, table, text, whole_number
 from core.events import Compaction, Event, ToolUse, Where
 from core.logs.times import seconds
@@ -183,7 +184,7 @@ def _answer(listed: list[tuple[str, dict[str, Any]]], start: int) -> tuple[str, 
         if kind == "api_req_started":
             break
         if kind in _SPOKEN and message.get("partial") is not True and text(message.get("text")):
-            said, place = said + text(message.get("text")), pointer
+            said, place = joined_words(said, text(message.get("text"))), pointer
     return said, place
 
 

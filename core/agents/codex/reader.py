@@ -14,7 +14,7 @@ from core.agents.codex.facts import end_fact, item_fact
 from core.agents.codex.items import called_item, pictured
 from core.agents.codex.prompts import Prompts, added_folder
 from core.agents.codex.results import read_output
-from core.agents.codex.threads import Meta, Replay, read_meta, thread_files
+from core.agents.codex.threads import Meta, Replay, read_meta, thread_files, thread_folders
 from core.agents.codex.titles import codex_title
 from core.agents.codex.turns import Turns, TurnState
 from core.agents.loose import STEP, LooseReader, is_secret, items, kept, table, text, words
@@ -384,4 +384,4 @@ def _sniff(sample: Sample) -> int:
     return 60 if {"id", "timestamp", "instructions"} <= first.keys() and "type" not in first else 0
 
 
-FORMATS = (Format("codex", "lines", _sniff, Codex, thread_files, titles=codex_title),)
+FORMATS = (Format("codex", "lines", _sniff, Codex, thread_files, titles=codex_title, beside=thread_folders),)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from core.agents.loose import decode, table, text
 from core.logs.format import Companion
 from core.logs.lines import head
-from core.logs.log_files import is_folder
+from core.logs.log_files import from_root, is_folder, named_like
 
 _BURST = 2.0
 """A copied beginning is written at once: later lines than this are the thread's own."""
@@ -108,7 +108,7 @@ def thread_files(path: Path) -> list[Companion]:
     if not own:
         return []
     children: dict[str, list[Companion]] = {}
-    for folder in _folders(path.parent):
+    for folder in filter(is_folder, [path.parent, *thread_folders(path)]):
         for file in sorted(folder.glob("rollout-*.jsonl*")):
             thread, parent = _thread(file)
             if thread and parent and file != path:
@@ -124,15 +124,15 @@ def thread_files(path: Path) -> list[Companion]:
     return found
 
 
-def _folders(folder: Path) -> list[Path]:
-    """The day of a rollout and the one after it."""
+def thread_folders(path: Path) -> list[Path]:
+    """The folder of the day after a rollout's, where a thread that it starts around midnight is."""
+    day = from_root(path.parent)
     try:
-        day = date(int(folder.parent.parent.name), int(folder.parent.name), int(folder.name))
-    except ValueError:
-        return [folder]
-    after = day + timedelta(days=1)
-    beside = folder.parents[2] / f"{after.year:04}" / f"{after.month:02}" / f"{after.day:02}"
-    return [folder, beside] if is_folder(beside) else [folder]
+        after = date(int(day.parts[-3]), int(day.parts[-2]), int(day.parts[-1])) + timedelta(days=1)
+    except (ValueError, IndexError, OverflowError):
+        return []
+    folder = day.parents[2] / f"{after.year:04}" / f"{after.month:02}" / f"{after.day:02}"
+    return [named_like(folder, path)]
 
 
 def _thread(path: Path) -> tuple[str, str]:

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from core.agents.fingerprint import fingerprint
+from core.agents.lexicon import joined_words
 from core.agents.loose import table, text, whole_number
 from core.agents.reader import AgentKit
-from core.agents.usage import ENDED, failed_turn
+from core.agents.usage import ENDED, WORDLESS, failed_turn
 from core.events import Turn, Where
 
 _PHASES = {"final_answer": ENDED, "commentary": "commentary"}
@@ -109,7 +110,7 @@ class Turns:
         over = self.acts(agent)
         self._heard = (*self._heard, (sign, known))[-_HEARD:]
         before = "" if self._words is None else self._words.said
-        self._words = _Words(before + said, at, where, _PHASES.get(phase, ""))
+        self._words = _Words(joined_words(before, said), at, where, _PHASES.get(phase, ""))
         return over
 
     def told(self, *, model: Any = None, window: Any = None) -> None:
@@ -208,7 +209,7 @@ class Turns:
             agent=agent,
             where=where,
             window=self.counts.window,
-            stop=words.stop if words else "",
+            stop=words.stop if words else WORDLESS,
             said=words.said if words else "",
             said_at=words.where if words else None,
             **told,

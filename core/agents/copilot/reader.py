@@ -12,7 +12,7 @@ from core.agents.attachments import attached_to
 from core.agents.calls import Result
 from core.agents.copilot.links import CopilotLinks
 from core.agents.loose import LooseReader, items, kept, table, text, whole_number, words
-from core.agents.usage import ENDED, failed_turn
+from core.agents.usage import CALLING, ENDED, failed_turn
 from core.events import AgentEnd, AgentStart, Compaction, Event, Outcome, SessionEnd, Where
 from core.logs.format import Format, Sample
 
@@ -114,6 +114,7 @@ class CopilotReader(LooseReader):
 
     def _answered(self, entry: _Entry) -> None:
         said = text(entry.data.get("content")) or attached_to(items(entry.data.get("attachments")))
+        asked = entry.data.get("toolRequests")
         turn = self.kit.models.turn(
             entry.at,
             message=text(entry.data.get("messageId")),
@@ -121,7 +122,7 @@ class CopilotReader(LooseReader):
             output_tokens=whole_number(entry.data.get("outputTokens")),
             agent=self._agent(entry),
             where=self.here(),
-            stop=ENDED if said.strip() and entry.data.get("toolRequests") == [] else "",
+            stop=CALLING if asked else ENDED if said.strip() and asked == [] else "",
             said=said,
         )
         before = self.usage.see(structs.replace(turn, cost=None))

@@ -11,7 +11,7 @@ from core.agents.attachments import attached_to
 from core.agents.calls import Result, agent_report
 from core.agents.gemini.links import GeminiLinks
 from core.agents.loose import LooseReader, decode, items, table, text, whole_number, words
-from core.agents.usage import failed_turn
+from core.agents.usage import CALLING, WORDLESS, failed_turn
 from core.events import AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.format import Companion, Format, Sample
 from core.logs.lines import head
@@ -106,6 +106,7 @@ class GeminiReader(LooseReader):
         at = self.moment(message.get("timestamp"))
         tokens = self.table(message.get("tokens"), "tokens")
         cached = min(whole_number(tokens.get("cached")), whole_number(tokens.get("input")))
+        said = words(message.get("content"))
         turn = self.kit.models.turn(
             at,
             message=name,
@@ -115,7 +116,8 @@ class GeminiReader(LooseReader):
             cache_read=cached,
             agent=self.agent,
             where=where,
-            said=words(message.get("content")),
+            stop=CALLING if message.get("toolCalls") else "" if said.strip() else WORDLESS,
+            said=said,
         )
         before = self.usage.see(turn)
         if before is not None:

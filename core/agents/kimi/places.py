@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 
 from core.logs.format import Companion
-from core.logs.log_files import is_file
+from core.logs.log_files import from_root, is_file, named_like
 
 WIRE = "wire.jsonl"
 
@@ -23,10 +23,17 @@ def session_of(file: str, otherwise: str) -> str:
 
 def kimi_files(path: Path) -> list[Companion]:
     """The logs of the sub-agents beside the main agent's."""
-    if path.parent.name != "main" or path.parent.parent.name != "agents":
-        return []
     return [
         Companion(folder.name, folder / WIRE)
-        for folder in sorted(path.parent.parent.iterdir())
+        for agents in agents_folder(path)
+        for folder in sorted(agents.iterdir())
         if folder.name != "main" and is_file(folder / WIRE)
     ]
+
+
+def agents_folder(path: Path) -> list[Path]:
+    """The folder of all agents of a session, given the log of the main one."""
+    main = from_root(path.parent)
+    if main.name != "main" or main.parent.name != "agents":
+        return []
+    return [named_like(main.parent, path)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.agents.attachments import attached_to
 from core.agents.calls import Result
-from core.agents.kimi.places import kimi_files, session_of
+from core.agents.kimi.places import agents_folder, kimi_files, session_of
 from core.agents.loose import LooseReader, items, table, text, whole_number, words
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Outcome, ToolUse, Where
 from core.logs.format import Format, Sample
@@ -246,4 +246,4 @@ def _sniff(sample: Sample) -> int:
     return 50 if first.get("type") == "metadata" and {"protocol_version", "created_at"} <= first.keys() else 0
 
 
-FORMATS = (Format("kimi", "lines", _sniff, KimiReader, kimi_files, title="Kimi Code"),)
+FORMATS = (Format("kimi", "lines", _sniff, KimiReader, kimi_files, title="Kimi Code", beside=agents_folder),)

@@ -7,6 +7,7 @@ from typing import Any
 from core.agents.attachments import attached_to
 from core.agents.calls import Result, agent_report
 from core.agents.kimi.places import session_of
+from core.agents.lexicon import joined_words
 from core.agents.loose import LooseReader, decode, items, table, text, whole_number, words
 from core.agents.outcomes import exit_code
 from core.events import AgentStart, Compaction, Event, ToolUse, Turn, Where
@@ -72,7 +73,7 @@ class KimiWireReader(LooseReader):
                 out.append(self.prompt(at, "", self.here(), agent, interrupt=True))
             case "ContentPart" if said := text(payload.get("text")):
                 so_far = self._said[agent][0] if agent in self._said else ""
-                self._said[agent] = so_far + said, at, self.here()
+                self._said[agent] = joined_words(so_far, said), at, self.here()
             case "ToolCall":
                 self._called(payload, agent, at)
             case "ToolResult":

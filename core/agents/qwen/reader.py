@@ -13,7 +13,7 @@ from core.agents.qwen.links import QwenLinks
 from core.agents.record_words import spoken
 from core.events import AgentStart, Compaction, Event, ToolUse
 from core.logs.format import Companion, Format, Sample
-from core.logs.log_files import is_folder
+from core.logs.log_files import from_root, is_folder, named_like
 from core.logs.records import stem
 from core.logs.titles import Title
 
@@ -170,14 +170,20 @@ def _result(response: Any, status: str, shown: Any) -> Result:
 
 def qwen_files(path: Path) -> list[Companion]:
     """The chats of a session's sub-agents, which lie in a folder of the project named after it."""
-    place = path.parent.parent / "subagents" / stem(path)
-    if path.parent.name != "chats" or not is_folder(place):
-        return []
     return [
         Companion(file.stem.removeprefix("agent-"), file)
+        for place in filter(is_folder, _beside(path))
         for file in sorted(place.iterdir())
         if file.suffix == ".jsonl"
     ]
+
+
+def _beside(path: Path) -> list[Path]:
+    chats = from_root(path.parent)
+    if chats.name != "chats":
+        return []
+    folder = chats.parent / "subagents" / stem(path)
+    return [named_like(folder, path)]
 
 
 def _sniff(sample: Sample) -> int:
@@ -197,4 +203,4 @@ def qwen_title(line: dict[str, Any]) -> Title | None:
     return Title(3, said) if said else None
 
 
-FORMATS = (Format("qwen", "lines", _sniff, QwenReader, qwen_files, QwenLinks, qwen_title),)
+FORMATS = (Format("qwen", "lines", _sniff, QwenReader, qwen_files, QwenLinks, qwen_title, beside=_beside),)

@@ -74,7 +74,7 @@ class SessionModel:
         self._told = identities(copied, kit, settings.ingest.lines) if copied else set()
         """Turns of the sessions it was forked from, which are charged there."""
         self._last_call: ToolUse | None = None
-        self.calls = 0
+        self._calls = 0
         self.failures = 0
 
     @property
@@ -123,7 +123,7 @@ class SessionModel:
             self.project, self.tool = event.project or self.project, event.tool or self.tool
             self.model = event.model or self.model
         elif isinstance(event, ToolUse):
-            self.calls += 1
+            self._calls += 1
             self.failures += event.outcome == "failure"
             self._last_call = event
         self.last = event
@@ -140,6 +140,12 @@ class SessionModel:
             last.add(charge)
         else:
             self._charges.append(charge)
+
+    @property
+    def calls(self) -> int:
+        """Calls so far, those without a result among them."""
+        begun = (one for one in self.driver.held() if type(one) is ToolUse and one.where is not None)
+        return self._calls + sum(1 for _ in begun)
 
     def cost(self) -> tuple[Sum, tuple[Charge, ...]]:
         """What all turns cost, the one that is still being written among them; and by minute, lately."""

@@ -69,9 +69,7 @@ def test_what_the_program_says_itself_is_no_turn() -> None:
     """A synthetic answer, such as an error of the service, has no tokens."""
     line = asks(1, "a", "Bash", _BASH)
     line["message"] |= {"model": "<synthetic>", "content": [{"type": "text", "text": "API Error"}]}
-    assert not [
-        event for event in _read(line, claude("system", 2, subtype="api_error")) if isinstance(event, Turn)
-    ]
+    assert not [event for event in _read(line) if isinstance(event, Turn)]
 
 
 @pytest.mark.parametrize(
@@ -331,3 +329,34 @@ def test_what_is_cached_for_an_hour_costs_more(kept: dict[str, Any] | None, doll
     events = feed(ClaudeCode(new_kit(), session="file"), [line(1, type="assistant", message=message)])
     (turn,) = (event for event in events if isinstance(event, Turn))
     assert turn.cost == pytest.approx(dollars) and turn.cache_write == 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("part", "after", "stop"),
+    [
+        ({"type": "text", "text": "It works."}, None, ""),
+        ({"type": "text", "text": "It works."}, "turn_duration", "end_turn"),
+        ({"type": "text", "text": "It works."}, "stop_hook_summary", "end_turn"),
+        ({"type": "thinking", "thinking": "Hm."}, None, "wordless"),
+    ],
+)
+def test_whether_an_answer_that_tells_no_reason_ended_the_turn(
+    part: dict[str, str], after: str | None, stop: str
+) -> None:
+    """Thoughts alone are no answer; a line that sums the turn up tells that it is over."""
+    answer = asks(1, "a", "Bash", _BASH, message="m")
+    answer["message"] |= {"stop_reason": None, "content": [part]}
+    events = _read(answer, *([claude("system", 2, subtype=after)] if after else []))
+    assert [event.stop for event in events if isinstance(event, Turn)] == [stop]
+
+
+def test_a_request_that_is_tried_again_is_no_answer() -> None:
+    """However often it is, it is told once; what comes after it goes on as ever."""
+    said = asks(1, "a", "Bash", _BASH, message="m")
+    said["message"] |= {"stop_reason": None, "content": [{"type": "text", "text": "I wait for it."}]}
+    lines = [said, *(claude("system", second, subtype="api_error") for second in (5, 6, 8))]
+    turns = [event for event in _read(*lines) if isinstance(event, Turn)]
+    assert [(turn.stop, turn.only_ends) for turn in turns] == [("", False), ("retry", True)]
+    later = [*lines, asks(9, "b", "Bash", _BASH), claude("system", 12, subtype="api_error")]
+    turns = [event for event in _read(*later) if isinstance(event, Turn)]
+    assert [turn.stop for turn in turns] == ["", "retry", "wordless", "retry"]

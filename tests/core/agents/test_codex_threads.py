@@ -9,7 +9,9 @@ import pytest
 
 from core.agents.codex.reader import Codex
 from core.agents.codex.threads import thread_files
+from core.agents.registry import make_kit
 from core.events import AgentEnd, AgentStart, Event, Prompt, SessionStart, Turn
+from core.logs.finder import sessions
 from tests.core.agents.samples import (
     codex,
     codex_call,
@@ -116,8 +118,8 @@ def test_newer_logs_tell_a_thread_of_its_own_by_its_doings(kind: str, outcome: s
     assert [use.outcome for use in uses(events)] == ["success"]
 
 
-def test_companions(tmp_path: Path) -> None:
-    """Children and their children, of the same day and the next."""
+def test_companions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Children and their children, of the same day and the next, however the rollout is named."""
     today, tomorrow = tmp_path / "2026" / "02" / "28", tmp_path / "2026" / "03" / "01"
     for folder, thread, parent in (
         (today, "t1", ""),
@@ -132,3 +134,10 @@ def test_companions(tmp_path: Path) -> None:
         )
     assert [companion.agent for companion in thread_files(today / "rollout-t1.jsonl")] == ["kid", "grandkid"]
     assert thread_files(today / "none.jsonl") == []
+    monkeypatch.chdir(today)
+    found = thread_files(Path("rollout-t1.jsonl"))
+    assert [str(companion.path) for companion in found] == [
+        "rollout-kid.jsonl",
+        "../../03/01/rollout-grandkid.jsonl",
+    ]
+    assert [session.id for session in sessions(["../28", "../../03"], make_kit())] == ["alien", "t1"]

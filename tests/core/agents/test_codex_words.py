@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.agents.codex.reader import Codex
+from core.agents.codex.turns import Turns
 from core.agents.registry import make_kit
 from core.agents.words import words_of
-from core.events import Event, Prompt, Turn, Where
+from core.events import MAIN, Event, Prompt, Turn, Where
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.logs.titles import title_of
@@ -257,3 +259,20 @@ def test_an_image_alone_is_a_prompt(prompt: dict[str, Any]) -> None:
     assert sum(isinstance(event, Prompt) for event in events) == 1
     nothing = feed(Codex(new_kit(), session="file"), [_META, _asked(1, "", images=[])])
     assert not any(isinstance(event, Prompt) for event in nothing)
+
+
+def test_words_of_a_long_thread_without_counts_are_not_gathered_whole() -> None:
+    turns = Turns(new_kit())
+    tracemalloc.start()
+    for number in range(200):
+        turns.say("message", f"{number} " + "x" * 5000, "", float(number), MAIN, Where("file", 0, 1))
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 100_000
+
+
+def test_an_answer_without_words_is_on_its_way() -> None:
+    """Its tokens are counted after its calls were answered, and it goes on from their results."""
+    counted = [*_work(2), codex_tokens(4, 1000, 0, 10)]
+    assert _stops(*counted) == ["wordless"]
+    assert _stops(*counted, _message(5, "Done."), codex_tokens(6, 2000, 0, 20)) == ["wordless", ""]

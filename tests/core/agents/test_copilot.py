@@ -159,7 +159,7 @@ def test_answers_cost_is_unknown_until_the_session_tells_its_sums() -> None:
     ("told", "stop"),
     [
         ({"content": "Done.", "toolRequests": []}, "end_turn"),
-        ({"content": "I look.", "toolRequests": [{"toolCallId": "t1", "name": "view"}]}, ""),
+        ({"content": "I look.", "toolRequests": [{"toolCallId": "t1", "name": "view"}]}, "tool_use"),
         ({"content": "", "toolRequests": []}, ""),
         ({"content": "Done."}, ""),
     ],

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agents.lexicon import CHECKING, DOUBTING, Tone, plain_words, tone
+from core.agents.lexicon import CHECKING, DOUBTING, Tone, joined_words, plain_words, tone
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,17 @@ def test_the_lexicon_is_short_and_each_phrase_stands_once() -> None:
 def test_a_phrase_is_counted_where_the_text_holds_it(said: str) -> None:
     text = plain_words(said)
     assert tone(said) == Tone(*(sum(one in text for one in kind) for kind in (CHECKING, DOUBTING)))
+
+
+@given(st.lists(st.sampled_from(["maybe ", "x" * 3999, "<function=", "x" * 3, "```", " verify", "<func"])))
+def test_words_are_joined_as_far_as_they_are_looked_at(parts: list[str]) -> None:
+    said = ""
+    for part in parts:
+        said = joined_words(said, part)
+    assert tone(said) == tone("".join(parts))
+    assert plain_words(said) == plain_words("".join(parts))
+
+
+def test_words_that_nobody_looks_at_are_not_joined() -> None:
+    said = joined_words("", "x" * 9000)
+    assert joined_words(said, "and more") is said

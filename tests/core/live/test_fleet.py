@@ -11,12 +11,15 @@ import pytest
 
 from bench.claude import lines
 from core.agents.registry import make_kit
+from core.events import ToolUse
 from core.live.fleet.member import Member
 from core.live.fleet.order import SORTINGS, Heading, Order, census, listed
 from core.live.fleet.roster import Roster
 from core.live.fleet.row import FleetRow, row_json
 from core.live.fleet.thread import once
+from core.logs.finder import sessions
 from core.logs.follow import Follower
+from core.logs.session import read_session
 from core.logs.times import seconds
 from core.settings import Settings
 from tests.core.agents.samples import codex, codex_call, codex_meta, codex_output, codex_tokens, encoded
@@ -74,6 +77,18 @@ def test_every_story_is_called_by_its_name(tmp_path: Path) -> None:
     assert "pytest" in told["circles"]["loop"]
     assert told["brims"]["context"] > 0.9
     assert told["flows"]["tokens_per_minute"] > 1000
+
+
+def test_a_row_counts_what_a_replay_of_its_log_counts(tmp_path: Path) -> None:
+    """The last turn and a call without a result too, which minds see once they are over."""
+    tell(tmp_path)
+    rows, _ = once(roster(tmp_path))
+    for row in rows:
+        kit = make_kit()
+        [session] = sessions([row.path], kit)
+        events = list(read_session(session, kit))
+        assert row.facts.events == len(events), row.name
+        assert row.calls == sum(isinstance(event, ToolUse) for event in events), row.name
 
 
 def test_what_is_old_is_not_listed(tmp_path: Path) -> None:
@@ -211,7 +226,7 @@ def test_a_long_log_is_read_from_its_end_first_and_whole_behind_it(tmp_path: Pat
     assert first.skipped == 0
     whole = settle(fleet)["api"]
     assert not whole.partial and not member.filling
-    assert whole.facts.events == 801
+    assert whole.facts.events == 802
     assert log.path.stat().st_size > 50_000
 
 
@@ -222,7 +237,7 @@ def test_a_log_whose_end_is_one_long_line_is_read_all_the_same(tmp_path: Path) -
     log.write()
     row = settle(roster(tmp_path, tail=0.05))["api"]
     assert not row.partial
-    assert row.facts.events == 13
+    assert row.facts.events == 14
 
 
 def test_an_old_long_log_is_not_read_whole(tmp_path: Path) -> None:

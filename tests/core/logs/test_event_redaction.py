@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.agents.registry import make_kit
-from core.events import AgentStart, Event, SessionStart, ToolUse, Turn
+from core.events import Advice, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse, Turn
 from core.logs.event_redaction import clean
 from core.logs.finder import sessions
 from core.logs.follow import Follower
@@ -27,6 +27,11 @@ SECRET = "ghp_" + "Ab3dEf" * 6
         SessionStart(at=1.0, session="s", tool="x", branch=f"fix-{SECRET}"),
         Turn(at=1.0, model=f"model-{SECRET}"),
         AgentStart(at=1.0, child="c", role=f"uses {SECRET}"),
+        SessionStart(at=1.0, session="s", tool=f"x-{SECRET}"),
+        SessionStart(at=1.0, session="s", tool="x", version=f"2.0-{SECRET}"),
+        Compaction(at=1.0, trigger=f"auto-{SECRET}"),
+        Prompt(at=1.0, agent=f"sub-{SECRET}", characters=3),
+        Advice(at=1.0, agent=f"sub-{SECRET}", characters=3),
     ],
 )
 def test_no_name_holds_a_secret(event: Event) -> None:

@@ -156,6 +156,23 @@ def test_unrelated_sessions_are_no_copies(tmp_path: Path) -> None:
     assert uses(events_of(tmp_path)) == ["t0", "t1", "t40", "t41"]
 
 
+def test_the_same_prompt_at_the_same_moment_makes_no_copy(tmp_path: Path) -> None:
+    """Two runs that a script starts at once ask for the same, and then go their own ways."""
+    one, other = tmp_path / "s-1.jsonl", tmp_path / "s-2.jsonl"
+    one.write_bytes(logs.prompt(0) + logs.call(1, "a") + logs.result(2, "a"))
+    other.write_bytes(
+        logs.prompt(0, session="s-2") + logs.call(1, "b", session="s-2") + logs.result(2, "b", session="s-2")
+    )
+    found = sessions([tmp_path], make_kit())
+    assert [(session.copied, session.repeated) for session in found] == [((), False), ((), False)]
+    assert sum(isinstance(event, Prompt) for event in events_of(tmp_path)) == 2
+    fork = tmp_path / "s-3.jsonl"
+    fork.write_bytes(one.read_bytes().replace(b"s-1", b"s-3"))
+    os.utime(fork, (1000, 1000))
+    found = sessions([tmp_path], make_kit())
+    assert [len(session.copied) for session in found] == [1, 0, 0], "of these the fork is the oldest"
+
+
 def test_bad_lines_are_counted_and_the_rest_is_read(tmp_path: Path) -> None:
     log = tmp_path / "s-1.jsonl"
     log.write_bytes(

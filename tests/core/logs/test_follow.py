@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.agents.registry import make_kit
-from core.events import Event, SessionStart, ToolUse
+from core.events import Event, Prompt, SessionStart, ToolUse
 from core.logs.diagnostics import Diagnostics
 from core.logs.finder import sessions
 from core.logs.follow import Follower, changes, watch
@@ -90,11 +90,41 @@ def test_a_long_line_over_many_chunks_arrives_once(tmp_path: Path, chunk: int) -
     follower = Follower(path, KIT, IngestSettings(lines=LineSettings(chunk=chunk)))
     follower.poll()
     append(path, logs.call(1, "t"))
-    append(path, logs.result(2, "t", "x" * 300_000)[:-1])
+    append(path, logs.result(2, "t", "x" * 300_000)[:-2])
     assert uses(follower.poll()) == []
-    append(path, b"\n")
+    append(path, b"}\n")
     [use] = [event for event in follower.poll() if isinstance(event, ToolUse)]
     assert (use.id, use.size) == ("t", 300_000)
+
+
+@pytest.mark.parametrize("end", [b"\n", b" \r\n", b"\n\n"])
+def test_a_whole_last_line_is_read_before_its_end_is_written(tmp_path: Path, end: bytes) -> None:
+    log = tmp_path / "s-1.jsonl"
+    whole = logs.session(2) + logs.prompt(50, "and now?").rstrip(b"\n")
+    log.write_bytes(whole[:-1])
+    follower = Follower(log, fresh_kit())
+    seen = follower.poll()
+    assert not any(isinstance(event, Prompt) and event.characters == 8 for event in seen)
+    append(log, whole[-1:])
+    seen += follower.poll()
+    assert isinstance(seen[-1], Prompt)
+    assert follower.poll() == []
+    append(log, end + b"not json\n" + logs.session(1, first=60))
+    seen += [*follower.poll(), *follower.finish()]
+    kit = fresh_kit()
+    [session] = sessions([log], kit)
+    assert seen == list(read_session(session, kit))
+    assert follower.kit.diagnostics.first == kit.diagnostics.first, "with the same number of the line"
+
+
+def test_what_comes_behind_a_last_line_that_was_read_is_a_line_of_its_own(tmp_path: Path) -> None:
+    log = tmp_path / "s-1.jsonl"
+    log.write_bytes(logs.session(1) + logs.call(50, "a").rstrip(b"\n"))
+    follower = Follower(log, fresh_kit())
+    seen = follower.poll()
+    append(log, logs.result(51, "a") + logs.session(1, first=60))
+    seen += follower.poll()
+    assert [event.id for event in seen if isinstance(event, ToolUse)] == ["t0", "a", "t60"]
 
 
 def test_a_file_that_appears_later_is_waited_for(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +16,14 @@ from core.report import analysis
 from core.store.config_path import user_settings_file
 from core.store.kept_answers import kept_answers
 from core.store.reading_cache import reading_cache_path
+from tests.core.agents.samples import (
+    codex,
+    codex_call,
+    codex_meta,
+    codex_output,
+    codex_tokens,
+    encoded,
+)
 from tests.core.logs import log_lines
 from tui.cli import main
 
@@ -77,6 +86,37 @@ def test_a_sub_agent_that_comes_and_goes_on_is_counted(
         sub.write_bytes(log_lines.session(calls, first=50, agentId="a1", isSidechain=True))
         told.append(said(*words, named))
     assert len(set(told)) == 3
+
+
+@pytest.mark.parametrize("words", [("analyze", "--json"), ("cost", "--json"), ("sessions", "--json")])
+@pytest.mark.parametrize("named", ["2026/02", "2026/02/28"])
+def test_a_sub_agent_outside_the_named_folder_is_counted(
+    home: Path, said: Said, words: tuple[str, ...], named: str
+) -> None:
+    """A thread that Codex starts after midnight has its rollout in the next day's folder."""
+    today, tomorrow = (home / "2026" / day for day in ("02/28", "03/01"))
+    today.mkdir(parents=True)
+    (today / "rollout-t1.jsonl").write_bytes(_rollout("t1", 2))
+    told = [_without_age(said(*words, named))]
+    tomorrow.mkdir(parents=True)
+    for calls in (2, 4):
+        (tomorrow / "rollout-kid.jsonl").write_bytes(_rollout("kid", calls, parent_thread_id="t1"))
+        told.append(_without_age(said(*words, named)))
+    assert len(set(told)) == 3
+
+
+def _without_age(told: str) -> str:
+    return re.sub(r'"age": [0-9.]+', "", told)
+
+
+def _rollout(thread: str, calls: int, **fields: str) -> bytes:
+    found = [codex_meta(0, thread, **fields), codex("event_msg", 1, type="user_message", message="go")]
+    for number in range(calls):
+        name = f"{thread}-{number}"
+        found.append(codex_call(2 + number, name, "shell", {"command": ["make"]}))
+        found.append(codex_output(2 + number, name, "ok"))
+        found.append(codex_tokens(2 + number, 1000 * (number + 1), 0, 10 * (number + 1)))
+    return b"".join(encoded(line) + b"\n" for line in found)
 
 
 def _grown(log: Path) -> None:

@@ -107,7 +107,7 @@ def _run(args: argparse.Namespace) -> int:
         summaries = _summaries(tree, found, begun, args)
     text = _json(summaries) if args.json else _text(summaries)
     sys.stdout.write(text)
-    if asked is not None and not (resolved.complaints or tree.faults or starts.spoke):
+    if asked is not None and tree.enclosed and not (resolved.complaints or tree.faults or starts.spoke):
         asked.keep(text.encode(), settings)
     return 0
 

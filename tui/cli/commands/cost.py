@@ -150,7 +150,7 @@ def _read_anew(args: argparse.Namespace, paths: list[Path], asked: KeptQuestion 
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
     costs = tree.each("cost", found, SessionCost, lambda missing: _read(missing, settings, args.jobs))
     charged = _Charged(costs, Budget.of(settings.screen.cost))
-    if not (resolved.complaints or tree.faults):
+    if tree.enclosed and not (resolved.complaints or tree.faults):
         asked.keep(msgspec.json.encode(charged), settings)
     return charged
 

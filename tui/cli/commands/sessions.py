@@ -74,8 +74,8 @@ def _listed(args: argparse.Namespace, now: float) -> tuple[SessionRow, ...]:
     settings = resolved.settings
     if not args.paths and places is None:
         known = asked(agent_places(os.environ, Path.home(), reading_cache(settings)))
-    rows, faults = _find(args, settings, now)
-    if known is not None and not (faults or resolved.complaints):
+    rows, whole = _find(args, settings, now)
+    if known is not None and whole and not resolved.complaints:
         with contextlib.suppress(UnicodeEncodeError):  # a name that is not UTF-8 is found again the next time
             listed = SessionList(rows, settings.ingest.follow.active_within)
             known.keep(msgspec.msgpack.encode(listed), settings)
@@ -83,7 +83,7 @@ def _listed(args: argparse.Namespace, now: float) -> tuple[SessionRow, ...]:
 
 
 def _find(args: argparse.Namespace, settings: Settings, now: float) -> tuple[tuple[SessionRow, ...], bool]:
-    """The sessions found on disk, and whether something there could not be read."""
+    """The sessions found on disk, and whether what was looked at decides all of them."""
     from core.agents.registry import known_agents, make_kit
     from core.logs.discovery import describe_sessions, find
     from core.report.session_list import listed_rows
@@ -91,14 +91,16 @@ def _find(args: argparse.Namespace, settings: Settings, now: float) -> tuple[tup
     active = settings.ingest.follow.active_within
     if not args.paths:
         found = find(known_agents(), os.environ, Path.home(), now=now, active_within=active)
-        return listed_rows(found), False
+        return listed_rows(found), True
     from core.logs.finder import sessions
+    from core.report.log_paths import all_below
 
     kit = make_kit(settings.ingest)
     here = sessions(args.paths, kit, settings.ingest.lines)
     for fault in kit.diagnostics.first:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
-    return listed_rows(describe_sessions(known_agents(), here, now, active)), bool(kit.diagnostics.first)
+    whole = not kit.diagnostics.first and all_below(here, map(Path, args.paths))
+    return listed_rows(describe_sessions(known_agents(), here, now, active)), whole
 
 
 def _print_json(found: Sequence[SessionRow], now: float) -> None:
