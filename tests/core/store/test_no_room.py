@@ -158,5 +158,5 @@ def test_hooks_stay_as_they_were(size: int, tmp_path: Path) -> None:
 def test_no_room_for_hooks_is_said_with_the_file_and_what_stands(tmp_path: Path) -> None:
     folder = tmp_path / "nooscope"
     installer = Installer(folder / "hooks", folder / "intake", {}, tmp_path)
-    with room(0), pytest.raises(NooscopeError, match="hooks.*nothing was changed"):
+    with room(0), pytest.raises(NooscopeError, match=r"hooks.*nothing was changed"):
         installer.install(HOOKS["claude"], "observe")
