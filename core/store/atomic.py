@@ -106,6 +106,9 @@ def append(path: Path, content: bytes, mode: int = OWNER_ONLY) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         append_whole(handle, content)
+    except OSError as fault:
+        fault.filename = fault.filename or str(path)
+        raise
     finally:
         os.close(handle)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import resource
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,17 +19,7 @@ from core.store.permits import PermitEntry, PermitJournal
 from core.store.said import Said, SaidStore
 from core.telemetry.inbox import Inbox
 from core.telemetry.intake import TelemetryEvent
-
-
-@contextlib.contextmanager
-def room(size: int) -> Iterator[None]:
-    """No file may grow beyond so many bytes; a write that would is cut there."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+from tests.no_room import room
 
 
 def said(sentence: str) -> Said:
