@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -270,6 +271,40 @@ def closed_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_closed_home_stops_no_reading(command: str, closed_home: Path, log: Path, run: Run) -> None:
     code, out, said = run(*filled(ON_A_LOG[command], log))
     assert (code, bool(out), "Traceback" in said) == (0, True, False), said
+
+
+def test_words_are_found_where_no_index_can_be_kept(closed_home: Path, log: Path, run: Run) -> None:
+    code, out, said = run("search", "parser", "--in", str(log))
+    assert code == 0 and "nooscope replay" in out
+    assert said.count("no index is kept of this search") == 1
+
+
+def test_words_are_found_on_a_full_disk(home: Path, log: Path) -> None:
+    (home / "cache").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_ROOM, "search", "parser", "--in", str(log)],
+        env={**os.environ, "XDG_CACHE_HOME": str(home / "cache")},
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert done.returncode == 0 and "nooscope replay" in done.stdout, done.stderr
+    assert "no index is kept of this search" in done.stderr
+    assert not any((home / "cache").rglob("words.db*"))
+
+
+_WITHOUT_ROOM = """
+import sqlite3, sys
+from tui.cli import main
+bare = sqlite3.connect
+def full(path, *more, **named):
+    if "cache" in str(path):
+        open(path, "a").close()
+        raise sqlite3.OperationalError("database or disk is full")
+    return bare(path, *more, **named)
+sqlite3.connect = full
+sys.exit(main())
+"""
 
 
 def test_a_closed_home_is_told_where_something_is_to_be_kept(closed_home: Path, log: Path, run: Run) -> None:

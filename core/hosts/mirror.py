@@ -77,7 +77,12 @@ class Ledger:
                 lasts[path] = item.sequence
         for path, held in lines.items():
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            atomic.append(path, b"".join(held))
+            try:
+                atomic.append(path, b"".join(held))
+            except OSError:
+                if not path.stat().st_size:
+                    path.unlink()
+                raise
             self._last[path] = lasts[path]
             if 0.0 < times[path] < time.time():
                 os.utime(path, (times[path], times[path]))
@@ -227,6 +232,8 @@ class Mirror:
                 if self.ledger is None:
                     raise
                 self.lost = _said(fault)
+                if isinstance(fault, OSError):
+                    self._ready.set()
                 await asyncio.sleep(_BACKOFF[min(tries, len(_BACKOFF) - 1)])
                 tries += 1
             else:

@@ -34,6 +34,9 @@ class SenderFile:
             self._base.execute("PRAGMA journal_mode=WAL")
             self._base.execute("PRAGMA synchronous=NORMAL")
             self._base.executescript(_TABLES)
+        except sqlite3.OperationalError as fault:
+            self._lock.close()
+            raise self._fault(fault) from None
         except sqlite3.Error as fault:
             self._lock.close()
             raise StoreError(

@@ -205,6 +205,7 @@ def test_a_full_disk_loses_and_doubles_nothing(tmp_path: Path, size: int, restar
     with room(size), pytest.raises(OSError):
         full.add(all_items)
     assert full.place == 0
+    assert all(path.stat().st_size for path in (tmp_path / "full").rglob("*.jsonl"))
     full.save()
     if restarted:
         full = Ledger(tmp_path / "full")
@@ -241,7 +242,7 @@ def test_what_was_not_noted_of_another_stream_is_forgotten(tmp_path: Path) -> No
 
 
 def test_a_note_that_cannot_be_begun_is_said(tmp_path: Path) -> None:
-    with room(0), pytest.raises(StoreError, match="cannot be used"):
+    with room(0), pytest.raises(StoreError, match="cannot be written"):
         SenderFile(tmp_path / "a.sqlite3")
     place = SenderFile(tmp_path / "b.sqlite3")
     with room(0), pytest.raises(StoreError, match=r"b\.sqlite3"):

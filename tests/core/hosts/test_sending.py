@@ -346,6 +346,22 @@ def test_a_server_without_jetstream_is_told_how_to_get_it(
     assert capsys.readouterr().err.count("start it with `nats-server -js`") == 2
 
 
+def test_no_room_for_the_mirror_is_no_all_clear(
+    host: Host, server: NatsServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.write("s", 0, 3)
+    host.send()
+
+    def full(self: Ledger, found: list[StreamItem]) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "x.jsonl")
+
+    monkeypatch.setattr(Ledger, "add", full)
+    capsys.readouterr()
+    assert main(["fleet", "--once", "--from", server.url]) == 1
+    told = capsys.readouterr()
+    assert "x.jsonl: No space left on device" in told.err and "No session changed" not in told.out
+
+
 def test_a_full_disk_is_said_and_waited_for(
     host: Host, mirror: Mirror, monkeypatch: pytest.MonkeyPatch
 ) -> None:
