@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import os
 import shutil
@@ -14,7 +15,8 @@ import pytest
 
 from tests.conftest import Run
 from tests.terminals import NOOSCOPE
-from tui.cli import COMMANDS
+from tui.cli import COMMANDS, main
+from tui.cli.command import CliCommand
 
 SWEPT = "receptor.ambient.silence=60:90:2"
 ON_A_LOG: dict[str, tuple[str, ...]] = {
@@ -255,6 +257,21 @@ def test_without_a_home(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     assert run("--version")[0] == 0
 
 
+@pytest.mark.parametrize("blank", ["", " "])
+def test_a_blank_home_is_none(blank: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As where HOME is not set at all, the system's list of users says where it is."""
+    seen: list[str | None] = []
+    monkeypatch.setenv("HOME", blank)
+    monkeypatch.setattr("tui.cli.commands.sessions.COMMAND", CliCommand(_no_arguments, lambda _: 0))
+    monkeypatch.setattr("os.path.expanduser", lambda path: (seen.append(os.environ.get("HOME")), path)[1])
+    assert main(["sessions"]) == 1
+    assert seen[-1] is None
+
+
+def _no_arguments(_: argparse.ArgumentParser) -> None:
+    """A command without any."""
+
+
 READING = [name for name in ON_A_LOG if name != "watch"]
 
 
@@ -366,7 +383,7 @@ def test_a_limit_on_what_may_be_written(home: Path, log: Path) -> None:
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
     )
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert "cannot write" in done.stderr and "Traceback" not in done.stderr
     assert [path.name for path in home.glob("out*")] == []
 
