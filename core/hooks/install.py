@@ -25,6 +25,7 @@ DEADLINE = 0.15
 """Seconds after which an agent goes on without us."""
 _PROGRAM = 0o700
 _OWNER_ONLY = 0o600
+_WRITTEN_BY_OTHERS = 0o022
 
 
 class _Record(msgspec.Struct, frozen=True):
@@ -115,12 +116,20 @@ class Installer:
     def _whole(self) -> Iterator[Chain]:
         """All that is written meanwhile, or nothing of it; no other nooscope does the same at once."""
         try:
+            self._own_folder()
             recover(self._folder)
             with Chain("hooks", self._folder) as chain:
                 yield chain
         except OSError as error:
             name = error.filename or self._folder
             raise HooksRefused(f"{name}: {error.strerror or error}; nothing was changed") from error
+
+    def _own_folder(self) -> None:
+        """Make our folder so that nobody else may put a program there for agents to run."""
+        for folder in (self._folder.parent, self._folder):
+            folder.mkdir(parents=True, exist_ok=True, mode=_PROGRAM)
+        if self._folder.stat().st_mode & _WRITTEN_BY_OTHERS:
+            self._folder.chmod(_PROGRAM)
 
     def _content(self, wanted: HookFile, before: bytes | None, shown: Path | None) -> tuple[bytes, str]:
         """What is written, with our status line where there is one, and the command of the one before it."""

@@ -347,3 +347,17 @@ def test_what_a_crash_left_half_done_is_undone_first(tmp_path: Path) -> None:
     installer(tmp_path).install(HOOKS["claude"], "advise")
     installer(tmp_path).uninstall(HOOKS["claude"])
     assert path.read_bytes() == b"{}"
+
+
+@pytest.mark.parametrize("made_before", [False, True])
+def test_nobody_else_may_put_a_program_there(made_before: bool, tmp_path: Path) -> None:
+    folder = tmp_path / "data" / "nooscope" / "hooks"
+    before = os.umask(0)
+    try:
+        if made_before:
+            folder.mkdir(parents=True)
+        installer(tmp_path).install(HOOKS["claude"], "observe")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert all(not stat.S_IMODE(path.stat().st_mode) & 0o077 for path in folder.iterdir())
