@@ -183,8 +183,12 @@ def _trace(args: argparse.Namespace) -> int:
 def _put(content: bytes, target: Path | None) -> None:
     """Write to a file in one step, or to standard output."""
     if target is None:
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
+        try:
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+        except OSError as fault:
+            fault.filename = fault.filename or "standard output"
+            raise
         return
     from core.store import atomic
 
