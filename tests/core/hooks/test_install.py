@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -361,3 +362,34 @@ def test_nobody_else_may_put_a_program_there(made_before: bool, tmp_path: Path) 
         os.umask(before)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert all(not stat.S_IMODE(path.stat().st_mode) & 0o077 for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_program_of_the_project_is_run(mode: HookMode, tmp_path: Path) -> None:
+    """PATH may begin with a folder of the project, such as node_modules/.bin."""
+    project, ran = tmp_path / "bin", tmp_path / "ran"
+    project.mkdir()
+    for name in ("curl", "cat", "printf", "sh", "["):
+        (project / name).write_text(f"#!/bin/sh\n/bin/echo {name} >>{ran}\n")
+        (project / name).chmod(0o755)
+    with socket.socket(socket.AF_UNIX) as served:
+        served.bind(str(tmp_path / "socket"))
+        for text in (hook_stub(tmp_path, "claude", mode, 0.05), status_stub(tmp_path, "", 0.05)):
+            stub = tmp_path / "stub"
+            stub.write_text(text)
+            stub.chmod(0o700)
+            environment = {**os.environ, "PATH": f"{project}:{os.environ['PATH']}"}
+            done = subprocess.run([stub], input=b"{}", env=environment, capture_output=True, check=False)
+            assert done.returncode == 0
+    assert not ran.exists()
+
+
+def test_a_status_line_from_before_has_the_path_it_had(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("#!/bin/sh\necho my line\n")
+    (tmp_path / "mine").chmod(0o755)
+    stub = tmp_path / "stub"
+    stub.write_text(status_stub(tmp_path, "mine", 0.05))
+    stub.chmod(0o700)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    done = subprocess.run([stub], input=b"{}", env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"my line\n")
