@@ -258,12 +258,17 @@ def test_without_a_home(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
 
 
 @pytest.mark.parametrize("blank", ["", " "])
-def test_a_blank_home_is_none(blank: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_blank_home_is_none(blank: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where HOME is not set at all, the system's list of users says where it is."""
     seen: list[str | None] = []
     monkeypatch.setenv("HOME", blank)
     monkeypatch.setattr("tui.cli.commands.sessions.COMMAND", CliCommand(_no_arguments, lambda _: 0))
-    monkeypatch.setattr("os.path.expanduser", lambda path: (seen.append(os.environ.get("HOME")), path)[1])
+
+    def unknown(path: str) -> str:
+        seen.append(os.environ.get("HOME"))
+        return path
+
+    monkeypatch.setattr("os.path.expanduser", unknown)
     assert main(["sessions"]) == 1
     assert seen[-1] is None
 
