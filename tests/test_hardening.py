@@ -298,7 +298,7 @@ def test_a_closed_home_stops_no_reading(command: str, closed_home: Path, log: Pa
 def test_words_are_found_where_no_index_can_be_kept(closed_home: Path, log: Path, run: Run) -> None:
     code, out, said = run("search", "parser", "--in", str(log))
     assert code == 0 and "nooscope replay" in out
-    assert said.count("no index is kept of this search") == 1
+    assert said.count("no index is kept of this search") == 1 and "Errno" not in said
 
 
 def test_words_are_found_on_a_full_disk(home: Path, log: Path) -> None:

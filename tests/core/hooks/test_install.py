@@ -393,3 +393,17 @@ def test_a_status_line_from_before_has_the_path_it_had(tmp_path: Path) -> None:
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     done = subprocess.run([stub], input=b"{}", env=environment, capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (0, b"my line\n")
+
+
+def test_half_a_character_in_the_settings_is_no_obstacle(tmp_path: Path) -> None:
+    path = settings_of("claude", tmp_path)
+    path.parent.mkdir(parents=True)
+    kept = b'{"prompt": "\\ud83d \xc3\xa9"}\n'
+    path.write_bytes(kept)
+    one = installer(tmp_path)
+    one.install(HOOKS["claude"], "observe")
+    assert json.loads(path.read_bytes())["prompt"] == "\ud83d é"
+    value = json.loads(path.read_bytes()) | {"theme": "dark"}
+    path.write_text(json.dumps(value))
+    assert one.uninstall(HOOKS["claude"])
+    assert json.loads(path.read_bytes()) == {"prompt": "\ud83d é", "theme": "dark"}

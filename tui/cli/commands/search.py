@@ -80,7 +80,8 @@ def _run(args: argparse.Namespace) -> int:
         try:
             fill_index(index, tree, names, _progress)
         except (StoreError, OSError) as fault:
-            print(f"nooscope: {fault}; no index is kept of this search", file=sys.stderr)
+            why = f"{fault.filename}: {fault.strerror}" if isinstance(fault, OSError) else fault
+            print(f"nooscope: {why}; no index is kept of this search", file=sys.stderr)
             index.clear_blank()
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nooscope-"))
             index = WordIndex(Path(folder) / "words.db")
