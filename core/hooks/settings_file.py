@@ -45,7 +45,7 @@ def parse(path: Path, data: bytes) -> dict[str, Any]:
         value = json.loads(data.decode("utf-8"), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise HooksRefused(
-            f"{path} is not plain JSON ({error}); it is left alone, for what JSON does not know would be lost. "
+            f"{path} is not plain JSON ({error}); it is left alone, or what JSON does not know would go. "
             "Take comments and commas before a closing bracket out, then try again"
         ) from error
     if not isinstance(value, dict) or not isinstance(value.get("hooks", {}), dict):
