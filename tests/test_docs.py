@@ -8,11 +8,12 @@ import json
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from bench import docs
+from core.live.status import Word
 from core.settings.layers import tunables
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -182,3 +183,30 @@ def test_setting_names_in_prose_exist() -> None:
     for path in PAGES:
         for name in re.findall(rf"`((?:{rooms})\.[a-z_.]+[a-z_])`", path.read_text("utf-8")):
             assert name in tunables() or name in groups, f"{path.name}: {name}"
+
+
+def test_every_status_is_explained() -> None:
+    page = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    table = page.partition("## How a session stands")[2].partition("\n## ")[0]
+    told = re.findall(
+        r"`([^`]+)`", "\n".join(line.split("|")[1] for line in table.splitlines() if "| `" in line)
+    )
+    assert sorted(told) == sorted(get_args(Word))
+
+
+def test_every_command_with_json_is_named() -> None:
+    from tui.cli import COMMANDS
+
+    page = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    sentence = page.partition("**JSON.** ")[2].partition(" take `--json`")[0]
+    able = {name for name in COMMANDS if "--json" in _help(name)}
+    assert set(re.findall(r"`(\w+)`", sentence)) == able - {"watch"}
+
+
+def _help(name: str) -> str:
+    from tui.cli import build
+
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told), contextlib.suppress(SystemExit):
+        build(name).parse_args([name, "--help"])
+    return told.getvalue()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +15,8 @@ import pytest
 
 from tests.conftest import Run
 from tests.terminals import NOOSCOPE
-from tui.cli import COMMANDS
+from tui.cli import COMMANDS, main
+from tui.cli.command import CliCommand
 
 SWEPT = "receptor.ambient.silence=60:90:2"
 ON_A_LOG: dict[str, tuple[str, ...]] = {
@@ -254,6 +257,26 @@ def test_without_a_home(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     assert run("--version")[0] == 0
 
 
+@pytest.mark.parametrize("blank", ["", " "])
+def test_a_blank_home_is_none(blank: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where HOME is not set at all, the system's list of users says where it is."""
+    seen: list[str | None] = []
+    monkeypatch.setenv("HOME", blank)
+    monkeypatch.setattr("tui.cli.commands.sessions.COMMAND", CliCommand(_no_arguments, lambda _: 0))
+
+    def unknown(path: str) -> str:
+        seen.append(os.environ.get("HOME"))
+        return path
+
+    monkeypatch.setattr("os.path.expanduser", unknown)
+    assert main(["sessions"]) == 1
+    assert seen[-1] is None
+
+
+def _no_arguments(_: argparse.ArgumentParser) -> None:
+    """A command without any."""
+
+
 READING = [name for name in ON_A_LOG if name != "watch"]
 
 
@@ -270,6 +293,40 @@ def closed_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_closed_home_stops_no_reading(command: str, closed_home: Path, log: Path, run: Run) -> None:
     code, out, said = run(*filled(ON_A_LOG[command], log))
     assert (code, bool(out), "Traceback" in said) == (0, True, False), said
+
+
+def test_words_are_found_where_no_index_can_be_kept(closed_home: Path, log: Path, run: Run) -> None:
+    code, out, said = run("search", "parser", "--in", str(log))
+    assert code == 0 and "nooscope replay" in out
+    assert said.count("no index is kept of this search") == 1 and "Errno" not in said
+
+
+def test_words_are_found_on_a_full_disk(home: Path, log: Path) -> None:
+    (home / "cache").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_ROOM, "search", "parser", "--in", str(log)],
+        env={**os.environ, "XDG_CACHE_HOME": str(home / "cache")},
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert done.returncode == 0 and "nooscope replay" in done.stdout, done.stderr
+    assert "no index is kept of this search" in done.stderr
+    assert not any((home / "cache").rglob("words.db*"))
+
+
+_WITHOUT_ROOM = """
+import sqlite3, sys
+from tui.cli import main
+bare = sqlite3.connect
+def full(path, *more, **named):
+    if "cache" in str(path):
+        open(path, "a").close()
+        raise sqlite3.OperationalError("database or disk is full")
+    return bare(path, *more, **named)
+sqlite3.connect = full
+sys.exit(main())
+"""
 
 
 def test_a_closed_home_is_told_where_something_is_to_be_kept(closed_home: Path, log: Path, run: Run) -> None:
@@ -331,7 +388,7 @@ def test_a_limit_on_what_may_be_written(home: Path, log: Path) -> None:
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
     )
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert "cannot write" in done.stderr and "Traceback" not in done.stderr
     assert [path.name for path in home.glob("out*")] == []
 

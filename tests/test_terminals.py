@@ -113,12 +113,22 @@ def test_a_reader_that_leaves_is_no_fault(words: str, log: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
-def test_output_that_has_no_room_is_a_fault(log: Path) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("analyze", "LOG"),
+        ("frame", "LOG"),
+        ("settings",),
+        ("export", "LOG"),
+        ("export", "LOG", "--format", "html"),
+    ],
+)
+def test_output_that_has_no_room_is_a_fault(words: tuple[str, ...], log: Path) -> None:
     with Path("/dev/full").open("wb") as full:
-        done = started("analyze", log.name, stdout=full)
+        done = started(*(log.name if word == "LOG" else word for word in words), stdout=full)
         _, said = done.communicate()
     assert (done.returncode, said.count(b"\n")) == (1, 1)
-    assert b"No space left" in said
+    assert b"output: No space left" in said
 
 
 def test_no_output_at_all(log: Path) -> None:

@@ -76,6 +76,10 @@ def ask(folder: Path, question: str) -> QueryResult:
     duckdb = needed("duckdb", "batch")
     if Dataset(folder).about() is None:
         raise UsageError(f"{folder} holds no dataset; make one with: nooscope analyze TREE --parquet FOLDER")
+    if question not in QUESTIONS and not any(map(str.isspace, question.strip())):
+        raise UsageError(
+            f"no question is named {question!r}; there are {', '.join(QUESTIONS)}, or ask in SQL"
+        )
     sql = QUESTIONS[question].sql if question in QUESTIONS else question
     place = str(folder.resolve()).replace("'", "''")
     with duckdb.connect(":memory:") as base:

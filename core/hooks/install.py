@@ -7,7 +7,7 @@ import contextlib
 import json
 import shutil
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
@@ -19,12 +19,13 @@ from core.agents.hook import AgentHooks, HookFile, HookMode, Installing
 from core.hooks import settings_file
 from core.hooks.settings_file import HooksRefused
 from core.hooks.stub import hook_stub, status_stub
-from core.store.compensation import Chain
+from core.store.compensation import Chain, recover
 
 DEADLINE = 0.15
 """Seconds after which an agent goes on without us."""
 _PROGRAM = 0o700
 _OWNER_ONLY = 0o600
+_WRITTEN_BY_OTHERS = 0o022
 
 
 class _Record(msgspec.Struct, frozen=True):
@@ -50,6 +51,17 @@ class Installed(NamedTuple):
     mode: str = ""
 
 
+class _Left(NamedTuple):
+    """What stays of a file when our entries are taken out of it."""
+
+    content: bytes | None
+    rights: int
+    folders: list[str]
+    """Folders that we made for it."""
+    ours: bool
+    """Whether there are entries of ours."""
+
+
 class Installer:
     """Writes below a folder of our own and into the agents' settings."""
 
@@ -71,26 +83,24 @@ class Installer:
         """Put the hooks in, in place of those that are there; the file they went to."""
         if shutil.which("curl") is None:
             raise HooksRefused("curl is not installed; the hooks need it to reach nooscope")
-        if self.status(hooks, project).state == "installed":
-            self.uninstall(hooks, project)
         wanted = self._file(hooks, project, mode, self._maker(hooks, mode, deadline))
-        before = settings_file.read_settings_file(wanted.path)
-        if wanted.own and before is not None:
-            raise HooksRefused(f"{wanted.path} is there already and not ours; move it away first")
-        if project is not None and not wanted.path.resolve().is_relative_to(project.resolve()):
-            raise HooksRefused(f"{wanted.path} leads out of the project; it is left alone")
-        shown = self._line(project) if statusline else None
-        content, line = self._content(wanted, before, shown)
-        if line and project is not None:
-            raise HooksRefused(
-                f"{wanted.path} has a status line of its own, and nothing of a project is run from here; "
-                "leave --statusline out, or install it without --project"
-            )
-        rights = stat.S_IMODE(wanted.path.stat().st_mode) if before is not None else _OWNER_ONLY
-        missing = [str(folder) for folder in wanted.path.parents if not folder.exists()]
-        was = None if before is None else base64.b64encode(before).decode()
-        record = _Record(str(wanted.path), mode, was, rights, blake3(content).hexdigest(), missing)
-        with Chain("hooks", self._folder) as chain:
+        with self._whole() as chain:
+            left = self._left(hooks, project)
+            if wanted.own and left.content is not None:
+                raise HooksRefused(f"{wanted.path} is there already and not ours; move it away first")
+            if project is not None and not wanted.path.resolve().is_relative_to(project.resolve()):
+                raise HooksRefused(f"{wanted.path} leads out of the project; it is left alone")
+            shown = self._line(project) if statusline else None
+            content, line = self._content(wanted, left.content, shown)
+            if line and project is not None:
+                raise HooksRefused(
+                    f"{wanted.path} has a status line of its own, and nothing of a project is run from here; "
+                    "leave --statusline out, or install it without --project"
+                )
+            missing = [str(folder) for folder in wanted.path.parents if not folder.exists()]
+            was = None if left.content is None else base64.b64encode(left.content).decode()
+            made = blake3(content).hexdigest()
+            record = _Record(str(wanted.path), mode, was, left.rights, made, missing or left.folders)
             stub = self._stub(hooks.name, mode)
             chain.write(stub, hook_stub(self._intake, hooks.name, mode, deadline).encode())
             stub.chmod(_PROGRAM)
@@ -99,8 +109,27 @@ class Installer:
                 shown.chmod(_PROGRAM)
             chain.write(self._record(wanted.path), msgspec.json.encode(record))
             chain.write(wanted.path, content)
-            wanted.path.chmod(rights)
+            wanted.path.chmod(left.rights)
         return wanted.path
+
+    @contextlib.contextmanager
+    def _whole(self) -> Iterator[Chain]:
+        """All that is written meanwhile, or nothing of it; no other nooscope does the same at once."""
+        try:
+            self._own_folder()
+            recover(self._folder)
+            with Chain("hooks", self._folder) as chain:
+                yield chain
+        except OSError as error:
+            name = error.filename or self._folder
+            raise HooksRefused(f"{name}: {error.strerror or error}; nothing was changed") from error
+
+    def _own_folder(self) -> None:
+        """Make our folder so that nobody else may put a program there for agents to run."""
+        for folder in (self._folder.parent, self._folder):
+            folder.mkdir(parents=True, exist_ok=True, mode=_PROGRAM)
+        if self._folder.stat().st_mode & _WRITTEN_BY_OTHERS:
+            self._folder.chmod(_PROGRAM)
 
     def _content(self, wanted: HookFile, before: bytes | None, shown: Path | None) -> tuple[bytes, str]:
         """What is written, with our status line where there is one, and the command of the one before it."""
@@ -114,48 +143,58 @@ class Installer:
         if shown is not None:
             known = settings.get("statusLine")
             line = known.get("command", "") if isinstance(known, dict) else ""
-            more["statusLine"] = {"type": "command", "command": quote(str(shown)), "padding": 0}
+            more["statusLine"] = {"type": "command", "command": _if_there(shown), "padding": 0}
         return settings_file.written(settings_file.put_hooks(settings, wanted.entries, more), before), line
 
     def uninstall(self, hooks: AgentHooks, project: Path | None = None) -> bool:
         """Take the hooks out; False where there are none. The rest of the file stays byte for byte."""
         path = self._path(hooks, project)
+        found = self._left(hooks, project)
+        if not found.ours:
+            if found.content is None:
+                self._record(path).unlink(missing_ok=True)
+            elif self._file(hooks, project).own:
+                raise HooksRefused(f"{path} is not as we wrote it; look at it and delete it yourself")
+            return False
+        with self._whole() as chain:
+            left = self._left(hooks, project)
+            if left.content is None:
+                chain.remove(path)
+            else:
+                chain.write(path, left.content)
+                path.chmod(left.rights)
+            if self._recorded(path) is not None:
+                chain.remove(self._record(path))
+        for folder in left.folders if left.content is None else ():
+            with contextlib.suppress(OSError):
+                Path(folder).rmdir()
+        return True
+
+    def _left(self, hooks: AgentHooks, project: Path | None) -> _Left:
+        """The file as it is without our entries."""
+        path = self._path(hooks, project)
         now = settings_file.read_settings_file(path)
-        record = self._recorded(path)
         if now is None:
-            self._record(path).unlink(missing_ok=True)
-            return False
+            return _Left(None, _OWNER_ONLY, [], ours=False)
+        record = self._recorded(path)
         if record is not None and blake3(now).hexdigest() == record.made:
-            return self._restore(path, record)
+            was = None if record.was is None else base64.b64decode(record.was)
+            return _Left(was, record.rights, record.folders, ours=True)
+        rights = stat.S_IMODE(path.stat().st_mode)
         if self._file(hooks, project).own:
-            raise HooksRefused(f"{path} was changed since; look at it and delete it yourself")
-        settings = settings_file.parse(path, now)
+            if record is None:
+                return _Left(now, rights, [], ours=False)
+            raise HooksRefused(f"{path} is not as we wrote it; look at it and delete it yourself")
+        settings = settings_file.parse(path, now) if now.strip() else {}
         if not settings_file.holds_ours(settings):
-            return False
+            return _Left(now, rights, [], ours=False)
         before: dict[str, Any] = {}
         if record is not None and record.was is not None:
             with contextlib.suppress(HooksRefused):
                 before = settings_file.parse(path, base64.b64decode(record.was))
-        left = settings_file.taken_out(settings, before)
-        rights = stat.S_IMODE(path.stat().st_mode)
-        with Chain("hooks", self._folder) as chain:
-            chain.write(path, settings_file.written(left, now))
-            path.chmod(rights)
-        self._record(path).unlink(missing_ok=True)
-        return True
-
-    def _restore(self, path: Path, record: _Record) -> bool:
-        if record.was is None:
-            path.unlink()
-            for folder in record.folders:
-                with contextlib.suppress(OSError):
-                    Path(folder).rmdir()
-        else:
-            with Chain("hooks", self._folder) as chain:
-                chain.write(path, base64.b64decode(record.was))
-                path.chmod(record.rights)
-        self._record(path).unlink(missing_ok=True)
-        return True
+        return _Left(
+            settings_file.written(settings_file.taken_out(settings, before), now), rights, [], ours=True
+        )
 
     def status(self, hooks: AgentHooks, project: Path | None = None) -> Installed:
         """How the hooks stand."""
@@ -172,6 +211,10 @@ class Installer:
         except HooksRefused as refused:
             return Installed(path, str(refused), mode)
         return Installed(path, "installed" if ours else "not installed", mode if ours else "")
+
+    def undo(self) -> list[str]:
+        """Undo a write that a crash left half done; what cannot be undone."""
+        return [problem for chain in recover(self._folder) for problem in chain.problems]
 
     def any(self) -> bool:
         """Whether hooks were put anywhere; cheap, so a file that was lost since still counts."""
@@ -198,7 +241,8 @@ class Installer:
             "MODE": json.dumps(mode),
             "DEADLINE": f"{1000 * deadline:g}",
         }
-        return lambda name: values.get(name) or quote(str(self._stub(hooks.name, mode)))
+        stub = _if_there(self._stub(hooks.name, mode))
+        return lambda name: values.get(name) or stub
 
     def _stub(self, agent: str, mode: HookMode) -> Path:
         return self._folder / f"{agent}-{mode}"
@@ -215,3 +259,9 @@ class Installer:
             return msgspec.json.decode(self._record(path).read_bytes(), type=_Record)
         except (OSError, msgspec.DecodeError):
             return None
+
+
+def _if_there(program: Path) -> str:
+    """A command that runs a program of ours and passes where that is gone: some agents deny a call else."""
+    name = quote(str(program))
+    return f"[ ! -x {name} ] || exec {name}"

@@ -45,7 +45,8 @@ def parse(path: Path, data: bytes) -> dict[str, Any]:
         value = json.loads(data.decode("utf-8"), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise HooksRefused(
-            f"{path} is not plain JSON ({error}); comments would be lost, so it is left alone"
+            f"{path} is not plain JSON ({error}); it is left alone, or what JSON does not know would go. "
+            "Take comments and commas before a closing bracket out, then try again"
         ) from error
     if not isinstance(value, dict) or not isinstance(value.get("hooks", {}), dict):
         raise HooksRefused(f"{path}: `hooks` is not a table there; it is left alone")
@@ -127,5 +128,8 @@ def written(settings: Mapping[str, Any], like: bytes | None) -> bytes:
         indent = found[1]
     elif text.strip() and "\n" not in text.strip():
         indent = None
-    made = json.dumps(settings, indent=indent, ensure_ascii=False)
-    return (made + ("\n" if not text or text.endswith("\n") else "")).encode()
+    end = "\n" if not text or text.endswith("\n") else ""
+    try:
+        return (json.dumps(settings, indent=indent, ensure_ascii=False) + end).encode()
+    except UnicodeEncodeError:  # half a character, which only an escape can spell
+        return (json.dumps(settings, indent=indent) + end).encode()

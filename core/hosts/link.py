@@ -55,7 +55,7 @@ class StreamState(NamedTuple):
 def server_of(url: str, environment: Mapping[str, str]) -> Server:
     """The server behind an address; user, token, credentials and TLS by NATS's own variables."""
     for each in url.split(","):
-        if urlsplit(each).scheme not in ("nats", "tls", "ws", "wss") or not urlsplit(each).hostname:
+        if not _is_address(each):
             raise UsageError(
                 f"{_without_user(each)!r} is not an address of a NATS server; write nats://host:4222"
             )
@@ -81,8 +81,19 @@ def server_of(url: str, environment: Mapping[str, str]) -> Server:
     return Server(url, options)
 
 
+def _is_address(url: str) -> bool:
+    try:
+        cut = urlsplit(url)
+        return cut.scheme in ("nats", "tls", "ws", "wss") and bool(cut.hostname) and cut.port != 0
+    except ValueError:
+        return False
+
+
 def _without_user(url: str) -> str:
-    cut = urlsplit(url)
+    try:
+        cut = urlsplit(url)
+    except ValueError:
+        return url.rpartition("@")[2]
     return urlunsplit(cut._replace(netloc=cut.netloc.rpartition("@")[2]))
 
 
@@ -123,6 +134,8 @@ class NatsLink:
             if make is None:
                 raise LinkLost(f"there is no stream {STREAM} yet; no host has sent anything") from None
             info = await self.stream.add_stream(_config(make))
+        except errors.ServiceUnavailableError:
+            raise LinkLost("the server runs without JetStream; start it with `nats-server -js`") from None
         created = getattr(info, "created", None)
         return StreamState(str(created), int(info.state.first_seq), int(info.state.last_seq))
 

@@ -60,29 +60,34 @@ class Ledger:
         self._synced_at = time.monotonic()
 
     def add(self, items: list[StreamItem]) -> None:
-        """Write what is not there yet; raises only `OSError`."""
+        """Write what is not there yet; raises only `OSError`, and then the same may be added again."""
         lines: dict[Path, list[bytes]] = {}
         times: dict[Path, float] = {}
+        lasts: dict[Path, int] = {}
         for item in items:
             path, line, at = self._line(item)
-            self.place = max(self.place, item.sequence)
             if path is None:
                 self.refused += 1
                 continue
-            last = self._last.get(path)
-            if last is None:
-                last = self._last[path] = _mend(path)
-            if item.sequence > last:
+            if path not in self._last:
+                self._last[path] = _mend(path)
+            if item.sequence > lasts.get(path, self._last[path]):
                 lines.setdefault(path, []).append(line)
                 times[path] = max(at, times.get(path, 0.0))
-                self._last[path] = item.sequence
+                lasts[path] = item.sequence
         for path, held in lines.items():
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as file:
-                file.write(b"".join(held))
+            try:
+                atomic.append(path, b"".join(held))
+            except OSError:
+                if not path.stat().st_size:
+                    path.unlink()
+                raise
+            self._last[path] = lasts[path]
             if 0.0 < times[path] < time.time():
                 os.utime(path, (times[path], times[path]))
             self.written += len(held)
+        self.place = max(self.place, *(item.sequence for item in items), 0)
 
     def save(self) -> None:
         """Note the place, and now and then the one up to which all is on the disk.
@@ -143,6 +148,12 @@ def _placeless(told: dict[str, Any]) -> dict[str, Any]:
     if isinstance(events := kept.get("events"), list):
         kept["events"] = [_placeless(each) for each in events if isinstance(each, dict)]
     return kept
+
+
+def _said(fault: LinkLost | OSError) -> str:
+    if isinstance(fault, LinkLost) or fault.strerror is None:
+        return str(fault)
+    return f"{fault.filename}: {fault.strerror}" if fault.filename else fault.strerror
 
 
 def _mend(path: Path) -> int:
@@ -217,10 +228,12 @@ class Mirror:
             try:
                 link = await connect_nats(self._server)
                 await self._follow(link)
-            except LinkLost as fault:
+            except (LinkLost, OSError) as fault:
                 if self.ledger is None:
                     raise
-                self.lost = str(fault)
+                self.lost = _said(fault)
+                if isinstance(fault, OSError):
+                    self._ready.set()
                 await asyncio.sleep(_BACKOFF[min(tries, len(_BACKOFF) - 1)])
                 tries += 1
             else:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from core.errors import StoreError
 from core.hosts.link import LinkLost, NatsLink, Reading, Server, connect_nats
 from core.hosts.messages import ShippedEvent
 from core.hosts.place import SenderFile
@@ -50,6 +51,7 @@ class Shipper:
         self._changed: set[Path] = set()
         self.sent = 0
         """Events of this run that the stream has stored."""
+        self._noteless = False
         self._looked = self._signed = float("-inf")
 
     def stop(self) -> None:
@@ -85,7 +87,7 @@ class Shipper:
                 tries = 0
                 await self._send_all(link, once)
                 return True
-            except LinkLost as fault:
+            except (LinkLost, StoreError) as fault:
                 if once and tries >= len(_BACKOFF):
                     self._say(f"{fault}; given up after {tries + 1} tries, the rest is sent next time")
                     return False
@@ -116,7 +118,7 @@ class Shipper:
         while reading.left:
             items = await reading.take(5.0, time.monotonic)
             rows = [(item.subject, bytes.fromhex(item.id), item.sequence) for item in items if _ours(item.id)]
-            self._place.add(rows)
+            self._note(rows)
         await reading.end()
         self._outbox = [one for one in self._outbox if not self._place.has(one.subject, one.id)]
 
@@ -164,9 +166,16 @@ class Shipper:
             ]
             stored = await link.answered(asyncio.gather(*answers), _ANSWER)
         rows = [(one.subject, one.id, answer.seq) for one, answer in zip(batch, stored, strict=True)]
-        self._place.add(rows)
+        self._note(rows)
         self.sent += sum(not answer.duplicate for answer in stored)
         self._outbox = []
+
+    def _note(self, rows: list[tuple[str, bytes, int]]) -> None:
+        """Take note of what is stored; where that cannot be written, it is said once and sending goes on."""
+        fault = self._place.add(rows)
+        if fault and not self._noteless:
+            self._say(f"{fault}; sending goes on, and what was sent is noted when it can be")
+        self._noteless = bool(fault)
 
     def _look(self) -> None:
         now = time.monotonic()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from pathlib import Path
 
 from core.errors import StoreError
+from core.store import atomic
 
 _PRIVATE = 0o700
-_OWNER_ONLY = 0o600
 _LONGEST_SOCKET = 103
 """Bytes a socket's path may have on every system."""
 HEADER = "x-nooscope-token"
@@ -60,11 +61,9 @@ class IntakeFolder:
         import secrets
 
         token = secrets.token_urlsafe(32)
-        fresh = self.folder / f".token.{os.getpid()}"
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, _OWNER_ONLY)
-        with os.fdopen(handle, "w") as file:
-            file.write(f"{HEADER}: {token}\n")
-        fresh.replace(self.token_file)
+        with contextlib.suppress(FileNotFoundError):
+            self.token_file.unlink()
+        atomic.replace(self.token_file, f"{HEADER}: {token}\n".encode())
         return token
 
 

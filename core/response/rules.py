@@ -134,9 +134,8 @@ def _tree(content: bytes, source: str) -> dict[str, Any]:
     if isinstance(tree, dict) and "wakeups" in tree:
         tree.setdefault("methods", [])
     if not isinstance(tree, dict) or not isinstance(tree.get("methods"), list):
-        raise PolicyError(
-            f'{source}: methods: missing; a rule file is {{"methods": [...], "wakeups": [...]}}'
-        )
+        told = "must be a list" if isinstance(tree, dict) and "methods" in tree else "missing"
+        raise PolicyError(f'{source}: methods: {told}; a rule file is {{"methods": [...], "wakeups": [...]}}')
     unknown = [name for name in tree if name not in ("methods", "wakeups")]
     if unknown:
         raise PolicyError(f"{source}: {unknown[0]}: unknown; it may be methods or wakeups")

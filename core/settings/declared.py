@@ -36,10 +36,14 @@ class Bounds(NamedTuple):
     min_length: int | None = None
     max_length: int | None = None
     pattern: str | None = None
+    words: str | None = None
+    """What the pattern lets pass, for people."""
 
     def over(self, schema: CoreSchema) -> CoreSchema:
         """A schema with these limits; those of a value that may be missing hold where it is there."""
-        given = {name: bound for name, bound in self._asdict().items() if bound is not None}
+        given = {
+            name: bound for name, bound in self._asdict().items() if bound is not None and name != "words"
+        }
         changed: Any = dict(schema)
         if changed["type"] == "nullable":
             changed["schema"] = {**changed["schema"], **given}

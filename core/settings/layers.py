@@ -281,8 +281,26 @@ def _checked(given: Given) -> tuple[str, Any]:
 
         return "", checked_value(_declared(given.name), given.value, strict=tunable.kind != "table")
     except Invalid as error:
-        detail = "" if tunable.kind != "table" else f" ({error.errors()[0]['msg']})"
+        detail = _detail(error.errors()[0]) if tunable.kind == "table" and not tunable.words else ""
         return f"{_shown(given.value)} is not allowed, it may be {tunable.allowed()}{detail}", None
+
+
+_WHOLE = frozenset(("tuple_type", "list_type", "dict_type", "model_type"))
+_TYPES = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+}
+
+
+def _detail(fault: Mapping[str, Any]) -> str:
+    """What is wrong inside a list or a table; blank where it is neither."""
+    if fault["type"] in _WHOLE:
+        return ""
+    place = ".".join(str(step + 1) if isinstance(step, int) else str(step) for step in fault["loc"])
+    wanted = _TYPES.get(fault["type"], str(fault["msg"]).removeprefix("Input should be "))
+    return f"; {place or 'it'} should be {wanted}"
 
 
 def _declared(name: str) -> Declared:

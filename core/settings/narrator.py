@@ -11,7 +11,9 @@ from core.settings.tunable import Group, part, tunable
 ProviderWords = Annotated[
     str,
     Bounds(
-        pattern=r"^(openai|anthropic) \S+( https?://[^\s/@]+(/\S*)?)?( [A-Z][A-Z0-9_]*)?$", max_length=300
+        pattern=r"^(openai|anthropic) \S+( https?://[^\s/@]+(/\S*)?)?( [A-Z][A-Z0-9_]*)?$",
+        max_length=300,
+        words="`openai MODEL [ADDRESS] [VARIABLE]` or `anthropic MODEL [ADDRESS] [VARIABLE]`",
     ),
 ]
 """`KIND MODEL [ADDRESS] [VARIABLE]`: the variable of the environment that holds the key."""

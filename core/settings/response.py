@@ -10,8 +10,8 @@ from core.settings.loops import LoopSettings
 from core.settings.trust import ON, PERSON, PROJECT, higher, lower
 from core.settings.tunable import Group, part, tunable
 
-Clock = Annotated[str, Bounds(pattern=r"^$|^([01]\d|2[0-3]):[0-5]\d$")]
-Address = Annotated[str, Bounds(pattern=r"^$|^https?://\S+$")]
+Clock = Annotated[str, Bounds(pattern=r"^$|^([01]\d|2[0-3]):[0-5]\d$", words="a time such as 22:00")]
+Address = Annotated[str, Bounds(pattern=r"^$|^https?://\S+$", words="an address such as https://host/path")]
 
 
 class ScoringSettings(Group, project=PERSON):

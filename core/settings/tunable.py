@@ -92,9 +92,13 @@ class Tunable(NamedTuple):
     choices: tuple[str, ...]
     trust: Trust
     """What a watched project may do with it."""
+    words: str = ""
+    """What it may be, where its type does not say so."""
 
     def allowed(self) -> str:
         """What it may be, in words."""
+        if self.words:
+            return self.words
         if self.kind == "switch":
             return "true or false"
         if self.kind == "choice":
@@ -102,7 +106,7 @@ class Tunable(NamedTuple):
         if self.kind == "text":
             return "text"
         if self.kind == "table":
-            return "a table"
+            return "a list" if isinstance(self.default, tuple | list) else "a table"
         noun = "a whole number" if self.kind == "integer" else "a number"
         if self.low is not None and self.high is not None:
             return f"{noun} from {_said(self.low)} to {_said(self.high)}"
@@ -146,7 +150,17 @@ def _describe(name: str, declared: Declared, trust: Trust) -> Tunable:
         sentence=declared.description,
         choices=tuple(map(str, get_args(annotation))) if get_origin(annotation) is Literal else (),
         trust=trust,
+        words=_words(declared),
     )
+
+
+def _words(declared: Declared) -> str:
+    """What a pattern lets pass: of the value, or of each value in a list."""
+    if declared.bounds.words:
+        return declared.bounds.words
+    inner = get_args(declared.annotation)
+    found = [one.words for each in inner for one in get_args(each) if isinstance(one, Bounds) and one.words]
+    return f"a list, each {found[0]}" if found else ""
 
 
 def _kind(annotation: Any) -> Literal["number", "integer", "switch", "choice", "text", "table"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import stat
 from collections.abc import Iterator
@@ -51,9 +52,11 @@ def replacing(path: Path, mode: int = OWNER_ONLY) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(handle)
         draft.replace(real)
-    except BaseException:
+    except BaseException as fault:
         with contextlib.suppress(OSError):
             draft.unlink()
+        if isinstance(fault, OSError) and fault.filename is None:
+            fault.filename = str(path)
         raise
     _settle(real.parent)
 
@@ -97,13 +100,29 @@ def set_aside(path: Path, fault: object) -> str:
     return f"{path} was damaged ({fault}); it was set aside as {aside.name}"
 
 
-def append(path: Path, content: bytes) -> None:
-    """Add to the end of the file and wait until it is on the disk."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+def append(path: Path, content: bytes, mode: int = OWNER_ONLY) -> None:
+    """Add to the end of the file, one program at a time; see `append_whole`."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, mode)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        append_whole(handle, content)
+    except OSError as fault:
+        fault.filename = fault.filename or str(path)
+        raise
+    finally:
+        os.close(handle)
+
+
+def append_whole(handle: int, content: bytes) -> None:
+    """Add to the end of an open file; where there is no room for all of it, none of it is added."""
+    size, left = os.fstat(handle).st_size, memoryview(content)
+    try:
+        while left:
+            left = left[os.write(handle, left) :]
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.ftruncate(handle, size)
+        raise
 
 
 def _settle(folder: Path) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import fcntl
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, NamedTuple
+from typing import IO, Literal, NamedTuple
 
 import msgspec
 from blake3 import blake3
@@ -52,18 +53,12 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("ab")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            self._file.close()
-            raise StoreError(f"{path}: another nooscope is at work on it") from error
+        self._file = _alone(path)
 
     def add(self, entry: ChainEntry) -> None:
         """Write one entry and wait until it is on the disk."""
         body = msgspec.json.encode(entry)
-        self._file.write(_check(body) + b" " + body + b"\n")
-        self._file.flush()
+        atomic.append_whole(self._file.fileno(), _check(body) + b" " + body + b"\n")
         os.fsync(self._file.fileno())
 
     def read(self) -> tuple[list[ChainEntry], list[int]]:
@@ -85,6 +80,20 @@ class Journal:
         if not keep:
             self.path.unlink(missing_ok=True)
         self._file.close()
+
+
+def _alone(path: Path) -> IO[bytes]:
+    """The log, locked; an error where another program has it."""
+    while True:
+        file = path.open("ab")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            file.close()
+            raise StoreError(f"{path}: another nooscope is at work on it") from error
+        if os.fstat(file.fileno()).st_nlink:
+            return file
+        file.close()  # the one that had it took it away meanwhile
 
 
 def _check(body: bytes) -> bytes:
@@ -147,8 +156,12 @@ class Chain:
         self._undoes = undoes
         self._steps: list[_Step] = []
         self._checkpoint: list[Mapping[str, str]] = []
-        for path in files:
-            self._keep(path)
+        try:
+            for path in files:
+                self._keep(path)
+        except OSError:
+            self._journal.close(keep=False)
+            raise
 
     def _keep(self, path: Path) -> None:
         payload = _file_payload(path)
@@ -169,6 +182,10 @@ class Chain:
         """Replace one file as a step of the chain."""
         self.step(f"write {path}", lambda: atomic.replace(path, content), "restore_file", _file_payload(path))
 
+    def remove(self, path: Path) -> None:
+        """Take one file away as a step of the chain."""
+        self.step(f"remove {path}", path.unlink, "restore_file", _file_payload(path))
+
     def complete(self) -> None:
         """All steps stand."""
         self._enter("completed")
@@ -182,9 +199,9 @@ class Chain:
                 self._undoes[step.kind](step.payload)
             except (OSError, KeyError, ValueError, StoreError) as error:
                 self.problems.append(f"{step.name}: {error}")
-                self._journal.add(ChainEntry(self.name, "failed", step.name, step.key, problem=str(error)))
+                self._note(ChainEntry(self.name, "failed", step.name, step.key, problem=str(error)))
             else:
-                self._journal.add(ChainEntry(self.name, "undone", step.name, step.key))
+                self._note(ChainEntry(self.name, "undone", step.name, step.key))
         if self.problems:
             self._restore()
         self._enter("compensation_failed" if self.problems else "compensated")
@@ -205,7 +222,7 @@ class Chain:
             except (OSError, ValueError) as error:
                 self.problems.append(f"{path} could not be put back: {error}")
             else:
-                self._journal.add(ChainEntry(self.name, "restored", payload={"path": str(path)}))
+                self._note(ChainEntry(self.name, "restored", payload={"path": str(path)}))
                 kept = f" (what it held is in {aside.name})" if aside is not None else ""
                 self.restored.append(f"{path} was put back as it was before{kept}")
 
@@ -229,7 +246,12 @@ class Chain:
 
     def _enter(self, state: ChainState) -> None:
         self.state = state
-        self._journal.add(ChainEntry(self.name, "state", state=state))
+        self._note(ChainEntry(self.name, "state", state=state))
+
+    def _note(self, entry: ChainEntry) -> None:
+        """Write down what was done already; a full disk must not keep the rest from being done."""
+        with contextlib.suppress(OSError):
+            self._journal.add(entry)
 
     def __enter__(self) -> Chain:
         return self

@@ -12,6 +12,7 @@ import msgspec
 from blake3 import blake3
 
 from core.errors import StoreError
+from core.store.atomic import append_whole
 
 _BEGINNING = "0" * 64
 _OWNER_ONLY = 0o600
@@ -63,13 +64,12 @@ class PermitJournal:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, _OWNER_ONLY)
-            with os.fdopen(handle, "rb+") as file:
+            with os.fdopen(handle, "rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 file.seek(max(0, os.fstat(handle).st_size - _LONGEST))
                 before = _last(file.read())
                 body = msgspec.json.encode(_Line(before, msgspec.Raw(msgspec.json.encode(entry))))
-                file.write(_hash(body).encode() + b" " + body + b"\n")
-                file.flush()
+                append_whole(handle, _hash(body).encode() + b" " + body + b"\n")
         except OSError as error:
             raise StoreError(f"{self.path}: {error.strerror or error}") from error
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from core.errors import StoreError
-
-_OWNER_ONLY = 0o600
+from core.store import atomic
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -35,9 +33,7 @@ class SaidStore:
         """Write one down; raises `StoreError` where it cannot be kept."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _OWNER_ONLY)
-            with os.fdopen(handle, "ab") as file:
-                file.write(msgspec.json.encode(said) + b"\n")
+            atomic.append(self.path, msgspec.json.encode(said) + b"\n")
         except OSError as error:
             raise StoreError(f"{self.path}: {error.strerror or error}") from error
 

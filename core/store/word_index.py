@@ -168,6 +168,12 @@ class WordIndex:
             self.path.with_name(self.path.name + end).unlink(missing_ok=True)
         return there
 
+    def clear_blank(self) -> None:
+        """Take away a file that was begun where there was no room for anything in it."""
+        with contextlib.suppress(OSError):
+            if not self.path.stat().st_size:
+                self.clear()
+
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         """The index, made new where it is of another version or damaged."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,10 +12,10 @@ from blake3 import blake3
 
 from core.agents.open_events.reader import write
 from core.events import MAIN, SessionStart
+from core.store.atomic import append
 from core.telemetry.intake import TelemetryEvent
 
 _FIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_OWNER_ONLY = 0o600
 
 
 class Inbox:
@@ -30,21 +32,27 @@ class Inbox:
         return self.folder / f"{name}.jsonl"
 
     def add(self, told: Iterable[TelemetryEvent]) -> int:
-        """Append events to their sessions' files, and say how many; raises only `OSError`."""
+        """Append events to their sessions' files, and say how many; raises only `OSError`, and then added
+        none."""
         lines: dict[str, list[bytes]] = {}
         for session, _, event in told:
             begins = isinstance(event, SessionStart) and event.agent == MAIN
             if begins and (session in lines or self.path(session).exists()):
                 continue
             lines.setdefault(session, []).append(write(event, session) + b"\n")
-        count = 0
-        for session, held in lines.items():
+        if lines:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path = self.path(session)
-            if not path.exists():
-                path.touch(_OWNER_ONLY)
-            with path.open("ab") as file:
-                file.write(b"".join(held))
-            count += len(held)
+        sizes: dict[Path, int] = {}
+        try:
+            for session, held in lines.items():
+                path = self.path(session)
+                sizes[path] = path.stat().st_size if path.exists() else 0
+                append(path, b"".join(held))
+        except OSError:
+            for path, size in sizes.items():
+                with contextlib.suppress(OSError):
+                    os.truncate(path, size) if size else path.unlink()
+            raise
+        count = sum(map(len, lines.values()))
         self.written += count
         return count

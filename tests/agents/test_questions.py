@@ -119,6 +119,7 @@ def test_a_permission_is_told_at_once_and_gone_with_its_answer(tmp_path: Path) -
             pane.type("1")
             watching.until("needs you", "Which colour?")
             assert (agent.project / "made").exists()
+            pane.until("Which colour?")
             pane.type("1")
             watching.until("done", "")
     recorded = watching.driver.timeline

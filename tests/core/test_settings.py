@@ -152,3 +152,27 @@ def test_built_in_values_outlive_every_change() -> None:
     assert changed != Settings()
     assert changed.mind is Settings().mind
     assert Settings().model_dump() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("response.notices.quiet_from", '"25:99"', "a time such as 22:00"),
+        ("response.notices.webhook", '"ftp://x"', "an address such as https://host/path"),
+        ("response.notices.command", '"ls"', "a list"),
+        ("response.notices.final", '["stop", 2]', "a list; 2 should be text"),
+        ("screen.keymap", '{"play.on" = 5}', "a table; play.on should be text"),
+        ("screen.keymap", "3", "a table"),
+        ("affect.fields.persistence.triggers", '["x"]', "a list; 1 should be 'failure', 'competing'"),
+        ("response.loops.tools", "{Bash = {exact = -1}}", "a table; Bash.exact should be"),
+        ("narrator.small", '["bogus"]', "a list, each `openai MODEL [ADDRESS] [VARIABLE]`"),
+    ],
+)
+def test_a_fault_says_in_words_what_is_allowed(name: str, value: str, allowed: str, tmp_path: Path) -> None:
+    group, _, last = name.rpartition(".")
+    path = tmp_path / "settings.toml"
+    path.write_text(f"[{group}]\n{last} = {value}\n")
+    layer, _ = read_file(path, "person")
+    (fault,) = resolve([layer]).complaints
+    assert f"it may be {allowed}" in str(fault)
+    assert "Input" not in str(fault) and "pattern" not in str(fault)

@@ -149,6 +149,8 @@ def _command(words: list[str]) -> int:
         from tui.cli.options import BLANK_PATH
 
         raise UsageError(BLANK_PATH)
+    if not os.environ.get("HOME", "home").strip():
+        del os.environ["HOME"]  # blank, it would stand for the root folder here and for the usual home there
     if os.path.expanduser("~") == "~":  # noqa: PTH111 it asks whether there is one
         raise NooscopeError("the home folder is unknown; set HOME")
     command: CliCommand = importlib.import_module(f"tui.cli.commands.{parsed.command or DEFAULT}").COMMAND

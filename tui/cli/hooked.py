@@ -73,6 +73,7 @@ def hooks_section() -> Section:
     from core.report.checkup import Finding, Section
 
     installer = own_installer()
+    stuck = installer.undo()
     found = {name: installer.status(agent) for name, agent in HOOKS.items()}
     there = {name: one for name, one in found.items() if one.state == "installed"}
     findings = [Finding(name, f"{one.mode or 'installed'}, in {one.path}") for name, one in there.items()]
@@ -80,5 +81,6 @@ def hooks_section() -> Section:
         findings.append(Finding("none", "no agent has hooks of ours; `nooscope hooks install` puts them in"))
     elif call(default_place(), "sessions", {}, 0.5) is None:
         findings.append(Finding("nobody", "serves them now; `nooscope listen` does", "note"))
+    findings += [Finding("half done", problem, "problem") for problem in stuck]
     facts = [{"agent": name, "state": one.state, "mode": one.mode} for name, one in found.items()]
     return Section("hooks", tuple(findings), facts)

@@ -43,11 +43,13 @@ class SafeStream(io.TextIOBase):
         return self.bare.buffer
 
     def write(self, text: str) -> int:
-        self.bare.write(safe(text, lines=True))
+        with _named(self.bare):
+            self.bare.write(safe(text, lines=True))
         return len(text)
 
     def flush(self) -> None:
-        self.bare.flush()
+        with _named(self.bare):
+            self.bare.flush()
 
     def close(self) -> None:
         """The stream below stays open, and may be closed already when this is taken away."""
@@ -60,6 +62,17 @@ class SafeStream(io.TextIOBase):
 
     def writable(self) -> bool:
         return True
+
+
+@contextlib.contextmanager
+def _named(stream: TextIO) -> Iterator[None]:
+    """Let an error say that it is the output that cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = {"<stdout>": "standard output"}.get(getattr(stream, "name", ""))
+        raise
 
 
 def _guarded(stream: TextIO) -> TextIO:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from core.errors import UsageError
 from core.logs.finder import sessions
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
+from tests.terminals import NOOSCOPE
 from tui.cli import main
 
 pytest.importorskip("duckdb", reason="duckdb is not installed: pip install 'nooscope[batch]'")
@@ -219,3 +221,18 @@ def test_a_cluster_that_is_none_is_refused(address: str) -> None:
     pytest.importorskip("distributed")
     with pytest.raises(UsageError, match="scheduler"), cluster(address, 1):
         pass
+
+
+def test_nothing_but_the_answer_is_said(dataset: Path) -> None:
+    """DuckDB complains at the end about objects that nobody took away."""
+    done = subprocess.run(
+        [*NOOSCOPE, "query", "SELECT count(*) FROM sessions", "--on", str(dataset)],
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout and done.stderr == b""
+
+
+def test_a_question_nobody_knows_is_told_where_the_names_are(dataset: Path) -> None:
+    with pytest.raises(UsageError, match=r"no question is named 'failing-tool'.*failing-tools"):
+        ask(dataset, "failing-tool")

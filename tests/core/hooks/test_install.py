@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -17,10 +18,12 @@ from hypothesis import strategies as st
 
 from core.agents.hook import MODES, HookMode
 from core.agents.hooks import HOOKS
+from core.errors import StoreError
 from core.hooks import settings_file
 from core.hooks.install import Installer
 from core.hooks.settings_file import HooksRefused, holds_ours, put_hooks, taken_out, written
 from core.hooks.stub import hook_stub, status_stub
+from core.store.compensation import Chain, ChainEntry, Journal
 
 SHARED = ("claude", "codex", "gemini")
 OWN = ("copilot", "opencode", "pi")
@@ -212,7 +215,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
         real(to, content)
 
     monkeypatch.setattr(atomic, "replace", failing)
-    with pytest.raises(OSError, match="no room"):
+    with pytest.raises(HooksRefused, match="no room; nothing was changed"):
         installer(tmp_path).install(HOOKS["claude"], "advise")
     assert path.read_bytes() == KEPT and installer(tmp_path).status(HOOKS["claude"]).state == "not installed"
     left = [one.name for one in (tmp_path / "data" / "nooscope" / "hooks").iterdir()]
@@ -303,3 +306,104 @@ def test_a_folder_of_a_project_that_leads_out_of_it_is_left_alone(tmp_path: Path
     with pytest.raises(HooksRefused, match="leads out of the project"):
         installer(tmp_path).install(HOOKS["claude"], "observe", project)
     assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize("agent", [*SHARED, "copilot"])
+@pytest.mark.parametrize("mode", MODES)
+def test_hooks_whose_program_is_gone_stop_no_agent(agent: str, mode: HookMode, tmp_path: Path) -> None:
+    """Somebody deleted our data folder; Copilot CLI denies a call whose hook does not end with 0."""
+    path = installer(tmp_path).install(HOOKS[agent], mode, statusline=agent == "claude")
+    shutil.rmtree(tmp_path / "data")
+    for command in _commands(json.loads(path.read_bytes())):
+        done = subprocess.run(["/bin/sh", "-c", command], input=b"{}", capture_output=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def _commands(value: Any) -> list[str]:
+    if isinstance(value, list):
+        return [command for each in value for command in _commands(each)]
+    if not isinstance(value, dict):
+        return []
+    own = [value[name] for name in ("command", "bash") if isinstance(value.get(name), str)]
+    return own + [command for each in value.values() for command in _commands(each)]
+
+
+def test_one_nooscope_at_a_time_puts_hooks_in(tmp_path: Path) -> None:
+    """What another one is about to write is neither read nor overwritten."""
+    one = installer(tmp_path)
+    with Chain("hooks", tmp_path / "data" / "nooscope" / "hooks"), pytest.raises(StoreError, match="another"):
+        one.install(HOOKS["claude"], "advise")
+    assert one.status(HOOKS["claude"]).state == "not installed"
+    one.install(HOOKS["claude"], "advise")
+
+
+def test_what_a_crash_left_half_done_is_undone_first(tmp_path: Path) -> None:
+    path, folder = settings_of("claude", tmp_path), tmp_path / "data" / "nooscope" / "hooks"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b'{"half": 1}')
+    step = ChainEntry("hooks", "step", "w", "k", "restore_file", {"path": str(path), "content": "e30="})
+    journal = Journal(folder / "hooks.chain")
+    journal.add(step)
+    journal.close(keep=True)
+    installer(tmp_path).install(HOOKS["claude"], "advise")
+    installer(tmp_path).uninstall(HOOKS["claude"])
+    assert path.read_bytes() == b"{}"
+
+
+@pytest.mark.parametrize("made_before", [False, True])
+def test_nobody_else_may_put_a_program_there(made_before: bool, tmp_path: Path) -> None:
+    folder = tmp_path / "data" / "nooscope" / "hooks"
+    before = os.umask(0)
+    try:
+        if made_before:
+            folder.mkdir(parents=True)
+        installer(tmp_path).install(HOOKS["claude"], "observe")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert all(not stat.S_IMODE(path.stat().st_mode) & 0o077 for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_program_of_the_project_is_run(mode: HookMode, tmp_path: Path) -> None:
+    """PATH may begin with a folder of the project, such as node_modules/.bin."""
+    project, ran = tmp_path / "bin", tmp_path / "ran"
+    project.mkdir()
+    for name in ("curl", "cat", "printf", "sh", "["):
+        (project / name).write_text(f"#!/bin/sh\n/bin/echo {name} >>{ran}\n")
+        (project / name).chmod(0o755)
+    with socket.socket(socket.AF_UNIX) as served:
+        served.bind(str(tmp_path / "socket"))
+        for text in (hook_stub(tmp_path, "claude", mode, 0.05), status_stub(tmp_path, "", 0.05)):
+            stub = tmp_path / "stub"
+            stub.write_text(text)
+            stub.chmod(0o700)
+            environment = {**os.environ, "PATH": f"{project}:{os.environ['PATH']}"}
+            done = subprocess.run([stub], input=b"{}", env=environment, capture_output=True, check=False)
+            assert done.returncode == 0
+    assert not ran.exists()
+
+
+def test_a_status_line_from_before_has_the_path_it_had(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("#!/bin/sh\necho my line\n")
+    (tmp_path / "mine").chmod(0o755)
+    stub = tmp_path / "stub"
+    stub.write_text(status_stub(tmp_path, "mine", 0.05))
+    stub.chmod(0o700)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    done = subprocess.run([stub], input=b"{}", env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"my line\n")
+
+
+def test_half_a_character_in_the_settings_is_no_obstacle(tmp_path: Path) -> None:
+    path = settings_of("claude", tmp_path)
+    path.parent.mkdir(parents=True)
+    kept = b'{"prompt": "\\ud83d \xc3\xa9"}\n'
+    path.write_bytes(kept)
+    one = installer(tmp_path)
+    one.install(HOOKS["claude"], "observe")
+    assert json.loads(path.read_bytes())["prompt"] == "\ud83d é"
+    value = json.loads(path.read_bytes()) | {"theme": "dark"}
+    path.write_text(json.dumps(value))
+    assert one.uninstall(HOOKS["claude"])
+    assert json.loads(path.read_bytes()) == {"prompt": "\ud83d é", "theme": "dark"}

@@ -40,17 +40,16 @@ def free_port() -> int:
 class NatsServer:
     """A server that can be killed and started again on the same port and store."""
 
-    def __init__(self, folder: Path, *more: str) -> None:
+    def __init__(self, folder: Path, *more: str, jetstream: bool = True) -> None:
         self._program = program()
-        self._folder = folder
-        self._more = more
+        self._more = (*(("-js", "-sd", str(folder)) if jetstream else ()), *more)
         self.port = free_port()
         self.url = f"nats://127.0.0.1:{self.port}"
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        words = ["-a", "127.0.0.1", "-p", str(self.port), "-js", "-sd", str(self._folder), *self._more]
+        words = ["-a", "127.0.0.1", "-p", str(self.port), *self._more]
         self._process = subprocess.Popen(
             [self._program, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

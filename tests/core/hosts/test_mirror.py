@@ -20,6 +20,7 @@ from core.live.fleet.hosts import HostRoster
 from core.live.fleet.thread import once
 from core.settings import Settings
 from tests.core.hosts.servers import begins, use
+from tests.no_room import room
 
 
 def items(count: int, host: str = "h.1", session: str = "s") -> list[StreamItem]:
@@ -191,3 +192,61 @@ def test_two_senders_of_one_host_are_one_too_many(tmp_path: Path) -> None:
     again = SenderFile(tmp_path / "place.sqlite3")
     assert again.key() == key
     again.close()
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize("size", [0, 1, 200, 1500])
+def test_a_full_disk_loses_and_doubles_nothing(tmp_path: Path, size: int, restarted: bool) -> None:
+    """Some logs are written and one is not: nothing of what is missing counts as read."""
+    all_items = sorted([*items(2), *items(20, session="long")], key=lambda item: item.sequence)
+    all_items = [item._replace(sequence=place) for place, item in enumerate(all_items, 1)]
+    whole, full = Ledger(tmp_path / "whole"), Ledger(tmp_path / "full")
+    whole.add(all_items)
+    with room(size), pytest.raises(OSError):
+        full.add(all_items)
+    assert full.place == 0
+    assert all(path.stat().st_size for path in (tmp_path / "full").rglob("*.jsonl"))
+    full.save()
+    if restarted:
+        full = Ledger(tmp_path / "full")
+    full.add([item for item in all_items if item.sequence > full.place])
+    for path in (tmp_path / "whole").rglob("*.jsonl"):
+        other = tmp_path / "full" / path.relative_to(tmp_path / "whole")
+        assert other.read_bytes() == path.read_bytes()
+
+
+def test_what_cannot_be_noted_is_known_until_it_can(tmp_path: Path) -> None:
+    place = SenderFile(tmp_path / "a.sqlite3")
+    place.stream("then", 9)
+    place.add([("s", b"1", 1)])
+    with room(0):
+        assert place.add([("s", b"2", 2)]) != ""
+        assert place.has("s", b"2") and place.sent("s") == {b"1", b"2"}
+    assert place.add([("s", b"3", 3)]) == ""
+    place.close()
+    again = SenderFile(tmp_path / "a.sqlite3")
+    assert again.sent("s") == {b"1", b"2", b"3"} and again.stream("then", 9) == (4, False)
+    again.close()
+
+
+def test_what_was_not_noted_of_another_stream_is_forgotten(tmp_path: Path) -> None:
+    place = SenderFile(tmp_path / "a.sqlite3")
+    place.stream("then", 9)
+    with room(0):
+        place.add([("s", b"2", 2), ("s", b"8", 8)])
+    assert place.stream("then", 5) == (3, True)
+    with room(0):
+        place.add([("s", b"4", 4)])
+    assert place.stream("now", 9) == (1, True) and place.sent("s") == set()
+    place.close()
+
+
+def test_a_note_that_cannot_be_begun_is_said(tmp_path: Path) -> None:
+    with room(0), pytest.raises(StoreError, match="cannot be written"):
+        SenderFile(tmp_path / "a.sqlite3")
+    place = SenderFile(tmp_path / "b.sqlite3")
+    with room(0), pytest.raises(StoreError, match=r"b\.sqlite3"):
+        place.key()
+    with room(0), pytest.raises(StoreError, match=r"b\.sqlite3"):
+        place.stream("then", 0)
+    place.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import shutil
 import subprocess
@@ -13,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import UsageError
-from core.hosts.link import LinkLost, connect_nats, server_of
-from core.hosts.mirror import Mirror
+from core.hosts.link import LinkLost, StreamItem, connect_nats, server_of
+from core.hosts.mirror import Ledger, Mirror
 from core.hosts.place import SenderFile
 from core.hosts.shipper import Shipper
 from core.hosts.sources import Sources
@@ -293,7 +294,18 @@ def test_tls_is_checked_against_the_authority_that_is_named(home: Path) -> None:
         server.kill()
 
 
-@pytest.mark.parametrize("url", ["http://a", "nats://", "127.0.0.1:4222", "file:///etc/passwd"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://a",
+        "nats://",
+        "127.0.0.1:4222",
+        "file:///etc/passwd",
+        "nats://a:99999",
+        "nats://a:b",
+        "nats://[::1",
+    ],
+)
 def test_another_address_is_refused(url: str) -> None:
     with pytest.raises(UsageError, match="not an address"):
         server_of(url, {})
@@ -318,3 +330,56 @@ def test_what_could_not_be_sent_once_is_said_and_counts_as_failure(
     assert main(["ship", "--once", "--to", "nats://127.0.0.1:9"]) == 1
     told = capsys.readouterr().err
     assert "given up after 3 tries" in told and "0 events sent" in told
+
+
+def test_a_server_without_jetstream_is_told_how_to_get_it(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.hosts.shipper._BACKOFF", ())
+    bare = NatsServer(tmp_path / "store", jetstream=False)
+    bare.start()
+    try:
+        assert main(["fleet", "--once", "--from", bare.url]) == 1
+        assert main(["ship", "--once", "--to", bare.url]) == 1
+    finally:
+        bare.kill()
+    assert capsys.readouterr().err.count("start it with `nats-server -js`") == 2
+
+
+def test_no_room_for_the_mirror_is_no_all_clear(
+    host: Host, server: NatsServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.write("s", 0, 3)
+    host.send()
+
+    def full(self: Ledger, found: list[StreamItem]) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "x.jsonl")
+
+    monkeypatch.setattr(Ledger, "add", full)
+    capsys.readouterr()
+    assert main(["fleet", "--once", "--from", server.url]) == 1
+    told = capsys.readouterr()
+    assert "x.jsonl: No space left on device" in told.err and "No session changed" not in told.out
+
+
+def test_a_full_disk_is_said_and_waited_for(
+    host: Host, mirror: Mirror, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mirror has no room for a while; then all is there, once."""
+    host.write("s", 0, 3)
+    host.send()
+    folder = mirror.start()
+    assert seen(mirror, lambda: _count(folder) == 4)
+    add, full = Ledger.add, True
+
+    def tight(self: Ledger, found: list[StreamItem]) -> None:
+        if full and found:
+            raise OSError(errno.ENOSPC, "No space left on device", "x.jsonl")
+        add(self, found)
+
+    monkeypatch.setattr(Ledger, "add", tight)
+    host.write("s", 3, 6)
+    host.send()
+    assert seen(mirror, lambda: "x.jsonl: No space left" in mirror.lost)
+    full = False
+    assert seen(mirror, lambda: _count(folder) == 7 and not mirror.lost)

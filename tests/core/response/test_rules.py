@@ -111,7 +111,7 @@ def test_each_field_is_named_once_and_all_faults_at_once() -> None:
         (b"\xff\xfe", "is not JSON"),
         (b"[" * 100_000, "is not JSON"),
         (b"[]", "methods: missing"),
-        (b'{"methods": {}}', "methods: missing"),
+        (b'{"methods": {}}', "methods: must be a list"),
         (b'{"methods": [], "more": 1}', "more: unknown; it may be methods"),
     ],
 )

@@ -152,3 +152,13 @@ def test_there_is_no_screen_for_what_cannot_be_played(
     log.write_bytes(content)
     code, _, told = run("replay", str(log))
     assert (code, told) == (1, f"nooscope: {log}: {said}\n")
+
+
+def test_a_theme_that_is_broken_is_told_with_what_is_wrong(
+    nobody: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("themes.user_themes.user_theme_folder", lambda: nobody)
+    (nobody / "mine.toml").write_text('name = "mine"\n')
+    assert main(["settings", "theme", "--set", "screen.theme=mine"]) == 0
+    told = capsys.readouterr().err
+    assert "mine.toml: primary: missing" in told and "there is no theme 'mine'" in told

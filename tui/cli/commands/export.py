@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.errors import UsageError
+from core.errors import NooscopeError, UsageError
 from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
 
@@ -91,8 +91,7 @@ def _run(args: argparse.Namespace) -> int:
         try:
             events = _save(found, kit, settings.lines, args.output)
         except OSError as fault:
-            print(f"nooscope: cannot write {args.output}: {fault.strerror or fault}", file=sys.stderr)
-            return 2
+            raise _not_written(args.output, fault) from None
     print(_report(len(found), events, kit), file=sys.stderr)
     return 0
 
@@ -184,8 +183,12 @@ def _trace(args: argparse.Namespace) -> int:
 def _put(content: bytes, target: Path | None) -> None:
     """Write to a file in one step, or to standard output."""
     if target is None:
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
+        try:
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+        except OSError as fault:
+            fault.filename = fault.filename or "standard output"
+            raise
         return
     from core.store import atomic
 
@@ -193,11 +196,16 @@ def _put(content: bytes, target: Path | None) -> None:
         with atomic.replacing(target, atomic.AS_USUAL) as file:
             file.write(content)
     except OSError as fault:
-        raise UsageError(f"cannot write {target}: {fault.strerror or fault}") from None
+        raise _not_written(target, fault) from None
+
+
+def _not_written(target: Path, fault: OSError) -> NooscopeError:
+    """What to say of a file that cannot be written; a wrong name is wrong usage, a full disk is not."""
+    named = isinstance(fault, FileNotFoundError | NotADirectoryError | IsADirectoryError)
+    return (UsageError if named else NooscopeError)(f"cannot write {target}: {fault.strerror or fault}")
 
 
 def _shared(form: str, made: ExportedSession) -> bytes:
-    from core.errors import NooscopeError
     from core.export.exporters import BUILT_IN, exporters
 
     exporter = exporters()[0][form]

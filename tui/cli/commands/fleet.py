@@ -60,9 +60,10 @@ def _run(args: argparse.Namespace) -> int:
     return _show(settings, _roster(settings, paths), args)
 
 
-def _show(settings: Settings, roster: Roster, args: argparse.Namespace) -> int:
+def _show(settings: Settings, roster: Roster, args: argparse.Namespace, lost: str = "") -> int:
+    """`lost` says why not all sessions may be known."""
     if args.json or args.once or not has_screen():
-        return _once(settings, roster, args)
+        return _once(settings, roster, args, lost)
     edits = edits_of(settings, args.assignments)
     with serving_hooks(settings, args.hooks, args.project):
         return run_app(
@@ -92,7 +93,7 @@ def _of_hosts(settings: Settings, args: argparse.Namespace) -> int:
     mirror = Mirror(server_of(args.server, os.environ), user_cache_path("nooscope", appauthor=False))
     try:
         folder = mirror.start()
-        return _show(settings, HostRoster(settings, mirror, folder), args)
+        return _show(settings, HostRoster(settings, mirror, folder), args, mirror.lost)
     finally:
         mirror.stop()
 
@@ -112,7 +113,7 @@ def _roster(settings: Settings, paths: Sequence[Path]) -> Roster:
     return Roster(settings, os.environ, Path.home(), paths=paths)
 
 
-def _once(settings: Settings, roster: Roster, args: argparse.Namespace) -> int:
+def _once(settings: Settings, roster: Roster, args: argparse.Namespace, lost: str) -> int:
     from core.intake.link import look
     from core.intake.place import default_place
     from core.live.fleet.order import Order, listed
@@ -131,9 +132,11 @@ def _once(settings: Settings, roster: Roster, args: argparse.Namespace) -> int:
         _print_json(ordered, now)
     elif ordered:
         _print_table(ordered, now)
-    else:
+    elif not lost:
         print(f"No session changed within the last {settings.screen.fleet.within:g} hours.")
-    return 0
+    if lost:
+        print(f"nooscope: {lost}; not all that hosts sent is shown", file=sys.stderr)
+    return 1 if lost else 0
 
 
 def _print_json(rows: Sequence[FleetRow], now: float) -> None:

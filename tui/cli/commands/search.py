@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,6 +59,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.forget:
         print("the index of words is taken away" if index.clear() else "there was no index of words")
         return 0
+    from core.errors import StoreError
     from core.report.log_paths import checked_paths
     from core.report.log_tree import LogTree, agent_folders
     from core.report.search import fill_index, fts_query, search
@@ -70,12 +73,21 @@ def _run(args: argparse.Namespace) -> int:
     names = tree.sessions(paths) if args.paths else tree.sessions_or_none(paths)
     for fault in tree.faults:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
-    fill_index(index, tree, names, _progress)
-    streams.progress("")
     since = None if args.since is None else since_moment(args.since, time.time())
     mains = tuple({name.logs[0].path for name in names}) if args.paths else None
     narrowed = Narrowed(args.agent, args.project, since, mains)
-    hits = search(index, args.words, narrowed, args.most)
+    with contextlib.ExitStack() as stack:
+        try:
+            fill_index(index, tree, names, _progress)
+        except (StoreError, OSError) as fault:
+            why = f"{fault.filename}: {fault.strerror}" if isinstance(fault, OSError) else fault
+            print(f"nooscope: {why}; no index is kept of this search", file=sys.stderr)
+            index.clear_blank()
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nooscope-"))
+            index = WordIndex(Path(folder) / "words.db")
+            fill_index(index, tree, names, _progress)
+        streams.progress("")
+        hits = search(index, args.words, narrowed, args.most)
     if args.json:
         from core.report.formatting import readable_json
 

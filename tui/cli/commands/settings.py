@@ -59,8 +59,11 @@ def _check_theme(wanted: str) -> None:
     import themes
     from themes.user_themes import user_theme_folder
 
-    missing = themes.missing_theme(wanted, themes.load(user_theme_folder()))
+    loaded = themes.load(user_theme_folder())
+    missing = themes.missing_theme(wanted, loaded)
     if missing:
+        for complaint in loaded.complaints:
+            print(f"nooscope: {complaint}", file=sys.stderr)
         print(f"nooscope: screen.theme: {missing}", file=sys.stderr)
 
 
