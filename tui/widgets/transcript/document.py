@@ -374,8 +374,8 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         self.go(self._playhead, middle=True)
 
     def action_seek(self) -> None:
-        if self.place >= 0:
-            self.post_message(Seek(self.place + 1))
+        if self.place >= 0 and self.recording is not None:
+            self.post_message(Seek(self.place + 1, self.recording.events[self.place].agent))
 
     def action_whole(self) -> None:
         self._entries.whole ^= {self.place}
