@@ -27,6 +27,7 @@ from core.timeline.run_inputs import InitialStates
 from tui.feed.messages import AnswerPermit, Failed, OpenSession
 from tui.screens.at_hand import copy_resume, show_pane
 from tui.screens.breakpoints import HEIGHTS, WIDTHS
+from tui.widgets.common.entry_line import EntryLine
 from tui.widgets.common.key_line import KeyLine, permit_bindings
 from tui.widgets.common.leaving import LeftOnce
 from tui.widgets.fleet.detail import fleet_title, session_detail
@@ -144,7 +145,7 @@ class FleetScreen(LeftOnce[None]):
         )
         yield Static("", id="detail", markup=False)
         yield Static(_NOTHING, id="nothing", markup=False)
-        yield Input(placeholder="agent, project, state, word …", select_on_focus=False)
+        yield EntryLine("agent, project, state, word …", enter="to the list", escape="clear")
         yield KeyLine(_MORE)
 
     def on_mount(self) -> None:

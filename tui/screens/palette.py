@@ -210,7 +210,11 @@ class SessionSearch(Provider):
                 told = " ".join(part for part in (tool_of(event), words, path) if part)
                 sign = OUTCOME_SIGNS.get(event.outcome, ("", ""))[0]
                 when = clock(event.at - view.start)
-                yield f"{when}  {sign} {plain(told, 80)}", f"event {place + 1:,}", Seek(place + 1, event.agent)
+                yield (
+                    f"{when}  {sign} {plain(told, 80)}",
+                    f"event {place + 1:,}",
+                    Seek(place + 1, event.agent),
+                )
 
 
 def mark_hits(
