@@ -15,6 +15,8 @@ from tui.widgets.common.panel import Panel
 _LABEL = 8
 """Cells of the words before a line."""
 _GAP = 3
+_LEAST = 10
+"""Cells of a call below which its time gives way."""
 _ANSWERED = ("done", "done?", "ended")
 
 
@@ -99,7 +101,10 @@ def _doing(view: View, width: int) -> Line:
     now = view.now
     if not now.tool:
         return _row("doing", [("no call yet", "quiet")], "", width)
-    return _row("doing" if now.running else "did", _call(now), _since(view), width)
+    call, since = _call(now), _since(view)
+    least = min(_LEAST, _length(call))
+    since = since if width - _LABEL - cell_len(since) - 2 >= least else ""
+    return _row("doing" if now.running else "did", call, since, width)
 
 
 def _call(now: Now) -> Line:

@@ -196,7 +196,9 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
         return self._ground
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        if event.button == 1 and self.view is not None and self._ground is not None:
+        """Begin to seek, unless it is the frame that was pressed."""
+        inside = self.gutter.top <= event.y < self.outer_size.height - self.gutter.bottom
+        if inside and event.button == 1 and self.view is not None and self._ground is not None:
             self._dragging = True
             self.capture_mouse()
             self._seek(event)

@@ -215,3 +215,8 @@ def test_what_failed_lately_is_said_once(width: int, height: int) -> None:
     stands = Status("done", 0, START - 72, "it ended its turn and waits for a prompt")
     text = "\n".join(said(view(status=stands, now=replace(NOW, times=0, running=False)), width, height))
     assert text.count("7 of the last 20 calls failed") == 1
+
+
+@pytest.mark.parametrize("width", [38, 45, 52, 78])
+def test_what_it_does_is_never_left_out_for_when(width: int) -> None:
+    assert said(view(), width, 2)[1].startswith("doing   Bash")
