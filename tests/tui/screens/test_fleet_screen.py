@@ -16,6 +16,7 @@ from tests.tui.conftest import until
 from tests.tui.fleet_app import FleetApp, names, read, said, seen, table
 from tests.tui.fleet_sessions import NOW, STORIES, begin, tell
 from tui.screens.fleet import FleetScreen
+from tui.widgets.common.key_line import KeyLine
 from tui.widgets.fleet.fleet_table import FleetTable
 
 
@@ -51,6 +52,26 @@ async def test_the_cursor_keys(app: FleetApp) -> None:
         assert where[5:] == [9, 0]
         await pilot.press("down")
         assert "Edit takes unusually long; it may ask for permission" in said(app, "detail")
+
+
+async def test_escape_is_named_by_what_it_does_and_only_where_it_does_something(app: FleetApp) -> None:
+    def escape() -> str:
+        keys = app.screen.query_one(KeyLine).keys
+        return next((key.description for key in keys if key.key == "escape"), "")
+
+    async with app.run_test(size=(160, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        await until(pilot, lambda: bool(app.screen.query_one(KeyLine).keys))
+        for key, word in (
+            ("u", "list all"),
+            ("escape", ""),
+            ("slash", "clear"),
+            ("enter", "list all"),
+            ("escape", ""),
+        ):
+            await pilot.press(key)
+            await pilot.pause()
+            assert escape() == word, key
 
 
 async def test_sorting_goes_round_and_back(app: FleetApp) -> None:
@@ -291,6 +312,7 @@ async def test_rows_are_drawn_anew_while_the_frame_around_them_stays(app: FleetA
         assert isinstance(screen, FleetScreen)
         screen._watch.stop()
         await asyncio.to_thread(screen._watch.join, 60.0)
+        screen._clock.pause()
         await pilot.pause()
         screen.now += 7_200.0
         await pilot.pause()
