@@ -231,6 +231,14 @@ class FleetScreen(LeftOnce[None]):
         sorting = SORTINGS[place % len(SORTINGS)]
         self.order = self.order._replace(sorting=sorting, axes=sorting in _BY_READING)
 
+    def on_fleet_table_sorted_by(self, message: FleetTable.SortedBy) -> None:
+        message.stop()
+        self.order = self.order._replace(sorting=message.sorting)
+
+    def on_fleet_table_unfold(self, message: FleetTable.Unfold) -> None:
+        message.stop()
+        self.list_all()
+
     def action_group(self) -> None:
         self.order = self.order._replace(grouped=not self.order.grouped)
 

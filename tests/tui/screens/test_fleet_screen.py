@@ -147,6 +147,19 @@ async def test_filtering_and_coming_back(app: FleetApp) -> None:
         assert table(app).chosen is None
 
 
+async def test_a_click_on_a_title_sorts_by_it(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        head = seen(app)[0]
+        await pilot.click(FleetTable, offset=(table(app).gutter.left + head.index("$"), 0))
+        await pilot.pause()
+        assert "$▾" in seen(app)[0] and "by cost" in said(app, "title")
+        await pilot.click(FleetTable, offset=(table(app).gutter.left + head.index("status"), 0))
+        await pilot.pause()
+        assert "status▾" in seen(app)[0]
+        assert app.opened == []
+
+
 async def test_a_click_chooses_and_two_open(app: FleetApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
@@ -242,6 +255,9 @@ async def test_sessions_at_rest_share_a_line(tmp_path: Path, still: Settings) ->
         assert len([line for line in seen(app) if "old" in line]) == 6
         await pilot.press("h")
         assert "(h shows them)" in seen(app)[4]
+        await pilot.click(FleetTable, offset=(20, 4))
+        await pilot.pause()
+        assert len([line for line in seen(app) if "old" in line]) == 6
 
 
 async def test_sessions_of_long_ago_are_listed_unread_behind_the_fold(

@@ -291,6 +291,15 @@ def title_line(room: TableLayout, sorting: Sorting) -> Line:
     return line
 
 
+def sorting_at(room: TableLayout, x: int) -> Sorting | None:
+    """What the column at a cell of the line above the rows sorts by."""
+    for column in fleet_columns(room):
+        if x < column.width:
+            return column.sorting
+        x -= column.width + 1
+    return None
+
+
 def session_line(row: FleetRow, room: TableLayout, moment: CellContext) -> Line:
     """One session."""
     line: Line = []
