@@ -7,7 +7,7 @@ from typing import ClassVar
 from rich.cells import cell_len
 
 from core.report.formatting import age, count, plain, span
-from core.report.now import Now
+from core.report.now import Now, lately_failed
 from tui.draw.line import Line, clipped, fit, path_end, wrapped
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
@@ -45,7 +45,7 @@ Words are read from the log, their secrets taken out. `h` hides all words, for a
         if keys:
             blank = max(1, width - _length(made[0]) - cell_len(keys))
             made[0] = [*made[0], (" " * blank, "plain"), (keys, "strong")]
-        lately = _lately(view)
+        lately = lately_failed(view.now)
         if height < 4:
             status = made[0] if keys else _beside(made[0], lately, width)
             left = lately if status is made[0] else ""
@@ -169,11 +169,6 @@ def _said(view: View, width: int, most: int, lately: str) -> list[Line]:
 def _has_answered(view: View) -> bool:
     """Its turn is over, and what it said last tells more than what it did last."""
     return view.status is not None and view.status.word in _ANSWERED and bool(view.now.said)
-
-
-def _lately(view: View) -> str:
-    now = view.now
-    return f"{now.failures} of the last {now.calls} calls failed" if now.failures else ""
 
 
 def _beside(line: Line, right: str, width: int) -> Line:

@@ -44,7 +44,7 @@ def test_bar_forecast_and_advice() -> None:
     ],
 )
 def test_advice_by_how_full_it_is(context: float, words: str) -> None:
-    assert words in advice(_with(stuck(), context=context).frame.mind.sleep)
+    assert words in advice(_with(stuck(), context=context))
 
 
 def test_a_context_near_compaction_is_an_alert_in_words_and_colour() -> None:
@@ -57,7 +57,9 @@ def test_a_context_near_compaction_is_an_alert_in_words_and_colour() -> None:
 
 def test_a_log_without_token_counts_says_so() -> None:
     view = _with(stuck(), context_tokens=0, context=0.0, turns_to_compaction=None, compactions=0)
-    assert "not in this log" in _shown(view, 40, 6)
+    assert "not told so far" in _shown(view, 50, 6) and "no tokens told so far" in _shown(view, 50, 6)
+    view = replace(view, subject=replace(view.subject, untold=("tokens",)))
+    assert "not in this log" in _shown(view, 50, 6) and "this log tells no tokens" in _shown(view, 50, 6)
     assert "compaction would be at 167.0k" in _shown(view, 40, 6)
 
 
