@@ -90,7 +90,7 @@ def _permit_keys(view: View) -> str:
 def _asked(view: View, width: int) -> Line:
     now = view.now
     if not now.asked_at:
-        return _row("asked", [("nothing yet", "quiet")], "", width)
+        return _row("asked", [("no prompt in this log so far", "quiet")], "", width)
     untold = "its task is not told" if view.words else "its task is hidden"
     said = now.asked or (f"a prompt of {count(now.characters, 'character')}" if now.characters else untold)
     ink = "plain" if now.asked else "quiet"

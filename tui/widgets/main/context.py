@@ -60,7 +60,7 @@ hooks, its status line tells the true one. The model's own sleep and dreams are 
         if preserved is not None and view.at - preserved.at <= _SHOWN:
             kept = [[(fit(line, width), "plain")] for line in preserved_lines(preserved)]
             ranked += [(3 + number, line) for number, line in enumerate(kept)]
-        chart = self._chart(view, width, height - 4) if height > 4 else []
+        chart = self._chart(view, width, height - len(ranked) - 1) if height > 4 else []
         ranked += [(6 if number < len(chart) - 1 else 5, line) for number, line in enumerate(chart)]
         ranked.append((4, self._past(view, width)))
         keep = sorted(range(len(ranked)), key=lambda number: ranked[number][0])[: max(1, height)]

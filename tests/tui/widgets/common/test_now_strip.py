@@ -222,6 +222,10 @@ def test_what_it_does_is_never_left_out_for_when(width: int) -> None:
     assert said(view(), width, 2)[1].startswith("doing   Bash")
 
 
+def test_a_session_without_a_prompt_does_not_say_that_nothing_was_asked() -> None:
+    assert said(view(now=replace(NOW, asked="", asked_at=0.0)), 118, 4)[1].startswith("asked   no prompt in")
+
+
 def test_a_single_call_that_failed_is_told_as_one() -> None:
     alone = "\n".join(said(view(now=replace(NOW, failures=1, calls=1)), 118, 4))
     assert "its only call failed" in alone and "of the last" not in alone

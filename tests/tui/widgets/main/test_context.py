@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import SIZES, PanelApp, check, recording, stuck, text, view_at
 from tui.feed.view import View
+from tui.widgets.main import context
 from tui.widgets.main.context import ContextPanel, advice, advice_line
 
 
@@ -85,6 +87,18 @@ def test_past_compactions_stand_in_their_places() -> None:
 def test_the_curve_comes_with_room() -> None:
     assert "so far" not in _shown(stuck(), 60, 6)
     assert "context so far" in _shown(stuck(), 60, 10)
+
+
+@pytest.mark.parametrize("height", range(6, 16))
+def test_a_curve_without_room_leaves_no_caption_behind(height: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = [f"open: call {number}" for number in range(4)]
+    monkeypatch.setattr(context, "preserved_lines", lambda _: kept)
+    view = replace(stuck(), preserved=SimpleNamespace(at=stuck().at))
+    rows = _shown(view, 60, height).splitlines()
+    assert len(rows) <= height
+    if any("context so far" in row for row in rows):
+        after = rows[[row.startswith("context so far") for row in rows].index(True) + 1]
+        assert not after.startswith("─"), rows
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
