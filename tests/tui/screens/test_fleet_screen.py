@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,9 @@ async def test_escape_is_named_by_what_it_does_and_only_where_it_does_something(
         keys = app.screen.query_one(KeyLine).keys
         return next((key.description for key in keys if key.key == "escape"), "")
 
+    def shows(word: str) -> bool:
+        return escape() == word
+
     async with app.run_test(size=(160, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
         await until(pilot, lambda: bool(app.screen.query_one(KeyLine).keys))
@@ -71,7 +75,7 @@ async def test_escape_is_named_by_what_it_does_and_only_where_it_does_something(
         ):
             await pilot.press(key)
             await pilot.pause()
-            assert escape() == word, key
+            await until(pilot, partial(shows, word))
 
 
 async def test_sorting_goes_round_and_back(app: FleetApp) -> None:
