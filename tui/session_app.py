@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual import on
 from textual.app import App
 from textual.command import CommandPalette
+from textual.notifications import Notify
 from textual.reactive import var
 
 from core.store.bookmarks import Bookmark
@@ -133,6 +134,13 @@ class SessionApp(App[None]):
 
         if spoken and self.recording is not None:
             go_to(self, self.recording, spoken)
+
+    def on_notify(self, event: Notify) -> None:
+        """Take away a notice that says the same: pressed five times, a key is answered by one."""
+        told = event.notification
+        for one in list(self._notifications):
+            if (one.title, one.message) == (told.title, told.message):
+                self._unnotify(one, refresh=False)
 
     def complain(self, text: str) -> None:
         """Tell the person what is wrong."""

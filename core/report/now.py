@@ -323,8 +323,15 @@ def now_lines(now: Now, at: float) -> list[str]:
     if now.said:
         told.append(f"said    “{now.said}”")
     if now.failures:
-        told.append(f"        {now.failures} of the last {now.calls} calls failed")
+        told.append(f"        {lately_failed(now)}")
     return told
+
+
+def lately_failed(now: Now) -> str:
+    """How many of the last calls failed; blank where none did."""
+    if now.failures and now.calls == 1:
+        return "its only call failed"
+    return f"{now.failures} of the last {now.calls} calls failed" if now.failures else ""
 
 
 def _line(words: str) -> str:

@@ -55,6 +55,7 @@ class PanelApp(App[None]):
         self._room = size
         self._zoomed = detailed
         self.sought: list[int] = []
+        self.agents: list[str] = []
         self.zoomed: list[Panel] = []
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -71,6 +72,7 @@ class PanelApp(App[None]):
 
     def on_seek(self, message: Seek) -> None:
         self.sought.append(message.to)
+        self.agents.append(message.agent)
 
     def on_panel_zoom(self, message: Panel.Zoom) -> None:
         self.zoomed.append(message.panel)

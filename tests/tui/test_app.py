@@ -293,3 +293,19 @@ async def test_a_session_is_opened_at_a_byte_of_its_log(tmp_path: Path, app_on: 
         assert app.recording is not None
         event = app.recording.events[view.index - 1]
         assert event.where is not None and event.where.offset >= place - 400
+
+
+async def test_the_same_notice_stands_once_however_often_a_key_is_pressed(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        told: list[str] = []
+
+        def twice() -> bool:
+            told[:] = [one.message for one in app._notifications]
+            return len(told) >= 2
+
+        await pilot.press("n", "n", "n", "n", "x")
+        await until(pilot, twice)
+        await pilot.pause()
+        assert told == ["no trouble later", "no failure later"]

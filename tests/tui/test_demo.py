@@ -16,7 +16,7 @@ from sample_sessions import FIRST, find_sample, samples
 from tests.tui.conftest import shown
 from tui.cli import launch, main
 from tui.demo import DemoApp
-from tui.feed.messages import GoLive, SeekTime, TogglePlay
+from tui.feed.messages import GoLive, Seek, SeekTime, TogglePlay
 from tui.feed.view import View
 from tui.screens.demo import Narrator
 
@@ -107,6 +107,29 @@ async def test_it_turns_to_whom_it_speaks_about(demo_of: Callable[[str], DemoApp
         app.post_message(GoLive())
         ended = await shown(app, pilot, lambda view: view.agent == "main")
         assert ended.index == ended.total
+
+
+async def test_the_narrator_leaves_an_agent_the_person_went_to(demo_of: Callable[[str], DemoApp]) -> None:
+    app = demo_of("storm")
+    sample = find_sample("storm")
+    held = next(line for line in sample.narration if line.agent != "main")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await move(app, pilot, held.at + 10)
+        await shown(app, pilot, lambda view: view.agent == held.agent)
+        assert app.recording is not None
+        mark = next(
+            mark
+            for mark in app.recording.marks
+            if mark.kind == "signal"
+            and mark.agent not in ("main", held.agent)
+            and sample.line(mark.at - app.recording.events[0].at).agent == "main"
+        )
+        app.post_message(Seek(mark.place + 1, mark.agent))
+        await shown(app, pilot, lambda view: view.index == mark.place + 1)
+        for _ in range(5):
+            await pilot.pause()
+        view = await shown(app, pilot, lambda view: view.index == mark.place + 1)
+        assert view.agent == mark.agent
 
 
 def test_where_no_agent_ever_ran_a_sample_is_shown(

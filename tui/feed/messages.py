@@ -27,6 +27,8 @@ class Seek(Message):
     """Put the playhead after the first `to` events."""
 
     to: int
+    agent: str = ""
+    """Whose mind is shown there; blank for whom the person chose."""
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, Seek)

@@ -32,7 +32,7 @@ from tui.feed.playhead import Playhead
 
 _MOVES = (Seek, SeekTime, StepBy, GoLive, TogglePlay, Jump, ReturnTo)
 _STAYS = (StepBy, Jump, SpeedChange, SetBookmark, RemoveBookmark, Apply)
-"""Requests that leave an agent a jump went to on the screen."""
+"""Requests that leave the visited agent on the screen."""
 
 
 class Viewpoint:
@@ -54,7 +54,7 @@ class Viewpoint:
         self._chosen = MAIN
         """Whom the person chose."""
         self._visited = ""
-        """Whom a jump went to; any other move but a step comes back."""
+        """Whom a jump or an entry led to; any other move but a step comes back."""
         self._played = 0.0
 
     @property
@@ -85,6 +85,7 @@ class Viewpoint:
         match asked:
             case Seek():
                 head.seek(asked.to)
+                self._visited = asked.agent
             case SeekTime():
                 head.seek(timeline.index_at(asked.at))
             case StepBy():

@@ -32,6 +32,7 @@ from core.timeline.branch import Branch, copied, dream, pre_steer
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line, wrapped
 from tui.screens.board import Board
+from tui.widgets.common.entry_line import EntryLine
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.now_strip import NowStrip
@@ -82,7 +83,7 @@ foresaw and what then came. `s` tries a sentence of yours at the playhead before
         yield StatusHeader().data_bind(Board.view)
         yield NowStrip().data_bind(Board.view)
         yield TextPage(id="page")
-        yield Input(placeholder="a sentence to the agent; enter tries it, escape leaves", id="steer")
+        yield EntryLine("a sentence to the agent", enter="try it", escape="close", id="steer")
         yield KeyLine()
 
     def on_mount(self) -> None:

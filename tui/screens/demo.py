@@ -40,17 +40,19 @@ class Narrator(Static):
         self._sample = sample
         self._note = note
         self._line = sample.narration[0]
+        self._agent = MAIN
+        """Whom it showed last."""
 
     def watch_view(self, view: View | None) -> None:
-        """Show the line at the playhead, and the agent it is about."""
+        """Show the line at the playhead, and the agent it is about unless the person went to another."""
         if view is None:
             return
         line = self._sample.line(view.at - view.start)
-        if line == self._line:
-            return
-        before, self._line = self._line, line
-        self.update(_words(line, self._note, names_of(view).get(line.agent, line.agent)))
-        if line.agent != before.agent:
+        if line != self._line:
+            self._line = line
+            self.update(_words(line, self._note, names_of(view).get(line.agent, line.agent)))
+        if line.agent != self._agent and view.agent == self._agent:
+            self._agent = line.agent
             self.post_message(SelectAgent(line.agent))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -27,6 +28,7 @@ from core.timeline.run_inputs import InitialStates
 from tui.feed.messages import AnswerPermit, Failed, OpenSession
 from tui.screens.at_hand import copy_resume, show_pane
 from tui.screens.breakpoints import HEIGHTS, WIDTHS
+from tui.widgets.common.entry_line import EntryLine
 from tui.widgets.common.key_line import KeyLine, permit_bindings
 from tui.widgets.common.leaving import LeftOnce
 from tui.widgets.fleet.detail import fleet_title, session_detail
@@ -144,7 +146,7 @@ class FleetScreen(LeftOnce[None]):
         )
         yield Static("", id="detail", markup=False)
         yield Static(_NOTHING, id="nothing", markup=False)
-        yield Input(placeholder="agent, project, state, word …", select_on_focus=False)
+        yield EntryLine("agent, project, state, word …", enter="to the list", escape="clear")
         yield KeyLine(_MORE)
 
     def on_mount(self) -> None:
@@ -208,6 +210,7 @@ class FleetScreen(LeftOnce[None]):
     def watch_order(self) -> None:
         if self.is_mounted:
             self._title()
+            self.refresh_bindings()
 
     def on_fleet_table_moved(self, message: FleetTable.Moved) -> None:
         message.stop()
@@ -227,6 +230,14 @@ class FleetScreen(LeftOnce[None]):
         place = SORTINGS.index(self.order.sorting) + by
         sorting = SORTINGS[place % len(SORTINGS)]
         self.order = self.order._replace(sorting=sorting, axes=sorting in _BY_READING)
+
+    def on_fleet_table_sorted_by(self, message: FleetTable.SortedBy) -> None:
+        message.stop()
+        self.order = self.order._replace(sorting=message.sorting)
+
+    def on_fleet_table_unfold(self, message: FleetTable.Unfold) -> None:
+        message.stop()
+        self.list_all()
 
     def action_group(self) -> None:
         self.order = self.order._replace(grouped=not self.order.grouped)
@@ -259,10 +270,20 @@ class FleetScreen(LeftOnce[None]):
 
     @property
     def idle_keys(self) -> frozenset[str]:
-        """Keys that do nothing while the list is empty."""
-        if not self.has_class("-empty"):
-            return frozenset()
-        return _OF_ROWS if getattr(self.app, "view", None) is not None else _OF_ROWS | {"fleet.leave"}
+        """Keys that do nothing while the list is empty, or while there is nothing to go back to."""
+        rows = _OF_ROWS if self.has_class("-empty") else frozenset()
+        leads_back = self._sifted or getattr(self.app, "view", None) is not None
+        return rows if leads_back else rows | {"fleet.leave"}
+
+    @property
+    def key_names(self) -> Mapping[str, str]:
+        """What escape does while only some sessions are listed."""
+        return {"fleet.leave": "list all"} if self._sifted else {}
+
+    @property
+    def _sifted(self) -> bool:
+        """A filter is open or holds, which escape takes away first."""
+        return self.has_class("-filtering") or self.order.urgent
 
     def action_resume(self) -> None:
         row = self.query_one(FleetTable).chosen
@@ -295,7 +316,7 @@ class FleetScreen(LeftOnce[None]):
 
     def action_leave(self) -> None:
         """Clear the filters first, then leave the screen, unless there is nothing below it."""
-        if self.has_class("-filtering") or self.order.urgent:
+        if self._sifted:
             self.remove_class("-filtering")
             self.query_one(Input).value = ""
             self.order = self.order._replace(text="", urgent=False)

@@ -39,6 +39,7 @@ class GotoScreen(Dialog[str]):
             box.border_title = "Go to"
             yield Input(placeholder="120, -1, 50%, 00:41:12, 41m, 2026-01-31T12:40")
             yield Label("an event's number, a share, a time since the start, or a date and time (UTC)")
+            yield Label("enter goes there, esc stays here")
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         self.dismiss(message.value.strip())

@@ -24,6 +24,7 @@ from tui.screens.help_text import KeyRow, Topic, binding_names, help_lines, matc
 from tui.screens.mind import MindScreen
 from tui.screens.response import ResponseScreen
 from tui.screens.transcript import TranscriptScreen
+from tui.widgets.common.entry_line import EntryLine
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.text_page import TextPage
@@ -58,7 +59,7 @@ class HelpScreen(Board):
         page = TextPage(id="page")
         page.border_title = "Help"
         yield page
-        yield Input(placeholder="key, word, panel …", id="search", select_on_focus=False)
+        yield EntryLine("key, word, panel …", enter="to the page", escape="clear", id="search")
         yield KeyLine()
 
     def on_mount(self) -> None:

@@ -210,12 +210,16 @@ class SessionSearch(Provider):
                 told = " ".join(part for part in (tool_of(event), words, path) if part)
                 sign = OUTCOME_SIGNS.get(event.outcome, ("", ""))[0]
                 when = clock(event.at - view.start)
-                yield f"{when}  {sign} {plain(told, 80)}", f"event {place + 1:,}", Seek(place + 1)
+                yield (
+                    f"{when}  {sign} {plain(told, 80)}",
+                    f"event {place + 1:,}",
+                    Seek(place + 1, event.agent),
+                )
 
 
 def mark_hits(
     timeline: Timeline, start: float, names: Mapping[str, str] = MappingProxyType({})
-) -> Iterator[tuple[str, str, Message]]:
+) -> Iterator[tuple[str, str, Seek]]:
     """Every mark that somebody is told of in words, the newest first; times are counted from `start`."""
     for number in range(len(timeline.marks) - 1, -1, -1):
         mark = timeline.marks[number]
@@ -225,7 +229,7 @@ def mark_hits(
         by = "nooscope" if mark.kind == "method" else mark.kind
         words = said if said.startswith(mark.kind) else f"{by}  {said}"
         who = "" if mark.agent == MAIN else names.get(mark.agent) or plain(mark.agent, 24)
-        yield f"{clock(mark.at - start)}  {words}", who, Seek(mark.place + 1)
+        yield f"{clock(mark.at - start)}  {words}", who, Seek(mark.place + 1, mark.agent)
 
 
 def _leaves(nodes: Iterable[NodeReading]) -> Iterator[str]:

@@ -22,6 +22,7 @@ from tui.feed.messages import EditFile
 from tui.feed.view import View
 from tui.screens.board import Board
 from tui.widgets.common.agent_names import names_of
+from tui.widgets.common.entry_line import EntryLine
 from tui.widgets.transcript.document import Document
 from tui.widgets.transcript.passage import PassagePane
 
@@ -72,7 +73,7 @@ class TranscriptScreen(Board):
         document = Document(id="document").data_bind(TranscriptScreen.view, TranscriptScreen.recording)
         document.data_bind(TranscriptScreen.chosen)
         yield Container(document, PassagePane(id="passage"), id="log")
-        yield Input(placeholder="words, then enter", id="search", select_on_focus=False)
+        yield EntryLine("words, then enter", enter="search", escape="clear", id="search")
 
     def watch_chosen(self) -> None:
         self._caption()

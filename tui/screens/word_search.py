@@ -26,6 +26,7 @@ from core.store.reading_cache import reading_cache
 from core.store.word_index import Narrowed, WordIndex
 from tui.draw.line import fit
 from tui.feed.messages import OpenSession
+from tui.widgets.common.entry_line import EntryLine
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.leaving import LeftOnce
 
@@ -97,7 +98,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
         self._fault = ""
 
     def compose(self) -> ComposeResult:
-        yield Input(placeholder="words that stand anywhere in any session …", select_on_focus=False)
+        yield EntryLine("words that stand anywhere in any session …", enter="open there")
         yield Static("", id="found", markup=False)
         yield OptionList(markup=False)
         yield KeyLine()

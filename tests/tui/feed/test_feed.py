@@ -178,6 +178,10 @@ def test_a_jump_shows_whom_it_is_about_and_any_other_move_comes_back(log: Path) 
         assert mail.view(lambda view: view.index == mark.place).agent == mark.agent
         feed.ask(Seek(200))
         assert mail.view(lambda view: view.index == 200).agent == "main"
+        feed.ask(Seek(mark.place + 1, mark.agent))
+        assert mail.view(lambda view: view.index == mark.place + 1).agent == mark.agent
+        feed.ask(Seek(200))
+        assert mail.view(lambda view: view.index == 200).agent == "main"
         feed.ask(SelectAgent(mark.agent))
         feed.ask(Seek(201))
         assert mail.view(lambda view: view.index == 201).agent == mark.agent

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.events import MouseScrollDown, MouseScrollUp
 
 from core.events import MAIN
 from sample_sessions import find_sample
@@ -141,3 +142,32 @@ async def test_words_are_hidden_there_too(family: Path, app_on: Make) -> None:
         await pilot.press("h")
         await until(pilot, lambda: "poem" not in "\n".join(text(app)))
         assert "its task is hidden: h shows it" in "\n".join(text(app))
+
+
+@pytest.mark.parametrize("width", [40, 50, 60])
+async def test_figures_give_way_whole_where_there_is_little_room(
+    family: Path, app_on: Make, width: int
+) -> None:
+    app = app_on(family, live=False)
+    async with app.run_test(size=(width, 24)) as pilot:
+        await shown(app, pilot, lambda view: view.total > 4)
+        await pilot.press("space", "end", "S")
+        await until(pilot, lambda: isinstance(app.screen, AgentsScreen) and len(text(app)) > 8)
+        await pilot.pause()
+        ends = [row.split()[-1] for row in text(app)[0:9:3]]
+        assert all(end in ("failed", "work", "delegating", "done", "done?", "left") for end in ends), ends
+
+
+async def test_the_wheel_goes_through_the_agents(family: Path, app_on: Make) -> None:
+    app = app_on(family, live=False)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total > 4)
+        await pilot.press("space", "end", "S")
+        await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
+        await pilot.pause()
+        panel = app.screen.query_one(AgentList)
+        assert panel.chosen == MAIN
+        await pilot._post_mouse_events([MouseScrollDown], AgentList, offset=(10, 3))
+        await until(pilot, lambda: panel.chosen != MAIN)
+        await pilot._post_mouse_events([MouseScrollUp], AgentList, offset=(10, 3))
+        await until(pilot, lambda: panel.chosen == MAIN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from tests.tui.conftest import until
 from tests.tui.fleet_app import FleetApp, names, read, said, seen, table
 from tests.tui.fleet_sessions import NOW, STORIES, begin, tell
 from tui.screens.fleet import FleetScreen
+from tui.widgets.common.key_line import KeyLine
 from tui.widgets.fleet.fleet_table import FleetTable
 
 
@@ -51,6 +53,29 @@ async def test_the_cursor_keys(app: FleetApp) -> None:
         assert where[5:] == [9, 0]
         await pilot.press("down")
         assert "Edit takes unusually long; it may ask for permission" in said(app, "detail")
+
+
+async def test_escape_is_named_by_what_it_does_and_only_where_it_does_something(app: FleetApp) -> None:
+    def escape() -> str:
+        keys = app.screen.query_one(KeyLine).keys
+        return next((key.description for key in keys if key.key == "escape"), "")
+
+    def shows(word: str) -> bool:
+        return escape() == word
+
+    async with app.run_test(size=(160, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        await until(pilot, lambda: bool(app.screen.query_one(KeyLine).keys))
+        for key, word in (
+            ("u", "list all"),
+            ("escape", ""),
+            ("slash", "clear"),
+            ("enter", "list all"),
+            ("escape", ""),
+        ):
+            await pilot.press(key)
+            await pilot.pause()
+            await until(pilot, partial(shows, word))
 
 
 async def test_sorting_goes_round_and_back(app: FleetApp) -> None:
@@ -124,6 +149,19 @@ async def test_filtering_and_coming_back(app: FleetApp) -> None:
         await pilot.press("slash", *"zzz")
         assert "no session to show" in "\n".join(seen(app))
         assert table(app).chosen is None
+
+
+async def test_a_click_on_a_title_sorts_by_it(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        head = seen(app)[0]
+        await pilot.click(FleetTable, offset=(table(app).gutter.left + head.index("$"), 0))
+        await pilot.pause()
+        assert "$▾" in seen(app)[0] and "by cost" in said(app, "title")
+        await pilot.click(FleetTable, offset=(table(app).gutter.left + head.index("status"), 0))
+        await pilot.pause()
+        assert "status▾" in seen(app)[0]
+        assert app.opened == []
 
 
 async def test_a_click_chooses_and_two_open(app: FleetApp) -> None:
@@ -221,6 +259,9 @@ async def test_sessions_at_rest_share_a_line(tmp_path: Path, still: Settings) ->
         assert len([line for line in seen(app) if "old" in line]) == 6
         await pilot.press("h")
         assert "(h shows them)" in seen(app)[4]
+        await pilot.click(FleetTable, offset=(20, 4))
+        await pilot.pause()
+        assert len([line for line in seen(app) if "old" in line]) == 6
 
 
 async def test_sessions_of_long_ago_are_listed_unread_behind_the_fold(
@@ -291,6 +332,7 @@ async def test_rows_are_drawn_anew_while_the_frame_around_them_stays(app: FleetA
         assert isinstance(screen, FleetScreen)
         screen._watch.stop()
         await asyncio.to_thread(screen._watch.join, 60.0)
+        screen._clock.pause()
         await pilot.pause()
         screen.now += 7_200.0
         await pilot.pause()

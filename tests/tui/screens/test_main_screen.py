@@ -83,6 +83,11 @@ async def test_a_click_and_a_drag_on_the_timeline_seek(log: Path, app_on: Make) 
         assert dragged.index < 250
         await pilot.click(strip, offset=(117, 2))
         assert (await shown(app, pilot, lambda view: view.mode == "live")).index == 300
+        await pilot.press("1")
+        for edge in ((10, 0), (10, strip.outer_size.height - 1)):
+            await pilot.click(strip, offset=edge)
+            await pilot.pause()
+            assert app.focused is strip and app.view is not None and app.view.mode == "live"
 
 
 async def test_the_timeline_zooms_and_shows_other_readings(log: Path, app_on: Make) -> None:

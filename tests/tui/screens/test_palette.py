@@ -63,11 +63,13 @@ def test_marks_are_found_by_words_and_those_told_to_nobody_are_left_out() -> Non
             Mark(2, 12.0, "kid", "regime", "calm"),
         ]
     )
-    assert [(words, who) for words, who, _ in mark_hits(timeline, 10.0)] == [
+    hits = list(mark_hits(timeline, 10.0))
+    assert [(words, who) for words, who, _ in hits] == [
         ("00:00:02  regime calm", "kid"),
         ("00:00:01  nooscope  reminds: commit", ""),
         ("00:00:00  prompt  you ask", ""),
     ]
+    assert [(seek.to, seek.agent) for _, _, seek in hits] == [(3, "kid"), (2, "main"), (1, "main")]
 
 
 async def test_a_setting_and_a_panel_are_gone_to(log: Path, app_on: Make) -> None:

@@ -13,7 +13,7 @@ from tests.tui.screen_app import Stage, recorded
 from tui.draw.styles import STYLES
 from tui.feed.view import View
 from tui.screens.response import ResponseScreen
-from tui.widgets.common.card import Card
+from tui.widgets.common.card import Card, signed
 from tui.widgets.response.method_cards import CandidateCard, LearnedCard, PressureToAskCard
 from tui.widgets.response.outlook_cards import FactsCard, OutlookCard
 from tui.widgets.response.told_cards import MemoCard, QueueCard, ToldCard
@@ -147,3 +147,14 @@ async def test_the_screen_opens_and_a_card_zooms(size: tuple[int, int]) -> None:
         await pilot.press("escape", "r")
         await pilot.pause()
         assert app.left
+
+
+@pytest.mark.parametrize(("value", "ink"), [(0.9, "frustration"), (-0.9, "confidence")])
+def test_a_shift_for_the_worse_has_the_colour_of_trouble(value: float, ink: str) -> None:
+    bar = signed("shift", value, 60, f"{value:+.1f}", worse_above=True)
+    assert [each for piece, each in bar if "▄" in piece] == [ink]
+
+
+async def test_methods_that_hear_nothing_are_counted_after_why() -> None:
+    shown = await seen(CandidateCard, view_at(recorded(), 1))
+    assert "hears none of its signals: " in shown and "methods: hears" not in shown

@@ -142,8 +142,9 @@ async def test_keys_are_in_the_footer_where_they_do_something_and_all_in_help(tm
         assert "i add d remove E TOML" in footer()
         await pilot.press("i")
         await settle(pilot)
+        assert "⏎ take it" in footer()
         assert "↑↓ next tab complete" in footer()
-        assert "esc back" in footer()
+        assert "esc close" in footer()
         await pilot.press("escape")
         app.push_screen(HelpScreen())
         await pilot.pause()
@@ -161,7 +162,7 @@ async def test_while_a_value_is_typed_no_key_is_offered_that_would_be_typed(tmp_
         await settle(pilot)
         await pilot.press("enter")
         await pilot.pause()
-        assert [key.key for key in app.screen.query_one(KeyLine).keys] == ["escape"]
+        assert [key.key for key in app.screen.query_one(KeyLine).keys] == ["enter", "escape"]
 
 
 async def test_a_search_finds_a_table_and_its_rows_stay_open(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from tui.screens.tuning_bench.effects import Effects
 from tui.screens.tuning_bench.label_store import Labelled, save_labels
 from tui.screens.tuning_bench.profile_screens import ProfilePicker, SaveScreen, save_draft
 from tui.screens.tuning_bench.value_entry import Accepted, ValueEntry, ValueQuestion
+from tui.widgets.common.entry_line import EntryLine
 from tui.widgets.tuning.setting_details import DetailsContent, KeyPrompt, SettingDetails
 from tui.widgets.tuning.settings_list import SettingsList
 from tui.widgets.tuning.type_line import TypeLine
@@ -100,7 +101,7 @@ applied, and nothing is kept before it is saved.
             yield SettingsList(id="settings")
             yield SettingDetails(id="meaning")
             yield TypeLine(id="typed")
-            yield Input(placeholder="words of a name or a sentence", id="find", select_on_focus=False)
+            yield EntryLine("words of a name or a sentence", enter="to the list", escape="close", id="find")
         yield Effects(id="effects").data_bind(Bench.view, Bench.recording)
 
     def on_mount(self) -> None:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 from textual.binding import Binding, BindingType
-from textual.events import Click
+from textual.events import Click, MouseScrollDown, MouseScrollUp
 
 from core.agents.words import NOTHING, WordReader, Words, first_line
 from core.events import MAIN, Event
@@ -15,7 +15,7 @@ from core.report.agents import AgentLedger, AgentOverview
 from core.report.event_words import OUTCOME_SIGNS, tool_words
 from core.report.formatting import count, money, plain, span
 from core.society import AgentReading
-from tui.draw.line import Line, fit
+from tui.draw.line import Line, first_fit, fit
 from tui.draw.tree import tree_guides
 from tui.feed.messages import SelectAgent
 from tui.feed.view import View
@@ -24,6 +24,8 @@ from tui.widgets.common.panel import Panel
 
 _EACH = 3
 """Lines of an agent, the empty one between two included."""
+_TASK = 8
+"""Cells of a task for which figures give way."""
 
 
 class AgentList(Panel):
@@ -103,8 +105,9 @@ every screen, **esc** there goes back to the main agent.
         sign, ink = _sign(agent, stands)
         untold = "its task is not told" if view.words else "its task is hidden: h shows it"
         task = first_line(self._words(summary.task, view).said) or untold
-        right = _figures(agent, summary, view.at, stands)
-        room = max(8, width - len(guide) - 2 - len(name) - 2 - len(right) - 2)
+        left = width - len(guide) - 2 - len(name) - 2 - 2
+        right = first_fit(_figures(agent, summary, view.at, stands), left - _TASK)
+        room = max(0, left - len(right))
         first: Line = [
             (guide, "baseline"),
             (f"{sign} ", ink),
@@ -159,6 +162,14 @@ every screen, **esc** there goes back to the main agent.
     def on_blur(self) -> None:
         self.redraw()
 
+    def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
+        event.stop()
+        self.action_move(1)
+
+    def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
+        event.stop()
+        self.action_move(-1)
+
     def on_click(self, event: Click) -> None:
         at = event.get_content_offset(self)
         if at is not None and self.view is not None:
@@ -189,8 +200,10 @@ def _sign(agent: AgentReading, stands: Status | None) -> tuple[str, str]:
     return ("✓", "confidence") if agent.outcome == "success" else ("✗", "frustration")
 
 
-def _figures(agent: AgentReading, summary: AgentOverview, at: float, stands: Status | None) -> str:
-    """How it stands, how long it worked, what it cost, and its failures."""
+def _figures(
+    agent: AgentReading, summary: AgentOverview, at: float, stands: Status | None
+) -> tuple[str, str, str]:
+    """How it stands, how long it worked, what it cost, and its failures; then shorter ones."""
     lasted = "" if agent.started is None else span(max(0.0, (agent.ended or at) - agent.started))
     word = "at work" if agent.ended is None else "done" if agent.outcome == "success" else "failed"
     if stands is not None:
@@ -199,4 +212,6 @@ def _figures(agent: AgentReading, summary: AgentOverview, at: float, stands: Sta
     spent = money(cost.dollars, cost.priced, cost.unpriced).replace("at least ", "≥")
     told = spent if cost.priced else "cost unknown" if cost.unpriced else ""
     failed = f"{summary.failures}/{summary.calls} failed" if summary.calls else ""
-    return "  ".join(part for part in (f"{word} {lasted}".strip(), told, failed) if part)
+    tries = ((f"{word} {lasted}".strip(), told, failed), (word, failed), (word,))
+    most, fewer, least = ("  ".join(part for part in parts if part) for parts in tries)
+    return most, fewer, least

@@ -143,8 +143,11 @@ def gauge(
     ]
 
 
-def signed(label: str, value: float, width: int, said: str, *, reach: float = 1.0) -> Line:
+def signed(
+    label: str, value: float, width: int, said: str, *, reach: float = 1.0, worse_above: bool = False
+) -> Line:
     """A name, a bar that grows from the middle to either side, and the value in figures."""
+    low, high = ("confidence", "frustration") if worse_above else ("fatigue", "confidence")
     at, room = _columns(width)
     left = (room - 1) // 2
     right = room - 1 - left
@@ -154,9 +157,9 @@ def signed(label: str, value: float, width: int, said: str, *, reach: float = 1.
     return [
         (fit(label, at - 1) + " ", "quiet"),
         (TRACK * (left - below), "track"),
-        ("▄" * below, "fatigue"),
+        ("▄" * below, low),
         ("│", "threshold"),
-        ("▄" * above, "confidence"),
+        ("▄" * above, high),
         (TRACK * (right - above), "track"),
         (f" {said:>6}", "plain"),
     ]

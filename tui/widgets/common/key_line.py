@@ -151,8 +151,9 @@ class KeyLine(Widget, can_focus=False):
         return ShownKey(binding.key, display, description, tooltip, enabled)
 
     def _names(self) -> dict[str, str]:
-        """Keys by id that the app or the screen calls something else now."""
-        return {**getattr(self.app, "key_names", {}), **getattr(self.screen, "key_names", {})}
+        """Keys by id that the app, the screen or what has the focus calls something else now."""
+        told = (getattr(one, "key_names", {}) for one in (self.app, self.screen, self.screen.focused))
+        return {name: word for names in told for name, word in names.items()}
 
     def _more(self, bindings: Sequence[ActiveBinding], room: int) -> Iterator[ShownKey]:
         """Keys that are not shown elsewhere, where a wide screen has room for them."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 from rich.cells import cell_len
 
 from core.report.formatting import age, count, plain, span
-from core.report.now import Now
+from core.report.now import Now, lately_failed
 from tui.draw.line import Line, clipped, fit, path_end, wrapped
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
@@ -15,6 +15,8 @@ from tui.widgets.common.panel import Panel
 _LABEL = 8
 """Cells of the words before a line."""
 _GAP = 3
+_LEAST = 10
+"""Cells of a call below which its time gives way."""
 _ANSWERED = ("done", "done?", "ended")
 
 
@@ -43,7 +45,7 @@ Words are read from the log, their secrets taken out. `h` hides all words, for a
         if keys:
             blank = max(1, width - _length(made[0]) - cell_len(keys))
             made[0] = [*made[0], (" " * blank, "plain"), (keys, "strong")]
-        lately = _lately(view)
+        lately = lately_failed(view.now)
         if height < 4:
             status = made[0] if keys else _beside(made[0], lately, width)
             left = lately if status is made[0] else ""
@@ -88,7 +90,7 @@ def _permit_keys(view: View) -> str:
 def _asked(view: View, width: int) -> Line:
     now = view.now
     if not now.asked_at:
-        return _row("asked", [("nothing yet", "quiet")], "", width)
+        return _row("asked", [("no prompt in this log so far", "quiet")], "", width)
     untold = "its task is not told" if view.words else "its task is hidden"
     said = now.asked or (f"a prompt of {count(now.characters, 'character')}" if now.characters else untold)
     ink = "plain" if now.asked else "quiet"
@@ -99,7 +101,10 @@ def _doing(view: View, width: int) -> Line:
     now = view.now
     if not now.tool:
         return _row("doing", [("no call yet", "quiet")], "", width)
-    return _row("doing" if now.running else "did", _call(now), _since(view), width)
+    call, since = _call(now), _since(view)
+    least = min(_LEAST, _length(call))
+    since = since if width - _LABEL - cell_len(since) - 2 >= least else ""
+    return _row("doing" if now.running else "did", call, since, width)
 
 
 def _call(now: Now) -> Line:
@@ -164,11 +169,6 @@ def _said(view: View, width: int, most: int, lately: str) -> list[Line]:
 def _has_answered(view: View) -> bool:
     """Its turn is over, and what it said last tells more than what it did last."""
     return view.status is not None and view.status.word in _ANSWERED and bool(view.now.said)
-
-
-def _lately(view: View) -> str:
-    now = view.now
-    return f"{now.failures} of the last {now.calls} calls failed" if now.failures else ""
 
 
 def _beside(line: Line, right: str, width: int) -> Line:

@@ -171,12 +171,14 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
         return EventWindow(self._start, self._start + length, width)
 
     def _drawn(self, timeline: Timeline, view: View, window: EventWindow, height: int) -> _Ground:
-        """The part that stands still, drawn again only when it would differ by a cell."""
+        """The part that stands still, drawn again only when it would differ by a cell or no more comes."""
         key = (timeline, view.agent, self.series, window.start, window.width, height)
         stale = self._ground is None or key != self._ground_for
         if self._ground is not None and not stale:
             last = self._ground.window
-            stale = (window.stop - last.stop) * window.width > last.stop - last.start
+            grown = window.stop - last.stop
+            whole = view.mode == "replay" and view.loading is None
+            stale = bool(grown) if whole else grown * window.width > last.stop - last.start
         if stale or self._ground is None:
             track = timeline.tracks.get(view.agent)
             shaded = strip.silenced(track, window)
@@ -196,7 +198,9 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
         return self._ground
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        if event.button == 1 and self.view is not None and self._ground is not None:
+        """Begin to seek, unless it is the frame that was pressed."""
+        inside = self.gutter.top <= event.y < self.outer_size.height - self.gutter.bottom
+        if inside and event.button == 1 and self.view is not None and self._ground is not None:
             self._dragging = True
             self.capture_mouse()
             self._seek(event)

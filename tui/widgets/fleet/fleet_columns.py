@@ -21,6 +21,8 @@ _LEVEL_STYLES = ("quiet", "live", "seeking", "alert-tag")
 _LOW = 0.2
 _MANY, _PART = 3, 0.2
 """Failures, and their share of all calls, from which they are marked."""
+_REASON = 8
+"""Cells of a reason for which the last columns give way whole: a figure that is cut says something else."""
 _SPARKS = "▁▂▃▄▅▆▇"
 """Never a full cell, so that curves on adjacent lines do not touch."""
 
@@ -244,6 +246,10 @@ def _plain_columns(room: TableLayout) -> tuple[Column, ...]:
         last.insert(1, Column("turns", 5, _forecast, right=True))
         last += [Column("subs", 5, _subagents, right=True)] if room.subagents else []
     rest = room.width - sum(column.width + 1 for column in (*chosen, *last))
+    while rest < _REASON and last:
+        rest += last.pop().width + 1
+    while rest < 0 and len(chosen) > 1:
+        rest += chosen.pop().width + 1
     return (*chosen, Column("why, or what it does", max(0, rest), _reason), *last)
 
 
@@ -271,6 +277,8 @@ def _axis_columns(room: TableLayout) -> tuple[Column, ...]:
         chosen.append(Column("tok/m", 6, _tokens, "tokens", right=True))
         chosen += [Column("subs", 5, _subagents, right=True)] if room.subagents else []
     rest = width - sum(column.width + 1 for column in chosen)
+    while rest < 0 and len(chosen) > 1:
+        rest += chosen.pop().width + 1
     if huge and rest >= 48:
         last = min(30, rest // 3 + 2)
         chosen[1] = chosen[1]._replace(sorting=None)
@@ -289,6 +297,15 @@ def title_line(room: TableLayout, sorting: Sorting) -> Line:
         title = title.strip().rjust(column.width) if column.right else title
         line += [(title, "strong" if chosen else "quiet"), (" ", "quiet")]
     return line
+
+
+def sorting_at(room: TableLayout, x: int) -> Sorting | None:
+    """What the column at a cell of the line above the rows sorts by."""
+    for column in fleet_columns(room):
+        if x < column.width:
+            return column.sorting
+        x -= column.width + 1
+    return None
 
 
 def session_line(row: FleetRow, room: TableLayout, moment: CellContext) -> Line:

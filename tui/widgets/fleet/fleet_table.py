@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.reactive import reactive
 
-from core.live.fleet.order import Fold, Heading, Item, Order, listed
+from core.live.fleet.order import Fold, Heading, Item, Order, Sorting, listed
 from core.live.fleet.row import FleetRow
 from tui.draw.line import Line
 from tui.widgets.common.scroller import Scroller
@@ -20,6 +20,7 @@ from tui.widgets.fleet.fleet_columns import (
     fold_line,
     project_line,
     session_line,
+    sorting_at,
     table_layout,
     title_line,
 )
@@ -39,7 +40,7 @@ Every active or recent session of this machine, who needs a person first.
 *for* says since when; *ctx* is the share of the way to compaction, *turns* how many are left until then;
 *$* is what it cost with its sub-agents (`≥` at least, `?` no price known), *failed* how many of its calls.
 `x` shows what their minds read instead: the curve is frustration, a dot is a time in which nothing happened.
-Sessions at rest share one line; `h` lists them.
+Sessions at rest share one line; `h` or a click lists them. A click on a title sorts by it.
 """
     HEAD: ClassVar[int] = 1
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -62,6 +63,16 @@ Sessions at rest share one line; `h` lists them.
         """The person wants to see this session."""
 
         row: FleetRow
+
+    @dataclass
+    class SortedBy(Message):
+        """The title of a column was clicked."""
+
+        sorting: Sorting
+
+    @dataclass
+    class Unfold(Message):
+        """The line of the sessions at rest was clicked."""
 
     def __init__(self, span: float, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -156,9 +167,19 @@ Sessions at rest share one line; `h` lists them.
             self.post_message(self.Chosen(row))
 
     def on_click(self, event: events.Click) -> None:
+        """Choose a session, clicked twice open it; sort by a column, or list the sessions at rest."""
         at = event.get_content_offset(self)
-        place = self.scroll_offset.y + at.y - self.HEAD if at is not None and at.y >= self.HEAD else -1
-        if place in self._places:
+        if at is None:
+            return
+        if at.y < self.HEAD:
+            sorting = sorting_at(self._room(self.scrollable_content_region.width), at.x)
+            if sorting is not None:
+                self.post_message(self.SortedBy(sorting))
+            return
+        place = self.scroll_offset.y + at.y - self.HEAD
+        if place < len(self._items) and isinstance(self._items[place], Fold):
+            self.post_message(self.Unfold())
+        elif place in self._places:
             self.go(self._places.index(place))
             if event.chain == 2:
                 self.action_open()

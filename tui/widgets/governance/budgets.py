@@ -135,7 +135,12 @@ The inputs are what the last step told the governor, each with its cause. Affect
         governor = view.frame.governor
         pressures = governor.pressures._asdict()
         reach = max(1.0, *(abs(value) for value in pressures.values()))
-        made = [signed(name, value, width, f"{value:+.2f}", reach=reach) for name, value in pressures.items()]
+        made = [
+            signed(
+                name, value, width, f"{value:+.2f}", reach=reach, worse_above=name in ("frustration", "risk")
+            )
+            for name, value in pressures.items()
+        ]
         made.append([])
         made.extend(
             [

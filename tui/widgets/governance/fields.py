@@ -190,7 +190,7 @@ begins, `·` the one below which it ends.
         if not affect.restrictions:
             made += sentence_lines("nothing is restricted", width)
         made += [
-            pair("failures in a row", f"{affect.failures:.1f}", width),
+            pair("failures less successes", f"{affect.failures:.1f}", width),
             pair("worth of novelty", fraction(affect.novelty_worth), width),
         ]
         return made

@@ -51,7 +51,7 @@ hooks, its status line tells the true one. The model's own sleep and dreams are 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         sleep = view.frame.mind.sleep
         ranked: list[tuple[int, Line]] = [
-            (0, context_bar(sleep, width)),
+            (0, context_bar(view, width)),
             (1, context_line(sleep, width)),
             *([(3, told)] if (told := window_line(view, width)) else []),
             (2, advice_line(view, width)),
@@ -60,7 +60,7 @@ hooks, its status line tells the true one. The model's own sleep and dreams are 
         if preserved is not None and view.at - preserved.at <= _SHOWN:
             kept = [[(fit(line, width), "plain")] for line in preserved_lines(preserved)]
             ranked += [(3 + number, line) for number, line in enumerate(kept)]
-        chart = self._chart(view, width, height - 4) if height > 4 else []
+        chart = self._chart(view, width, height - len(ranked) - 1) if height > 4 else []
         ranked += [(6 if number < len(chart) - 1 else 5, line) for number, line in enumerate(chart)]
         ranked.append((4, self._past(view, width)))
         keep = sorted(range(len(ranked)), key=lambda number: ranked[number][0])[: max(1, height)]
@@ -122,7 +122,7 @@ def advice_line(view: View, width: int) -> Line:
     told = view.hooks.figures.window if view.hooks is not None else 0
     smaller = plan_share(view.subject.tool, sleep, told)
     if smaller is None or smaller < _HALF:
-        return [(fit(advice(sleep), width), "alert" if sleep.context >= NEAR else "plain")]
+        return [(fit(advice(view), width), "alert" if sleep.context >= NEAR else "plain")]
     if smaller < NEAR:
         tries = [f"enough room, if its window is not {SIZE}", f"enough room, if not {SIZE}"]
         return [(first_fit(tries, width), "plain")]
@@ -134,12 +134,14 @@ def advice_line(view: View, width: int) -> Line:
     return [(first_fit(tries, width), "alert")]
 
 
-def advice(sleep: SleepReading) -> str:
+def advice(view: View) -> str:
     """What a person may do about the context."""
+    sleep = view.frame.mind.sleep
     if not sleep.context_tokens:
         if sleep.compactions:
             return "check it against what was open"
-        return "this log tells no tokens: nothing can be foreseen"
+        tokens = "this log tells no tokens" if "tokens" in view.subject.untold else "no tokens told so far"
+        return f"{tokens}: nothing can be foreseen"
     if sleep.context >= NEAR:
         return "it forgets soon: let it write down what matters, or compact now"
     if sleep.context >= _HALF:
@@ -168,11 +170,13 @@ def window_line(view: View, width: int) -> Line:
     ]
 
 
-def context_bar(sleep: SleepReading, width: int) -> Line:
+def context_bar(view: View, width: int) -> Line:
     """The context against the compaction point."""
+    sleep = view.frame.mind.sleep
     near = sleep.context >= NEAR
     if not sleep.context_tokens:
-        words = "just compacted" if sleep.compactions else "not in this log"
+        unknown = "not in this log" if "tokens" in view.subject.untold else "not told so far"
+        words = "just compacted" if sleep.compactions else unknown
         return [(fit("context", _LABEL), "quiet"), (fit(words, width - _LABEL), "quiet")]
     label: Line = [(fit("context", _LABEL), "plain")]
     if near:

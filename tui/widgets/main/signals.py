@@ -142,7 +142,7 @@ another matter: signals say that something is unusual *for this agent*.
         if stop:
             mark = self._marks_kept.kept[stop - 1 - self._cursor(stop)]
             self._chosen = None
-            self.post_message(Seek(mark.place + 1))
+            self.post_message(Seek(mark.place + 1, mark.agent))
 
     def action_agents(self) -> None:
         """Show all agents, or only the one on screen."""

@@ -112,7 +112,8 @@ The agent's own compaction always brings one.
     def _filled(self, view: View, width: int) -> list[Line]:
         sleep = view.frame.mind.sleep
         if not sleep.context_tokens:
-            return [pair("context", "not in this log", width)]
+            unknown = "not in this log" if "tokens" in view.subject.untold else "not told so far"
+            return [pair("context", "just compacted" if sleep.compactions else unknown, width)]
         made = [gauge("context", sleep.context, width, f"{100 * sleep.context:.0f}%", ink="heat-3")]
         return [*made, *(self.past(view, "context", width) if self.rich else [])]
 

@@ -17,7 +17,7 @@ _WIDE = 92
 _DETECTORS = {
     "exact": "same calls again",
     "near": "nearly the same calls",
-    "failing": "failures in a row",
+    "failing": "same command fails",
     "oscillation": "back and forth",
     "burn": "tokens, no progress",
     "retest": "tests again, no pass",
@@ -54,7 +54,7 @@ the method is, what earlier sessions taught, and how long it has rested since it
         if len(near) > 6:
             made.append([(f"and {count(len(near) - 6, 'more method')}, enter shows them", "quiet")])
         for why, names in _quiet([candidate for candidate in shown if candidate not in near]).items():
-            made.append([(fit(f"{count(len(names), 'method')}: {why}", width), "plain")])
+            made.append([(fit(f"{why}: {count(len(names), 'method')}", width), "plain")])
             made += sentence_lines("  " + ", ".join(names), width)
         return made or [[("no rules are loaded", "quiet")]]
 

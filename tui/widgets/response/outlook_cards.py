@@ -39,7 +39,7 @@ what was usual in those runs; counts that only correct others are in the shift a
         if outlook.stage == "too early":
             return made
         made += [
-            signed("shift", outlook.shift, width, f"{outlook.shift:+.1f}", reach=3.0),
+            signed("shift", outlook.shift, width, f"{outlook.shift:+.1f}", reach=3.0, worse_above=True),
             pair("with its band", band_words(outlook), width),
         ]
         if outlook.chance is not None:

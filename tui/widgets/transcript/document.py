@@ -22,7 +22,7 @@ from tui.feed.messages import Seek
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
 from tui.widgets.transcript.entries import Entries
-from tui.widgets.transcript.scroll import Height, Scroll
+from tui.widgets.transcript.scroll import Anchor, Height, Scroll
 
 _BATCH = 512
 """Entries searched between two reports."""
@@ -106,12 +106,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         """Events the places were taken from."""
         self._cursor = -1
         self._playhead = -1
-        self._tail = False
-        """The end is in sight and stays there."""
-        self._centred = False
-        """The bar stays in the upper third until the reader moves, however long the entries turn out."""
-        self._in_sight = False
-        """The bar stays in sight until the reader moves: entries grow once their words are read."""
+        self._anchor: Anchor = "top"
         self._entries = Entries()
         self._searching = False
         self._shown: list[int] = []
@@ -148,7 +143,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
             )
             self._playhead = view.index - 1
             self._take_in(view)
-            if along and not self._tail:
+            if along and self._anchor != "end":
                 self.go(self._playhead)
         super().watch_view(view)
 
@@ -188,7 +183,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         if self._scroll.places and view is not None:
             if self._cursor < 0:
                 self.go(view.index - 1, middle=True)
-            elif self._tail:
+            elif self._anchor == "end":
                 self._cursor = self._scroll.places[-1]
             elif self._cursor != self._scroll.near(self._cursor) or self._scroll.top != self._scroll.near(
                 self._scroll.top
@@ -232,13 +227,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
             said = "searching" if self._searching else "nothing to show" if self.chosen != ALL else self.EMPTY
             return [[(said, "quiet")]]
         self._entries.reader(view)
-        if self._tail:
-            self._scroll.to_end(height, self._height(view, width))
-        elif self._centred:
-            self._scroll.to(self._cursor)
-            self._scroll.up(height // 3, self._height(view, width))
-        elif self._in_sight:
-            self._scroll.reveal(self._cursor, height, self._height(view, width))
+        self._scroll.hold(self._anchor, self._cursor, height, self._height(view, width))
         made, owners = self._page(view, width, height)
         lacking = height + self._scroll.skipped - len(made)
         if lacking > 0:
@@ -313,8 +302,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         if not self._scroll.places or view is None:
             return
         self._cursor = self._scroll.near(place)
-        self._tail = False
-        self._centred, self._in_sight = middle, not middle
+        self._anchor = "third" if middle else "sight"
         if not middle:
             self._scroll.reveal(self._cursor, self.size.height, self._height(view, self.size.width))
         self.post_message(self.Moved(self._cursor))
@@ -329,13 +317,11 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         row = self._scroll.row(self._cursor)
         seen = self._scroll.skipped + self._shown.count(self._cursor)
         at_top = self._scroll.top == self._cursor
-        self._centred = self._in_sight = False
+        self._anchor = "top"
         if by > 0 and at_top and seen < len(self._lay(self._cursor, view, width)):
-            self._tail = False
             self._scroll.up(-max(1, height // 3), self._height(view, width))
             self.redraw()
         elif by < 0 and at_top and self._scroll.skipped:
-            self._tail = False
             self._scroll.up(min(self._scroll.skipped, max(1, height // 3)), self._height(view, width))
             self.redraw()
         elif by > 0 and row == len(self._scroll.places) - 1:
@@ -347,7 +333,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         view = self.view
         if self._scroll.places and view is not None:
             width, height = self.size
-            self._tail = self._centred = self._in_sight = False
+            self._anchor = "top"
             self._scroll.up(-by * max(1, height - 2), self._height(view, width))
             self.lines(view, width, height)
             whole = [
@@ -367,19 +353,19 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
     def action_last(self) -> None:
         if self._scroll.places:
             self.go(self._scroll.places[-1])
-            self._tail = True
+            self._anchor = "end"
             self.redraw()
 
     def action_playhead(self) -> None:
         self.go(self._playhead, middle=True)
 
     def action_seek(self) -> None:
-        if self.place >= 0:
-            self.post_message(Seek(self.place + 1))
+        if self.place >= 0 and self.recording is not None:
+            self.post_message(Seek(self.place + 1, self.recording.events[self.place].agent))
 
     def action_whole(self) -> None:
         self._entries.whole ^= {self.place}
-        self._tail = self._centred = self._in_sight = False
+        self._anchor = "top"
         self.redraw()
 
     def action_raw(self) -> None:
@@ -395,7 +381,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
     def _wheel(self, event: events.MouseEvent, by: int) -> None:
         event.stop()
         if self._scroll.places and self.view is not None:
-            self._tail = self._centred = self._in_sight = False
+            self._anchor = "top"
             self._scroll.up(by, self._height(self.view, self.size.width))
             self.redraw()
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
 
 from core.events import Event
 from core.report.transcript import insert_in_order
 
 Height = Callable[[int], int]
 """Lines of the entry at a place."""
+Anchor = Literal["top", "third", "sight", "end"]
+"""What stays while entries grow, as they do once their words are read: the first line in sight, the bar in
+the upper third, the bar anywhere in sight, or the end of the last entry.
+"""
 
 
 class Scroll:
@@ -69,6 +74,16 @@ class Scroll:
             row += 1
             self.top = self.places[row]
         self.skipped = max(0, self.skipped)
+
+    def hold(self, anchor: Anchor, bar: int, lines: int, height: Height) -> None:
+        """Put what stays where it was, with the bar at a place."""
+        if anchor == "end":
+            self.to_end(lines, height)
+        elif anchor == "third":
+            self.to(bar)
+            self.up(lines // 3, height)
+        elif anchor == "sight":
+            self.reveal(bar, lines, height)
 
     def to_end(self, lines: int, height: Height) -> None:
         """Put the end of the last entry at the bottom of so many lines."""

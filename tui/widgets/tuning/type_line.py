@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from textual.reactive import var
-from textual.widgets import Input
+
+from tui.widgets.common.entry_line import EntryLine
 
 
-class TypeLine(Input):
+class TypeLine(EntryLine):
     """An input that offers words: what was typed narrows them, arrows go through them."""
 
     offers: var[tuple[str, ...]] = var(())
@@ -15,7 +16,7 @@ class TypeLine(Input):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         self._stem = ""
         self._given: str | None = None
-        super().__init__(id=id, select_on_focus=True)
+        super().__init__(enter="take it", escape="close", select_on_focus=True, id=id)
 
     @property
     def fitting(self) -> tuple[str, ...]:
@@ -36,10 +37,6 @@ class TypeLine(Input):
         """Tell what the person typed from a suggestion that was filled in."""
         if value != self._given:
             self._stem, self._given = value, None
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave up and down to the suggestions: one line does not scroll."""
-        return action not in ("scroll_up", "scroll_down") and super().check_action(action, parameters)
 
     def offer(self, by: int) -> None:
         """Put the next word that fits on the line."""

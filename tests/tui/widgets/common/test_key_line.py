@@ -57,6 +57,27 @@ async def test_what_a_key_does_is_written_small_in_every_panel(panel: int) -> No
         assert [key.description for key in line.keys if key.description != key.description.lower()] == []
 
 
+@pytest.mark.parametrize(
+    ("screen", "key", "named"),
+    [
+        ("transcript", "slash", [("⏎", "search"), ("esc", "clear")]),
+        ("help", "slash", [("⏎", "to the page"), ("esc", "clear")]),
+        ("tuning", "slash", [("⏎", "to the list"), ("esc", "close")]),
+        ("tuning", "enter", [("⏎", "take it"), ("esc", "close")]),
+        ("branches", "s", [("⏎", "try it"), ("esc", "close")]),
+    ],
+)
+async def test_keys_of_a_line_one_types_in_are_named(
+    screen: str, key: str, named: list[tuple[str, str]]
+) -> None:
+    app = Observatory(recorded(60, 1), 40, screen=screen)
+    async with app.run_test(size=(80, 24)) as pilot:
+        line = app.screen.query_one(KeyLine)
+        await until(pilot, lambda: bool(line.keys))
+        await pilot.press(key)
+        await until(pilot, lambda: [(shown.display, shown.description) for shown in line.keys] == named)
+
+
 async def test_keys_make_room_for_the_bench_beside_and_when_the_terminal_shrinks() -> None:
     app = Observatory(recorded(60, 1), 40)
 

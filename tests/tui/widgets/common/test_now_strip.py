@@ -215,3 +215,18 @@ def test_what_failed_lately_is_said_once(width: int, height: int) -> None:
     stands = Status("done", 0, START - 72, "it ended its turn and waits for a prompt")
     text = "\n".join(said(view(status=stands, now=replace(NOW, times=0, running=False)), width, height))
     assert text.count("7 of the last 20 calls failed") == 1
+
+
+@pytest.mark.parametrize("width", [38, 45, 52, 78])
+def test_what_it_does_is_never_left_out_for_when(width: int) -> None:
+    assert said(view(), width, 2)[1].startswith("doing   Bash")
+
+
+def test_a_session_without_a_prompt_does_not_say_that_nothing_was_asked() -> None:
+    assert said(view(now=replace(NOW, asked="", asked_at=0.0)), 118, 4)[1].startswith("asked   no prompt in")
+
+
+def test_a_single_call_that_failed_is_told_as_one() -> None:
+    alone = "\n".join(said(view(now=replace(NOW, failures=1, calls=1)), 118, 4))
+    assert "its only call failed" in alone and "of the last" not in alone
+    assert "1 of the last 2 calls failed" in said(view(now=replace(NOW, failures=1, calls=2)), 118, 4)[-1]

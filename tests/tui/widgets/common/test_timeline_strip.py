@@ -7,15 +7,18 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from bench.workload import session
 from core.percept import AGENT_STATES
 from core.settings import Settings
+from core.settings.screen import Series
 from core.timeline.recorded_marks import Mark
 from core.timeline.timeline import Timeline
+from tests.tui.panel_app import view_at
 from tui.widgets.common import timeline_cells as strip
 from tui.widgets.common.timeline_cells import EventWindow
-from tui.widgets.common.timeline_strip import _curve
+from tui.widgets.common.timeline_strip import TimelineStrip, _curve
 
 
 @pytest.fixture(scope="module")
@@ -132,3 +135,20 @@ def test_nothing_recorded_draws_nothing() -> None:
     window = EventWindow(0, 0, 20)
     assert strip.heights(None, "flow", window).tolist() == [0.0] * 20
     assert strip.band(None, window) == ["idle"] * 20
+
+
+@pytest.mark.parametrize("series", ["activity", "frustration"])
+def test_once_all_is_read_the_last_events_are_drawn_too(series: Series) -> None:
+    events = list(session(600))
+    growing = Timeline(Settings())
+    growing.extend(events[:598])
+    early, late = TimelineStrip(), TimelineStrip()
+    for strip_ in (early, late):
+        strip_.set_reactive(TimelineStrip.recording, growing)
+        strip_.set_reactive(TimelineStrip.series, series)
+    early.lines(replace(view_at(growing, 598), loading=0.99), 110, 5)
+    growing.extend(events[598:])
+    whole = view_at(growing, 600)
+    assert whole.mode == "replay"
+    assert early.lines(whole, 110, 5) == late.lines(whole, 110, 5)
+    assert early._ground is not None and early._ground.window.stop == 600

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import SIZES, PanelApp, check, recording, stuck, text, view_at
 from tui.feed.view import View
+from tui.widgets.main import context
 from tui.widgets.main.context import ContextPanel, advice, advice_line
 
 
@@ -44,7 +46,7 @@ def test_bar_forecast_and_advice() -> None:
     ],
 )
 def test_advice_by_how_full_it_is(context: float, words: str) -> None:
-    assert words in advice(_with(stuck(), context=context).frame.mind.sleep)
+    assert words in advice(_with(stuck(), context=context))
 
 
 def test_a_context_near_compaction_is_an_alert_in_words_and_colour() -> None:
@@ -57,7 +59,9 @@ def test_a_context_near_compaction_is_an_alert_in_words_and_colour() -> None:
 
 def test_a_log_without_token_counts_says_so() -> None:
     view = _with(stuck(), context_tokens=0, context=0.0, turns_to_compaction=None, compactions=0)
-    assert "not in this log" in _shown(view, 40, 6)
+    assert "not told so far" in _shown(view, 50, 6) and "no tokens told so far" in _shown(view, 50, 6)
+    view = replace(view, subject=replace(view.subject, untold=("tokens",)))
+    assert "not in this log" in _shown(view, 50, 6) and "this log tells no tokens" in _shown(view, 50, 6)
     assert "compaction would be at 167.0k" in _shown(view, 40, 6)
 
 
@@ -83,6 +87,18 @@ def test_past_compactions_stand_in_their_places() -> None:
 def test_the_curve_comes_with_room() -> None:
     assert "so far" not in _shown(stuck(), 60, 6)
     assert "context so far" in _shown(stuck(), 60, 10)
+
+
+@pytest.mark.parametrize("height", range(6, 16))
+def test_a_curve_without_room_leaves_no_caption_behind(height: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = [f"open: call {number}" for number in range(4)]
+    monkeypatch.setattr(context, "preserved_lines", lambda _: kept)
+    view = replace(stuck(), preserved=SimpleNamespace(at=stuck().at))
+    rows = _shown(view, 60, height).splitlines()
+    assert len(rows) <= height
+    if any("context so far" in row for row in rows):
+        after = rows[[row.startswith("context so far") for row in rows].index(True) + 1]
+        assert not after.startswith("─"), rows
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)

@@ -133,6 +133,17 @@ async def test_enter_takes_the_playhead_to_the_entry() -> None:
         assert app.sought == [newest[0], newest[2], newest[0], newest[-1], newest[0]]
 
 
+async def test_enter_goes_to_the_agent_whose_entry_it_is() -> None:
+    past = recording()
+    past.marks.adopt([*past.marks, Mark(239, START + 2390, "explorer", "signal", "fatigue_rising", 0.1)])
+    app = PanelApp(SignalFeed(), stuck(), past)
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.press("enter", "down", "enter")
+        await pilot.pause()
+        assert app.sought == [240, 237]
+        assert app.agents == ["explorer", "main"]
+
+
 async def test_the_cursor_stays_on_its_entry_while_others_come() -> None:
     past = recording()
     app = PanelApp(SignalFeed(), replace(stuck(), index=231), past)

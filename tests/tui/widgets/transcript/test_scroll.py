@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.events import Event, Prompt, ToolUse, Turn, Where
-from tui.widgets.transcript.scroll import Scroll
+from tui.widgets.transcript.scroll import Anchor, Scroll
 
 
 def call(offset: int, result: int, agent: str = "main", file: str = "log") -> ToolUse:
@@ -58,3 +59,13 @@ def test_every_entry_has_its_row(made: list[tuple[bool, int, str]]) -> None:
     scroll = shown(events, len(events) // 2)
     assert sorted(scroll.places) == list(range(len(events)))
     assert [scroll.places[scroll.row(place)] for place in range(len(events))] == list(range(len(events)))
+
+
+@pytest.mark.parametrize(
+    ("anchor", "seen"), [("top", (2, 1)), ("third", (6, 1)), ("sight", (4, 1)), ("end", (15, 0))]
+)
+def test_what_stays_is_held_where_it_was(anchor: Anchor, seen: tuple[int, int]) -> None:
+    scroll = shown([Prompt(at=1.0, characters=1, where=Where("log", 10 * number)) for number in range(20)])
+    scroll.top, scroll.skipped = 2, 1
+    scroll.hold(anchor, 8, 9, lambda _: 2)
+    assert (scroll.top, scroll.skipped) == seen
