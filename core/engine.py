@@ -68,7 +68,7 @@ class Engine(Stateful):
         "response",
         "settings",
     )
-    VERSION = 5
+    VERSION = 6
     NAMED = True
     STATE: ClassVar[Sequence[str | KeptField]] = (
         "agent",

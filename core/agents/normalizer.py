@@ -160,8 +160,7 @@ class Normalizer:
     def _sort_shell(self, tool: str, value: Any, call: int) -> Sorted:
         command = self._arguments.command(value)
         if command is None:
-            waits = isinstance(value, dict) and not str(value.get("chars") or value.get("code") or "").strip()
-            return Sorted("shell_exec", (), tool, "wait" if waits else "", call, fingerprint(tool))
+            return Sorted("shell_exec", (), tool, self._silent_purpose(value), call, fingerprint(tool))
         judged = self._shell.judge(command)
         action = self._remembered(judged.action, judged.targets)
         text = command if isinstance(command, str) else " ".join(map(str, command))
@@ -175,6 +174,12 @@ class Normalizer:
             fingerprint(judged.before) if judged.before else 0,
             fingerprint(judged.after) if judged.after else 0,
         )
+
+    def _silent_purpose(self, value: Any) -> Purpose:
+        """Of a call without a command: one that names a running command and gives it nothing waits."""
+        if type(value) is not dict or not value or self._arguments.targets(value):
+            return ""
+        return "" if str(value.get("chars") or value.get("code") or "").strip() else "wait"
 
     def _sort_other(self, action: Action, tool: str, value: Any, call: int) -> Sorted:
         told = self._arguments

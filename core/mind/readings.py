@@ -63,6 +63,8 @@ class SleepReading(Struct, frozen=True):
     turns_to_compaction: int | None
     compactions: int
     compacted_at: float | None
+    context_most: int = 0
+    """Most tokens that its window was seen to hold."""
 
 
 class HabituationReading(Struct, frozen=True):
@@ -193,6 +195,7 @@ def read_sleep(
         gauge.turns_left(),
         gauge.compactions,
         gauge.compacted_at,
+        gauge.most,
     )
 
 

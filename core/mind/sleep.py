@@ -108,6 +108,7 @@ class ContextGauge(Stateful):
         "compacted_at",
         "compactions",
         "fill",
+        "most",
         "point",
         "tokens",
     )
@@ -118,6 +119,7 @@ class ContextGauge(Stateful):
         "compactions",
         "compacted_at",
         "_seen",
+        "most",
     )
 
     def __init__(self, settings: ContextSettings) -> None:
@@ -130,6 +132,8 @@ class ContextGauge(Stateful):
         """Tokens at which the agent's program last compacted by itself; 0 where it never did."""
         self._growth = 0.0
         self.tokens = 0
+        self.most = 0
+        """Most tokens that this window was seen to hold."""
         self.point = self._point(0)
         self.fill = 0.0
         """Share of the way to compaction, 0..1."""
@@ -145,7 +149,7 @@ class ContextGauge(Stateful):
         """Take in a turn's context; a turn that tells none changes nothing."""
         if window and window != self._window:
             if self._window:
-                self._seen = 0
+                self._seen = self.most = 0
             self._window = window
             self.point = self._point(window)
             self.fill = min(1.0, self.tokens / self.point)
@@ -154,11 +158,13 @@ class ContextGauge(Stateful):
             if self.tokens and grown > 0:
                 self._growth += self._smoothing * (grown - self._growth) if self._growth else grown
             self.tokens = tokens
+            self.most = max(self.most, tokens)
             self.fill = min(1.0, tokens / self.point)
 
     def record(self, event: Compaction) -> None:
         """Take in that the agent's context was really compacted, and where if nobody asked for it."""
         full = event.tokens_before or self.tokens
+        self.most = max(self.most, full)
         self.compacted(event.at, event.tokens_after, full if event.trigger == "auto" else 0)
 
     def compacted(self, at: float, tokens_after: int, by_itself_at: int = 0) -> None:

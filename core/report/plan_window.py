@@ -14,8 +14,8 @@ _POINT = 167_000
 def plan_share(tool: str, sleep: SleepReading, told: int = 0) -> float | None:
     """How far it would be on its way to compaction with the usual window; None where that cannot be.
 
-    It cannot where the status line `told` the window, where the context was larger, or where compaction was
-    seen and is what is measured against.
+    It cannot where the status line `told` the window, where the context was ever larger, or where compaction
+    was seen and is what is measured against.
     """
-    may = tool == "claude-code" and not told and sleep.compaction_point > USUAL
+    may = tool == "claude-code" and not told and sleep.compaction_point > USUAL >= sleep.context_most
     return sleep.context_tokens / _POINT if may and 0 < sleep.context_tokens <= USUAL else None

@@ -154,6 +154,20 @@ def test_the_agents_own_notes(path: str, kept: bool) -> None:
     assert NORMALIZER.sort("claude-code", "Grep", {"path": path}).action == "search"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "purpose"),
+    [
+        ({"session_id": 7, "chars": ""}, "wait"),
+        ({"session_id": 7}, "wait"),
+        ({"session_id": 7, "chars": "y"}, ""),
+        ({"path": "src/a.py"}, ""),
+        ({}, ""),
+    ],
+)
+def test_only_who_gives_a_running_command_nothing_waits(arguments: dict[str, Any], purpose: str) -> None:
+    assert NORMALIZER.sort("claude-code", "Bash", arguments).purpose == purpose
+
+
 def test_equal_and_nearly_equal_calls() -> None:
     """Equal calls share a fingerprint, near-duplicates a shape."""
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.events import Compaction
 from core.mind.sleep import ContextGauge, SleepPressure
 from core.settings.mind import ContextSettings, SleepSettings
 
@@ -127,6 +128,19 @@ def test_where_the_program_compacts_by_itself_is_the_point_from_then_on() -> Non
     assert gauge.point == 920_000
     gauge.turn(50_000, 200_000)
     assert gauge.point == 167_000
+
+
+def test_the_most_a_window_was_seen_to_hold_is_known_until_the_window_is_another() -> None:
+    gauge = ContextGauge(ContextSettings())
+    gauge.turn(250_000, 1_000_000)
+    gauge.turn(240_000, 1_000_000)
+    assert gauge.most == 250_000
+    gauge.record(Compaction(at=6.0, tokens_before=300_000, tokens_after=20_000, trigger="manual"))
+    copy = ContextGauge(ContextSettings())
+    copy.load(gauge.dump())
+    assert gauge.most == copy.most == 300_000
+    gauge.turn(50_000, 200_000)
+    assert gauge.most == 50_000
 
 
 def test_a_turn_that_tells_only_another_window_measures_the_context_against_it() -> None:

@@ -181,3 +181,13 @@ def test_a_window_that_a_plan_may_leave_smaller_is_told_beside_the_large_one(vie
     assert "17%, or 96% if 200k" in line
     line, *_ = said(replace(view, frame=frame, subject=replace(view.subject, tool="codex")), 120, 2)
     assert "17%" in line and "200k" not in line
+
+
+@pytest.mark.parametrize(("most", "told"), [(199_999, True), (200_000, True), (200_001, False)])
+def test_a_window_that_held_more_is_not_taken_for_a_smaller_one(view: View, most: int, told: bool) -> None:
+    sleep = replace(
+        view.frame.mind.sleep, context_tokens=160_000, compaction_point=920_000, context_most=most
+    )
+    frame = replace(view.frame, mind=replace(view.frame.mind, sleep=sleep))
+    line, *_ = said(replace(view, frame=frame, subject=replace(view.subject, tool="claude-code")), 120, 2)
+    assert ("if 200k" in line) is told
