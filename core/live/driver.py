@@ -310,13 +310,20 @@ class Driver:
         """What the log has begun and not ended, once all of it has been read."""
         return self._open.read()
 
+    def begun(self) -> tuple[Event, ...]:
+        """Of that, what the log itself tells."""
+        return self._open.begun()
+
     def facts(self, heard: float | None = None, read: float = 1.0) -> StatusFacts:
         """What is known now."""
         moment = self.heard if heard is None else heard
         if not self.count:
             facts = StatusFacts(heard=moment, open=open_calls(self.held()), lost=self.lost, read=read)
         else:
-            facts = self.tracker.facts(self.society, self.held(), heard=moment, lost=self.lost, read=read)
+            held, begun = self.held(), len(self.begun())
+            facts = self.tracker.facts(
+                self.society, held, begun=begun, heard=moment, lost=self.lost, read=read
+            )
         return self._open.with_hooks(facts)
 
     def status(self, now: float) -> Status:

@@ -18,7 +18,7 @@ _ENDED = 512
 class OpenEvents:
     """Look at the end of the log once, until it changes or hooks tell something else."""
 
-    __slots__ = ("_ended", "_held", "_hooks", "_signs", "_source")
+    __slots__ = ("_begun", "_ended", "_held", "_hooks", "_signs", "_source")
 
     def __init__(self, source: Source, hooks: Callable[[str], HookSigns | None] | None) -> None:
         self._source = source
@@ -28,6 +28,7 @@ class OpenEvents:
         self._ended: dict[str, None] = {}
         """Ids of the calls that ended last, so that what hooks tell late opens none of them again."""
         self._held: tuple[Event, ...] | None = None
+        self._begun: tuple[Event, ...] = ()
 
     def changed(self) -> None:
         """The log has changed: look at its end again."""
@@ -47,10 +48,15 @@ class OpenEvents:
             return ()
         signs = self._told()
         if self._held is None or signs is not self._signs:
-            held = tuple(self._source.held())
+            held = self._begun = tuple(self._source.held())
             self._held = held if signs is None else signs.ahead(held, self._ended)
             self._signs = signs
         return self._held
+
+    def begun(self) -> tuple[Event, ...]:
+        """What the log itself tells of it: what hooks know ahead of the log is no event yet."""
+        self.read()
+        return () if self._source.behind else self._begun
 
     def with_hooks(self, facts: StatusFacts) -> StatusFacts:
         """The facts of a log with what hooks know beyond it."""

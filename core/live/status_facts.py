@@ -94,11 +94,15 @@ class StatusTracker:
         society: Society,
         held: Sequence[Event] = (),
         *,
+        begun: int = 0,
         heard: float | None = None,
         lost: str = "",
         read: float = 1.0,
     ) -> StatusFacts:
-        """All that is known now; `held` are calls without an answer and a turn the log has not closed."""
+        """All that is known now; `held` are calls without an answer and a turn the log has not closed.
+
+        So many of them are `begun` in the log and count as events.
+        """
         close, closed = self.close, self.closed
         for event in held:
             said = next_close(event, close, closed, self._final) if type(event) is Turn else ""
@@ -107,7 +111,7 @@ class StatusTracker:
         return with_minds(
             society,
             StatusFacts(
-                events=self.events + sum(event.where is not None for event in held),
+                events=self.events + begun,
                 heard=self.last if heard is None else heard,
                 close=close,
                 closed=closed,

@@ -144,8 +144,7 @@ class SessionModel:
     @property
     def calls(self) -> int:
         """Calls so far, those without a result among them."""
-        begun = (one for one in self.driver.held() if type(one) is ToolUse and one.where is not None)
-        return self._calls + sum(1 for _ in begun)
+        return self._calls + sum([type(one) is ToolUse for one in self.driver.begun()])
 
     def cost(self) -> tuple[Sum, tuple[Charge, ...]]:
         """What all turns cost, the one that is still being written among them; and by minute, lately."""

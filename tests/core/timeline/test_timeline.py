@@ -56,7 +56,8 @@ def test_going_back_by_small_steps_takes_few_and_equals_a_replay(
     stride: int, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stream = session(300, agents=2)
-    timeline = recorded(stream[:150], Settings())
+    timeline = Timeline(Settings(), every=128)
+    timeline.extend(stream[:150])
     timeline.apply(EAGER)
     timeline.tell(changed=(("src/part1/module1.py", stream[150].at + 5),))
     timeline.extend(stream[150:])
