@@ -36,7 +36,6 @@ FILES = {
         "marks",
         "run",
         "snapshot",
-        "timeline",
         "track",
     ),
     "report": ("gatherer",),
