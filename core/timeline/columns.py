@@ -27,8 +27,8 @@ _Stand: TypeAlias = tuple[list[Numbers | PackedBlock], int, list[bytes]]
 
 ROWS = 1024
 """Rows of a block."""
-OPEN = 1
-"""Blocks that are not packed: the one that is being filled."""
+OPEN = 4
+"""Blocks that are not packed, the one that is being filled among them: all of most sessions."""
 _LOOKED_AT = 4096
 """Packed columns of blocks kept open after somebody looked, of all recordings together, 4 kB each: the few
 columns that are drawn of a million rows."""

@@ -6,8 +6,9 @@ from core.events import Event
 from core.timeline.packed_list import PackedList
 
 CHUNK = 64
-FRESH = 8
-"""Chunks of events that are not packed: what is looked at again and again at the live edge."""
+FRESH = 32
+"""Chunks of events that are not packed: all of most sessions, and what is looked at again and again at the
+live edge."""
 
 
 class RecordedEvents(PackedList[Event], kind=Event, chunk=CHUNK, fresh=FRESH, looked_at=64):
