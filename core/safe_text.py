@@ -28,8 +28,6 @@ _TOO_MANY_MARKS = (
 _IN_A_LINE = f"[{_HARMFUL}]"
 _IN_LINES = f"(?![\n\t])[{_HARMFUL}]"
 _MARKS = ("Mn", "Me")
-_COLOURS = "\x1b\\[[0-9;:]{0,64}[A-Za-z]"
-"""Colours and moves of the cursor as programs write them, of which blanks alone would leave the figures."""
 
 Instead = Callable[[str], str]
 """What stands in place of one harmful character."""
@@ -48,8 +46,6 @@ def safe(text: str, instead: Instead = blank, *, lines: bool = False) -> str:
         if _harmless(text):
             return text
         return "\n".join([safe(line, instead, lines=True) for line in text.split("\n")])
-    if instead is blank and "\x1b[" in text:
-        text = _pattern(_COLOURS).sub("", text)
     text = _pattern(_TOO_MANY_MARKS).sub(lambda found: _fewer_marks(found[0], instead), text)
     return _pattern(_IN_LINES if lines else _IN_A_LINE).sub(lambda found: instead(found[0]), text)
 

@@ -46,23 +46,6 @@ def test_a_letter_carries_three_marks_at_most(marks: int, kept: int) -> None:
         assert safe("a" + mark * marks + "b") == "a" + mark * kept + "b"
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("\x1b[31mred\x1b[0m", "red"),
-        ("\x1b[1;38:5:9mred", "red"),
-        ("\x1b[2Kdone", "done"),
-        ("\x1b\x1b[31m[31m", " [31m"),
-        ("[31m", "[31m"),
-        ("\x1b[" + "1" * 65 + "m", " [" + "1" * 65 + "m"),
-        ("\x1b]0;title\x07", " ]0;title "),
-    ],
-)
-def test_colours_leave_nothing_behind_and_nothing_else_is_taken(text: str, left: str) -> None:
-    assert safe(text) == left
-    assert safe(f"{text}\na", lines=True) == f"{left}\na"
-
-
 def test_lines_keep_their_ends_and_tabs_only_where_wanted() -> None:
     assert safe("a\tb\nc\rd") == "a b c d"
     assert safe("a\tb\nc\rd", lines=True) == "a\tb\nc d"
