@@ -21,7 +21,7 @@ from core.settings.derived import Derived
 from core.society import AgentReading, Society
 from core.society.readings import tree
 from core.society.session_agents import _SPARE
-from core.timeline.columns import _SMALL, ROWS, Columns
+from core.timeline.columns import _SMALL, OPEN, ROWS, Columns
 from core.timeline.timeline import _AGENTS, Timeline
 from tui.draw.tree import _DEEPEST, tree_guides
 
@@ -174,14 +174,14 @@ def test_guides_of_a_deep_chain_stay_narrow_and_say_how_deep() -> None:
     assert max(map(len, guides)) < 40
 
 
-@pytest.mark.parametrize("rows", [1, _SMALL - 1, _SMALL, _SMALL + 1, 300, ROWS, ROWS + 1])
+@pytest.mark.parametrize("rows", [1, _SMALL - 1, _SMALL, _SMALL + 1, 300, ROWS, ROWS + 1, OPEN * ROWS + 1])
 def test_a_short_table_takes_little_room_and_grows(rows: int) -> None:
     columns = Columns(["a", "b"])
     for row in range(rows):
         columns.extend(np.array([[1.0 * row, 2.0 * row]], np.float32))
     assert columns.column("b").tolist() == [2.0 * row for row in range(rows)]
     blocks = [block for block in columns._stand[0] if isinstance(block, np.ndarray)]
-    assert len(blocks) == 1
+    assert len(blocks) == min(-(-rows // ROWS), OPEN)
     assert blocks[0].shape[1] <= (max(_SMALL, 2 * rows) if rows <= ROWS else ROWS)
 
 
