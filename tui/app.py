@@ -145,6 +145,10 @@ class NooscopeApp(SessionApp):
         self.set_interval(DAY_EVERY, lambda: self._day.reckon(self.settings))
         self._day.reckon(self.settings)
         tell_faults(self, self._faults)
+        if self.settings.screen.keymap:
+            from tui.keymap import tell_keymap_faults
+
+            tell_keymap_faults(self, self.settings.screen.keymap)
         if self.link is not None:
             self.link.show = lambda board: self.post_message(messages.HooksTold(board))
             self.link.start()

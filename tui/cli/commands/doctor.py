@@ -123,13 +123,15 @@ def _narrator(settings: Settings) -> Section:
 
 
 def _faults(args: argparse.Namespace, settings: Settings) -> list[str]:
-    """What is wrong with rule files, policies and themes."""
+    """What is wrong with rule files, policies, themes and the person's own keys."""
     import themes
     from core.timeline.configured_start import configured_start
     from themes.user_themes import user_theme_folder
+    from tui.keymap import keymap_faults
 
     loaded = themes.load(user_theme_folder())
     faults = [*configured_start(args.project).faults, *loaded.complaints]
+    faults += keymap_faults(settings.screen.keymap)
     missing = themes.missing_theme(settings.screen.theme, loaded)
     return [*faults, f"screen.theme: {missing}"] if missing else faults
 

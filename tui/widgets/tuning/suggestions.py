@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any
-
-from textual.binding import Binding
-from textual.dom import DOMNode
 
 from core.agents.tables import read_tables
 from core.errors import SettingsError
@@ -20,6 +17,7 @@ from core.response.rules import built_in
 from core.settings.draft import Drafted
 from core.settings.table_values import FIGURES, OVERRIDE, TOOL_LIMITS, TablePath, shape_of
 from core.timeline.timeline import Timeline
+from tui.keymap import key_ids
 
 _LIMITS: dict[str, str] = {
     "exact": "response.loops.exact.single",
@@ -77,15 +75,7 @@ def _rules(timeline: Timeline | None) -> tuple[str, ...]:  # noqa: ARG001
 
 
 def _key_ids(timeline: Timeline | None) -> tuple[str, ...]:  # noqa: ARG001
-    """Names of all keys of the screens that were opened so far."""
-    return tuple(sorted(set(_ids(DOMNode))))
-
-
-def _ids(kind: type[DOMNode]) -> Iterator[str]:
-    if kind.__module__.startswith("tui."):
-        yield from (each.id for each in kind.BINDINGS if isinstance(each, Binding) and each.id)
-    for inner in kind.__subclasses__():
-        yield from _ids(inner)
+    return key_ids()
 
 
 _OFFERS: dict[str, Callable[[Timeline | None], tuple[str, ...]]] = {
