@@ -57,7 +57,10 @@ class KeptLines(StylesCache):
         if dirty:
             self._drawn = self._drawn.copy()
             for y in self._set_into_frame(widget, dirty):
-                self._drawn[y - top : y - top + 1] = super().render_widget(widget, Region(x, y, width, 1))
+                drawn = super().render_widget(widget, Region(x, y, width, 1))
+                if self._drawn is None:  # cleared on the way: it became wider or narrower out of sight
+                    return self.render_widget(widget, crop)
+                self._drawn[y - top : y - top + 1] = drawn
         return self._drawn
 
     def _set_into_frame(self, widget: Widget, dirty: list[int]) -> list[int]:

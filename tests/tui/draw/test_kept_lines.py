@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from rich.segment import Segment
 from textual._styles_cache import StylesCache
-from textual.app import App
+from textual.app import App, ComposeResult
+from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -16,7 +18,7 @@ from core.timeline.timeline import Timeline
 from tests.tui.panel_app import view_at
 from tests.tui.screen_app import recorded
 from tui.app import NooscopeApp
-from tui.draw.kept_lines import KeptLines
+from tui.draw.kept_lines import KeptLines, with_kept_lines
 from tui.draw.safe_lines import SAFE_LINES
 from tui.screens.board import Board
 from tui.screens.main import MainScreen
@@ -146,3 +148,30 @@ async def test_a_hidden_panel_is_drawn_as_it_stands_once_it_is_seen() -> None:
             await pilot.pause()
             kept = picture(app)
             assert kept == await drawn_anew(app)
+
+
+class _Wide(Widget):
+    """As wide as it is told to be, of which only a part is in sight."""
+
+    DEFAULT_CSS = "_Wide { width: 40; height: 4; }"
+
+    def render_line(self, y: int) -> Strip:
+        return Strip([Segment(f"{self.region.width}".ljust(50))])
+
+
+async def test_a_widget_that_changed_its_width_out_of_sight_is_drawn_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Stage(App[None]):
+        def compose(self) -> ComposeResult:
+            yield with_kept_lines(_Wide())
+
+    app = Stage()
+    async with app.run_test(size=(20, 6)) as pilot:
+        wide = app.query_one(_Wide)
+        seen = Region(0, 0, 20, 4)
+        assert wide.render_lines(seen)[1].text.startswith("40")
+        monkeypatch.setattr(_Wide, "region", Region(0, 0, 50, 4))
+        wide._styles_cache.set_dirty(Region(0, 1, 50, 1))
+        assert [strip.text[:2] for strip in wide.render_lines(seen)] == ["50"] * 4
+        await pilot.pause()
