@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -17,9 +19,9 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
-from core.errors import NooscopeError
+from core.errors import NooscopeError, StoreError
 from core.report.formatting import count, plain
-from core.report.log_tree import LogTree, agent_folders
+from core.report.log_tree import LogTree, SessionName, agent_folders
 from core.report.search import Hit, fill_index, search
 from core.settings import Settings
 from core.store.reading_cache import reading_cache
@@ -96,6 +98,9 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
         """The words whose places are listed."""
         self._reading = "reading what is new …"
         self._fault = ""
+        self._index = WordIndex()
+        self._room: tempfile.TemporaryDirectory[str] | None = None
+        """Where the index is until this screen is left, when it cannot be kept."""
 
     def compose(self) -> ComposeResult:
         yield EntryLine("words that stand anywhere in any session …", enter="open there")
@@ -108,6 +113,10 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
         self._fill()
         self.set_interval(_AGAIN, self._look_again)
         self.watch(self.app, "words", self._hide, init=False)
+
+    def on_unmount(self) -> None:
+        if self._room is not None:
+            self._room.cleanup()
 
     def _hide(self, words: bool) -> None:
         """Leave, as all that is listed are words; below another screen, once that one is left."""
@@ -191,7 +200,8 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
             )
         else:
             told = f"{count(len(self._hits), 'place')}{' at least' if len(self._hits) == _MOST else ''}"
-        together = "  ·  ".join(part for part in (told, self._reading) if part)
+        unkept = "no index is kept of this search" if self._room is not None else ""
+        together = "  ·  ".join(part for part in (told, self._reading, unkept) if part)
         self.query_one("#found", Static).update(Content(together))
 
     @work(thread=True, exclusive=True, group="find")
@@ -202,7 +212,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
             self.post_message(self.Searched(said, []))
             return
         try:
-            found = self.Searched(said, search(WordIndex(), words, Narrowed(), _MOST))
+            found = self.Searched(said, search(self._index, words, Narrowed(), _MOST))
         except NooscopeError as error:
             found = self.Searched(said, [], str(error))
         if not worker.is_cancelled:
@@ -221,11 +231,23 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
         fault = ""
         try:
             names = tree.sessions_or_none(agent_folders(os.environ, Path.home()))
-            fill_index(WordIndex(), tree, names, progress)
+            self._fill_from(tree, names, progress)
         except (NooscopeError, OSError) as error:
             fault = str(error)
         if not worker.is_cancelled:
             self.post_message(self.Reading(1, 1, fault))
+
+    def _fill_from(
+        self, tree: LogTree, names: Sequence[SessionName], progress: Callable[[int, int], None]
+    ) -> None:
+        """Bring the index up to date; where it cannot be kept, one that goes with this screen."""
+        try:
+            fill_index(self._index, tree, names, progress)
+        except (StoreError, OSError):
+            self._index.clear_blank()
+            self._room = tempfile.TemporaryDirectory(prefix="nooscope-", ignore_cleanup_errors=True)
+            self._index = WordIndex(Path(self._room.name) / "words.db")
+            fill_index(self._index, tree, names, progress)
 
 
 def _told(hit: Hit, width: int) -> Text:

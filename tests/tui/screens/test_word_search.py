@@ -85,3 +85,21 @@ async def test_words_that_are_hidden_from_help_are_not_seen_again_behind_it(
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, MainScreen))
         assert len(app.screen_stack) == 1
+
+
+async def test_words_are_found_where_no_index_can_be_kept(
+    machine: Path, log: Path, app_on: Callable[..., NooscopeApp], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (machine / "file").write_text("no folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(machine / "file"))
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await needles(app, pilot)
+        screen = app.screen
+        assert isinstance(screen, WordSearchScreen)
+        assert str(screen.query_one("#found", Static).content).endswith("no index is kept of this search")
+        assert screen._room is not None
+        place = Path(screen._room.name)
+        assert place.is_dir()
+        await pilot.press("escape")
+        await until(pilot, lambda: not place.exists())
