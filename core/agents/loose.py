@@ -17,6 +17,7 @@ from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import ClosedTurns, Usage
 from core.events import MAIN, MATTERS, Event, Matter, Prompt, SessionStart, ToolUse, Turn, Where
 from core.logs.event_redaction import cleaned
+from core.logs.glued import glued
 from core.logs.reader import PausingReader
 from core.logs.times import seconds
 
@@ -137,6 +138,8 @@ class LooseReader(AgentReader, PausingReader):
         """The events that this record completes."""
         self._place, self._line = where, line
         value = decode(record)
+        if value is None and (parts := glued(record, where)):
+            return [event for part, place in parts for event in self.feed(part, place, line)]
         out: list[Event] = []
         if isinstance(value, dict | list):
             self.read(value, out)

@@ -37,6 +37,7 @@ from core.agents.usage import ClosedTurns, failed_turn, retried_turn
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
 from core.logs.envelope import FAULTS
 from core.logs.format import Format
+from core.logs.glued import glued
 from core.logs.reader import PausingReader
 from core.logs.times import seconds
 
@@ -101,6 +102,10 @@ class ClaudeCode(AgentReader, PausingReader):
     def take(self, told: ClaudeLine | bytes, where: Where, line: int, out: list[Event]) -> None:
         """Add the events that a line completes in which something may matter."""
         if isinstance(told, bytes):
+            if parts := glued(told, where):
+                for part, place in parts:
+                    self.take(self.parse(part), place, line, out)
+                return
             salvaged, reason = salvage_line(told)
             self.kit.diagnostics.note(where.file, line, reason)
             if salvaged is None:

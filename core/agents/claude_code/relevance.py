@@ -32,6 +32,8 @@ _BEFORE = len(_PROGRESS)
 _DATA = b'{"type":"'
 _AGENTS = _DATA + b"agent_progress"
 _ATTACHMENT = _TYPE + b'attachment"'
+_GLUED = b'}{"'
+"""How a line goes on that may hold another object behind the first; no text holds it but at its end."""
 
 
 def passes(record: bytes) -> bool:
@@ -52,7 +54,7 @@ def passes(record: bytes) -> bool:
     if at == 1:
         kind = record[9 : record.find(b'"', 9, 64)]
         if kind in _PASSED_OVER:
-            return True
+            return _GLUED not in record
         sign = _SIGNS.get(kind)
         return sign is not None and sign not in record and b"\\u" not in record
     if at < 0 or not record.startswith(_ATTACHMENT, at):

@@ -43,7 +43,15 @@ WHOLE = (
     + b"not json\n\r\n\0\0\n"
     + logs.call(60, "wait")
     + logs.prompt(61, "näher, größer, weiter")
-    + logs.session(2, first=40).replace(b"\n", b"\r\n")
+    + logs.call(70, "glued").rstrip(b"\n")
+    + logs.result(71, "glued").rstrip(b"\n")
+    + b" "
+    + logs.prompt(72, "third of a line")
+    + b'{"type":"summary","summary":"an aside"}'
+    + logs.prompt(73, "behind it")
+    + logs.prompt(74, "before half a line").rstrip(b"\n")
+    + b'{"type":"us\n'
+    + logs.session(2, first=80).replace(b"\n", b"\r\n")
     + logs.call(200, "open")
     + logs.prompt(201, "unended").rstrip(b"\n")
 )
@@ -81,6 +89,22 @@ def test_any_cut_gives_what_reading_it_whole_gives(cuts: list[int]) -> None:
         assert told + follower.finish() == whole
         assert follower.notices() == []
         assert follower.kit.diagnostics.counts == kit.diagnostics.counts
+
+
+def test_objects_on_one_line_are_read_one_after_another(tmp_path: Path) -> None:
+    path = tmp_path / "s-1.jsonl"
+    path.write_bytes(WHOLE)
+    kit = fresh_kit()
+    [session] = sessions([path], kit)
+    events = list(read_session(session, kit))
+    assert "glued" in uses(events)
+    said = [event.characters for event in events if isinstance(event, Prompt)]
+    assert {len("third of a line"), len("behind it"), len("before half a line")} <= set(said)
+    for event in events:
+        if isinstance(event, Prompt) and event.where is not None:
+            found = WHOLE[event.where.offset : event.where.offset + event.where.length]
+            assert found.startswith(b"{") and found.endswith(b"}"), "its place is the object alone"
+    assert kit.diagnostics.counts == {"not JSON": 2, "only NUL bytes": 1}
 
 
 @pytest.mark.parametrize("chunk", [4096, 65536])
