@@ -73,12 +73,12 @@ def halt_words(halt: HaltReason, value: float, limit: float) -> str:
     if halt == "EXTERNAL":
         return f"step fuse, {value:.0f} of {limit:.0f} steps"
     if halt == "SAFETY":
-        return f"exploration {value:.2f} reached {limit:.2f}"
+        return f"exploration rose to {value:.2f}, limit {limit:.2f}"
     if halt == "OVERRISK":
-        return f"risk {value:.2f} reached {limit:.2f}"
+        return f"risk rose to {value:.2f}, limit {limit:.2f}"
     if halt == "EXHAUSTION":
-        return f"effort {value:.3f} fell to {limit:.3f}"
-    return f"no progress, and effort {value:.2f} fell to {limit:.2f}"
+        return f"effort fell to {value:.3f}, limit {limit:.3f}"
+    return f"no progress, and effort fell to {value:.2f}, limit {limit:.2f}"
 
 
 def _points(packed: bytes) -> list[bytes]:

@@ -10,6 +10,7 @@ from core.agents.words import Words, telling_line, words_of
 from core.engine import Frame
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.logs.redaction import redact
+from core.receptor.readings import WindowReading
 from core.report.agents import agent_names, as_sub_agent
 from core.report.closing import Close, last_word
 from core.report.formatting import clock, count, plain, span, times
@@ -195,14 +196,23 @@ def _now(timeline: Timeline, frame: Frame, stop: int, *, over: bool) -> list[Fac
         found.append(Fact(stop, f"the governor: {plain(frame.governor.would_halt, 80)}", "halt"))
     behaviour = frame.receptor.behaviour.short
     if behaviour.failure_rate >= 0.2:
-        rate = f"{100 * behaviour.failure_rate:.0f}% of the commands of the last minutes failed"
-        found.append(Fact(stop, rate, "rate"))
+        found.append(Fact(stop, _failing(behaviour), "rate"))
     if frame.mind.sleep.context >= 0.9:
         full = f"its context is {100 * frame.mind.sleep.context:.0f}% full"
         found.append(Fact(stop, full, "context"))
     state = frame.story.state.replace("_", " ")
     found.append(Fact(stop, f"its state is {state}", "state"))
     return found
+
+
+def _failing(window: WindowReading) -> str:
+    """How many of the commands of a window failed."""
+    commands = round(window.events * dict(window.ratios)["shell_exec"])
+    failed = round(commands * window.failure_rate)
+    if commands == 1:
+        return "the only command of the last minutes failed"
+    which = f"all {commands}" if failed == commands else f"{failed} of the {commands}"
+    return f"{which} commands of the last minutes failed"
 
 
 def _loops_below(timeline: Timeline, stop: int) -> list[Fact]:

@@ -177,10 +177,10 @@ def test_a_long_course_is_thinned_evenly(steps: int) -> None:
 @pytest.mark.parametrize(
     ("halt", "figure", "limit", "outcome", "words"),
     [
-        ("SAFETY", "max_exploration", 0.2, "success", "exploration 0.2"),
-        ("OVERRISK", "max_risk", 0.1, "success", "risk 0.1"),
-        ("EXHAUSTION", "exhaustion_threshold", 0.3, "failure", "effort 0.2"),
-        ("STAGNATION", "stagnation_floor", 0.9, "failure", "no progress, and effort 0."),
+        ("SAFETY", "max_exploration", 0.2, "success", "exploration rose to 0.2"),
+        ("OVERRISK", "max_risk", 0.1, "success", "risk rose to 0.1"),
+        ("EXHAUSTION", "exhaustion_threshold", 0.3, "failure", "effort fell to 0.2"),
+        ("STAGNATION", "stagnation_floor", 0.9, "failure", "no progress, and effort fell to 0."),
         ("EXTERNAL", "max_steps", 9, "success", "step fuse, 9 of 9 steps"),
     ],
 )
@@ -195,6 +195,7 @@ def test_every_halt_says_what_it_measured(
     episode = governor.read().episode
     assert (episode.halt, episode.halt_limit) == (halt, limit)
     assert words in episode.sentence
+    assert halt == "EXTERNAL" or f", limit {limit:.2f}" in episode.sentence
     assert (episode.halt_value >= limit) == (outcome == "success")
 
 

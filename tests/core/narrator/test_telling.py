@@ -109,7 +109,7 @@ def test_a_check_that_passes_without_a_word_has_passed() -> None:
         (Turn(at=60.0), "It answered, and the log does not say whether it is done.", WENT),
         (Turn(at=60.0, stop="error"), "It needs you: an error or a refusal ended its turn.", WENT),
         (SessionEnd(at=60.0), "The session is over.", WENT),
-        (Prompt(at=60.0, characters=0, interrupt=True), "The person stopped it.", "100% of the commands"),
+        (Prompt(at=60.0, characters=0, interrupt=True), "The person stopped it.", "All 9 commands of"),
     ],
 )
 def test_a_session_at_rest_went_in_circles_and_does_not_go(last: Event, first: str, second: str) -> None:
@@ -121,6 +121,24 @@ def test_a_session_at_rest_went_in_circles_and_does_not_go(last: Event, first: s
     timeline.extend([last])
     words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
     assert words[0] == first and words[1].startswith(second)
+
+
+@pytest.mark.parametrize(
+    ("worked", "failed", "said"),
+    [
+        (0, 1, "The only command of the last minutes failed."),
+        (0, 3, "All 3 commands of the last minutes failed."),
+        (4, 1, "1 of the 5 commands of the last minutes failed."),
+        (5, 1, ""),
+    ],
+)
+def test_why_counts_the_commands_that_failed(worked: int, failed: int, said: str) -> None:
+    calls = [
+        replace(CIRCLING, at=40.0 + number, call=number, shape=number, result=number, outcome=outcome)
+        for number, outcome in enumerate(["success"] * worked + ["failure"] * failed)
+    ]
+    told = [line for line in why(Prompt(at=30.0, characters=5), *calls) if "last minutes" in line]
+    assert [line.split(" [")[0] for line in told] == ([said] if said else [])
 
 
 def test_why_tells_of_a_question_that_waits_beside_other_calls() -> None:
