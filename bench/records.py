@@ -28,6 +28,11 @@ class Record(NamedTuple):
         """When it was, to the minute."""
         return moment(self.at)
 
+    @property
+    def processor(self) -> str:
+        """What it ran on, without how much of it."""
+        return self.machine.partition(",")[0]
+
     def figure(self, name: str) -> Figure | None:
         """The figure of one name; None where it was not measured."""
         return next((each for each in self.figures if each.name == name), None)

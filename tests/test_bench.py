@@ -132,12 +132,17 @@ def test_the_page_is_made_from_the_runs(monkeypatch: pytest.MonkeyPatch) -> None
     assert "It begins with the second run" in made(page)
     kept.append(record(1_760_000_000, FAST, SLOW, FREE))
     told = made(page)
-    assert "Measured 2025-10-09 08:53 UTC on a processor, 2 cores, 24 GB, Linux x86_64" in told
-    assert "1 of 2 aims met" in told
-    assert "| seek | 17.2 ms | ≤ 16 | ✗ |  |  |" in told
+    assert "- a processor, 2 cores, 24 GB, Linux x86_64" in told
+    assert "measured 2025-10-09 08:53 UTC: 1 of 2 aims met." in told and "2025-06-15 15:06 UTC:" not in told
+    assert "| seek | ≤ 16 | 17.2 ms ✗ |  |  |" in told
     assert "| figure |  | 2025-06-15 15:06 | 2025-10-09 08:53 |" in told
     assert "| seek | ms | 12 | 17.2 |" in told
     assert "| recording | events/s |  | 9,000 |" in told
+    kept.insert(0, record(1_740_000_000, SLOW._replace(value=8.0))._replace(machine="another, 4 cores"))
+    told = made(page)
+    assert "- another, 4 cores, Python" in told and "measured 2025-02-19 21:20 UTC: 1 of 1 aims met." in told
+    assert "| figure | aim | a processor | another | ratio to yardstick | note |" in told
+    assert "| seek | ≤ 16 | 17.2 ms ✗ | 8 ms ✓ |  |  |" in told
 
 
 def test_every_measure_has_its_plot_on_the_page() -> None:

@@ -9,7 +9,8 @@ from math import ceil, floor, log10
 from bench import needs_you, records, scale
 from bench.docs.plot import Axis, Curve, draw, quarters
 from bench.docs.tables import table
-from bench.records import short
+from bench.measure import Figure
+from bench.records import Record, short
 from bench.scale import MEASURES, Scale, size_name
 
 SHOWN = 6
@@ -64,17 +65,36 @@ def measured() -> str:
 
 
 def bench() -> str:
-    """The newest kept run, every figure with its aim."""
+    """The newest kept run, every figure with its aim, beside the newest one of another processor."""
     kept = records.kept()
     if not kept:
         return "No run is kept yet: `make bench ARGS=--keep` adds one."
     last = kept[-1]
-    told = table(records.HEADS, map(records.cells, last.figures))
-    aims = [figure.met for figure in last.figures if figure.met is not None]
-    return (
-        f"Measured {last.day} UTC on {last.machine}, Python {last.python}; "
-        f"{sum(aims)} of {len(aims)} aims met.\n\n{told}"
-    )
+    shown = [last]
+    shown += [record for record in reversed(kept) if record.processor != last.processor][:1]
+    rows = []
+    for figure in last.figures:
+        name, _, aim, _, ratio, note = records.cells(figure)
+        values = [_value_and_mark(record.figure(name)) for record in shown]
+        rows.append((name, aim, *values, ratio, note))
+    runs = [
+        f"- {record.machine}, Python {record.python}, measured {record.day} UTC: {_met(record)}."
+        for record in shown
+    ]
+    heads = ("figure", "aim", *(record.processor for record in shown), "ratio to yardstick", "note")
+    return "\n".join([*runs, "", table(heads, rows)])
+
+
+def _value_and_mark(figure: Figure | None) -> str:
+    if figure is None:
+        return ""
+    _, value, _, mark, _, _ = records.cells(figure)
+    return f"{value} {mark}".rstrip()
+
+
+def _met(record: Record) -> str:
+    aims = [figure.met for figure in record.figures if figure.met is not None]
+    return f"{sum(aims)} of {len(aims)} aims met"
 
 
 def history() -> str:
