@@ -47,11 +47,12 @@ class Fired(NamedTuple):
     def words(self, room: int) -> str:
         """Such as `seeking, 3 events and 12s ago`, in fewer words where room is short."""
         name = firing_words(self.name)
-        if self.events == 0:
+        if self.events == 0 and self.seconds < GLOW_SECONDS:
             return first_fit((f"{name}, just now", f"{name} now", SHORT[self.axis]), room)
         events = count(self.events, "event")
         long_ago = f"{span(self.seconds)} ago"
-        tries = (f"{name}, {events} and {long_ago}", f"{name}, {events} ago", f"{name}, {long_ago}")
+        past = (f"{events} and {long_ago}", f"{events} ago") if self.events else ()
+        tries = [f"{name}, {ago}" for ago in (*past, long_ago)]
         return first_fit((*tries, f"{SHORT[self.axis]}, {long_ago}", SHORT[self.axis]), room)
 
 

@@ -12,7 +12,7 @@ from tests.tui.panel_app import SIZES, PanelApp, check, flowing, recording, stuc
 from tui.draw.canvas import Canvas
 from tui.draw.line import Line
 from tui.feed.view import View
-from tui.widgets.main.neurons import neurons
+from tui.widgets.main.neurons import Fired, neurons
 from tui.widgets.main.triangle import NeuronTriangle
 
 EDGE = "⠀"
@@ -81,6 +81,17 @@ def test_the_newest_firing_glows_by_events_or_by_time() -> None:
     before = neurons(replace(now, index=236), past).fired
     assert before is not None and before.name == "seeking_spike"
     assert neurons(replace(now, index=20), past).fired is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [(0.0, "flow begins, just now"), (29.9, "flow begins, just now"), (30.0, "flow begins, 30s ago")],
+)
+def test_the_last_event_is_just_now_only_as_long_as_it_is(seconds: float, told: str) -> None:
+    """A session that rests for months at its last event fired nothing just now."""
+    assert Fired("flow_active", "flow", 0, seconds).words(40) == told
+    assert Fired("flow_active", "flow", 0, 217 * 86_400.0).words(40) == "flow begins, 217d ago"
+    assert Fired("flow_active", "flow", 0, 86_400.0).words(12) == "flow, 1d ago"
 
 
 def test_a_glow_is_drawn_on_the_node_that_fired() -> None:
