@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 from textual.screen import Screen
@@ -11,7 +10,7 @@ from textual.screen import Screen
 from core.live.source import Target
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
-from core.timeline.configured_start import ConfiguredStart, configured_start
+from core.timeline.configured_start import ConfiguredStart, StartFiles
 from sample_sessions import Sample
 from tui.app import NooscopeApp
 from tui.feed.hangup import end_with_terminal
@@ -57,7 +56,7 @@ def run_demo(
     faults: Sequence[str] = (),
 ) -> int:
     """Play a sample until the person leaves; a note says why, where it was not asked for."""
-    app = DemoApp(sample, settings, begin=partial(configured_start, project), note=note, faults=faults)
+    app = DemoApp(sample, settings, begin=StartFiles(project).read, note=note, faults=faults)
     end_with_terminal()
     app.run()
     return app.return_code or 0

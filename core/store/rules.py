@@ -35,10 +35,12 @@ def read_rules(path: Path) -> bytes | None:
 class RuleFiles:
     """The rules in force; a file that turns bad keeps its last good word."""
 
-    def __init__(self, own: Sequence[Path], projects: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, own: Sequence[Path], projects: Sequence[Path] = (), before: RuleFiles | None = None
+    ) -> None:
         self._own = tuple(dict.fromkeys(own))
         self._projects = tuple(path for path in dict.fromkeys(projects) if path not in self._own)
-        self._good: dict[Path, bytes] = {}
+        self._good: dict[Path, bytes] = {} if before is None else dict(before._good)
         self.faults: tuple[str, ...] = ()
         """What is wrong with files as they are now, and what of a project's is left out."""
 

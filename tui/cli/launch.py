@@ -7,7 +7,6 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,7 +115,7 @@ def run_app(
     from core.intake.place import default_place
     from core.store.carry_over import CarryOverStore
     from core.timeline.cache import user_cache
-    from core.timeline.configured_start import configured_start
+    from core.timeline.configured_start import StartFiles
     from tui.app import NooscopeApp
     from tui.feed.hangup import end_with_terminal
 
@@ -126,7 +125,7 @@ def run_app(
         cache=user_cache(settings),
         fleet=fleet,
         live=True,
-        begin=partial(configured_start, project),
+        begin=StartFiles(project).read,
         carry_over=None if plain else CarryOverStore(),
         edits=edits,
         link=IntakeLink(default_place()),

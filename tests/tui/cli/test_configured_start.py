@@ -19,14 +19,15 @@ from core.store.bookmarks import Bookmarks
 from core.store.carry_over import CarryOverStore
 from core.timeline import initial_state as begun
 from core.timeline.cache import Cache
-from core.timeline.configured_start import configured_start
+from core.timeline.configured_start import StartFiles, configured_start
 from core.timeline.initial_state import PLAIN
 from sample_sessions import samples
 from tests.tui.conftest import shown, until
 from tests.tui.fleet_sessions import NOW, begin
 from tui.app import NooscopeApp
 from tui.cli import main
-from tui.demo import DemoApp
+from tui.cli.launch import run_app
+from tui.demo import DemoApp, run_demo
 from tui.screens.fleet import FleetScreen
 
 SETTING = "receptor.ambient.offset.frustration"
@@ -199,7 +200,7 @@ def app_here(tmp_path: Path, still: Settings) -> Make:
             bookmarks=lambda name: Bookmarks(name, tmp_path / "bookmarks"),
             theme_folder=tmp_path / "themes",
             live=True,
-            begin=configured_start,
+            begin=StartFiles().read,
         )
 
     return make
@@ -230,6 +231,59 @@ async def test_faults_are_told_on_the_screen(
         app.open(Target(log, live))
         await shown(app, pilot, lambda view: view.total == 300 and view.loading is None)
         assert told == before
+
+
+@pytest.mark.parametrize("sample", [False, True])
+def test_files_that_turn_bad_under_a_screen_keep_their_last_good_word(
+    sample: bool, home: Path, log: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apps: list[NooscopeApp] = []
+    monkeypatch.setattr(NooscopeApp, "run", lambda app: apps.append(app))
+    monkeypatch.setattr("tui.feed.hangup.end_with_terminal", lambda: None)
+    monkeypatch.setattr("tui.demo.end_with_terminal", lambda: None)
+    monkeypatch.setattr(NooscopeApp, "call_later", lambda _, call, *given: call(*given))
+    lay_down(home / "project")
+    if sample:
+        run_demo(samples()[0], Settings())
+    else:
+        run_app(Target(log), Settings())
+    opening = apps[0]._opening
+    assert opening.initial_states(Settings()).initial == configured_start().initial
+    good = configured_start().initial
+    spoil(home)
+    assert opening.initial_states(Settings()).initial == good
+    for fault in (*FAULTS, ".nooscope-rules.json: its last good content stays"):
+        assert len([said for said in told if fault in said]) == 1
+    lay_down(home / "project", "other", 0.8)
+    mended = opening.initial_states(Settings()).initial
+    assert mended == configured_start().initial != good
+    for file in (*(home / "project").iterdir(), *(home / "config").iterdir()):
+        file.unlink()
+    assert opening.initial_states(Settings()).initial == PLAIN
+
+
+def test_a_policy_that_turns_bad_is_said_to_stay_while_its_file_is_there(home: Path) -> None:
+    files, stays = StartFiles(), f"{home / 'config' / 'affect-policy.toml'}: its last good content stays"
+    spoil(home)
+    never_good = files.read()
+    assert never_good.initial.policy is None and stays not in never_good.faults
+    lay_down(home / "project")
+    good = files.read().initial.policy
+    spoil(home)
+    for _ in range(2):
+        found = files.read()
+        assert found.initial.policy == good and found.faults[-1] == stays
+    (home / "config" / "affect-policy.toml").unlink()
+    assert files.read().initial.policy is None
+
+
+def test_another_rule_file_that_comes_to_the_project_is_read(home: Path) -> None:
+    files = StartFiles()
+    plain, hidden = home / "project" / "receptor-rules.json", home / "project" / ".nooscope-rules.json"
+    for path, given in ((plain, 0.7), (hidden, 0.9)):
+        entry = {"id": "path_suggest", "trigger": {"sensitivity": given}}
+        path.write_text(json.dumps({"methods": [entry]}))
+        assert sensitivity(files.read().initial.society(Settings())) == given
 
 
 def _has_kept(home: Path, least: int) -> bool:
