@@ -190,7 +190,9 @@ class Bookmarks:
             try:
                 atomic.replace(self.path, packed_bookmarks({**content, "bookmarks": after}))
             except OSError as error:
-                raise StoreError(f"the bookmarks in {self.path} cannot be written: {error}") from error
+                raise StoreError(
+                    f"the bookmarks in {self.path} cannot be written ({error.strerror})"
+                ) from error
 
     def _load(self) -> dict[str, Any]:
         try:

@@ -69,7 +69,7 @@ class Labels(Bookmarks):
             try:
                 atomic.replace(self.path, packed_bookmarks({**content, _TABLE: rows}))
             except OSError as error:
-                raise StoreError(f"the labels in {self.path} cannot be written: {error}") from error
+                raise StoreError(f"the labels in {self.path} cannot be written ({error.strerror})") from error
 
 
 def export_labels(folder: Path | None = None) -> tuple[bytes, list[str]]:

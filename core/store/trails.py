@@ -40,7 +40,7 @@ class TrailStore:
         try:
             atomic.replace(self.path, content)
         except OSError as error:
-            raise StoreError(f"{self.path} cannot be written: {error}") from error
+            raise StoreError(f"{self.path} cannot be written ({error.strerror})") from error
 
     def set_aside(self) -> str:
         """Move a damaged file out of the way; its new name."""

@@ -108,7 +108,9 @@ class Checkpoints:
         try:
             atomic.replace(self._path(checkpoint.name), msgspec.msgpack.encode(new))
         except OSError as error:
-            raise StoreError(f"the checkpoints in {self._folder} cannot be written: {error}") from error
+            raise StoreError(
+                f"the checkpoints in {self._folder} cannot be written ({error.strerror})"
+            ) from error
         for one in leaving:
             if one.automatic:
                 self.remove(one.checkpoint.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,19 @@ from core.errors import NooscopeError, StoreError
 from core.events import Prompt
 from core.hooks.install import Installer
 from core.intake.place import IntakeFolder
+from core.settings import Settings
+from core.society import Society
 from core.store import atomic
+from core.store.bookmarks import Bookmark, Bookmarks
 from core.store.compensation import Chain, Journal
+from core.store.labels import Label, Labels
 from core.store.permits import PermitEntry, PermitJournal
 from core.store.said import Said, SaidStore
+from core.store.trails import TrailStore
 from core.telemetry.inbox import Inbox
 from core.telemetry.intake import TelemetryEvent
+from core.timeline.checkpoint import checkpoint_of
+from core.timeline.checkpoints import Checkpoints
 from tests.no_room import room
 
 
@@ -148,3 +156,19 @@ def test_no_room_for_hooks_is_said_with_the_file_and_what_stands(tmp_path: Path)
     installer = Installer(folder / "hooks", folder / "intake", {}, tmp_path)
     with room(0), pytest.raises(NooscopeError, match=r"hooks.*nothing was changed"):
         installer.install(HOOKS["claude"], "observe")
+
+
+def test_moments_of_the_person_that_find_no_room_are_told_in_plain_words(tmp_path: Path) -> None:
+    """A notice has few lines: the reason stands there once, without the name of the file again."""
+    moment = Checkpoints(Bookmarks("s", tmp_path), 3)
+    writes: dict[str, Callable[[], object]] = {
+        "bookmarks": lambda: Bookmarks("s", tmp_path).put(Bookmark("b", 1, 1.0, 2.0)),
+        "labels": lambda: Labels("s", tmp_path).judge(Label(1, 1.0, "right", "loop", "main", 5.0)),
+        "checkpoints": lambda: moment.save(checkpoint_of(Society(Settings()), "c", 1.0, 0)),
+        "trail": lambda: TrailStore("s", tmp_path).write([(1, 2)]),
+    }
+    for what, write in writes.items():
+        with room(0), pytest.raises(StoreError) as told:
+            write()
+        assert str(told.value).endswith(" cannot be written (File too large)"), what
+        assert str(told.value).count(str(tmp_path)) == 1, what
