@@ -48,7 +48,7 @@ class WordSearchScreen(LeftOnce[None]):
         layout: vertical;
         background: $background;
         & Input, & Input:focus { height: 1; border: none; padding: 0 1; background: $panel; }
-        & #found { height: 1; padding: 0 1; color: $quiet; }
+        & #found { height: auto; max-height: 3; padding: 0 1; color: $quiet; }
         & OptionList, & OptionList:focus {
             height: 1fr; border: none; padding: 0; background: $background;
             & > .option-list--option { padding: 0 1; }
@@ -98,6 +98,9 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
         """The words whose places are listed."""
         self._reading = "reading what is new …"
         self._fault = ""
+        """Why the words could not be looked for."""
+        self._unread = ""
+        """Why logs could not be read; it stands whatever is found in the others."""
         self._index = WordIndex()
         self._room: tempfile.TemporaryDirectory[str] | None = None
         """Where the index is until this screen is left, when it cannot be kept."""
@@ -155,7 +158,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
         self._tell()
 
     def on_word_search_screen_reading(self, message: Reading) -> None:
-        self._fault = message.fault
+        self._unread = message.fault and f"not all logs could be read: {message.fault}"
         over = message.number >= message.total
         self._reading = "" if over else f"reading {message.number} of {count(message.total, 'changed log')} …"
         if over:
@@ -194,6 +197,8 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
             told = "type words that stand together"
         elif self._shown != said:
             told = "looking …"
+        elif not self._hits and self._unread:
+            told = "nothing found in the others"
         elif not self._hits:
             told = "nothing found" + (
                 " so far" if self._reading else "; try fewer words, or their beginnings"
@@ -201,7 +206,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
         else:
             told = f"{count(len(self._hits), 'place')}{' at least' if len(self._hits) == _MOST else ''}"
         unkept = "no index is kept of this search" if self._room is not None else ""
-        together = "  ·  ".join(part for part in (told, self._reading, unkept) if part)
+        together = "  ·  ".join(part for part in (self._unread, told, self._reading, unkept) if part)
         self.query_one("#found", Static).update(Content(together))
 
     @work(thread=True, exclusive=True, group="find")

@@ -9,9 +9,11 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
+from core.errors import StoreError
 from tests.core.logs import log_lines as logs
 from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
+from tui.screens import word_search
 from tui.screens.help import HelpScreen
 from tui.screens.main import MainScreen
 from tui.screens.word_search import WordSearchScreen
@@ -103,3 +105,33 @@ async def test_words_are_found_where_no_index_can_be_kept(
         assert place.is_dir()
         await pilot.press("escape")
         await until(pilot, lambda: not place.exists())
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_it_never_says_that_nothing_is_found_where_logs_were_not_read(
+    machine: Path,
+    log: Path,
+    app_on: Callable[..., NooscopeApp],
+    monkeypatch: pytest.MonkeyPatch,
+    size: tuple[int, int],
+) -> None:
+    """No room for an index anywhere, as on a disk that is full."""
+
+    def full(*_: object) -> None:
+        raise StoreError("/the/index/of/words/in/a/folder/with/a/long/name/words.db: disk I/O error")
+
+    monkeypatch.setattr(word_search, "fill_index", full)
+    app = app_on(log)
+    async with app.run_test(size=size) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("F")
+        await until(pilot, lambda: isinstance(app.screen, WordSearchScreen))
+        line = app.screen.query_one("#found", Static)
+        await pilot.press(*"needle")
+        await until(pilot, lambda: "nothing found" in str(line.content))
+        await pilot.pause()
+        assert str(line.content).startswith("not all logs could be read: /the/index")
+        assert "nothing found in the others" in str(line.content)
+        assert "try fewer words" not in str(line.content)
+        seen = " ".join("".join(strip.text for strip in app.screen._compositor.render_strips()).split())
+        assert "disk I/O error" in seen and "nothing found in the others" in seen
