@@ -48,16 +48,22 @@ def fleet_title(
     today = today_spent(rows, now, budget)
     room = width - sum(len(text) for text, _ in parts) - len(tries[-1 if today.over else 0]) - 3
     said = next((words for words in today.ways if len(words) <= room), today.ways[-1])
-    if said:
-        parts.append((f"  {said}", "$alert bold" if today.over else ""))
-    if sum(len(text) for text, _ in parts) > width:
-        parts = parts[1:]
-    if narrowed and len(tries[-1]) + 1 > width - sum(len(text) for text, _ in parts):
-        parts = parts[1:]
+    cost = f"  {said}" if said else ""
+    parts.append((cost, "$alert bold" if today.over else ""))
+    _leave_out(parts, width - (len(tries[-1]) + 1 if narrowed else 0), "" if today.over else cost)
     room = width - sum(len(text) for text, _ in parts)
     right = next((text for text in tries if len(text) + 1 <= room), "")
     parts.append((right.rjust(room), "bold" if narrowed else "$quiet"))
     return Content.assemble(*parts)
+
+
+def _leave_out(parts: list[tuple[str, str]], room: int, cost: str) -> None:
+    """Take whole parts away until the rest fits, those first that a person misses least."""
+    for least in ("nooscope ", "fleet ", cost, "  · ", "  ○ ", "  ● ", "  ▽ ", "▲ nobody"):
+        if sum(len(text) for text, _ in parts) <= room:
+            return
+        if least:
+            parts[:] = [part for part in parts if not part[0].startswith(least)]
 
 
 def today_spent(rows: Sequence[FleetRow], now: float, budget: Budget = NO_BUDGET) -> DaySpent:

@@ -37,6 +37,26 @@ def test_nobody_is_said_to_ask_only_once_all_is_read(rows: tuple[FleetRow, ...])
     assert "nobody asks so far  ↓ 1 still being read" in title and "0 to look at" in title
 
 
+@pytest.mark.parametrize("width", [24, 34, 48, 78, 98, 118])
+def test_where_the_title_has_no_room_whole_counts_go_and_none_is_cut(
+    rows: tuple[FleetRow, ...], width: int
+) -> None:
+    """The least is what is still to be read, and that the list is narrowed: both could hide a need."""
+    title = fleet_title((unread(rows[0]), *rows[1:]), Order(), NOW, 0.0, width).plain
+    assert len(title) == width and "↓ 1 still being read" in title
+    assert ("nobody" in title) == ("nobody asks so far" in title)
+    for glyph, word in (("▽", " to look at"), ("●", " at work"), ("○", " at rest")):
+        assert title.count(glyph) == title.count(word)
+    narrowed = fleet_title(rows, Order(text="no such words"), NOW, 0.0, width).plain
+    assert len(narrowed) == width and f"0 of {len(rows)} shown" in narrowed
+
+
+def test_the_title_says_at_eighty_columns_who_is_at_work(rows: tuple[FleetRow, ...]) -> None:
+    title = fleet_title((unread(rows[0]), *rows[1:]), Order(), NOW, 0.0, 78).plain
+    assert title.startswith("▲ nobody asks so far  ↓ 1 still being read  ▽ 0 to look at  ● ")
+    assert title.rstrip().endswith(" at work")
+
+
 def test_of_an_unread_session_only_what_is_known_is_said(rows: tuple[FleetRow, ...]) -> None:
     said = session_detail(unread(rows[0]), NOW, 6, 120).plain
     assert "its log is being read" in said and ".claude/projects" in said
