@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
@@ -19,6 +20,8 @@ from core.settings.logs import LineSettings
 
 _END = 64
 """Bytes in which the end of a document is looked for."""
+PATIENCE = 5.0
+"""Seconds for which a document that is being written may stand without its end."""
 
 
 def tail(log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None) -> Tail:
@@ -70,6 +73,8 @@ class RereadTail(WaitingTail):
     ) -> None:
         super().__init__(log, kit, lines, session, passed)
         self._seen: tuple[int, int, int] | None = None
+        self._half: tuple[tuple[int, int, int], float] | None = None
+        """The version that lacks its end, and when it was first seen."""
         self._faults: dict[str, int] = {}
 
     def fresh(self) -> Iterator[Event]:
@@ -78,7 +83,7 @@ class RereadTail(WaitingTail):
         if status is None:
             return
         stands = (status.st_ino, status.st_size, status.st_mtime_ns)
-        if stands == self._seen or (self.log.format.style == "document" and not _whole(self.log.path)):
+        if stands == self._seen or (self.log.format.style == "document" and not self._ended(stands)):
             return
         self._seen = stands
         kit = self._kit.counting(Diagnostics())
@@ -87,6 +92,26 @@ class RereadTail(WaitingTail):
         for record in records(self.log, kit.diagnostics, self._lines):
             yield from self._settled(record)
         self._count(kit.diagnostics)
+        if kit.diagnostics.total and self.passed.lost:
+            self._fail(kit.diagnostics.first[0].reason)
+        else:
+            self._mend()
+
+    def _ended(self, stands: tuple[int, int, int]) -> bool:
+        """Whether a document is all there; while it is written it may lack its end for a moment."""
+        try:
+            if _whole(self.log.path):
+                return True
+        except OSError as fault:
+            self._seen = None
+            self._fail(reason(fault))
+            return False
+        if self._half is None or self._half[0] != stands:
+            self._half = stands, time.monotonic()
+        elif time.monotonic() - self._half[1] >= PATIENCE:
+            self._seen = None
+            self._fail("ends in the middle" if stands[1] else "is empty")
+        return False
 
     def _count(self, found: Diagnostics) -> None:
         """Count only the faults that an earlier reading did not meet."""
@@ -114,8 +139,12 @@ class FolderTail(WaitingTail):
             files = [
                 (path, (status := path.stat()).st_size, status.st_mtime_ns) for path in members(self.log)
             ]
-        except OSError:
+        except FileNotFoundError:
             return
+        except OSError as fault:
+            self._fail(reason(fault))
+            return
+        self._mend()
         if files[: len(self._fed)] != self._fed:
             self._fed = []
             self._waiting.clear()
@@ -129,7 +158,7 @@ class FolderTail(WaitingTail):
                 self._kit.diagnostics.note(str(file[0]), 0, reason(fault))
                 self._fed.append(file)
                 continue
-            if not record.data.rstrip(b"\0 \t\r\n").endswith((b"}", b"]")):
+            if number == len(files) and not _closes(record.data):
                 return
             self._fed.append(file)
             self._in_flight = None
@@ -145,7 +174,6 @@ class DatabaseTail(Tail):
         super().__init__(log, kit, lines, session, passed)
         self._seen: list[tuple[int, int]] = []
         self._read = RowsRead()
-        self._troubled = False
 
     def fresh(self) -> Iterator[Event]:
         """What changed rows tell."""
@@ -160,11 +188,11 @@ class DatabaseTail(Tail):
                 self._in_flight = None
                 yield from self._news(record)
         except OSError as fault:
-            if not self._troubled:
-                self._say(f"{reason(fault)}; trying again")
-            self._troubled = True
+            self._seen = []
+            self._fail(reason(fault))
             return
-        self._seen, self._read, self._troubled = stands, read, False
+        self._seen, self._read = stands, read
+        self._mend()
 
 
 def _stands(path: Path) -> tuple[int, int]:
@@ -176,11 +204,12 @@ def _stands(path: Path) -> tuple[int, int]:
 
 
 def _whole(path: Path) -> bool:
-    """Whether a document ends as one does, and not in the middle of being written."""
-    try:
-        with open_log(path) as stream:
-            stream.seek(0, os.SEEK_END)
-            stream.seek(max(0, stream.tell() - _END))
-            return take(stream).rstrip(b"\0 \t\r\n").endswith((b"}", b"]"))
-    except OSError:
-        return False
+    """Whether a document ends as one does, and not in the middle of being written; raises only `OSError`."""
+    with open_log(path) as stream:
+        stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, stream.tell() - _END))
+        return _closes(take(stream))
+
+
+def _closes(data: bytes) -> bool:
+    return data.rstrip(b"\0 \t\r\n").endswith((b"}", b"]"))

@@ -56,6 +56,11 @@ class Passed:
         self._seen.append(key)
         return True
 
+    @property
+    def lost(self) -> bool:
+        """Nothing of what was passed on has been met again."""
+        return 0 < len(self._seen) <= self._owed.total()
+
     def forget(self, event: Event) -> None:
         """An event that `new` let through was held back after all."""
         self._back[hash(identity(event))] += 1
@@ -79,6 +84,8 @@ class Tail(ABC):
         """Bytes of the log whose events were handed on; None where it is not a file of lines."""
         self._in_flight: list[ToolUse] | None = []
         self._run = -1
+        self._trouble = ""
+        """Why the log cannot be read although it is there."""
         if passed is not None:
             passed.again()
 
@@ -131,6 +138,18 @@ class Tail(ABC):
             self._say("is back")
         return status
 
+    def _fail(self, why: str) -> None:
+        """Say once that the log cannot be read."""
+        if why != self._trouble:
+            self._trouble = why
+            self._say(f"{why}; trying again")
+
+    def _mend(self) -> None:
+        """The log could be read: say so where that was in doubt."""
+        if self._trouble:
+            self._trouble = ""
+            self._say("is back")
+
     def _say(self, what: str) -> None:
         self.notices.append(f"{self.log.path.name}: {what}")
 
@@ -149,7 +168,6 @@ class LineTail(Tail):
         self._held: HeldLog | None = None
         self._stands: tuple[int, int] | None = None
         self._changed = 0
-        self._trouble = ""
         self._mark = b""
         self._cutter = self._new_cutter(log.start, log.line)
         self.place = log.start
@@ -173,7 +191,7 @@ class LineTail(Tail):
                 return
             yield from self._read_named()
             self._changed = status.st_mtime_ns
-            self._trouble = ""
+            self._mend()
         except OSError as fault:
             self._fail(reason(fault))
 
@@ -230,9 +248,8 @@ class LineTail(Tail):
     def _fail(self, why: str) -> None:
         """Say once that the log cannot be read, and count it."""
         if why != self._trouble:
-            self._trouble = why
-            self._say(f"{why}; trying again")
             self._kit.diagnostics.note(self._file, 0, why)
+        super()._fail(why)
 
     def _room(self) -> int:
         """How much to read at once: up to the end of this session's stretch."""

@@ -215,6 +215,23 @@ def test_a_log_that_was_deleted_is_said_once_and_waited_for(tmp_path: Path) -> N
     assert follower.notices()[0] == "s-1.jsonl: is back"
 
 
+def test_a_log_that_can_be_read_again_is_said_to_be_back(tmp_path: Path) -> None:
+    path, aside = tmp_path / "s-1.jsonl", tmp_path / "aside"
+    path.write_bytes(logs.session(2))
+    follower = Follower(path, fresh_kit())
+    follower.poll()
+    path.rename(aside)
+    path.mkdir()
+    assert follower.poll() == follower.poll() == []
+    assert follower.notices()[-1] == "s-1.jsonl: not a regular file; trying again"
+    path.rmdir()
+    aside.rename(path)
+    assert follower.poll() == []
+    assert follower.notices() == ["s-1.jsonl: is back"]
+    assert follower.poll() == []
+    assert follower.notices() == []
+
+
 def test_a_log_that_was_packed_goes_on_in_the_archive(tmp_path: Path) -> None:
     path, packed = tmp_path / "s-1.jsonl", tmp_path / "s-1.jsonl.zst"
     path.write_bytes(logs.session(2))

@@ -8,8 +8,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from core.events import ToolUse, Where
 from core.logs import excerpt as passage
+from core.logs.document_tail import PATIENCE
 from core.logs.finder import sessions
 from core.logs.follow import Follower
 from core.logs.session import read_session
@@ -28,6 +31,52 @@ def test_a_document_is_read_again_and_only_news_passed_on(tmp_path: Path) -> Non
     assert uses(follower.poll()) == ["c2"]
     assert follower.poll() == []
     assert follower.kit.diagnostics.counts == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [(b'{"sessionId": oops }', "not JSON"), (b"", "is empty"), (logs.gemini(3)[:-30], "ends in the middle")],
+    ids=["not JSON", "empty", "half"],
+)
+def test_a_document_that_cannot_be_read_is_said_once_and_that_it_is_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, why: str
+) -> None:
+    clock = [100.0]
+    monkeypatch.setattr("core.logs.document_tail.time.monotonic", lambda: clock[0])
+    path = tmp_path / "session-1.json"
+    path.write_bytes(logs.gemini(2))
+    follower = Follower(path, fresh_kit())
+    assert uses(follower.poll()) == ["c0", "c1"]
+    path.write_bytes(content)
+    said: list[str] = []
+    for passed in (0.0, PATIENCE - 0.01, 0.01, 9.0):
+        clock[0] += passed
+        assert follower.poll() == []
+        said += follower.notices()
+        if why != "not JSON" and clock[0] < 100.0 + PATIENCE:
+            assert said == []
+    assert said == [f"session-1.json: {why}; trying again"]
+    path.write_bytes(logs.gemini(3))
+    assert uses(follower.poll()) == ["c2"]
+    assert follower.notices() == ["session-1.json: is back"]
+
+
+def test_a_document_with_a_folder_in_its_place_is_said_and_what_comes_back_is_read_again(
+    tmp_path: Path,
+) -> None:
+    path, aside = tmp_path / "session-1.json", tmp_path / "aside"
+    path.write_bytes(logs.gemini(2))
+    follower = Follower(path, fresh_kit())
+    follower.poll()
+    path.rename(aside)
+    path.mkdir()
+    assert follower.poll() == follower.poll() == []
+    (said,) = follower.notices()
+    assert said.endswith("; trying again")
+    path.rmdir()
+    aside.rename(path)
+    assert follower.poll() == []
+    assert follower.notices() == ["session-1.json: is back"]
 
 
 def test_a_call_that_a_document_tells_twice_is_passed_on_when_it_is_over(tmp_path: Path) -> None:
@@ -96,6 +145,42 @@ def test_a_folder_of_events_is_followed_file_by_file(tmp_path: Path) -> None:
     assert len(uses(list(read_session(session, KIT)))) == 2
 
 
+def test_a_file_that_was_never_ended_does_not_hide_those_after_it(tmp_path: Path) -> None:
+    """As a replay reads them; only the newest may still be written."""
+    folder = tmp_path / "c-1" / "events"
+    folder.mkdir(parents=True)
+
+    def say(number: int) -> bytes:
+        message = {"role": "user", "content": [{"type": "text", "text": f"prompt {number}"}]}
+        return hands(number, kind="MessageEvent", source="user", llm_message=message)
+
+    (folder / "event-00000-a.json").write_bytes(say(0))
+    follower = Follower(folder, fresh_kit())
+    assert len(follower.poll()) == 2
+    (folder / "event-00001-b.json").write_bytes(say(1)[:40])
+    assert follower.poll() == []
+    assert follower.kit.diagnostics.total == 0
+    (folder / "event-00002-c.json").write_bytes(say(2))
+    assert [event.at for event in follower.poll()] == [logs.START + 2]
+    assert follower.kit.diagnostics.total == 1
+
+
+def test_a_folder_with_a_file_in_its_place_is_said_and_that_it_is_back(tmp_path: Path) -> None:
+    folder = tmp_path / "c-1" / "events"
+    folder.mkdir(parents=True)
+    (folder / "event-00000-a.json").write_bytes(hands(0, kind="PauseEvent", source="user"))
+    follower = Follower(folder, fresh_kit())
+    follower.poll()
+    folder.rename(tmp_path / "aside")
+    folder.write_text("{}")
+    assert follower.poll() == follower.poll() == []
+    assert follower.notices() == ["events: not a directory; trying again"]
+    folder.unlink()
+    (tmp_path / "aside").rename(folder)
+    follower.poll()
+    assert follower.notices() == ["events: is back"]
+
+
 def test_a_database_is_followed_by_the_time_of_change(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
 
@@ -133,6 +218,14 @@ def test_a_database_is_followed_by_the_time_of_change(tmp_path: Path) -> None:
         database.commit()
         assert uses(follower.poll()) == ["prt_2", "prt_3"]
         assert uses(other.poll()) == []
+        good = path.read_bytes()
+        path.write_bytes(b"no database" * 100)
+        assert follower.poll() == follower.poll() == []
+        (said,) = follower.notices()
+        assert said.startswith("opencode.db: the database cannot be read") and said.endswith("trying again")
+        path.write_bytes(good)
+        assert follower.poll() == []
+        assert follower.notices() == ["opencode.db: is back"]
     told = list(read_session(first, KIT))
     assert uses(told) == ["prt_1", "prt_2", "prt_3"]
     places = [event.where for event in told if isinstance(event, ToolUse)]
