@@ -75,13 +75,15 @@ class ScreenSwitcher:
         return self._app.get_screen(_FLEET, FleetScreen)
 
     def to_fleet(self) -> FleetScreen:
-        """Open the list of all sessions; where it is open already it stays."""
+        """Open the list of all sessions; where it is open already, leave what stands over it."""
         fleet = self.fleet
         if fleet is None:
             fleet = self._make_fleet()
             self._app.install_screen(fleet, _FLEET)
         if fleet not in self._app.screen_stack:
             self._app.push_screen(_FLEET)
+        while self._app.screen is not fleet:
+            self._app.pop_screen()
         return fleet
 
     def next_in_need(self, here: str) -> FleetRow | None:

@@ -14,6 +14,7 @@ from tests.tui.fleet_app import FleetApp, read, table
 from tests.tui.fleet_sessions import begin, tell
 from tui.feed.messages import OpenSession
 from tui.screens.fleet import FleetScreen
+from tui.screens.help import HelpScreen
 
 
 @pytest.fixture
@@ -62,6 +63,19 @@ async def test_f_goes_there_and_back_and_keeps_what_was_read(tmp_path: Path, sti
         await pilot.press("f")
         assert app.screen is screen
         assert read(app, 10)
+
+
+@pytest.mark.parametrize("key", ["f", "o", "W"])
+async def test_a_screen_over_the_fleet_is_left_for_it(tmp_path: Path, still: Settings, key: str) -> None:
+    begin(tmp_path, "works", 1, 5).write()
+    app = FleetApp(tmp_path, still)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 1))
+        await pilot.press("question_mark")
+        await until(pilot, lambda: isinstance(app.screen, HelpScreen))
+        await pilot.press(key)
+        await pilot.pause()
+        assert isinstance(app.screen, FleetScreen)
 
 
 async def test_without_anything_below_it_the_screen_stays(app: FleetApp) -> None:
