@@ -11,6 +11,9 @@ from textual.pilot import Pilot
 from tests.tui.conftest import shown
 from tui.app import NooscopeApp
 from tui.screens.main import MainScreen
+from tui.screens.transcript import TranscriptScreen
+from tui.screens.zoom import ZoomScreen
+from tui.widgets.common.card import Card
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.timeline_strip import TimelineStrip
 from tui.widgets.main.paths import PathTree
@@ -136,3 +139,55 @@ async def test_the_film_is_drawn_alike_on_every_screen(
         assert isinstance(app.screen, MainScreen)
         assert strip.series == above.series != "frustration" and strip.zoom == 2
         assert above.series in str(strip.border_title)
+
+
+@pytest.mark.parametrize("panel", ["emotion", "triangle", "context", "salience"])
+async def test_a_double_click_zooms_a_panel_and_another_one_goes_back(
+    log: Path, app_on: Make, panel: str
+) -> None:
+    """Two clicks show it alone, as enter does."""
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await still_at(app, pilot)
+        await pilot.click(f"#{panel}", offset=(5, 2))
+        assert isinstance(app.screen, MainScreen)
+        await pilot.double_click(f"#{panel}", offset=(5, 2))
+        await pilot.pause()
+        assert isinstance(app.screen, ZoomScreen)
+        await pilot.double_click("#zoomed", offset=(5, 2))
+        await pilot.pause()
+        assert isinstance(app.screen, MainScreen)
+
+
+async def test_a_double_click_zooms_a_card_and_another_one_shows_all(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await still_at(app, pilot)
+        await press(pilot, "m")
+        card = app.screen.query(Card).first()
+        await pilot.double_click(card, offset=(5, 2))
+        await pilot.pause()
+        assert app.screen.maximized is card and card.detailed
+        await pilot.double_click(card, offset=(5, 2))
+        await pilot.pause()
+        assert app.screen.maximized is None and not card.detailed
+        await pilot.double_click(app.screen.query_one(TimelineStrip), offset=(20, 2))
+        await pilot.pause()
+        assert app.screen.maximized is None
+
+
+async def test_a_double_click_on_a_path_or_a_signal_goes_there_and_zooms_nothing(
+    log: Path, app_on: Make
+) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await still_at(app, pilot)
+        await pilot.double_click(SignalFeed, offset=(5, 1))
+        await pilot.pause()
+        assert isinstance(app.screen, MainScreen)
+        await pilot.double_click(TimelineStrip, offset=(20, 2))
+        await pilot.pause()
+        assert isinstance(app.screen, MainScreen)
+        await pilot.double_click(PathTree, offset=(12, 1))
+        await pilot.pause()
+        assert isinstance(app.screen, TranscriptScreen)

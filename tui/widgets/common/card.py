@@ -22,6 +22,7 @@ class Card(Panel):
 
     DEFAULT_CSS = "Card { height: auto; min-height: 3; &.-maximized { height: 1fr; } }"
     EMPTY: ClassVar[str] = "waiting for the first event"
+    CLICKS_ZOOM = True
     TALL: ClassVar[tuple[int, int]] = (8, 12)
     """Lines it usually takes, and where there is room for all it has; by these columns are filled."""
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -42,6 +43,8 @@ class Panel(Widget, can_focus=True):
     ]
     TITLE: ClassVar[str] = ""
     EMPTY: ClassVar[str] = "waiting for the first event"
+    CLICKS_ZOOM: ClassVar[bool] = False
+    """Clicked twice it is shown alone; one with rows of its own has another use for that."""
 
     class Zoom(Message):
         """Ask for this panel on the whole screen."""
@@ -85,6 +88,10 @@ class Panel(Widget, can_focus=True):
 
     def take(self, look: Any) -> None:
         """Be arranged as another panel of the same kind."""
+
+    def on_click(self, event: events.Click) -> None:
+        if self.CLICKS_ZOOM and event.chain == 2:
+            self.action_zoom()
 
     def action_zoom(self) -> None:
         self.post_message(self.Zoom(self))

@@ -30,6 +30,7 @@ class ContextPanel(Panel):
     """How full the context is, when it will be cut, and when that happened before."""
 
     TITLE: ClassVar[str] = "Context"
+    CLICKS_ZOOM = True
     HELP: ClassVar[str] = """\
 ## Context
 

@@ -26,6 +26,7 @@ class EmotionAxes(Panel):
     """Five axes and the auxiliary sixth as bars with threshold and baseline."""
 
     TITLE: ClassVar[str] = "Emotion"
+    CLICKS_ZOOM = True
     HELP: ClassVar[str] = """\
 ## Emotion
 

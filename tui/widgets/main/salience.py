@@ -35,6 +35,7 @@ class SalienceQueue(Panel):
     """The live queue, strongest first."""
 
     TITLE: ClassVar[str] = "Salience"
+    CLICKS_ZOOM = True
     HELP: ClassVar[str] = """\
 ## Salience
 

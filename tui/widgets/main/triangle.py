@@ -31,6 +31,7 @@ class NeuronTriangle(Panel):
     """Three nodes that light up, and the two edges that act."""
 
     TITLE: ClassVar[str] = "Neuron triangle"
+    CLICKS_ZOOM = True
     HELP: ClassVar[str] = """\
 ## Neuron triangle
 
