@@ -98,6 +98,8 @@ class TranscriptScreen(Board):
             found = "1 entry" if listed.shown == 1 else f"{listed.shown:,} entries"
             if listed.searched < 1.0:
                 found += f", {100 * listed.searched:.0f}% searched"
+            if listed.unread:
+                found += f", {listed.unread:,} not read"
             document.border_title = Content(f"Transcript  {found}")
             document.border_subtitle = Content(f"only {said}; 1 shows all") if said else None
 

@@ -141,6 +141,26 @@ async def test_search_goes_through_all_words(app_on: Callable[..., NooscopeApp],
         assert not document.places and "nothing to show" in inside(document)
 
 
+async def test_a_search_says_how_much_of_the_log_it_could_not_read(
+    app_on: Callable[..., NooscopeApp], told: Path
+) -> None:
+    """Words are read again from the log, and it is gone; the start of a session has none."""
+    app = app_on(told)
+    async with app.run_test(size=(80, 24)) as pilot:
+        document = await opened(app, pilot)
+        every = len(document.places) - 1
+        told.unlink()
+        await pilot.press("slash", *"broke 7", "enter")
+        await until(pilot, lambda: not document._searching and not document.places)
+        await until(pilot, lambda: "cannot be read" in inside(document))
+        assert f"nothing found; entries that cannot be read: {every}" in inside(document)
+        assert str(document.border_title) == f"Transcript  0 entries, {every} not read"
+        story(told)
+        await pilot.press("1", "slash", *"broke 7", "enter")
+        await until(pilot, lambda: len(document.places) == 1 and not document._searching)
+        assert str(document.border_title) == "Transcript  1 entry"
+
+
 async def test_the_place_stays_while_the_log_grows(app_on: Callable[..., NooscopeApp], told: Path) -> None:
     app = app_on(told)
     async with app.run_test(size=(100, 24)) as pilot:

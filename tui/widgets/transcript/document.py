@@ -76,11 +76,12 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
 
     @dataclass
     class Listed(Message):
-        """How many entries are shown, of how many; `searched` is how far a search has come."""
+        """How many entries are shown, of how many; how far a search has come, and what it could not read."""
 
         shown: int
         total: int
         searched: float = 1.0
+        unread: int = 0
 
     @dataclass
     class Read(Message):
@@ -95,6 +96,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
 
         wanted: TranscriptFilter
         places: list[int]
+        unread: int
         upto: int
         total: int
         recording: Timeline
@@ -108,7 +110,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         self._playhead = -1
         self._anchor: Anchor = "top"
         self._entries = Entries()
-        self._searching = False
+        self._searching, self._unread = False, 0
         self._shown: list[int] = []
         """The entry of each line in sight."""
 
@@ -153,7 +155,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
 
     def _start_over(self) -> None:
         self._scroll.clear()
-        self._upto, self._searching = 0, False
+        self._upto, self._unread, self._searching = 0, 0, False
         self._playhead = -1 if self.view is None else self.view.index - 1
         if self.view is not None and self.recording is not None:
             self._take_in(self.view)
@@ -166,7 +168,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         total = min(view.total, len(recording.events))
         if total < self._upto:
             self._scroll.clear()
-            self._upto = 0
+            self._upto = self._unread = 0
         if total > self._upto:
             found = entries(recording.events, self._upto, total, self.chosen)
             if self.chosen.text and (found or not self._upto):
@@ -190,7 +192,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
             ):
                 self.go(self._cursor, middle=True)
         searched = self._upto / max(1, view.total) if view is not None and self._searching else 1.0
-        self.post_message(self.Listed(len(self._scroll.places), self._upto, searched))
+        self.post_message(self.Listed(len(self._scroll.places), self._upto, searched, self._unread))
 
     @work(thread=True, exclusive=True, group="search")
     def _search(
@@ -200,22 +202,24 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         worker = get_current_worker()
         for start in range(0, max(1, len(places)), _BATCH):
             some = places[start : start + _BATCH]
-            found = [
-                place
-                for place in some
-                if not worker.is_cancelled
-                and holds(recording.events[place], reader.words(recording.events[place]), wanted.text)
-            ]
-            if worker.is_cancelled:
-                return
+            found, unread = list[int](), 0
+            for place in some:
+                if worker.is_cancelled:
+                    return
+                words = reader.words(recording.events[place])
+                if holds(recording.events[place], words, wanted.text):
+                    found.append(place)
+                elif words.fault:
+                    unread += 1
             upto = some[-1] + 1 if start + _BATCH < len(places) else total
-            self.post_message(self.Found(wanted, found, upto, total, recording))
+            self.post_message(self.Found(wanted, found, unread, upto, total, recording))
 
     def on_document_found(self, message: Found) -> None:
         message.stop()
         if message.wanted == self.chosen and message.recording is self.recording and self._searching:
             self._scroll.extend(message.places, message.recording.events)
             self._upto = message.upto
+            self._unread += message.unread
             self._searching = message.upto < message.total
             self._settle()
             self.redraw()
@@ -224,6 +228,8 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         recording = self.recording
         if recording is None or not self._scroll.places:
             self._shown = []
+            if self._unread:
+                return [[(f"nothing found; entries that cannot be read: {self._unread:,}", "alert")]]
             said = "searching" if self._searching else "nothing to show" if self.chosen != ALL else self.EMPTY
             return [[(said, "quiet")]]
         self._entries.reader(view)
