@@ -178,4 +178,4 @@ class ProfileFiles(NamedTuple):
                 for path, text in files.items():
                     chain.write(path, text.encode())
         except OSError as error:
-            raise StoreError(f"cannot be saved: {error}") from error
+            raise StoreError(f"cannot be saved ({error.strerror})") from error

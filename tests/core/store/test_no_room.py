@@ -21,6 +21,7 @@ from core.store.bookmarks import Bookmark, Bookmarks
 from core.store.compensation import Chain, Journal
 from core.store.labels import Label, Labels
 from core.store.permits import PermitEntry, PermitJournal
+from core.store.profile_files import ProfileFiles
 from core.store.said import Said, SaidStore
 from core.store.trails import TrailStore
 from core.telemetry.inbox import Inbox
@@ -172,3 +173,9 @@ def test_moments_of_the_person_that_find_no_room_are_told_in_plain_words(tmp_pat
             write()
         assert str(told.value).endswith(" cannot be written (File too large)"), what
         assert str(told.value).count(str(tmp_path)) == 1, what
+
+
+def test_a_profile_that_finds_no_room_is_told_in_plain_words(tmp_path: Path) -> None:
+    files = ProfileFiles(tmp_path / "settings.toml", tmp_path, tmp_path / "chains")
+    with room(0), pytest.raises(StoreError, match=r"^cannot be saved \(File too large\)$"):
+        files.save_profile("mine", "", {"receptor.ambient.offset.frustration": 0.3}, "user")
