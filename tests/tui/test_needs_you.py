@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from pathlib import Path
 
@@ -10,12 +11,13 @@ import pytest
 from core.live.source import Target
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
-from tests.core.logs.log_lines import call, prompt, result
+from tests.core.logs.log_lines import START, call, prompt, result
 from tests.tui.conftest import shown
 from tui.app import NooscopeApp
 from tui.feed.messages import Seek, StepBy
 from tui.feed.notices import Terminal
 from tui.feed.view import View
+from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.now_strip import NowStrip
 
 
@@ -98,3 +100,28 @@ async def test_a_question_is_not_lost_where_the_playhead_is_held(home: Path, sti
         await pilot.press("space")
         view = await shown(app, pilot, lambda view: view.mode == "paused")
         assert view.status is not None and view.status.word == "needs you"
+
+
+async def test_who_looks_back_is_told_that_the_session_needs_them_now(home: Path, still: Settings) -> None:
+    log, now = home / "log.jsonl", time.time() - START
+    log.write_bytes(prompt(now - 60) + call(now - 50, "c1") + result(now - 40, "c1") + prompt(now - 30))
+    app = NooscopeApp(Target(log), still, theme_folder=home / "themes")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot, lambda view: view.loading is None and view.total > 2)
+        app.post_message(Seek(2))
+        view = await shown(app, pilot, lambda view: view.index == 2)
+        assert view.edge is None
+        with log.open("ab") as file:
+            file.write(call(now - 20, "q1", tool="AskUserQuestion"))
+        view = await shown(app, pilot, lambda view: view.edge is not None)
+        assert view.index == 2 and view.status is not None and not view.status.needs_you
+        header = app.screen.query_one(StatusHeader)
+        for width in (40, 78, 118):
+            assert "now ▲ needs you" in "".join(piece for piece, _ in header.lines(view, width, 1)[0])
+        await pilot.press("end")
+        view = await shown(app, pilot, lambda view: view.index == view.total)
+        assert view.edge is None and view.status is not None and view.status.needs_you
+        with log.open("ab") as file:
+            file.write(result(now - 10, "q1"))
+        app.post_message(Seek(2))
+        await shown(app, pilot, lambda view: view.index == 2 and view.total > 5 and view.edge is None)

@@ -111,6 +111,7 @@ class Feed:
         """Calls without an answer at the end of the log."""
         self._held: tuple[Event, ...] = ()
         self._words = WordsAtPlayhead()
+        self._edge: Status | None = None
         self._ending: View | None = None
         """The end of a long log, shown until all of it has been read."""
         self._pace = Pace(settings.screen)
@@ -358,6 +359,7 @@ class Feed:
         view = replace(
             worded,
             status=self._status(driver, worded, loading),
+            edge=self._edge,
             in_flight=tuple(one.tool for one in self._waiting)
             if self._head.following and not self._late
             else (),
@@ -375,7 +377,7 @@ class Feed:
 
     def _status(self, driver: Driver, view: View, loading: float | None) -> Status | None:
         """At the live edge as the log's open calls tell; elsewhere as the recording does."""
-        told = status_with_need(view)
+        told, self._edge = status_with_need(view), None
         if not self.target.live:
             return told
         at_edge = self._head.following or self._head.index >= self._head.total
@@ -383,7 +385,10 @@ class Feed:
             return self._unread() if at_edge else told
         status = self._words.hide_in(driver.status(self._wall()))
         driver.ring(status)
-        return status if at_edge else told
+        if at_edge:
+            return status
+        self._edge = status if status.level == 3 and not status.stale else None
+        return told
 
     def _unread(self) -> Status:
         """All that can be said while part of the log is unread."""

@@ -79,6 +79,8 @@ class View(Struct, frozen=True):
     """Tokens a minute, lately."""
     status: Status | None = None
     """How the session stands at the moment shown."""
+    edge: Status | None = None
+    """How it stands now, where another moment is shown and it needs a person now."""
     hooks: HookSigns | None = None
     """What the session's hooks tell now, wherever the playhead is; None where none has called."""
     in_flight: tuple[str, ...] = ()

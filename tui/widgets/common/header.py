@@ -42,6 +42,7 @@ class StatusHeader(Panel, can_focus=False):
 ## Status
 
 `◉ LIVE` follows the log, `‖ PAUSED` holds while the recording goes on, `▷ REPLAY` plays it.
+`now ▲ needs you`: so it stands at the newest event while an older one is shown; `end` goes there.
 `LIVE, 10,240 events behind`: the log grows faster than it is read, so what is shown is not the newest.
 State: `▲` stuck, `◆` deep work, `○` exploring, `◇` delegating, `·` idle.
 Context is the share of the way to compaction, and the turns left until then at the usual pace.
@@ -160,8 +161,9 @@ def _who(view: View) -> list[Line]:
 
 
 def _alarm(view: View) -> list[Line]:
-    """What happened to the log."""
-    return [[(f"! {plain(view.notice, 60)}", "alert")]] if view.notice else []
+    """What happened to the log, and that the person is needed now while another moment is shown."""
+    needed: list[Line] = [[(f"now {view.edge.glyph} {view.edge.word}", "alert")]] if view.edge else []
+    return [*needed, [(f"! {plain(view.notice, 60)}", "alert")]] if view.notice else needed
 
 
 def _notice(view: View) -> list[Line]:
