@@ -14,7 +14,7 @@ from core.events import Prompt
 from core.hooks.install import Installer
 from core.intake.place import IntakeFolder
 from core.store import atomic
-from core.store.compensation import Chain, Journal
+from core.store.compensation import Chain, ChainEntry, Journal
 from core.store.permits import PermitEntry, PermitJournal
 from core.store.said import Said, SaidStore
 from core.telemetry.inbox import Inbox
@@ -95,12 +95,12 @@ def test_a_chain_is_undone_though_its_log_cannot_be_written(
     old.write_bytes(b"old")
     add, count = Journal.add, 0
 
-    def full(self: Journal, entry: object) -> None:
+    def full(self: Journal, entry: ChainEntry) -> None:
         nonlocal count
         count += 1
         if count >= failing:
             raise OSError(errno.ENOSPC, "No space left on device")
-        add(self, entry)  # type: ignore[arg-type]
+        add(self, entry)
 
     monkeypatch.setattr(Journal, "add", full)
     done = False
