@@ -88,11 +88,13 @@ class Tail(ABC):
 
     def finish(self) -> list[Event]:
         """What only the end of the log completes; nothing is read after it."""
+        if not self._in_run:
+            return []
         return [event for event in finish(self._reader, self.log.path) if self.passed.new(event)]
 
     def held(self) -> list[Event]:
         """What the log has begun and not ended: open calls, a last turn; reading on is not touched by it."""
-        return held(self._reader, self.log.path)
+        return held(self._reader, self.log.path) if self._in_run else []
 
     def in_flight(self) -> list[ToolUse]:
         """Calls begun but not answered yet, for showing only: reading on is not touched by it."""
@@ -107,8 +109,13 @@ class Tail(ABC):
         for event in feed(self._reader, record):
             if isinstance(event, SessionStart) and event.agent == MAIN:
                 self._run += 1
-            if self.log.run in (None, self._run) and self.passed.new(event):
+            if self._in_run and self.passed.new(event):
                 yield event
+
+    @property
+    def _in_run(self) -> bool:
+        """Whether the log is at its session; what stands before any start belongs to the first."""
+        return self.log.run in (None, max(self._run, 0))
 
     def _again(self, kit: Kit) -> None:
         """From the log's start, with a new reader."""

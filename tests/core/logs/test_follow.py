@@ -157,6 +157,26 @@ def test_sessions_whose_lines_stand_between_each_other_are_followed_apart(tmp_pa
         assert kit.diagnostics.counts == later.diagnostics.counts == {"not JSON": 1}
 
 
+_TWO_CHATS = b"""{"role":"user","content":"go"}[{"role":"user","content":"on"}]
+{"role":"assistant","content":"","tool_calls":[{"id":"c","function":{"name":"bash","arguments":"{}"}}]}"""
+_BEFORE_ANY_START = b"""{"kind":"prompt","at":1,"session":"a","characters":2,"call":"00000000000000ff"}
+{"at":2,"session":"a","tool":"bash"}{"at":3,"session":"b","tool":"bash"}{"at":4,"session":"c","tool":"bash"}"""
+
+
+@pytest.mark.parametrize("data", [_TWO_CHATS, _BEFORE_ANY_START], ids=["chats", "open events"])
+def test_sessions_that_begin_on_one_line_are_followed_apart(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_bytes(data + b"\n")
+    found = sessions([path], fresh_kit())
+    assert [session.logs[0].run for session in found] == list(range(len(found))) != [0]
+    for session in found:
+        follower = Follower(session, fresh_kit())
+        told = follower.poll()
+        held = follower.held()
+        whole = list(read_session(session, fresh_kit()))
+        assert told + held == told + follower.finish() == whole
+
+
 @pytest.mark.parametrize("chunk", [4096, 65536])
 def test_a_long_line_over_many_chunks_arrives_once(tmp_path: Path, chunk: int) -> None:
     path = tmp_path / "s-1.jsonl"
