@@ -5,14 +5,14 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from textual.app import App
 from textual.binding import Binding
 from textual.dom import DOMNode
-from textual.keys import REPLACED_KEYS, Keys
+from textual.keys import Keys, _character_to_key
 
 from tui.feed.notices import tell_faults
 
@@ -20,6 +20,7 @@ _PLACES = ("tui.screens", "tui.widgets")
 _MODIFIERS = frozenset(("ctrl", "shift", "alt", "super", "hyper", "meta"))
 _KEY = "one is called x, X, f7, ctrl+x or slash"
 _NAMED = frozenset(key.value for key in Keys)
+_CHARACTERS = 1 << 16
 
 
 def key_ids() -> tuple[str, ...]:
@@ -68,16 +69,13 @@ def _is_key(name: str) -> bool:
     *modifiers, key = name.split("+") if len(name) > 1 else [name]
     if not _MODIFIERS.issuperset(modifiers):
         return False
-    return len(key) == 1 or key in _NAMED or _is_character(key)
+    return len(key) == 1 or key in _NAMED or key in _characters()
 
 
-def _is_character(key: str) -> bool:
-    """Whether a key is called by what its character is called."""
-    try:
-        unicodedata.lookup(key.replace("_", " "))
-    except KeyError:
-        return key in REPLACED_KEYS
-    return True
+@cache
+def _characters() -> frozenset[str]:
+    """What the keys of single characters are called."""
+    return frozenset(_character_to_key(chr(number)) for number in range(_CHARACTERS))
 
 
 def _ids(kind: type[DOMNode]) -> Iterator[str]:

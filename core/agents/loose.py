@@ -252,7 +252,7 @@ class LooseReader(AgentReader, PausingReader):
         self.session = session or self.session
         if told.get("project"):
             self.calls.project = told["project"]
-        if self.clock.made_up:
+        if self.clock.made_up or told.get("synthetic_time"):
             left = {*told.get("untold", self.untold), "times"}
             told |= {"synthetic_time": True, "untold": tuple(one for one in MATTERS if one in left)}
         return SessionStart(

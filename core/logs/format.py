@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import msgspec
 
+from core.events import Where
+from core.logs.glued import glued
 from core.logs.reader import Reader
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ _ESCAPED = re.compile(
     rb"(?<!\\)((?:\\\\)*)\\u00(2[013-9a-fA-F]|[346][0-9a-fA-F]|5[0-9abABd-fD-F]|7[0-9a-eA-E])"
 )
 """A printable character of ASCII as an escape, but for the quote and the backslash."""
+
+_NOWHERE = Where("")
 
 Style = Literal["lines", "document", "folder", "database"]
 
@@ -34,9 +38,12 @@ class _Objects(Sequence[dict[str, Any]]):
 
     def _find(self, most: int | None) -> list[dict[str, Any]]:
         while self._left and (most is None or len(self._found) < most):
-            found = _object(self._left.pop())
+            line = self._left.pop()
+            found = _object(line)
             if found is not None:
                 self._found.append(found)
+            else:
+                self._left += [part for part, _ in reversed(glued(line, _NOWHERE))]
         return self._found
 
     def __len__(self) -> int:

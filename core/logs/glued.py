@@ -9,7 +9,8 @@ from core.events import Where
 
 _SEAM = re.compile(rb"\}[\0 \t\r]*[^\0 \t\r]")
 _BLANK = re.compile(r"[\0 \t\r]*")
-_scan = json.JSONDecoder(strict=False).raw_decode
+_scan = json.JSONDecoder(parse_int=len, strict=False).raw_decode
+"""Only where an object ends matters, and a number may have more digits than Python turns into one."""
 
 
 def glued(record: bytes, where: Where) -> list[tuple[bytes, Where]]:

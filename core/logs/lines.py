@@ -147,11 +147,11 @@ class LineCutter:
         if length - given > self._longest:
             self._note(number, "line too long")
             return None
-        return _trimmed(piece, offset + given, number, self._note)
+        return _trimmed(piece, offset + given, number, _unnoted if given else self._note)
 
 
 def _unnoted(_number: int, _reason: str) -> None:
-    """What is wrong with a line is noted once it has ended."""
+    """Of a line that has not ended nothing is wrong yet, nor is a blank one behind an object."""
 
 
 def _is_object(data: bytes) -> bool:
@@ -164,7 +164,7 @@ def _is_object(data: bytes) -> bool:
 
 def _trimmed(piece: bytes, offset: int, number: int, note: Note) -> Line | None:
     """What a line holds, with nothing blank around it; None where that is nothing."""
-    start = len(_MARK) if number == 1 and piece.startswith(_MARK) else 0
+    start = len(_MARK) if not offset and piece.startswith(_MARK) else 0
     body = piece[start:].lstrip(b"\0 \t\r")
     start = len(piece) - len(body)
     body = body.rstrip(b"\0 \t\r")

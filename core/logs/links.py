@@ -21,6 +21,7 @@ from core.logs.envelope import (
     read_envelope,
 )
 from core.logs.finder import Finder
+from core.logs.glued import glued
 from core.logs.reader import Kit
 from core.logs.records import Log, Record, reason, records
 from core.logs.session import LogSession
@@ -119,7 +120,7 @@ def _in_order(place: Path | Log, kit: Kit, lines: LineSettings | None) -> Iterat
             for entry in _entries(record):
                 yield reader.read(entry)
         else:
-            yield reader.read(record)
+            yield from reader.read_all(record)
 
 
 def _found(path: Path, kit: Kit, lines: LineSettings) -> Log | None:
@@ -147,6 +148,21 @@ class LinkReader:
         self._prefix = f"{log.agent}#" if self._side else "#"
         self.last: str | None = None
         self._at = 0.0
+        self._behind = ""
+
+    def read_all(self, record: Record) -> Iterator[Link]:
+        """The links of a line, one of each object that stands on it."""
+        last = self.last
+        found = self.read(record)
+        parts = glued(record.data, record.where) if found.kind == "unreadable" else []
+        if not parts:
+            yield found
+            return
+        self.last = last
+        for number, (data, place) in enumerate(parts):
+            self._behind = f".{number}" if number else ""
+            yield self.read(Record(data, place, record.line))
+        self._behind = ""
 
     def read(self, record: Record) -> Link:
         """The record's link; what is no JSON object is kept by its place."""
@@ -166,7 +182,7 @@ class LinkReader:
         return self.link(record, self.name(record), self.last, kind, "main", message)
 
     def name(self, record: Record) -> str:
-        return f"{self._prefix}{record.where.entry or record.line}"
+        return f"{self._prefix}{record.where.entry or record.line}{self._behind}"
 
     def aside(self, record: Record, kind: LinkKind) -> Link:
         return self.link(record, self.name(record), self.last, kind, "aside")

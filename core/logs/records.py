@@ -13,6 +13,7 @@ from core.events import MAIN, Event, Where
 from core.logs.diagnostics import Diagnostics
 from core.logs.event_redaction import clean
 from core.logs.format import Format
+from core.logs.glued import glued
 from core.logs.lines import Line, Passes, line_batches, opened, take
 from core.logs.reader import Reader
 from core.logs.rows_read import RowsRead
@@ -52,6 +53,10 @@ class Record(NamedTuple):
     data: bytes
     where: Where
     line: int
+
+
+class _Named(msgspec.Struct):
+    session: Any = None
 
 
 def records(
@@ -190,32 +195,27 @@ def _lines(
 
     for found in line_batches(log.path, note, lines.longest, lines.chunk, log.start, log.line, passes):
         over = log.end is not None and found[-1].offset >= log.end
-        if over or log.session:
-            found = [line for line in found if _belongs(line, log)]
-        if found:
-            yield [
-                _make(Record, (data, Where(file, offset, len(data)), number))
-                for data, offset, number in found
-            ]
+        if over:
+            found = [line for line in found if log.end is None or line.offset < log.end]
+        told = [
+            _make(Record, (data, Where(file, offset, len(data)), number)) for data, offset, number in found
+        ]
+        if log.session:
+            told = [own for record in told for own in own_records(record, log.session)]
+        if told:
+            yield told
         if over:
             return
 
 
-def _belongs(line: Line, log: Log) -> bool:
-    before_end = log.end is None or line.offset < log.end
-    return before_end and (not log.session or _tells_of(line.data, log.session))
-
-
-class _Named(msgspec.Struct):
-    session: Any = None
-
-
-def _tells_of(data: bytes, session: str) -> bool:
-    """Whether a line names this session; one that cannot be read is looked at, to be counted."""
+def own_records(record: Record, session: str) -> list[Record]:
+    """What of a line names this session; one that cannot be read is looked at, to be counted."""
     try:
-        return str(msgspec.json.decode(data, type=_Named).session) == session
+        named = str(msgspec.json.decode(record.data, type=_Named).session)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return True
+        parts = [Record(data, place, record.line) for data, place in glued(record.data, record.where)]
+        return [own for part in parts for own in own_records(part, session)] if parts else [record]
+    return [record] if named == session else []
 
 
 def _count(reader: Reader, file: str, line: int, fault: Exception) -> None:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.events import MAIN, Event, SessionStart, ToolUse
-from core.logs.lines import LineCutter
+from core.logs.lines import Line, LineCutter
 from core.logs.log_files import HeldLog
 from core.logs.reader import Kit, Reader
-from core.logs.records import Log, Record, feed, finish, held, line_record, reason
+from core.logs.records import Log, Record, feed, finish, held, line_record, own_records, reason
 from core.logs.session import identity
 from core.settings.logs import LineSettings
 
@@ -95,11 +95,13 @@ class Tail(ABC):
 
     def finish(self) -> list[Event]:
         """What only the end of the log completes; nothing is read after it."""
+        if not self._in_run:
+            return []
         return [event for event in finish(self._reader, self.log.path) if self.passed.new(event)]
 
     def held(self) -> list[Event]:
         """What the log has begun and not ended: open calls, a last turn; reading on is not touched by it."""
-        return held(self._reader, self.log.path)
+        return held(self._reader, self.log.path) if self._in_run else []
 
     def in_flight(self) -> list[ToolUse]:
         """Calls begun but not answered yet, for showing only: reading on is not touched by it."""
@@ -114,8 +116,13 @@ class Tail(ABC):
         for event in feed(self._reader, record):
             if isinstance(event, SessionStart) and event.agent == MAIN:
                 self._run += 1
-            if self.log.run in (None, self._run) and self.passed.new(event):
+            if self._in_run and self.passed.new(event):
                 yield event
+
+    @property
+    def _in_run(self) -> bool:
+        """Whether the log is at its session; what stands before any start belongs to the first."""
+        return self.log.run in (None, max(self._run, 0))
 
     def _again(self, kit: Kit) -> None:
         """From the log's start, with a new reader."""
@@ -198,7 +205,7 @@ class LineTail(Tail):
     def finish(self) -> list[Event]:
         """The unended last line taken as a line, and what the end completes."""
         line = self._cutter.rest()
-        events = list(self._news(line_record(self._file, line))) if line is not None else []
+        events = list(self._told(line)) if line is not None else []
         return events + super().finish()
 
     def _read_named(self) -> Iterator[Event]:
@@ -220,18 +227,24 @@ class LineTail(Tail):
             self._in_flight = None
             for line in lines:
                 self.place = line.offset + len(line.data) + 1
-                yield from self._news(line_record(self._file, line))
-        last = self._cutter.whole()
+                yield from self._told(line)
+        last = None if self.log.format.opening else self._cutter.whole()
         if last is not None:
             self.place = self._cutter.position
-            yield from self._news(line_record(self._file, last))
+            yield from self._told(last)
+
+    def _told(self, line: Line) -> Iterator[Event]:
+        """What a line tells of this session."""
+        record = line_record(self._file, line)
+        for own in own_records(record, self.log.session) if self.log.session else [record]:
+            yield from self._news(own)
 
     def _leave(self) -> Iterator[Event]:
         """Go from a file that lost its name: its last line will not be ended any more."""
         self._held = None
         line = self._cutter.rest()
         if line is not None:
-            yield from self._news(line_record(self._file, line))
+            yield from self._told(line)
 
     def _from_copy(self) -> Iterator[Event]:
         """What was written between the last look and the moment the log was copied and cut, from the copy."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.store.reading_cache import ReadingCache
 
-VERSION = 11
+VERSION = 12
 """Raised when the same log gives something else."""
 
 T = TypeVar("T")

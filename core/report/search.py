@@ -28,6 +28,7 @@ from core.logs.diagnostics import Diagnostics
 from core.logs.discovery import describe_sessions
 from core.logs.excerpt import Documents
 from core.logs.found import Found
+from core.logs.glued import glued
 from core.logs.records import Log, Record, records
 from core.logs.redaction import redact, redact_torn
 from core.logs.session import LogSession
@@ -214,8 +215,7 @@ class _Reading:
 
     def words(self) -> Iterator[tuple[WordPlace, str]]:
         """Each place with its words, redacted; a line that is not whole yet is left for the next time."""
-        for record in records(self._log, Diagnostics(), self._lines):
-            value = decode(record.data)
+        for record, value in self._decoded():
             if value is None and not self._log.format.opening:
                 continue
             at = record_time(value)
@@ -228,6 +228,16 @@ class _Reading:
                 said = "\n".join(text for _, text in pieces)
                 if said and self._is_new(said) and not self._is_known_title(value, said):
                     yield place, said + _parts(said)
+
+    def _decoded(self) -> Iterator[tuple[Record, Any]]:
+        """The log's records with what they hold; objects on one line one after another."""
+        for record in records(self._log, Diagnostics(), self._lines):
+            value = decode(record.data)
+            parts = glued(record.data, record.where) if value is None else []
+            if not parts:
+                yield record, value
+            for data, place in parts:
+                yield Record(data, place, record.line), decode(data)
 
     def _entries(self, record: Record, value: Any) -> Iterator[tuple[WordPlace, list[RecordText]]]:
         where = record.where

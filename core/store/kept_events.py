@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.settings.logs import LineSettings
 
-VERSION = 8
+VERSION = 9
 """Raised when the same log gives other events."""
 _LEAST = 100_000
 """Bytes of a log that is worth keeping."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.keys import _character_to_key
 
 from core.settings import Settings
 from tests.tui.conftest import shown, until
@@ -24,6 +25,17 @@ def test_every_screen_and_panel_has_its_ids_there() -> None:
 @pytest.mark.parametrize("keys", ["z", "Z", "f7", "ctrl+x", "slash", "/", "+", "full_stop", "f7, ctrl+right"])
 def test_what_a_key_may_be_called(keys: str) -> None:
     assert keymap_faults({"play.start": keys}) == []
+
+
+@pytest.mark.parametrize("character", [chr(number) for number in range(33, 127) if chr(number) != ","])
+def test_every_character_may_be_called_by_its_sign_or_its_name(character: str) -> None:
+    named = _character_to_key(character)
+    assert keymap_faults({"play.start": f"{character}, {named}, ctrl+{named}"}) == []
+
+
+@pytest.mark.parametrize("key", ["SPACE", "Escape", "esc", "del", "reverse_solidus", "full stop", "pgup"])
+def test_what_no_key_is_called(key: str) -> None:
+    assert keymap_faults({"play.start": key}) == [f"screen.keymap: play.start: {key} is no key; {_KEY}"]
 
 
 @pytest.mark.parametrize(

@@ -241,6 +241,8 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
             fault = str(error)
         if not worker.is_cancelled:
             self.post_message(self.Reading(1, 1, fault))
+        elif self._room is not None:
+            self._room.cleanup()
 
     def _fill_from(
         self, tree: LogTree, names: Sequence[SessionName], progress: Callable[[int, int], None]
@@ -249,6 +251,8 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
         try:
             fill_index(self._index, tree, names, progress)
         except (StoreError, OSError):
+            if self._room is not None:
+                raise
             self._index.clear_blank()
             self._room = tempfile.TemporaryDirectory(prefix="nooscope-", ignore_cleanup_errors=True)
             self._index = WordIndex(Path(self._room.name) / "words.db")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from core.agents.advice import ADVICE_BYTES, is_advice
 from core.agents.claude_code.lines import ClaudeLine, Queued, read_part
 from core.agents.claude_code.subagents import is_agent_progress
@@ -32,7 +34,7 @@ _BEFORE = len(_PROGRESS)
 _DATA = b'{"type":"'
 _AGENTS = _DATA + b"agent_progress"
 _ATTACHMENT = _TYPE + b'attachment"'
-_GLUED = b'}{"'
+_glued = re.compile(rb'\}[\0 \t\r]*\{[\0 \t\r]*"').search
 """How a line goes on that may hold another object behind the first; no text holds it but at its end."""
 
 
@@ -41,6 +43,11 @@ def passes(record: bytes) -> bool:
 
     Only a quicker way to what `matters` says of the decoded line, for lines as Claude Code writes them.
     """
+    return _begins_idly(record) and _glued(record) is None
+
+
+def _begins_idly(record: bytes) -> bool:
+    """Whether the first object of a line tells nothing."""
     inside = record.find(b"{", 1, 1000)
     if inside > _BEFORE:
         named = record[inside - _BEFORE : inside]
@@ -54,7 +61,7 @@ def passes(record: bytes) -> bool:
     if at == 1:
         kind = record[9 : record.find(b'"', 9, 64)]
         if kind in _PASSED_OVER:
-            return _GLUED not in record
+            return True
         sign = _SIGNS.get(kind)
         return sign is not None and sign not in record and b"\\u" not in record
     if at < 0 or not record.startswith(_ATTACHMENT, at):

@@ -12,6 +12,7 @@ from core.agents.registry import make_kit
 from core.agents.words import words_of
 from core.events import Event, Prompt, SessionStart, Turn, Where
 from core.logs.finder import sessions
+from core.logs.follow import Follower
 from core.logs.session import LogSession, log_events, read_session
 from core.report.closing import Close, last_word
 from core.settings import Settings
@@ -88,6 +89,20 @@ def test_the_story(tmp_path: Path) -> None:
     assert (turn.input_tokens, turn.cache_read, turn.output_tokens, turn.cost) == (1300, 1200, 300, 0.02)
     assert len(_of(Prompt, list(log_events(second.logs[0], kit, LineSettings())))) == 1
     assert kit.diagnostics.total == 0
+
+
+def test_a_line_of_json_is_read_when_it_has_ended(tmp_path: Path) -> None:
+    path = tmp_path / ".aider.chat.history.md"
+    told = f"{_START}{_ASKED}\n"
+    path.write_text(told + '{"a": 1}')
+    kit = make_kit()
+    session = sessions([path], kit)[0]
+    follower = Follower(session, kit)
+    events = follower.poll()
+    path.write_text(told + '{"a": 1}# aider chat started at 2026-03-02 08:00:00\n' + _TOKENS)
+    events += [*follower.poll(), *follower.finish()]
+    assert events == list(read_session(session, kit))
+    assert len(_of(SessionStart, events)) == 1
 
 
 def test_a_prompt_that_is_the_last_line_is_not_lost() -> None:

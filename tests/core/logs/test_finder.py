@@ -62,6 +62,13 @@ def test_a_name_says_nothing(tmp_path: Path) -> None:
     assert uses(events_of(log)) == ["t0", "t1"]
 
 
+def test_a_log_is_known_though_its_only_line_holds_several_objects(tmp_path: Path) -> None:
+    path = tmp_path / "s-1.jsonl"
+    path.write_bytes(logs.session(2).replace(b"\n", b""))
+    [session] = sessions([path], make_kit())
+    assert session.tool == "claude-code"
+
+
 def test_a_packed_log_reads_like_a_plain_one_and_does_not_count_beside_it(tmp_path: Path) -> None:
     plain, packed = tmp_path / "s-1.jsonl", tmp_path / "s-1.jsonl.zst"
     packed.write_bytes(compress(logs.session(4)))

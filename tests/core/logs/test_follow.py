@@ -107,6 +107,76 @@ def test_objects_on_one_line_are_read_one_after_another(tmp_path: Path) -> None:
     assert kit.diagnostics.counts == {"not JSON": 2, "only NUL bytes": 1}
 
 
+_IDLE = (
+    b'{"type":"summary","summary":"an aside"}',
+    b'{"type":"progress","data":{"type":"hook_progress"},"uuid":"p"}',
+    b'{"parentUuid":null,"type":"progress","data":{"type":"bash_progress"},"uuid":"p"}',
+    b'{"type":"queue-operation","operation":"enqueue","content":"hey"}',
+    b'{"parentUuid":null,"type":"attachment","attachment":{"type":"x"},"uuid":"a"}',
+    b'{"type":"file-history-snapshot","snapshot":{"a":{}}}',
+    b'{"n":' + b"1" * 5000 + b"}",
+)
+
+
+@pytest.mark.parametrize("blank", [b"", b" ", b"\0\0", b"\t\r"])
+@pytest.mark.parametrize("first", _IDLE, ids=range(len(_IDLE)))
+@pytest.mark.parametrize("behind", [logs.prompt(9, "behind it"), b"\n"], ids=["prompt", "nothing"])
+def test_what_stands_behind_an_object_is_told_alike_live_and_later(
+    tmp_path: Path, first: bytes, blank: bytes, behind: bytes
+) -> None:
+    path = tmp_path / "s-1.jsonl"
+    data = first + blank + behind
+    path.write_bytes(data + logs.session(1))
+    kit = fresh_kit()
+    [session] = sessions([path], kit)
+    whole = list(read_session(session, kit))
+    path.write_bytes(first)
+    follower = Follower(session, fresh_kit())
+    told = follower.poll()
+    append(path, data[len(first) :] + logs.session(1))
+    assert told + follower.poll() + follower.finish() == whole
+    assert follower.kit.diagnostics.counts == kit.diagnostics.counts
+    behind_it = [event for event in whole if isinstance(event, Prompt) and event.characters == 9]
+    assert len(behind_it) == (behind != b"\n")
+
+
+def test_sessions_whose_lines_stand_between_each_other_are_followed_apart(tmp_path: Path) -> None:
+    rows = [
+        b'{"at":%d,"session":"s%d","tool":"bash","exit_code":0}' % (at, at % 2) for at in range(1000, 1009)
+    ]
+    path = tmp_path / "runs.jsonl"
+    path.write_bytes(b"\n".join(rows[:-3]) + b"\n" + rows[-3] + rows[-2] + b" " + rows[-1] + b"\nno json\n")
+    found = sessions([path], fresh_kit())
+    assert [session.id for session in found] == ["s0", "s1"]
+    for session, count in zip(found, (5, 4), strict=True):
+        kit, later = fresh_kit(), fresh_kit()
+        follower = Follower(session, kit)
+        told = [*follower.poll(), *follower.finish()]
+        assert [event.at % 2 for event in told if isinstance(event, ToolUse)] == [session.id == "s1"] * count
+        assert told == list(read_session(session, later))
+        assert kit.diagnostics.counts == later.diagnostics.counts == {"not JSON": 1}
+
+
+_TWO_CHATS = b"""{"role":"user","content":"go"}[{"role":"user","content":"on"}]
+{"role":"assistant","content":"","tool_calls":[{"id":"c","function":{"name":"bash","arguments":"{}"}}]}"""
+_BEFORE_ANY_START = b"""{"kind":"prompt","at":1,"session":"a","characters":2,"call":"00000000000000ff"}
+{"at":2,"session":"a","tool":"bash"}{"at":3,"session":"b","tool":"bash"}{"at":4,"session":"c","tool":"bash"}"""
+
+
+@pytest.mark.parametrize("data", [_TWO_CHATS, _BEFORE_ANY_START], ids=["chats", "open events"])
+def test_sessions_that_begin_on_one_line_are_followed_apart(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_bytes(data + b"\n")
+    found = sessions([path], fresh_kit())
+    assert [session.logs[0].run for session in found] == list(range(len(found))) != [0]
+    for session in found:
+        follower = Follower(session, fresh_kit())
+        told = follower.poll()
+        held = follower.held()
+        whole = list(read_session(session, fresh_kit()))
+        assert told + held == told + follower.finish() == whole
+
+
 @pytest.mark.parametrize("chunk", [4096, 65536])
 def test_a_long_line_over_many_chunks_arrives_once(tmp_path: Path, chunk: int) -> None:
     path = tmp_path / "s-1.jsonl"

@@ -137,6 +137,15 @@ def test_ends_blanks_marks_and_zeros() -> None:
     assert notes == [(5, "only NUL bytes")]
 
 
+def test_a_mark_behind_an_object_is_none() -> None:
+    notes: list[tuple[int, str]] = []
+    cutter = LineCutter(lambda number, reason: notes.append((number, reason)))
+    cutter.feed(b"{}")
+    assert cutter.whole() == Line(b"{}", 0, 1)
+    assert cutter.feed(b"\xef\xbb\xbf{}\n") == [Line(b"\xef\xbb\xbf{}", 2, 1)]
+    assert notes == []
+
+
 @pytest.mark.parametrize("sizes", [[], [1] * 200, [64, 1], [70]])
 def test_a_line_over_the_limit_is_counted_and_the_next_one_read(sizes: list[int]) -> None:
     lines, notes = cut(b"a" * 64 + b"\n" + b"b" * 65 + b"\n" + b"c\n" + b"d" * 100, sizes)

@@ -282,3 +282,21 @@ def test_moved_lines_make_no_orphans(data: st.DataObject) -> None:
     shaken = sorted(chain, key=lambda one: one.at + data.draw(st.integers(0, 20)))
     tree = ConversationTree(parents_first(shaken))
     assert (len(tree), tree.orphans, len(tree.roots), tree.repeated) == (size, 0, 1, 0)
+
+
+def test_objects_on_one_line_follow_each_other(tmp_path: Path) -> None:
+    pieces = [
+        prompt(0, uuid="a").strip(),
+        b'{"type":"summary"}',
+        b"{}",
+        call(1, "t", uuid="b", parentUuid="a"),
+    ]
+    found = read(tmp_path / "s.jsonl", "claude-code", b"".join(pieces) + b"no json\n")
+    assert shape(found) == [
+        ("a", None, "prompt"),
+        ("#1.1", "a", "entry"),
+        ("#1.2", "#1.1", "entry"),
+        ("b", "a", "answer"),
+        ("#2", "b", "unreadable"),
+    ]
+    assert [each.where.length for each in found[:3]] == [len(piece) for piece in pieces[:3]]

@@ -178,6 +178,27 @@ def test_a_line_that_is_not_whole_is_left_for_later(library: Library) -> None:
     assert len(library.find("alpha")) == 1
 
 
+def test_objects_on_one_line_are_found_each_at_its_place(library: Library) -> None:
+    first, second, half = (
+        logs.prompt(0, "alpha").strip(),
+        logs.prompt(9, "omega point").strip(),
+        b'{"type":"us',
+    )
+    path = library.put("s-1.jsonl", first)
+    library.fill()
+    path.write_bytes(first + second + half + b"\n")
+    library.fill()
+    grown = [library.find(word) for word in ("alpha", "omega")]
+    path.write_bytes(first + b" " + second + half + b"\n" + logs.prompt(10, "last"))
+    library.fill()
+    assert [[hit.snippet for hit in found] for found in grown] == [["alpha"], ["omega point"]]
+    assert [[hit.snippet for hit in library.find(word)] for word in ("alpha", "omega", "last")] == [
+        ["alpha"],
+        ["omega point"],
+        ["last"],
+    ]
+
+
 def test_a_log_that_went_away_is_not_found(library: Library) -> None:
     path = library.put("s-1.jsonl", logs.prompt(0, "alpha"))
     library.put("s-2.jsonl", logs.prompt(50, "beta", session="s-2"))

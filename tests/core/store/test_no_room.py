@@ -18,7 +18,7 @@ from core.settings import Settings
 from core.society import Society
 from core.store import atomic
 from core.store.bookmarks import Bookmark, Bookmarks
-from core.store.compensation import Chain, Journal
+from core.store.compensation import Chain, ChainEntry, Journal
 from core.store.labels import Label, Labels
 from core.store.permits import PermitEntry, PermitJournal
 from core.store.profile_files import ProfileFiles
@@ -104,12 +104,12 @@ def test_a_chain_is_undone_though_its_log_cannot_be_written(
     old.write_bytes(b"old")
     add, count = Journal.add, 0
 
-    def full(self: Journal, entry: object) -> None:
+    def full(self: Journal, entry: ChainEntry) -> None:
         nonlocal count
         count += 1
         if count >= failing:
             raise OSError(errno.ENOSPC, "No space left on device")
-        add(self, entry)  # type: ignore[arg-type]
+        add(self, entry)
 
     monkeypatch.setattr(Journal, "add", full)
     done = False

@@ -44,12 +44,11 @@ async def test_typing_a_screens_name_opens_it(log: Path, app_on: Make, typed: st
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
-        go = next(go for text, _, go in named_places(app) if text == f"Screen: {typed.split()[-1]}")
         await pilot.press("ctrl+p")
         await until(pilot, lambda: isinstance(app.screen, CommandPalette))
-        await pilot.press("escape")
-        await until(pilot, lambda: not isinstance(app.screen, CommandPalette))
-        go()
+        app.screen.query_one(CommandInput).value = typed
+        await until(pilot, lambda: app.screen.query_one(CommandList).option_count > 0)
+        await pilot.press("enter", "enter")
         await until(pilot, lambda: isinstance(app.screen, kind))
 
 
@@ -92,10 +91,9 @@ async def test_every_screen_that_is_named_opens(log: Path, app_on: Make, name: s
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
-        before = app.screen
+        kind = "WordSearchScreen" if name == "find" else f"{name.title()}Screen"
         next(go for text, _, go in named_places(app) if text == f"Screen: {name}")()
-        await until(pilot, lambda: app.screen is not before and app.screen.is_mounted)
-        await pilot.pause()
+        await until(pilot, lambda: type(app.screen).__name__ == kind and app.screen.is_mounted)
 
 
 async def test_sessions_and_events_are_found_by_name(

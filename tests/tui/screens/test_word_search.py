@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from core.errors import StoreError
+from core.store.word_index import WordIndex
 from tests.core.logs import log_lines as logs
 from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
@@ -135,3 +137,31 @@ async def test_it_never_says_that_nothing_is_found_where_logs_were_not_read(
         assert "try fewer words" not in str(line.content)
         seen = " ".join("".join(strip.text for strip in app.screen._compositor.render_strips()).split())
         assert "disk I/O error" in seen and "nothing found in the others" in seen
+
+
+async def test_nothing_is_left_of_an_index_that_was_still_filled_when_it_was_left(
+    machine: Path, log: Path, app_on: Callable[..., NooscopeApp], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places: list[Path] = []
+    left, filled = threading.Event(), threading.Event()
+
+    def fill(index: WordIndex, *_: object) -> None:
+        places.append(index.path)
+        if len(places) == 1:
+            raise StoreError("no room")
+        left.wait(20.0)
+        index.path.parent.mkdir(parents=True, exist_ok=True)
+        index.path.write_bytes(b"words")
+        filled.set()
+
+    monkeypatch.setattr(word_search, "fill_index", fill)
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("F")
+        await until(pilot, lambda: len(places) == 2)
+        folder = places[1].parent
+        await pilot.press("escape")
+        await until(pilot, lambda: not folder.exists())
+        left.set()
+        await until(pilot, lambda: filled.is_set() and not folder.exists())

@@ -77,7 +77,7 @@ applied, and nothing is kept before it is saved.
     view: var[View | None] = var(None)
     recording: var[Timeline | None] = var(None)
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.profile_files = ProfileFiles.usual()
         self._edit(Draft(Settings(), _implied))

@@ -37,7 +37,7 @@ class Effects(Vertical):
     view: var[View | None] = var(None)
     recording: var[Timeline | None] = var(None)
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.compared: WhatIfResult | None = None
         self.labels: tuple[Label, ...] = ()

@@ -49,7 +49,7 @@ every screen, **esc** there goes back to the main agent.
         Binding("end", "move(100000)", "last", id="agents.last", tooltip="The last agent", show=False),
     ]
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._ledger: AgentLedger | None = None
         self._reader = WordReader(())

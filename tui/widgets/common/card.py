@@ -32,7 +32,7 @@ class Card(Panel):
         ),
     ]
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._lines: list[Line] = []
         self._lines_for: tuple[View | None, int, bool] = (None, -1, False)

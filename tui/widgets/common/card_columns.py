@@ -67,7 +67,7 @@ class CardColumns(Widget):
 
     DEFAULT_CSS = "CardColumns { width: 1fr; height: auto; min-height: 100%; }"
 
-    def __init__(self, *children: Widget, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *children: Widget, id: str | None = None) -> None:
         super().__init__(*children, id=id)
         self._arrangement = CardColumnsLayout()
 

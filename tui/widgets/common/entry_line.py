@@ -23,7 +23,7 @@ class EntryLine(Input):
         enter: str,
         escape: str = "",
         select_on_focus: bool = False,
-        id: str | None = None,  # noqa: A002
+        id: str | None = None,
     ) -> None:
         super().__init__(placeholder=placeholder, select_on_focus=select_on_focus, id=id)
         self._enter, self._escape = enter, escape

@@ -59,7 +59,7 @@ class Panel(Widget, can_focus=True):
     recording: reactive[Timeline | None] = reactive(None)
     """Where the past is read from, never further than the view's playhead."""
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         self._edge_only = False
         super().__init__(id=id, classes=classes)
         with_kept_lines(self, self._content)

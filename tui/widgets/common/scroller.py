@@ -39,7 +39,7 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
     HEAD: ClassVar[int] = 0
     """Lines at the top that stay."""
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._inks: dict[str, Style] = {}
         self._drawn: dict[int, Line] = {}

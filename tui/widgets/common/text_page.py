@@ -15,7 +15,7 @@ TextLayout: TypeAlias = Callable[[int], list[Line]]
 class TextPage(Scroller):
     """Text that is handed in as something that can lay itself out."""
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._maker: TextLayout = lambda _: []
         self._laid: list[Line] = []

@@ -82,7 +82,7 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
     bookmarks: reactive[tuple[Bookmark, ...]] = reactive(())
     """In order of place."""
 
-    def __init__(self, gap: float = 600.0, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, gap: float = 600.0, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._gap = gap
         self._calls = CallPlaces()

@@ -74,7 +74,7 @@ Sessions at rest share one line; `h` or a click lists them. A click on a title s
     class Unfold(Message):
         """The line of the sessions at rest was clicked."""
 
-    def __init__(self, span: float, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, span: float, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._span = span
         self._items: list[Item] = []

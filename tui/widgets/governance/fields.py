@@ -208,7 +208,7 @@ Every change of affect is a link that names the hash of the one before. The link
 whenever they are shown: `✓` whole, `✗` names the first that was altered.
 """
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._checked: tuple[tuple[LineageEntry, ...], int | None] = ((), None)
 

@@ -45,7 +45,7 @@ large one is measured against that, and below 200k it is said what the usual win
 hooks, its status line tells the true one. The model's own sleep and dreams are on the mind screen.
 """
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._cuts = MarkFilter("compaction")
 

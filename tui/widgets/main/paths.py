@@ -78,7 +78,7 @@ A `*` says that it changed on disk since.
         Binding("escape", "unfilter", "All", id="paths.unfilter", tooltip="Show all paths again", show=False),
     ]
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.order: PathOrder = "heat"
         self.sought = ""

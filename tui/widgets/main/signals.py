@@ -83,7 +83,7 @@ another matter: signals say that something is unusual *for this agent*.
     everyone: reactive[bool] = reactive(True)
     """Whether entries of all agents are shown."""
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._marks_kept = MarkFilter(*KINDS)
         self._chosen: Mark | None = None

@@ -101,7 +101,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         total: int
         recording: Timeline
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._scroll = Scroll()
         self._upto = 0

@@ -44,7 +44,7 @@ Keys, tokens and passwords are taken out before it is shown. Nothing of it is ke
         place: int
         passage: Passage
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.place = -1
         """Of the event whose line is shown or on its way."""

@@ -57,7 +57,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
 
     labels: reactive[tuple[Label, ...]] = reactive(())
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._window = EventWindow(0, 0, 1)
 

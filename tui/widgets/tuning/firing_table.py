@@ -48,7 +48,7 @@ difference of the row.
 
     compared: reactive[WhatIfResult | None] = reactive(None, repaint=False)
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._listed: list[Counted] = []
         self._listed_for: object = None

@@ -98,7 +98,7 @@ A row that was taken out stays in sight as removed until that is applied, so tha
     words: reactive[str] = reactive("")
     only_changed: reactive[bool] = reactive(False)
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._opened = {group_of(FIRST)}
         self._tables: set[str] = set()

@@ -13,7 +13,7 @@ class TypeLine(EntryLine):
     offers: var[tuple[str, ...]] = var(())
     """Words that could be meant."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:
         self._stem = ""
         self._given: str | None = None
         super().__init__(enter="take it", escape="close", select_on_focus=True, id=id)
