@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from core.live.status import Status
 from core.response.interventions import Intervention, QueueReading, ToldIntervention
-from core.response.outlook import OutlookReading, Reason
+from core.response.outlook import Direction, OutlookReading, Reason
 from core.response.reaction import ResponseReading
 from tests.tui.panel_app import text, view_at
 from tests.tui.screen_app import Stage, recorded
@@ -122,6 +123,24 @@ async def test_outlook_says_direction_band_and_reasons() -> None:
     assert "▲ 9 calls failed" in shown and "▼ 4 test runs" in shown
     early = OutlookReading("too early", "too early", 0.0, 0.0, None, (), "runs")
     assert "too early" in await seen(OutlookCard, with_response(view_at(recorded(), 600), outlook=early))
+
+
+@pytest.mark.parametrize(
+    ("direction", "status", "said"),
+    [
+        ("better", Status("looping", 2, 0.0, ""), "in its counts, but now ↻ looping"),
+        ("better", Status("working", 1, 0.0, ""), ""),
+        ("worse", Status("looping", 2, 0.0, ""), ""),
+        ("better", None, ""),
+    ],
+)
+async def test_a_good_outlook_does_not_hide_that_it_is_in_trouble(
+    direction: Direction, status: Status | None, said: str
+) -> None:
+    reading = OutlookReading("20", direction, -0.9, 0.3, None, (), "runs")
+    view = replace(with_response(view_at(recorded(), 600), outlook=reading), status=status)
+    shown = await seen(OutlookCard, view)
+    assert said in shown and ("but now" in shown) == bool(said)
 
 
 async def test_learned_deltas_and_facts() -> None:

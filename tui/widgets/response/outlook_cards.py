@@ -16,6 +16,8 @@ _DIRECTIONS = {
     "usual": ("─", "goes about as usual", "plain"),
     "better": ("▼", "goes better than is usual", "confidence"),
 }
+_TROUBLE = 2
+"""The level from which a status speaks against an outlook that is good."""
 
 
 class OutlookCard(Card):
@@ -36,6 +38,9 @@ what was usual in those runs; counts that only correct others are in the shift a
         outlook = view.frame.response.outlook
         glyph, words, ink = _DIRECTIONS[outlook.direction]
         made: list[Line] = [[(f"{glyph} ", ink), (fit(words, max(1, width - 2)), ink)]]
+        if outlook.direction == "better" and view.status is not None and view.status.level >= _TROUBLE:
+            said = f"in its counts, but now {view.status.glyph} {view.status.word}"
+            made.append([(fit(f"  {said}", width), "alert")])
         if outlook.stage == "too early":
             return made
         made += [
