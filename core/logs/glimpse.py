@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -10,7 +11,7 @@ import msgspec
 
 from core.logs.agent import Location
 from core.logs.event_redaction import cleaned
-from core.logs.lines import take
+from core.logs.lines import opened, take
 from core.logs.marks import counted
 from core.logs.records import stem
 from core.logs.times import seconds
@@ -22,6 +23,8 @@ _LONG_TAILS = (65_536, 4_194_304)
 _RECORDS = 32
 _MORE = 262_144
 """Bytes of the beginning that are read where a shorter one does not name the project."""
+_WHOLE = 16 * 1024 * 1024
+"""Bytes of a document in which its session's id is looked for where its beginning does not tell it."""
 _PROJECT = ("cwd", "directory", "projectPath", "workspace")
 _HASH = "projectHash"
 _SESSION = ("sessionId", "session_id")
@@ -123,6 +126,31 @@ def _outline(head: bytes) -> dict[str, Any]:
     if not head.lstrip().startswith(b"{"):
         return {}
     found: dict[str, Any] = {}
+    for path, said in _texts(head):
+        if len(path) == 1 or (len(path) == 2 and path[0] in _HOLDERS):
+            found.setdefault(path[-1], said)
+    return found
+
+
+def told_id(path: Path, key: tuple[str, ...]) -> str:
+    """The text at a place in a document, looked for in its beginning first; blank where it has none."""
+    with opened(path) as stream:
+        head = take(stream, _HEAD)
+        found = next((said for place, said in _texts(head) if place == key), "")
+        if found or len(head) < _HEAD:
+            return found
+        rest = take(stream, _WHOLE)
+    try:
+        value = msgspec.json.decode(head + rest, type=dict[str, msgspec.Raw])
+        for name in key[:-1]:
+            value = msgspec.json.decode(value[name], type=dict[str, msgspec.Raw])
+        return str(msgspec.json.decode(value[key[-1]], type=str))
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, KeyError):
+        return ""
+
+
+def _texts(head: bytes) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every text that stands under a key in the beginning of an object, with the keys that lead to it."""
     path: list[str] = []
     key = ""
     for token in _TOKEN.finditer(head):
@@ -134,10 +162,9 @@ def _outline(head: bytes) -> dict[str, Any]:
         elif token[2]:
             key = _text(token[1])
             continue
-        elif key and (len(path) == 1 or (len(path) == 2 and path[1] in _HOLDERS)):
-            found.setdefault(key, _text(token[1]))
+        elif key:
+            yield (*path[1:], key), _text(token[1])
         key = "" if mark in (b"}", b"]", b'"') else key
-    return found
 
 
 def _first(records: list[dict[str, Any]], names: tuple[str, ...]) -> str:

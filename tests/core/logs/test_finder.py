@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections import Counter
@@ -215,6 +216,30 @@ def test_every_real_log_is_read_without_a_reader_failing(shared_data: Path) -> N
         children = {event.child for event in told if isinstance(event, AgentStart)}
         assert {log.agent for log in session.logs[1:]} <= children | {"main"}
     assert not [reason for reason in kit.diagnostics.counts if reason.startswith("not understood")]
+
+
+def test_a_session_has_the_name_that_its_log_gives_it(shared_data: Path) -> None:
+    kit = make_kit()
+    named = {
+        session.id: next(event for event in read_session(session, kit) if isinstance(event, SessionStart))
+        for session in sessions([shared_data / "real_sessions"], kit)
+    }
+    assert {name: start.session for name, start in named.items()} == {name: name for name in named}
+    assert {start.tool for start in named.values()} >= {"cline", "gemini", "opencode"}
+
+
+@pytest.mark.parametrize("before", [0, 200_000])
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_document_names_its_session_wherever_the_name_stands(
+    tmp_path: Path, before: int, cut: bool
+) -> None:
+    wrong = {"id": "m-1", "type": "user", "sessionId": "wrong", "content": "x" * before}
+    document = {"projectHash": "f" * 64, "messages": [wrong], "sessionId": "g-1", "more": "y"}
+    log = tmp_path / "session-1.two.json"
+    data = json.dumps(document).encode()
+    log.write_bytes(data[:-4] if cut else data)
+    [session] = sessions([log], make_kit())
+    assert session.id == ("session-1" if cut and before else "g-1")
 
 
 def test_merging_keeps_each_log_in_its_own_order() -> None:
