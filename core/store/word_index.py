@@ -15,7 +15,7 @@ from core.errors import StoreError
 from core.logs.log_files import is_there
 from core.store.versioned import prepare
 
-VERSION = 4
+VERSION = 5
 _TABLES = (
     """CREATE TABLE log (
         id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, path TEXT NOT NULL, session TEXT NOT NULL,
