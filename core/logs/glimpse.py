@@ -36,6 +36,8 @@ _TIME = re.compile(
     rb'"(?:timestamp|lastUpdated|created_at|updated_at|created|completed|updated|time|ts)"\s*:\s*'
     rb'(?:"([^"\\]{10,40})"|(\d{10,13}(?:\.\d+)?))'
 )
+_FIRST = 1e9
+"""Times before it, which have less than ten digits, are those of a clock that was never set."""
 _TOKEN = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|[{}\[\]]', re.DOTALL)
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -104,6 +106,7 @@ def _latest(data: bytes) -> float | None:
         at
         for written, number in _TIME.findall(data)
         if (at := seconds(written.decode("ascii", "replace") if written else float(number))) is not None
+        and at >= _FIRST
     ]
     return max(told, default=None)
 

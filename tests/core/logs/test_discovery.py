@@ -281,6 +281,13 @@ def test_a_touched_log_is_as_old_as_its_own_clock_says(tmp_path: Path) -> None:
     assert (one.last, one.active) == (NOW, True)
 
 
+def test_a_log_whose_clock_was_never_set_is_as_old_as_its_file(tmp_path: Path) -> None:
+    for moment, last, active in (("2001-09-09T01:46:39", NOW, True), ("2001-09-09T01:46:40", 1e9, False)):
+        put(tmp_path / ".claude/projects/p/s-1.jsonl", logs.prompt(0, timestamp=f"{moment}.000Z"))
+        [one] = find(AGENTS, {}, tmp_path, now=NOW)
+        assert (one.last, one.active) == (last, active)
+
+
 def test_lines_without_times_at_the_end_do_not_hide_the_last_one(tmp_path: Path) -> None:
     aside = json.dumps({"type": "file-history-snapshot", "x": "y" * 3000}).encode() + b"\n"
     put(tmp_path / ".claude/projects/p/s-1.jsonl", logs.session(30) + aside * 6)
