@@ -37,7 +37,12 @@ class Log(NamedTuple):
     @property
     def whole(self) -> bool:
         """Whether it is all of its file."""
-        return not self.start and self.end is None and self.run is None and not self.session
+        return not (self.part or self.session)
+
+    @property
+    def part(self) -> bool:
+        """Whether it is one stretch of a file that holds several sessions."""
+        return bool(self.start) or self.end is not None or self.run is not None
 
 
 NO_PERMISSION = "no permission"

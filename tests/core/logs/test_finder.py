@@ -15,10 +15,11 @@ import pytest
 from core.agents.claude_code.reader import ClaudeCode
 from core.agents.registry import make_kit
 from core.errors import UnreadableLog
-from core.events import AgentStart, Event, Prompt, SessionStart, ToolUse
+from core.events import AgentStart, Event, Prompt, SessionStart, ToolUse, Turn
 from core.logs import records
 from core.logs.agent import Agent, recognise
 from core.logs.finder import sessions
+from core.logs.follow import Follower
 from core.logs.format import Format, Sample
 from core.logs.lines import Line, line_batches
 from core.logs.session import LogSession, identity, merge, read_session
@@ -203,6 +204,38 @@ def test_a_file_with_several_runs_is_several_sessions(shared_data: Path) -> None
         assert [start.session for start in starts] == [session.id]
     whole = LogSession("all", "openhands", (found[0].logs[0]._replace(start=0, line=1, end=None),))
     assert list(read_session(whole, kit)) == [event for run in runs for event in run]
+
+
+@pytest.mark.parametrize(
+    ("ids", "names", "ends"),
+    [
+        ([{"id": "x"}] * 3, ["x", "x-2", "x-3"], "\n\n\n"),
+        ([{"id": "x"}, {"id": "y"}, {"id": "x"}], ["x", "y", "x-2"], "\n\n\n"),
+        ([{"id": "x"}, {"id": "x-2"}, {"id": "x"}], ["x", "x-2", "x-3"], "\n\n\n"),
+        ([{}, {}, {}], ["runs", "runs-2", "runs-3"], "\n\n\n"),
+        ([{"id": "x"}, {"id": "y"}, {"id": "x"}], ["x", "y", "x-2"], "\n \n"),
+    ],
+)
+def test_runs_of_the_same_name_lose_nothing_and_have_names_of_their_own(
+    tmp_path: Path, ids: list[dict[str, str]], names: list[str], ends: str
+) -> None:
+    runs = [
+        {
+            **one,
+            "messages": [{"role": "user", "content": "go " * 9}, {"role": "assistant", "content": str(n)}],
+        }
+        for n, one in enumerate(ids)
+    ]
+    log = tmp_path / "runs.jsonl"
+    log.write_text("".join(json.dumps(run) + end for run, end in zip(runs, ends, strict=True)))
+    kit = make_kit()
+    found = sessions([log], kit)
+    assert [session.id for session in found] == names
+    for session in found:
+        told, live = list(read_session(session, kit)), Follower(session, kit)
+        assert live.poll()[0] == told[0]
+        assert [type(event) for event in told] == [SessionStart, Prompt, Turn]
+        assert isinstance(told[0], SessionStart) and told[0].session == session.id
 
 
 def test_every_real_log_is_read_without_a_reader_failing(shared_data: Path) -> None:
