@@ -82,9 +82,16 @@ def describe_sessions(
             events = _stretch(location, log, one, sharing[log.path])
             title = one.title if log.whole and log.format.outline is None else title_of(session)
             last = _outlined(log) or one.told
+            active = one.active and (last is None or now - last <= active_within)
             found.append(
                 msgspec.structs.replace(
-                    one, session=session.id, size=share, events=events, title=title, told=last
+                    one,
+                    session=session.id,
+                    size=share,
+                    events=events,
+                    title=title,
+                    told=last,
+                    active=active,
                 )
             )
     shared = {path for path, number in sharing.items() if number > 1}

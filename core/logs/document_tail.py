@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
@@ -17,8 +18,10 @@ from core.logs.rows_read import RowsRead
 from core.logs.tail import LineTail, Passed, Tail
 from core.settings.logs import LineSettings
 
-_END = 64
+_END = 65_536
 """Bytes in which the end of a document is looked for."""
+_WRITTEN = 30.0
+"""Seconds without a change after which nobody is taken to be writing a document any more."""
 
 
 def tail(log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None) -> Tail:
@@ -78,7 +81,7 @@ class RereadTail(WaitingTail):
         if status is None:
             return
         stands = (status.st_ino, status.st_size, status.st_mtime_ns)
-        if stands == self._seen or (self.log.format.style == "document" and not _whole(self.log.path)):
+        if stands == self._seen or (self.log.format.style == "document" and self._is_written(status)):
             return
         self._seen = stands
         kit = self._kit.counting(Diagnostics())
@@ -87,6 +90,10 @@ class RereadTail(WaitingTail):
         for record in records(self.log, kit.diagnostics, self._lines):
             yield from self._settled(record)
         self._count(kit.diagnostics)
+
+    def _is_written(self, status: os.stat_result) -> bool:
+        """Whether the document is being written; one that stays cut off is read as it is."""
+        return time.time() - status.st_mtime < _WRITTEN and not _whole(self.log.path)
 
     def _count(self, found: Diagnostics) -> None:
         """Count only the faults that an earlier reading did not meet."""

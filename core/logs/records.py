@@ -46,6 +46,8 @@ class Log(NamedTuple):
 
 
 NO_PERMISSION = "no permission"
+_BLANKS = b"\0 \t\r\n"
+"""What may stand behind a document: a lost write leaves NUL bytes."""
 
 _make = tuple.__new__
 """Builds a named tuple without its Python-level constructor: one is made for every line."""
@@ -142,8 +144,11 @@ def held(reader: Reader, path: Path) -> list[Event]:
 def document(path: Path, number: int = 1) -> Record:
     """A whole file as one record; raises only `OSError`."""
     with opened(path) as stream:
-        data = take(stream)
-    return Record(data, Where(str(path), 0, len(data)), number)
+        whole = take(stream)
+    data = whole.removeprefix(b"\xef\xbb\xbf")
+    begin = len(whole) - len(data)
+    data = data.rstrip(_BLANKS)
+    return Record(data, Where(str(path), begin, len(data)), number)
 
 
 def members(log: Log) -> list[Path]:

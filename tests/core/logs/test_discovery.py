@@ -288,6 +288,13 @@ def test_a_log_whose_clock_was_never_set_is_as_old_as_its_file(tmp_path: Path) -
         assert (one.last, one.active) == (last, active)
 
 
+def test_a_copied_history_without_json_is_as_old_as_it_says(tmp_path: Path) -> None:
+    told = "\n# aider chat started at 2026-03-01 10:00:00\n\n#### mend the mill  \n\nDone.\n"
+    path = put(tmp_path / ".aider.chat.history.md", told.encode())
+    [one] = describe_sessions(AGENTS, sessions([path], make_kit()), NOW)
+    assert (one.modified, one.active) == (NOW, False) and one.last < NOW - 86_400
+
+
 def test_lines_without_times_at_the_end_do_not_hide_the_last_one(tmp_path: Path) -> None:
     aside = json.dumps({"type": "file-history-snapshot", "x": "y" * 3000}).encode() + b"\n"
     put(tmp_path / ".claude/projects/p/s-1.jsonl", logs.session(30) + aside * 6)
