@@ -105,18 +105,20 @@ def _row(
     now: float,
     active_within: float,
 ) -> Found | None:
-    """A session of a database, by its own rows."""
+    """A session of a database, by its own rows; where those are damaged, by its name alone."""
     log = session.logs[0]
-    try:
-        if log.path not in listings:
-            listing = getattr(log.format.reader, "listing", None)
+    if log.path not in listings:
+        listing = getattr(log.format.reader, "listing", None)
+        try:
             listings[log.path] = {one.session: one for one in listing(log.path)} if listing else {}
-        size = log.path.stat().st_size + wal_bytes(log.path)
+        except OSError:
+            listings[log.path] = {}
+    try:
+        status = log.path.stat()
+        size = status.st_size + wal_bytes(log.path)
     except OSError:
         return None
-    one = listings[log.path].get(session.id)
-    if one is None:
-        return None
+    one = listings[log.path].get(session.id) or Listed(session.id, "", "", status.st_mtime, 0)
     return listed_session(session.tool, log.path, one, size // sharing, now, active_within)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from core.agents.crush.reader import CrushReader
 from core.agents.open_events.reader import write
 from core.agents.registry import AGENTS, make_kit
 from core.events import SessionStart, ToolUse
@@ -173,6 +174,22 @@ def test_a_database_is_listed_without_reading_what_was_said(tmp_path: Path) -> N
         ("ses_1", "/one", True),
         ("ses_3", "/three", False),
     ]
+
+
+def test_a_session_of_a_damaged_database_is_listed_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_data: Path
+) -> None:
+    path = tmp_path / "crush.db"
+    path.write_bytes((shared_data / "real_sessions/crush/Starmel_OpenSuperWhisper/crush.db").read_bytes())
+    listed = sessions([path], make_kit())
+    [sound] = describe_sessions(AGENTS, listed, NOW)
+
+    def damaged(_: Path) -> list[object]:
+        raise OSError("database disk image is malformed")
+
+    monkeypatch.setattr(CrushReader, "listing", staticmethod(damaged))
+    [one] = describe_sessions(AGENTS, listed, NOW)
+    assert (one.agent, one.session, one.size) == (sound.agent, sound.session, sound.size)
 
 
 def test_many_files_are_glanced_at_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
