@@ -144,7 +144,8 @@ def told_id(path: Path, key: tuple[str, ...]) -> str:
             return found
         rest = take(stream, _WHOLE)
     try:
-        value = msgspec.json.decode(head + rest, type=dict[str, msgspec.Raw])
+        whole = (head + rest).removeprefix(b"\xef\xbb\xbf").rstrip(b"\0 \t\r\n")
+        value = msgspec.json.decode(whole, type=dict[str, msgspec.Raw])
         for name in key[:-1]:
             value = msgspec.json.decode(value[name], type=dict[str, msgspec.Raw])
         return str(msgspec.json.decode(value[key[-1]], type=str))
