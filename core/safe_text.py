@@ -28,6 +28,8 @@ _TOO_MANY_MARKS = (
 _IN_A_LINE = f"[{_HARMFUL}]"
 _IN_LINES = f"(?![\n\t])[{_HARMFUL}]"
 _MARKS = ("Mn", "Me")
+_COLOURS = r"(?:\x1b\[|\x9b)[0-?]{0,64}[@-Z`-~]"
+"""Sequences by which programs colour a terminal; no words can stand inside one."""
 
 Instead = Callable[[str], str]
 """What stands in place of one harmful character."""
@@ -48,6 +50,14 @@ def safe(text: str, instead: Instead = blank, *, lines: bool = False) -> str:
         return "\n".join([safe(line, instead, lines=True) for line in text.split("\n")])
     text = _pattern(_TOO_MANY_MARKS).sub(lambda found: _fewer_marks(found[0], instead), text)
     return _pattern(_IN_LINES if lines else _IN_A_LINE).sub(lambda found: instead(found[0]), text)
+
+
+def uncoloured(text: str) -> str:
+    """The text without colour sequences, to be taken out before secrets are looked for: one may stand inside.
+
+    It is not yet safe.
+    """
+    return _pattern(_COLOURS).sub("", text) if "\x1b" in text or "\x9b" in text else text
 
 
 @cache

@@ -121,9 +121,16 @@ def test_a_reader_that_leaves_is_no_fault(words: str, log: Path) -> None:
         ("settings",),
         ("export", "LOG"),
         ("export", "LOG", "--format", "html"),
+        ("--help",),
+        ("sessions", "--help"),
+        ("--version",),
     ],
 )
-def test_output_that_has_no_room_is_a_fault(words: tuple[str, ...], log: Path) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_has_no_room_is_a_fault(
+    words: tuple[str, ...], unbuffered: str, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     with Path("/dev/full").open("wb") as full:
         done = started(*(log.name if word == "LOG" else word for word in words), stdout=full)
         _, said = done.communicate()

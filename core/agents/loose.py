@@ -120,11 +120,15 @@ class LooseReader(AgentReader, PausingReader):
 
     many: ClassVar[bool] = False
     """Whether one log may hold several sessions; each begins with a `SessionStart` of the main agent."""
+    interleaved: ClassVar[bool] = False
+    """Whether every line names its session, so that lines of several may stand between each other's."""
     idle_starts: ClassVar[bool] = False
     """Whether such a log also tells of starts after which nothing happened; they are not sessions."""
 
     def __init__(self, kit: AgentKit, *, agent: str = MAIN, session: str = "") -> None:
         super().__init__(kit, agent=agent, session=session)
+        self.file_name = session
+        """What sessions are named after that the log gives no name."""
         self.calls = Calls(kit, self.name)
         self.usage = Usage(kit.models)
         self.now = 0.0

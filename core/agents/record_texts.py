@@ -9,6 +9,7 @@ from core.agents.loose import decode
 from core.logs.redaction import redact, redact_torn
 from core.logs.times import seconds
 from core.logs.value_secrets import hide_named
+from core.safe_text import uncoloured
 
 Speaker = Literal["asked", "said", "call", "result"]
 
@@ -110,7 +111,7 @@ def value_texts(value: Any) -> list[RecordText]:
 
 def _found(value: Any) -> list[RecordText]:
     if isinstance(value, bytes):
-        plain = value.decode("utf-8", "replace")
+        plain = uncoloured(value.decode("utf-8", "replace"))
         return [RecordText("said", plain)] if plain.strip() and "\0" not in plain[:_BLOB] else []
     found: list[RecordText] = []
     _take(hide_named(value), "said", found, 0)
@@ -166,7 +167,7 @@ def _words(text: str, speaker: Speaker, found: list[RecordText], depth: int) -> 
             _take(hide_named(inner), speaker, found, depth + 1)
             return
     if len(text) > 1 and not (len(text) > _BLOB and _BLANK.search(text, 0, _BLOB) is None):
-        found.append(RecordText(speaker, text))
+        found.append(RecordText(speaker, uncoloured(text)))
 
 
 _BLANK = re.compile(r"\s|[^\x00-\x7f]")

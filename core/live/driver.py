@@ -318,7 +318,9 @@ class Driver:
         """What is known now."""
         moment = self.heard if heard is None else heard
         if not self.count:
-            facts = StatusFacts(heard=moment, open=open_calls(self.held()), lost=self.lost, read=read)
+            held = self.held()
+            lost = self.lost or (self.source.unreadable if self.caught_up and not held else "")
+            facts = StatusFacts(heard=moment, open=open_calls(held), lost=lost, read=read)
         else:
             held, begun = self.held(), len(self.begun())
             facts = self.tracker.facts(

@@ -95,6 +95,12 @@ class Source(ABC):
         """How much of what was there at the opening has been read."""
         return min(1.0, sum(self._places.values()) / self.size) if self.size else 1.0
 
+    @property
+    def unreadable(self) -> str:
+        """What to say of a log that was read and told nothing; blank where it may only have begun."""
+        wrong = "not JSON" in self.kit.diagnostics.counts
+        return "nothing in its log can be read (not JSON)" if wrong else ""
+
     def events(self, seconds: float) -> Iterator[Event]:
         """What comes next, until the time is over or there is no more for now."""
         end = time.monotonic() + seconds

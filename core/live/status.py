@@ -72,6 +72,8 @@ QUICK_ACTIONS: frozenset[Action] = frozenset(
 )
 """Actions that take no time of their own."""
 
+_AGES = 20 * 365.25 * 86_400
+"""Seconds for which no session goes on: a time that lies further back is that of a clock that was not set."""
 _PLANS = frozenset(("ExitPlanMode", "exit_plan_mode", "plan_exit", "ExitSpecMode"))
 """Tools that hand a plan to the person."""
 
@@ -215,7 +217,13 @@ class Status(Struct, frozen=True):
 
 
 def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:
-    """The status of a session at a moment."""
+    """The status of a session at a moment; since when is not said where the log's clock was never set."""
+    stands = _status(facts, now, limits)
+    unset = stands.since is not None and now - stands.since > _AGES
+    return replace(stands, since=None) if unset else stands
+
+
+def _status(facts: StatusFacts, now: float, limits: Limits) -> Status:
     quiet = max(0.0, now - facts.heard)
     stale = quiet >= limits.fleet.left
     if facts.asks is not None:
@@ -260,7 +268,8 @@ def _without_left_behind(facts: StatusFacts, limits: Limits) -> StatusFacts:
 
 
 def _began(call: Open, facts: StatusFacts) -> float:
-    return facts.heard if facts.synthetic else call.at
+    unset = facts.heard - call.at > _AGES
+    return facts.heard if facts.synthetic or unset else call.at
 
 
 def _closed(facts: StatusFacts, quiet: float, limits: Limits) -> Status | None:
@@ -358,6 +367,6 @@ def _at_work(facts: StatusFacts, limits: Limits) -> Status:
         return Status("delegating", 1, facts.closed, f"waits on {facts.running} {subs} at work")
     since = facts.turn or facts.closed
     if facts.open:
-        return Status("working", 1, since, f"{facts.open[0].tool} runs")
+        return Status("working", 1, since, f"busy with {facts.open[0].tool}")
     why = "it took your prompt" if facts.close == "asked" else "the model decides what comes next"
     return Status("working", 1, since, why)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from core.events import Event, SessionStart
 from core.logs.diagnostics import Diagnostics
+from core.logs.glimpse import told_id
 from core.logs.lines import LONG_HEAD, LineCutter, head
 from core.logs.reader import Kit, Reader
 from core.logs.records import Log, feed, line_record, stem
@@ -73,6 +74,8 @@ class Beginnings:
 
     def _begin(self, log: Log) -> Beginning:
         plain = Beginning(stem(log.path), log.format.name, None)
+        if log.format.style == "document":
+            return plain._replace(session=_document_id(log) or plain.session)
         if log.format.style != "lines":
             return plain
         start: SessionStart | None = None
@@ -104,6 +107,13 @@ class Beginnings:
         for place in range(0, len(beginning), _PIECE):
             for line in cutter.feed(beginning[place : place + _PIECE]):
                 yield from feed(reader, line_record(str(log.path), line))
+
+
+def _document_id(log: Log) -> str:
+    try:
+        return told_id(log.path, log.format.id_key) if log.format.id_key else ""
+    except OSError:
+        return ""
 
 
 def _ignore(_number: int, _reason: str) -> None:

@@ -117,6 +117,7 @@ def _copied(path: Path, log: Path) -> sqlite3.Connection:
 def _opened(place: str, *first: str) -> sqlite3.Connection:
     """A database that has done these, or none."""
     database = sqlite3.connect(place, uri=True, timeout=0.2, isolation_level=None)
+    database.text_factory = _text
     try:
         for statement in first:
             database.execute(statement).fetchall()
@@ -124,3 +125,8 @@ def _opened(place: str, *first: str) -> sqlite3.Connection:
         database.close()
         raise
     return database
+
+
+def _text(data: bytes) -> str:
+    """A text as it stands in a row; a damaged byte costs itself alone, not the row and all that follow."""
+    return data.decode("utf-8", "replace")

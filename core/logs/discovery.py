@@ -82,9 +82,16 @@ def describe_sessions(
             events = _stretch(location, log, one, sharing[log.path])
             title = one.title if log.whole and log.format.outline is None else title_of(session)
             last = _outlined(log) or one.told
+            active = one.active and (last is None or now - last <= active_within)
             found.append(
                 msgspec.structs.replace(
-                    one, session=session.id, size=share, events=events, title=title, told=last
+                    one,
+                    session=session.id,
+                    size=share,
+                    events=events,
+                    title=title,
+                    told=last,
+                    active=active,
                 )
             )
     shared = {path for path, number in sharing.items() if number > 1}
@@ -98,18 +105,20 @@ def _row(
     now: float,
     active_within: float,
 ) -> Found | None:
-    """A session of a database, by its own rows."""
+    """A session of a database, by its own rows; where those are damaged, by its name alone."""
     log = session.logs[0]
-    try:
-        if log.path not in listings:
-            listing = getattr(log.format.reader, "listing", None)
+    if log.path not in listings:
+        listing = getattr(log.format.reader, "listing", None)
+        try:
             listings[log.path] = {one.session: one for one in listing(log.path)} if listing else {}
-        size = log.path.stat().st_size + wal_bytes(log.path)
+        except OSError:
+            listings[log.path] = {}
+    try:
+        status = log.path.stat()
+        size = status.st_size + wal_bytes(log.path)
     except OSError:
         return None
-    one = listings[log.path].get(session.id)
-    if one is None:
-        return None
+    one = listings[log.path].get(session.id) or Listed(session.id, "", "", status.st_mtime, 0)
     return listed_session(session.tool, log.path, one, size // sharing, now, active_within)
 
 

@@ -18,10 +18,12 @@ from core.logs.rows_read import RowsRead
 from core.logs.tail import LineTail, Passed, Tail
 from core.settings.logs import LineSettings
 
-_END = 64
+_END = 65_536
 """Bytes in which the end of a document is looked for."""
 PATIENCE = 5.0
 """Seconds for which a document that is being written may stand without its end."""
+_WRITTEN = 30.0
+"""Seconds without a change after which nobody is taken to be writing a document any more."""
 
 
 def tail(log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None) -> Tail:
@@ -83,7 +85,7 @@ class RereadTail(WaitingTail):
         if status is None:
             return
         stands = (status.st_ino, status.st_size, status.st_mtime_ns)
-        if stands == self._seen or (self.log.format.style == "document" and not self._ended(stands)):
+        if stands == self._seen or (self.log.format.style == "document" and self._is_written(status, stands)):
             return
         self._seen = stands
         kit = self._kit.counting(Diagnostics())
@@ -92,26 +94,28 @@ class RereadTail(WaitingTail):
         for record in records(self.log, kit.diagnostics, self._lines):
             yield from self._settled(record)
         self._count(kit.diagnostics)
-        if kit.diagnostics.total and self.passed.lost:
+        if self._half is not None and self._half[0] == stands:
+            self._fail(_lacking(status))
+        elif kit.diagnostics.total and self.passed.lost:
             self._fail(kit.diagnostics.first[0].reason)
         else:
             self._mend()
 
-    def _ended(self, stands: tuple[int, int, int]) -> bool:
-        """Whether a document is all there; while it is written it may lack its end for a moment."""
+    def _is_written(self, status: os.stat_result, stands: tuple[int, int, int]) -> bool:
+        """Whether a document without its end is being written; one that stays cut off is read as it is."""
         try:
             if _whole(self.log.path):
-                return True
+                return False
         except OSError as fault:
             self._seen = None
             self._fail(reason(fault))
-            return False
+            return True
         if self._half is None or self._half[0] != stands:
             self._half = stands, time.monotonic()
         elif time.monotonic() - self._half[1] >= PATIENCE:
             self._seen = None
-            self._fail("ends in the middle" if stands[1] else "is empty")
-        return False
+            self._fail(_lacking(status))
+        return time.time() - status.st_mtime < _WRITTEN
 
     def _count(self, found: Diagnostics) -> None:
         """Count only the faults that an earlier reading did not meet."""
@@ -193,6 +197,11 @@ class DatabaseTail(Tail):
             return
         self._seen, self._read = stands, read
         self._mend()
+
+
+def _lacking(status: os.stat_result) -> str:
+    """What is wrong with a document that lacks its end."""
+    return "ends in the middle" if status.st_size else "is empty"
 
 
 def _stands(path: Path) -> tuple[int, int]:

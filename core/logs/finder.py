@@ -24,6 +24,8 @@ from core.logs.session import LogSession
 from core.logs.walking import walk
 from core.settings.logs import LineSettings
 
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""Marks that a text begins with which an older Windows shell wrote to a file."""
 _SQLITE = b"SQLite format 3\0"
 
 
@@ -160,7 +162,10 @@ class Finder:
     def _recognise(self, path: Path, status: os.stat_result) -> tuple[Format | None, str]:
         if not stat.S_ISREG(status.st_mode):
             return None, NOT_REGULAR
-        text = _text(head(path, self._lines.head))
+        beginning = head(path, self._lines.head)
+        text = _text(beginning)
+        if beginning.startswith(_UTF_16):
+            return None, "text in UTF-16; save it as UTF-8 to have it read"
         if not text:
             return None, "empty"
         if not (text.startswith((b"{", b"[", _SQLITE)) or b"\n{" in text or self._opens(text)):

@@ -131,6 +131,8 @@ class Format(NamedTuple):
     """What people call this way of writing, where an agent has several that tell different things."""
     beside: Callable[[Path], list[Path]] | None = None
     """The folders in which the logs of sub-agents may lie, where these are not below the main log's own."""
+    id_key: tuple[str, ...] = ()
+    """The keys that lead to the session's id in a document; without them its file's name is the id."""
 
 
 def _plainly(head: bytes) -> bytes:

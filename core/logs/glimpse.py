@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -10,7 +11,7 @@ import msgspec
 
 from core.logs.agent import Location
 from core.logs.event_redaction import cleaned
-from core.logs.lines import take
+from core.logs.lines import opened, take
 from core.logs.marks import counted
 from core.logs.records import stem
 from core.logs.times import seconds
@@ -22,6 +23,8 @@ _LONG_TAILS = (65_536, 4_194_304)
 _RECORDS = 32
 _MORE = 262_144
 """Bytes of the beginning that are read where a shorter one does not name the project."""
+_WHOLE = 16 * 1024 * 1024
+"""Bytes of a document in which its session's id is looked for where its beginning does not tell it."""
 _PROJECT = ("cwd", "directory", "projectPath", "workspace")
 _HASH = "projectHash"
 _SESSION = ("sessionId", "session_id")
@@ -33,6 +36,8 @@ _TIME = re.compile(
     rb'"(?:timestamp|lastUpdated|created_at|updated_at|created|completed|updated|time|ts)"\s*:\s*'
     rb'(?:"([^"\\]{10,40})"|(\d{10,13}(?:\.\d+)?))'
 )
+_FIRST = 1e9
+"""Times before it, which have less than ten digits, are those of a clock that was never set."""
 _TOKEN = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|[{}\[\]]', re.DOTALL)
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -101,6 +106,7 @@ def _latest(data: bytes) -> float | None:
         at
         for written, number in _TIME.findall(data)
         if (at := seconds(written.decode("ascii", "replace") if written else float(number))) is not None
+        and at >= _FIRST
     ]
     return max(told, default=None)
 
@@ -123,6 +129,32 @@ def _outline(head: bytes) -> dict[str, Any]:
     if not head.lstrip().startswith(b"{"):
         return {}
     found: dict[str, Any] = {}
+    for path, said in _texts(head):
+        if len(path) == 1 or (len(path) == 2 and path[0] in _HOLDERS):
+            found.setdefault(path[-1], said)
+    return found
+
+
+def told_id(path: Path, key: tuple[str, ...]) -> str:
+    """The text at a place in a document, looked for in its beginning first; blank where it has none."""
+    with opened(path) as stream:
+        head = take(stream, _HEAD)
+        found = next((said for place, said in _texts(head) if place == key), "")
+        if found or len(head) < _HEAD:
+            return found
+        rest = take(stream, _WHOLE)
+    try:
+        whole = (head + rest).removeprefix(b"\xef\xbb\xbf").rstrip(b"\0 \t\r\n")
+        value = msgspec.json.decode(whole, type=dict[str, msgspec.Raw])
+        for name in key[:-1]:
+            value = msgspec.json.decode(value[name], type=dict[str, msgspec.Raw])
+        return str(msgspec.json.decode(value[key[-1]], type=str))
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, KeyError):
+        return ""
+
+
+def _texts(head: bytes) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every text that stands under a key in the beginning of an object, with the keys that lead to it."""
     path: list[str] = []
     key = ""
     for token in _TOKEN.finditer(head):
@@ -134,10 +166,9 @@ def _outline(head: bytes) -> dict[str, Any]:
         elif token[2]:
             key = _text(token[1])
             continue
-        elif key and (len(path) == 1 or (len(path) == 2 and path[1] in _HOLDERS)):
-            found.setdefault(key, _text(token[1]))
+        elif key:
+            yield (*path[1:], key), _text(token[1])
         key = "" if mark in (b"}", b"]", b'"') else key
-    return found
 
 
 def _first(records: list[dict[str, Any]], names: tuple[str, ...]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 from core.events import MAIN, SessionStart
@@ -60,11 +61,12 @@ class Runs:
         if not begun or (len(begun) < 2 and not database):
             return []
         ids = [start.session for start, _ in begun]
-        if log.format.style == "lines" and len(set(ids)) < len(ids):
+        if getattr(log.format.reader, "interleaved", False) and len(set(ids)) < len(ids):
             return _interleaved(log, [start for start, _ in begun])
         apart = log.format.style == "lines" and len({record.line for _, record in begun}) == len(begun)
         ends = [*(record.where.offset for _, record in begun[1:]), None]
         runs = []
+        names = _own_names(ids)
         for number, ((start, record), end) in enumerate(zip(begun, ends, strict=True)):
             if database:
                 own = log._replace(session=start.session)
@@ -75,7 +77,7 @@ class Runs:
             else:
                 own = log._replace(run=number)
             if number in busy:
-                runs.append(LogSession(start.session, start.tool, (own,)))
+                runs.append(LogSession(names[number], start.tool, (own,)))
         return runs
 
     def _openings(self, log: Log) -> Iterator[Record]:
@@ -87,6 +89,15 @@ class Runs:
             yield from database_rows(log, heads=True)
         except OSError as fault:
             self._kit.diagnostics.note(str(log.path), 0, reason(fault))
+
+
+def _own_names(ids: list[str]) -> list[str]:
+    """The same ids, each that comes again with a number behind it."""
+    names: dict[str, None] = {}
+    for name in ids:
+        free = (f"{name}-{number}" if number > 1 else name for number in count(1))
+        names[next(one for one in free if one not in names)] = None
+    return list(names)
 
 
 def _interleaved(log: Log, begun: list[SessionStart]) -> list[LogSession]:

@@ -38,10 +38,17 @@ class Log(NamedTuple):
     @property
     def whole(self) -> bool:
         """Whether it is all of its file."""
-        return not self.start and self.end is None and self.run is None and not self.session
+        return not (self.part or self.session)
+
+    @property
+    def part(self) -> bool:
+        """Whether it is one stretch of a file that holds several sessions."""
+        return bool(self.start) or self.end is not None or self.run is not None
 
 
 NO_PERMISSION = "no permission"
+_BLANKS = b"\0 \t\r\n"
+"""What may stand behind a document: a lost write leaves NUL bytes."""
 
 _make = tuple.__new__
 """Builds a named tuple without its Python-level constructor: one is made for every line."""
@@ -142,8 +149,11 @@ def held(reader: Reader, path: Path) -> list[Event]:
 def document(path: Path, number: int = 1) -> Record:
     """A whole file as one record; raises only `OSError`."""
     with opened(path) as stream:
-        data = take(stream)
-    return Record(data, Where(str(path), 0, len(data)), number)
+        whole = take(stream)
+    data = whole.removeprefix(b"\xef\xbb\xbf")
+    begin = len(whole) - len(data)
+    data = data.rstrip(_BLANKS)
+    return Record(data, Where(str(path), begin, len(data)), number)
 
 
 def members(log: Log) -> list[Path]:

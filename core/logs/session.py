@@ -92,7 +92,15 @@ def log_events(log: Log, kit: Kit, lines: LineSettings, session: str = "") -> It
     session = session or stem(log.path)
     kept = kit.memory(log, kit, lines, session) if kit.memory is not None else None
     events = _through(log, kit, lines, session) if kept is None else kept
-    return events if log.run is None else _run(events, log.run)
+    if log.run is not None:
+        events = _run(events, log.run)
+    return (named(event, session) for event in events) if log.part else events
+
+
+def named(event: Event, session: str) -> Event:
+    """An event of one of several sessions in a file; its start bears the name that the session has there."""
+    first = type(event) is SessionStart and event.agent == MAIN and event.session != session
+    return replace(event, session=session) if first else event
 
 
 def identity(event: Event) -> Hashable:

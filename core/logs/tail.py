@@ -15,7 +15,7 @@ from core.logs.lines import Line, LineCutter
 from core.logs.log_files import HeldLog
 from core.logs.reader import Kit, Reader
 from core.logs.records import Log, Record, feed, finish, held, line_record, own_records, reason
-from core.logs.session import identity
+from core.logs.session import identity, named
 from core.settings.logs import LineSettings
 
 _MARK = 64
@@ -116,6 +116,8 @@ class Tail(ABC):
         for event in feed(self._reader, record):
             if isinstance(event, SessionStart) and event.agent == MAIN:
                 self._run += 1
+                if self.log.part:
+                    event = named(event, self._session)
             if self._in_run and self.passed.new(event):
                 yield event
 

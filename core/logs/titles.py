@@ -12,6 +12,7 @@ from core.logs.event_redaction import one_line
 from core.logs.lines import head, is_packed, opened, take
 from core.logs.records import Log, document, members
 from core.logs.session import LogSession
+from core.safe_text import uncoloured
 
 LONGEST = 120
 """Characters of a title at most."""
@@ -114,7 +115,7 @@ def asked_of_codex(said: str) -> str:
 
 def shown(said: str) -> str:
     """A title as a person may see it: its first line that says something."""
-    lines = (line.strip() for line in said.lstrip().split("\n", 20))
+    lines = (uncoloured(line).strip() for line in said.lstrip().split("\n", 20))
     return one_line(_HEADING.sub("", next((line for line in lines if line), "")), LONGEST)
 
 

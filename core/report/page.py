@@ -67,11 +67,12 @@ def _when(summary: Summary) -> Iterator[str]:
     if summary.started is None or summary.ended is None:
         yield "no events"
         return
-    length = span(summary.ended - summary.started)
+    lasted = summary.ended - summary.started
     if summary.synthetic_time:
-        yield f"the log holds no times; {length} made up from durations"
+        yield f"the log holds no times; {span(lasted)} made up from durations"
     else:
-        yield f"{moment(summary.started)} UTC, {length}, of which the agent was awake {span(summary.active)}"
+        awake = span(min(summary.active, lasted))
+        yield f"{moment(summary.started)} UTC, {span(lasted)}, of which the agent was awake {awake}"
 
 
 _OUTCOMES = {

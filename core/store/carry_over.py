@@ -121,19 +121,21 @@ class CarryOverStore:
                 path.unlink(missing_ok=True)
                 self._sweep()
         except OSError as error:
-            raise self._unwritten(error) from error
+            raise self._kept(error) from error
         return there
 
     def clear(self) -> int:
         """Forget it all; how many sessions there were."""
         paths = self._sessions()
+        if not self.folder.exists():
+            return 0
         try:
             with locked(self.folder / "lock"):
                 for path in paths:
                     path.unlink(missing_ok=True)
                 self._sweep()
         except OSError as error:
-            raise self._unwritten(error) from error
+            raise self._kept(error) from error
         return len(paths)
 
     def count(self) -> int:
@@ -223,6 +225,9 @@ class CarryOverStore:
             f"{self.folder}: what the session was given cannot be written ({error.strerror}); "
             "a replay of it will begin without"
         )
+
+    def _kept(self, error: OSError) -> StoreError:
+        return StoreError(f"{self.folder}: what sessions were given cannot be forgotten ({error.strerror})")
 
 
 def blob_name(content: bytes) -> str:

@@ -224,6 +224,28 @@ def test_a_command_without_a_screen_is_refused(home: Path, capsys: pytest.Captur
     assert "has no screen" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("host", "said"),
+    [
+        ("", "--host is blank"),
+        ("203.0.113.7", "203.0.113.7:0: this machine has no such address; name one of its own with --host"),
+        ("nowhere.invalid", "this machine has no such address; name one of its own with --host"),
+    ],
+)
+def test_an_address_of_another_machine_is_refused(
+    home: Path, capsys: pytest.CaptureFixture[str], host: str, said: str
+) -> None:
+    assert main(["serve", "--host", host, "--port", "0", "demo"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_said(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["serve", "--port", str(port), "demo"]) == 2
+    assert f":{port}: address already in use; name another with --port" in capsys.readouterr().err
+
+
 async def test_the_observatory_in_a_browser(home: Path) -> None:
     playwright = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
     chromium = shutil.which("chromium") or shutil.which("google-chrome")

@@ -119,6 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     """Run one command; an error becomes one line on standard error."""
+    told: OSError | None = None
     try:
         code = _command(words)
     except UsageError as error:
@@ -126,16 +127,22 @@ def _run(words: list[str]) -> int:
         code = MISUSED
     except NooscopeError as error:
         code = _say(str(error))
+    except SystemExit:
+        left = streams.flush_output()
+        if left is None or isinstance(left, BrokenPipeError):
+            raise
+        return _say(f"cannot write the output: {left.strerror or left}")
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:
         code = 0
     except OSError as error:
+        told = error
         name = f"{error.filename}: " if error.filename else ""
         code = _say(f"{name}{error.strerror or error}")
     finally:
         left = streams.flush_output()
-    if left is None or isinstance(left, BrokenPipeError):
+    if left is None or left is told or isinstance(left, BrokenPipeError):
         return code
     return _say(f"cannot write the output: {left.strerror or left}")
 

@@ -69,5 +69,11 @@ def recording_at(path: str, initial_states: InitialStates) -> Timeline:
     timeline = record(session, settings, kit, cache=cache, report=report, initial=initial, later=later)
     streams.progress("")
     if timeline is None or len(timeline) == 0:
-        raise UnreadableLog(f"{path} holds no events")
+        raise no_events(path, kit)
     return timeline
+
+
+def no_events(path: object, kit: Kit) -> UnreadableLog:
+    """That a log tells nothing, and what could not be read in it."""
+    faults = ", ".join(f"{number:,} {reason}" for reason, number in kit.diagnostics.counts.items())
+    return UnreadableLog(f"{path} holds no events{f' that can be read ({faults})' if faults else ''}")

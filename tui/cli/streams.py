@@ -28,6 +28,8 @@ class SafeStream(io.TextIOBase):
 
     def __init__(self, bare: TextIO) -> None:
         self.bare = bare
+        self._lost: OSError | None = None
+        """Why something could not be written, for the next flush to say: the writer may have kept silent."""
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
@@ -43,11 +45,18 @@ class SafeStream(io.TextIOBase):
         return self.bare.buffer
 
     def write(self, text: str) -> int:
-        with _named(self.bare):
-            self.bare.write(safe(text, lines=True))
+        try:
+            with _named(self.bare):
+                self.bare.write(safe(text, lines=True))
+        except OSError as error:
+            self._lost = error
+            raise
         return len(text)
 
     def flush(self) -> None:
+        lost, self._lost = self._lost, None
+        if lost is not None:
+            raise lost
         with _named(self.bare):
             self.bare.flush()
 

@@ -83,7 +83,7 @@ class ChatReader(LooseReader):
         times = [seconds(at) for at in items(run.get("times"))]
         name = next((found for key in _NAMES if (found := text(run.get(key)))), "")
         if not name and self.many and self.begun:
-            name = f"{self.session}-{self._line}"
+            name = f"{self.file_name}-{self._line}"
         own = [at for message in messages if (at := _time(table(message))) is not None]
         told = own or [at for at in times if at is not None]
         self._timed = bool(told)
@@ -269,7 +269,8 @@ def _runs(sample: Sample) -> int:
     ]
     if entries and len(plain) == len(entries):
         return 60
-    if len(entries) > 1 and all(_is_run(entry) for entry in entries):
+    several = len(entries) > 1 or sample.document is None
+    if entries and several and all(_is_run(entry) for entry in entries):
         return 60
     line = sample.head.partition(b"\n")[0]
     named = b'"run"' in line[:400] or b'"times"' in line or b'"resolved"' in line[:1000]

@@ -290,5 +290,5 @@ def cline_title(document: dict[str, Any]) -> Title | None:
 FORMATS = (
     Format("cline", "folder", _task, ClineReader, titles=cline_title),
     Format("cline", "document", _lone, ClineReader),
-    Format("cline", "document", _session, ClineReader),
+    Format("cline", "document", _session, ClineReader, id_key=("sessionId",)),
 )

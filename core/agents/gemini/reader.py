@@ -233,5 +233,14 @@ def gemini_title(record: dict[str, Any]) -> Title | None:
 
 FORMATS = (
     Format("gemini", "lines", _lines, GeminiReader, gemini_files, GeminiLinks, gemini_title),
-    Format("gemini", "document", _document, GeminiReader, gemini_files, GeminiLinks, gemini_title),
+    Format(
+        "gemini",
+        "document",
+        _document,
+        GeminiReader,
+        gemini_files,
+        GeminiLinks,
+        gemini_title,
+        id_key=("sessionId",),
+    ),
 )

@@ -202,4 +202,4 @@ def _sniff(sample: Sample) -> int:
     return 85 if b'"messages"' in head and b"<returncode>" in head else 0
 
 
-FORMATS = (Format("mini-swe-agent", "document", _sniff, MiniSweAgentReader),)
+FORMATS = (Format("mini-swe-agent", "document", _sniff, MiniSweAgentReader, id_key=("instance_id",)),)

@@ -57,6 +57,7 @@ class OpenEventsReader(LooseReader):
 
     name = "nooscope"
     many = True
+    interleaved = True
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)

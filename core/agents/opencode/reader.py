@@ -339,5 +339,5 @@ def opencode_title(document: dict[str, Any]) -> Title | None:
 FORMATS = (
     Format("opencode", "database", _database, OpenCodeReader),
     Format("opencode", "folder", _folder, OpenCodeReader),
-    Format("opencode", "document", _export, OpenCodeReader, titles=opencode_title),
+    Format("opencode", "document", _export, OpenCodeReader, titles=opencode_title, id_key=("info", "id")),
 )

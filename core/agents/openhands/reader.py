@@ -60,7 +60,7 @@ class OpenHandsReader(LooseReader):
         name = text(run.get("instance_id")) or (f"issue-{number}" if number else "")
         model = text(table(table(run.get("metadata")).get("llm_config")).get("model"))
         metrics = table(run.get("metrics"))
-        self._run(history, name or f"{self.session}-{self._line}", model, metrics, out, "/history")
+        self._run(history, name or f"{self.file_name}-{self._line}", model, metrics, out, "/history")
 
     def _run(
         self,

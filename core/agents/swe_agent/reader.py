@@ -269,4 +269,4 @@ def _sniff(sample: Sample) -> int:
     return 0
 
 
-FORMATS = (Format("swe-agent", "document", _sniff, SweAgentReader),)
+FORMATS = (Format("swe-agent", "document", _sniff, SweAgentReader, id_key=("instance_id",)),)

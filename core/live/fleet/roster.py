@@ -29,6 +29,8 @@ _LINES = ".jsonl"
 """How logs are called that a fork may repeat."""
 _OLDER = 2_000
 """Sessions listed at most beside those that are followed."""
+_BLANK = ("empty", "a folder without logs", "no log matches")
+"""Why a place gives no sessions where nothing is wrong with it."""
 _FOREIGN = 10_000
 """Files remembered that belong to no session."""
 
@@ -53,6 +55,8 @@ class Roster:
         self.list_older = False
         """Sessions that changed too long ago to be followed are listed unread."""
         self._older: tuple[FleetRow, ...] = ()
+        self.unread: tuple[str, ...] = ()
+        """Which of the given files hold something that is not a log or cannot be opened, and why."""
         self.lacking = True
         """A file changed that belongs to nobody yet."""
         self._environment = environment
@@ -60,7 +64,8 @@ class Roster:
         self._paths = list(paths)
         self._agents = known_agents() if agents is None else agents
         self._kit = make_kit(settings.ingest)
-        self._finder = Finder(self._kit.counting(Diagnostics()), settings.ingest.lines)
+        self._faults = Diagnostics()
+        self._finder = Finder(self._kit.counting(self._faults), settings.ingest.lines)
         self._members: dict[str, Member] = {}
         self._foreign: set[Path] = set()
         self._kept: KeptRows | None = None
@@ -119,10 +124,17 @@ class Roster:
         active = self.settings.ingest.follow.active_within
         if not self._paths:
             return find(self._agents, self._environment, self._home, now=now, active_within=active)
+        self._faults.first.clear()
+        self._faults.counts.clear()
+        found: list[Found] = []
+        told: tuple[str, ...] = ()
         try:
-            return describe_sessions(self._agents, self._finder.sessions(self._paths), now, active)
-        except UnreadableLog:
-            return []
+            found = describe_sessions(self._agents, self._finder.sessions(self._paths), now, active)
+        except UnreadableLog as fault:
+            told = (str(fault),) if not _is_blank(str(fault)) else ()
+        told += tuple(f"{one.file}: {one.reason}" for one in self._faults.first if not _is_blank(one.reason))
+        self.unread = tuple(dict.fromkeys(told))
+        return found
 
     def notice(self, changed: Collection[Path]) -> None:
         """Files changed; without any named, whoever is awake is looked at."""
@@ -201,3 +213,8 @@ class Roster:
     def rows(self, now: float) -> tuple[FleetRow, ...]:
         """Everyone, the newest first."""
         return (*(member.row(now) for member in self._members.values()), *self._older)
+
+
+def _is_blank(reason: str) -> bool:
+    """Whether a place holds no log yet, which is no fault."""
+    return all(each.endswith(_BLANK) for each in reason.split("; "))

@@ -266,3 +266,20 @@ def test_sub_agents_named_by_message_and_call() -> None:
     ]
     events = read(CrushReader, records)
     assert [event.child for event in events if isinstance(event, AgentStart | AgentEnd)] == ["m4$$c2"] * 2
+
+
+def test_a_damaged_byte_costs_itself_alone_and_no_words_stand_in_a_fault(
+    shared_data: Path, tmp_path: Path
+) -> None:
+    path, kit = tmp_path / "crush.db", make_kit()
+    path.write_bytes((shared_data / "real_sessions/crush/Starmel_OpenSuperWhisper/crush.db").read_bytes())
+    [session] = sessions([path], kit)
+    sound = list(read_session(session, kit))
+    with closing(sqlite3.connect(path)) as database:
+        rows = database.execute("SELECT id, parts FROM messages ORDER BY created_at").fetchall()
+        name, parts = next((name, parts) for name, parts in rows if '"text":"' in parts)
+        damaged = parts.replace('"text":"', '"text":"\ud800', 1).encode("utf-8", "surrogatepass")
+        database.execute("UPDATE messages SET parts = CAST(? AS TEXT) WHERE id = ?", (damaged, name))
+        database.commit()
+    assert len(list(read_session(session, kit))) == len(sound) > 50
+    assert not any("parts" in reason for reason in kit.diagnostics.counts)

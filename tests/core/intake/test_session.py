@@ -81,7 +81,7 @@ def test_a_log_that_lies_elsewhere_is_not_read(tmp_path: Path) -> None:
             "needs you",
             "Claude needs your approval",
         ),
-        (tool("PreToolUse", 1), "working", "Bash runs"),
+        (tool("PreToolUse", 1), "working", "busy with Bash"),
         (hook("Stop"), "done", "it ended its turn and waits for a prompt"),
         (hook("SessionEnd", reason="other"), "ended", "the session is over"),
     ],

@@ -23,6 +23,7 @@ from core.logs.session import read_session
 from core.logs.times import seconds
 from core.settings import Settings
 from tests.core.agents.samples import codex, codex_call, codex_meta, codex_output, codex_tokens, encoded
+from tests.core.logs.log_lines import gemini
 from tests.tui.fleet_sessions import NOW, STORIES, Log, begin, tell
 
 
@@ -397,3 +398,22 @@ def test_an_empty_log_is_new(tmp_path: Path) -> None:
     log.write()
     row = next(iter(settle(roster(tmp_path)).values()))
     assert row.status.word == "new"
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (b"", "session-1.json: ends in the middle; trying again"),
+        (b"x}", "nothing in its log can be read (not JSON)"),
+    ],
+)
+def test_a_log_of_which_nothing_can_be_read_is_never_called_new(
+    tmp_path: Path, damage: bytes, why: str
+) -> None:
+    path = tmp_path / ".gemini/tmp/abc/chats/session-1.json"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(gemini(3)[:-30] + damage)
+    os.utime(path, (NOW - 60, NOW - 60))
+    [row] = settle(roster(tmp_path)).values()
+    assert (row.status.word, row.status.level) == ("no log", 3)
+    assert row.why == why

@@ -102,6 +102,17 @@ def test_made_up_times_are_not_compared_with_the_clock() -> None:
     assert stand(replace(fresh, heard=NOW - 20)).since == NOW - 20
 
 
+@pytest.mark.parametrize(("ages", "told"), [(19.9, True), (20.1, False)])
+def test_a_clock_that_was_never_set_tells_no_length_of_time(ages: float, told: bool) -> None:
+    then = NOW - ages * 365.25 * 86_400
+    working = replace(BUSY, turn=then)
+    assert (stand(working).word, stand(working).since) == ("working", then if told else None)
+    reading = replace(BUSY, open=(EDIT._replace(at=then),))
+    assert stand(reading).word == ("needs you?" if told else "working")
+    assert stand(replace(reading, heard=NOW - 60)).word == "needs you?"
+    assert stand(replace(BUSY, loop=HURT._replace(since=then))).since == (then if told else None)
+
+
 def test_a_silence_says_what_was_wrong_before_it() -> None:
     said = stand(replace(BUSY, heard=NOW - 400, loop=HURT))
     assert said.word == "silent?"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from core.agents.crush.reader import CrushReader
 from core.agents.open_events.reader import write
 from core.agents.registry import AGENTS, make_kit
 from core.events import SessionStart, ToolUse
@@ -175,6 +176,22 @@ def test_a_database_is_listed_without_reading_what_was_said(tmp_path: Path) -> N
     ]
 
 
+def test_a_session_of_a_damaged_database_is_listed_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_data: Path
+) -> None:
+    path = tmp_path / "crush.db"
+    path.write_bytes((shared_data / "real_sessions/crush/Starmel_OpenSuperWhisper/crush.db").read_bytes())
+    listed = sessions([path], make_kit())
+    [sound] = describe_sessions(AGENTS, listed, NOW)
+
+    def damaged(_: Path) -> list[object]:
+        raise OSError("database disk image is malformed")
+
+    monkeypatch.setattr(CrushReader, "listing", staticmethod(damaged))
+    [one] = describe_sessions(AGENTS, listed, NOW)
+    assert (one.agent, one.session, one.size) == (sound.agent, sound.session, sound.size)
+
+
 def test_many_files_are_glanced_at_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = logs.session(400)
     assert len(data) > 200_000
@@ -279,6 +296,20 @@ def test_a_touched_log_is_as_old_as_its_own_clock_says(tmp_path: Path) -> None:
     sub.unlink()
     [one] = find(AGENTS, {}, tmp_path, now=NOW)
     assert (one.last, one.active) == (NOW, True)
+
+
+def test_a_log_whose_clock_was_never_set_is_as_old_as_its_file(tmp_path: Path) -> None:
+    for moment, last, active in (("2001-09-09T01:46:39", NOW, True), ("2001-09-09T01:46:40", 1e9, False)):
+        put(tmp_path / ".claude/projects/p/s-1.jsonl", logs.prompt(0, timestamp=f"{moment}.000Z"))
+        [one] = find(AGENTS, {}, tmp_path, now=NOW)
+        assert (one.last, one.active) == (last, active)
+
+
+def test_a_copied_history_without_json_is_as_old_as_it_says(tmp_path: Path) -> None:
+    told = "\n# aider chat started at 2026-03-01 10:00:00\n\n#### mend the mill  \n\nDone.\n"
+    path = put(tmp_path / ".aider.chat.history.md", told.encode())
+    [one] = describe_sessions(AGENTS, sessions([path], make_kit()), NOW)
+    assert (one.modified, one.active) == (NOW, False) and one.last < NOW - 86_400
 
 
 def test_lines_without_times_at_the_end_do_not_hide_the_last_one(tmp_path: Path) -> None:

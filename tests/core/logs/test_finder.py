@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections import Counter
@@ -14,10 +15,11 @@ import pytest
 from core.agents.claude_code.reader import ClaudeCode
 from core.agents.registry import make_kit
 from core.errors import UnreadableLog
-from core.events import AgentStart, Event, Prompt, SessionStart, ToolUse
+from core.events import AgentStart, Event, Prompt, SessionStart, ToolUse, Turn
 from core.logs import records
 from core.logs.agent import Agent, recognise
 from core.logs.finder import sessions
+from core.logs.follow import Follower
 from core.logs.format import Format, Sample
 from core.logs.lines import Line, line_batches
 from core.logs.session import LogSession, identity, merge, read_session
@@ -211,6 +213,38 @@ def test_a_file_with_several_runs_is_several_sessions(shared_data: Path) -> None
     assert list(read_session(whole, kit)) == [event for run in runs for event in run]
 
 
+@pytest.mark.parametrize(
+    ("ids", "names", "ends"),
+    [
+        ([{"id": "x"}] * 3, ["x", "x-2", "x-3"], "\n\n\n"),
+        ([{"id": "x"}, {"id": "y"}, {"id": "x"}], ["x", "y", "x-2"], "\n\n\n"),
+        ([{"id": "x"}, {"id": "x-2"}, {"id": "x"}], ["x", "x-2", "x-3"], "\n\n\n"),
+        ([{}, {}, {}], ["runs", "runs-2", "runs-3"], "\n\n\n"),
+        ([{"id": "x"}, {"id": "y"}, {"id": "x"}], ["x", "y", "x-2"], "\n \n"),
+    ],
+)
+def test_runs_of_the_same_name_lose_nothing_and_have_names_of_their_own(
+    tmp_path: Path, ids: list[dict[str, str]], names: list[str], ends: str
+) -> None:
+    runs = [
+        {
+            **one,
+            "messages": [{"role": "user", "content": "go " * 9}, {"role": "assistant", "content": str(n)}],
+        }
+        for n, one in enumerate(ids)
+    ]
+    log = tmp_path / "runs.jsonl"
+    log.write_text("".join(json.dumps(run) + end for run, end in zip(runs, ends, strict=True)))
+    kit = make_kit()
+    found = sessions([log], kit)
+    assert [session.id for session in found] == names
+    for session in found:
+        told, live = list(read_session(session, kit)), Follower(session, kit)
+        assert live.poll()[0] == told[0]
+        assert [type(event) for event in told] == [SessionStart, Prompt, Turn]
+        assert isinstance(told[0], SessionStart) and told[0].session == session.id
+
+
 def test_every_real_log_is_read_without_a_reader_failing(shared_data: Path) -> None:
     kit = make_kit()
     found = sessions(FOLDERS, kit)
@@ -222,6 +256,30 @@ def test_every_real_log_is_read_without_a_reader_failing(shared_data: Path) -> N
         children = {event.child for event in told if isinstance(event, AgentStart)}
         assert {log.agent for log in session.logs[1:]} <= children | {"main"}
     assert not [reason for reason in kit.diagnostics.counts if reason.startswith("not understood")]
+
+
+def test_a_session_has_the_name_that_its_log_gives_it(shared_data: Path) -> None:
+    kit = make_kit()
+    named = {
+        session.id: next(event for event in read_session(session, kit) if isinstance(event, SessionStart))
+        for session in sessions([shared_data / "real_sessions"], kit)
+    }
+    assert {name: start.session for name, start in named.items()} == {name: name for name in named}
+    assert {start.tool for start in named.values()} >= {"cline", "gemini", "opencode"}
+
+
+@pytest.mark.parametrize("before", [0, 200_000])
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_document_names_its_session_wherever_the_name_stands(
+    tmp_path: Path, before: int, cut: bool
+) -> None:
+    wrong = {"id": "m-1", "type": "user", "sessionId": "wrong", "content": "x" * before}
+    document = {"projectHash": "f" * 64, "messages": [wrong], "sessionId": "g-1", "more": "y"}
+    log = tmp_path / "session-1.two.json"
+    data = json.dumps(document).encode()
+    log.write_bytes(data[:-4] if cut else b"\xef\xbb\xbf" + data + b"\0" * 9)
+    [session] = sessions([log], make_kit())
+    assert session.id == ("session-1" if cut and before else "g-1")
 
 
 def test_merging_keeps_each_log_in_its_own_order() -> None:
@@ -245,6 +303,7 @@ def test_identity_does_not_depend_on_the_place() -> None:
         (b"", "empty"),
         (b"\n \0\n", "empty"),
         (bytes(range(256)) * 64, "a binary file"),
+        ('{"a": 1}'.encode("utf-16"), "text in UTF-16; save it as UTF-8 to have it read"),
         (b"just some words\n", "no log of a known format"),
         (b'{"hello": "world"}\n', "no log of a known format"),
         (b"[1, 2, 3]", "no log of a known format"),

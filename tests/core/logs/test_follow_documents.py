@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -76,6 +77,36 @@ def test_a_document_with_a_folder_in_its_place_is_said_and_what_comes_back_is_re
     path.rmdir()
     aside.rename(path)
     assert follower.poll() == []
+    assert follower.notices() == ["session-1.json: is back"]
+
+
+def test_a_document_between_a_mark_and_blanks_reads_like_a_plain_one(tmp_path: Path) -> None:
+    """Windows writes a mark before a text, and a lost write leaves NUL bytes behind it."""
+    plain, odd = tmp_path / "plain.json", tmp_path / "odd.json"
+    plain.write_bytes(logs.gemini(3))
+    odd.write_bytes(b"\xef\xbb\xbf\r\n" + logs.gemini(3) + b"\r\n" + b"\0" * 5000)
+    for path in (plain, odd):
+        kit = fresh_kit()
+        [session] = sessions([path], kit)
+        assert session.id == "g-1"
+        told = list(read_session(session, kit))
+        assert uses(told) == uses(Follower(path, fresh_kit()).poll()) == ["c0", "c1", "c2"]
+        assert kit.diagnostics.counts == {}
+        [*_, last] = [event for event in told if isinstance(event, ToolUse)]
+        assert last.where is not None and not passage.read_excerpt(last.where).fault
+
+
+def test_a_document_that_stays_cut_off_is_counted_once_nobody_writes_it_any_more(tmp_path: Path) -> None:
+    path = tmp_path / "session-1.json"
+    path.write_bytes(logs.gemini(3)[:-30])
+    follower = Follower(path, fresh_kit())
+    assert follower.poll() == [] and follower.kit.diagnostics.counts == {}
+    os.utime(path, (1e9, 1e9))
+    assert follower.poll() == follower.poll() == []
+    assert follower.kit.diagnostics.counts == {"not JSON": 1}
+    assert follower.notices() == ["session-1.json: ends in the middle; trying again"]
+    path.write_bytes(logs.gemini(3))
+    assert uses(follower.poll()) == ["c0", "c1", "c2"]
     assert follower.notices() == ["session-1.json: is back"]
 
 

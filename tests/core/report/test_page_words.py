@@ -38,3 +38,14 @@ def test_places_are_told_from_the_beginning_also_where_times_are_made_up() -> No
     rows = summary_text(gatherer.close(engine.frame(110.0))).splitlines()
     peak = next(row for row in rows if "frustration" in row)
     assert "at 00:00:00" not in peak
+
+
+def test_the_agent_is_never_awake_for_longer_than_the_session_lasted() -> None:
+    """The program ran for a while before anything happened, which is no part of the session's length."""
+    gatherer, engine = Gatherer(), Engine(Settings(), seed=1)
+    use = ToolUse(at=1020.0, id="1", tool="bash", action="shell_exec", outcome="success", call=1)
+    last = ToolUse(at=1040.0, id="2", tool="bash", action="shell_exec", outcome="success", call=2)
+    for event in (SessionStart(at=1000.0, session="s", tool="openhands"), use, last):
+        gatherer.add(event, engine.step(event))
+    said = summary_text(gatherer.close(engine.frame(1040.0)))
+    assert "20s, of which the agent was awake 20s" in said

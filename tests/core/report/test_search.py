@@ -45,6 +45,21 @@ def library(tmp_path: Path) -> Library:
     return Library(tmp_path)
 
 
+def test_coloured_words_are_found_and_shown_without_their_colours(library: Library) -> None:
+    torn = SECRET[:12] + "\x1b[1m" + SECRET[12:]
+    library.put(
+        "s-1.jsonl",
+        logs.prompt(0, "go on")
+        + logs.call(1, "t1")
+        + logs.result(2, "t1", f"\x1b[31mFAILED\x1b[0m gate \x1b[1;32mopen\x1b[m {torn}", error=True),
+    )
+    library.fill()
+    [hit] = library.find("failed", "open")
+    assert hit.snippet.startswith("FAILED gate open ")
+    assert SECRET[12:] not in hit.snippet and "[1m" not in hit.snippet
+    assert library.find("31mfailed") == []
+
+
 def test_words_are_found_with_who_said_them_and_where(library: Library) -> None:
     path = library.put(
         "s-1.jsonl",

@@ -119,3 +119,13 @@ def test_a_folder_that_cannot_be_written_is_said_and_does_no_harm(tmp_path: Path
     start = initial_states.begin("s", InitialState)
     assert start.settings is initial_states.settings and start.initial.seed
     assert "cannot be written" in initial_states.notices[0]
+
+
+def test_what_cannot_be_forgotten_is_said_and_nothing_is_made_where_nothing_is(tmp_path: Path) -> None:
+    assert CarryOverStore(tmp_path / "none").clear() == 0
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").touch()
+    store = CarryOverStore(tmp_path / "file")
+    for forget in (store.clear, lambda: store.remove("s")):
+        with pytest.raises(StoreError, match="what sessions were given cannot be forgotten"):
+            forget()

@@ -11,6 +11,7 @@ import pytest
 
 from core import __version__
 from tests.conftest import Run
+from tests.core.logs.log_lines import gemini
 from tui.app import NooscopeApp
 from tui.cli import COMMANDS, main
 
@@ -152,6 +153,14 @@ def test_there_is_no_screen_for_what_cannot_be_played(
     log.write_bytes(content)
     code, _, told = run("replay", str(log))
     assert (code, told) == (1, f"nooscope: {log}: {said}\n")
+
+
+@pytest.mark.parametrize("words", ["recap", "why", "export --format html"])
+def test_a_log_without_events_is_told_with_what_could_not_be_read(words: str, home: Path, run: Run) -> None:
+    log = home / "session.json"
+    log.write_bytes(gemini(2)[:-9])
+    code, _, told = run(*words.split(), str(log))
+    assert (code, told) == (1, f"nooscope: {log} holds no events that can be read (1 not JSON)\n")
 
 
 def test_a_theme_that_is_broken_is_told_with_what_is_wrong(

@@ -131,7 +131,7 @@ def test_where_today_is_heading_in_words(told: CostForecast, lines: list[str]) -
 def test_search_says_where_and_how_to_go_there(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first, second, third, blank, count = said(capsys, "search", "billing").splitlines()
     assert first == "2025-06-15 15:07  claude-code  /srv/project  go on"
-    assert second == "  you: migrate the [31m billing service"
+    assert second == "  you: migrate the billing service"
     assert third == "  nooscope replay ~/.claude/projects/p/s-1.jsonl --at 2025-06-15T15:07:40.000Z"
     assert (blank, count) == ("", "1 place")
     (hit,) = json.loads(said(capsys, "search", "billing", "--json"))["hits"]

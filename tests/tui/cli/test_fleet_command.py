@@ -76,3 +76,19 @@ def test_an_empty_machine(
     assert "No session changed within the last 24 hours" in capsys.readouterr().out
     assert main(["fleet", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["sessions"] == []
+
+
+def test_a_named_file_that_is_no_log_is_said_and_never_taken_for_quiet(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    odd, blank = home / "odd.jsonl", home / "blank.jsonl"
+    odd.write_bytes(bytes(range(256)) * 64)
+    blank.touch()
+    assert main(["fleet", "--once", str(odd), str(blank)]) == 1
+    told = capsys.readouterr()
+    assert told.out == "" and "odd.jsonl: a binary file" in told.err
+    assert main(["fleet", "--once", str(blank)]) == 0
+    assert capsys.readouterr() == ("No session changed within the last 24 hours.\n", "")
+    assert main(["fleet", "--json", str(home / ".claude"), str(odd)]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["sessions"] and told.err.endswith("odd.jsonl: a binary file\n")

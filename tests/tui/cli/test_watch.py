@@ -21,7 +21,7 @@ from core.logs.lag import events_behind
 from core.settings import Settings
 from core.store.learned import LearnedStore
 from core.store.prior import PriorStore
-from tests.core.logs.log_lines import call, prompt
+from tests.core.logs.log_lines import call, gemini, prompt
 from tui.cli import main
 from tui.cli.commands.watch import Watch
 
@@ -82,6 +82,19 @@ def test_the_past_is_told_only_when_asked_for(home: Path, capsys: pytest.Capture
     assert main(watch(log, "--all", "--json")) == 0
     told, *_ = map(json.loads, capsys.readouterr().out.splitlines())
     assert (told["kind"], told["rule"], told["agent"]) == ("risk", "loop_alert", "main")
+
+
+def test_a_log_of_which_nothing_can_be_read_is_said_at_once(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = home / "session.json"
+    log.write_bytes(gemini(2)[:-9] + b"x}")
+    assert main(watch(log)) == 0
+    said = capsys.readouterr().err
+    assert f"watching {log} (nothing in its log can be read (not JSON)); ctrl+c ends" in said
+    log.write_bytes(gemini(2))
+    assert main(watch(log)) == 0
+    assert f"watching {log}; ctrl+c ends" in capsys.readouterr().err
 
 
 class Live:

@@ -112,12 +112,11 @@ def _formats(wanted: str) -> frozenset[str]:
 
 def _share(args: argparse.Namespace) -> int:
     """One session as a page, a film of text or a report."""
-    from core.errors import UnreadableLog
     from core.export.film import film
     from core.export.privacy import Privacy
     from core.logs.session import read_session
     from tui.cli.options import configured_initial
-    from tui.cli.recordings import is_source, one_session
+    from tui.cli.recordings import is_source, no_events, one_session
 
     if args.transcript and (args.redact == "strict" or args.format != "html"):
         other = "--redact strict" if args.redact == "strict" else f"--format {args.format}"
@@ -128,7 +127,7 @@ def _share(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.output} is the log itself; name another file")
     events = list(read_session(session, kit, settings.ingest.lines))
     if not events:
-        raise UnreadableLog(f"{args.path} holds no events")
+        raise no_events(args.path, kit)
     level: Level = "strict" if args.redact == "strict" else "transcript" if args.transcript else "excerpts"
     content = _shared(
         args.format, film(session, events, settings, Privacy(level), configured_initial(args.project))

@@ -127,16 +127,18 @@ def _once(settings: Settings, roster: Roster, args: argparse.Namespace, lost: st
     rows = tuple(row.hooked(told.of(row.session), now, limits) for row in rows)
     for notice in dict.fromkeys(roster.initial_states.notices):
         print(f"nooscope: {notice}", file=sys.stderr)
+    for fault in roster.unread:
+        print(f"nooscope: {fault}", file=sys.stderr)
     ordered = [item for item in listed(rows, Order(folded=False)) if isinstance(item, FleetRow)]
     if args.json:
         _print_json(ordered, now)
     elif ordered:
         _print_table(ordered, now)
-    elif not lost:
+    elif not (lost or roster.unread):
         print(f"No session changed within the last {settings.screen.fleet.within:g} hours.")
     if lost:
         print(f"nooscope: {lost}; not all that hosts sent is shown", file=sys.stderr)
-    return 1 if lost else 0
+    return 1 if lost or (roster.unread and not rows) else 0
 
 
 def _print_json(rows: Sequence[FleetRow], now: float) -> None:

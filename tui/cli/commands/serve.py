@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import errno
+import os
 import secrets
 import shlex
 import signal
+import socket
 import sys
 
 from tui.cli.command import CliCommand
@@ -49,6 +52,8 @@ def _run(args: argparse.Namespace) -> int:
     words = args.words or ["watch"]
     if words[0] not in SHOWN:
         raise UsageError(f"serve shows {', '.join(SHOWN)}; {words[0]!r} has no screen")
+    if not args.host.strip():
+        raise UsageError("--host is blank, which would be every address of this machine; name one")
     return asyncio.run(_serve(args, words))
 
 
@@ -58,12 +63,21 @@ def viewer_command(words: list[str]) -> list[str]:
     return [sys.executable, "-P", "-c", call, *words]
 
 
+def _reason(fault: OSError) -> str:
+    """Why nothing can listen there, and which option to change."""
+    if isinstance(fault, socket.gaierror) or fault.errno == errno.EADDRNOTAVAIL:
+        return "this machine has no such address; name one of its own with --host"
+    said = os.strerror(fault.errno) if fault.errno else str(fault)
+    return f"{said[:1].lower()}{said[1:]}; name another with --port"
+
+
 async def _serve(args: argparse.Namespace, words: list[str]) -> int:
     from core.errors import UsageError
     from tui.peer_user import tells_users
     from tui.web import WebServer, is_loopback
 
     near = is_loopback(args.host)
+    shown = f"[{args.host}]" if ":" in args.host else args.host
     token = "" if near and tells_users() else secrets.token_urlsafe(24)
     server = WebServer(
         f"exec {shlex.join(viewer_command(words))}", args.host, args.port, viewers=args.viewers, token=token
@@ -71,10 +85,7 @@ async def _serve(args: argparse.Namespace, words: list[str]) -> int:
     try:
         chosen = await server.start()
     except OSError as fault:
-        raise UsageError(
-            f"cannot listen on {args.host}:{args.port}: {fault.strerror or fault}; name another with --port"
-        ) from None
-    shown = f"[{args.host}]" if ":" in args.host else args.host
+        raise UsageError(f"cannot listen on {shown}:{args.port}: {_reason(fault)}") from None
     address = f"http://{shown}:{chosen}/" + (f"?token={token}" if token else "")
     print(f"nooscope: open {address}; ctrl+c ends", file=sys.stderr, flush=True)
     if token and not near:

@@ -225,8 +225,8 @@ class Watch:
         self._link.start()
         try:
             self._take()
-            waiting = "" if self.driver.session else f" ({_why_nothing(self._path)})"
-            _say(f"watching {self._path}{waiting}; ctrl+c ends")
+            why = self.driver.facts().lost if self.driver.session else _why_nothing(self._path)
+            _say(f"watching {self._path}{f' ({why})' if why else ''}; ctrl+c ends")
             self._news = False
             self._follow()
         finally:
