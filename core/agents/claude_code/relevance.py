@@ -43,11 +43,6 @@ def passes(record: bytes) -> bool:
 
     Only a quicker way to what `matters` says of the decoded line, for lines as Claude Code writes them.
     """
-    return _begins_idly(record) and _glued(record) is None
-
-
-def _begins_idly(record: bytes) -> bool:
-    """Whether the first object of a line tells nothing."""
     inside = record.find(b"{", 1, 1000)
     if inside > _BEFORE:
         named = record[inside - _BEFORE : inside]
@@ -56,17 +51,18 @@ def _begins_idly(record: bytes) -> bool:
         if named == _PROGRESS:
             told = record[inside : inside + 72]
             if told.startswith(_DATA):
-                return not told.startswith(_AGENTS) and b"\\" not in told
+                return not told.startswith(_AGENTS) and b"\\" not in told and not _glued(record)
     at = record.find(_TYPE, 1, inside if inside > 0 else 1000)
     if at == 1:
         kind = record[9 : record.find(b'"', 9, 64)]
         if kind in _PASSED_OVER:
-            return True
+            return not _glued(record)
         sign = _SIGNS.get(kind)
-        return sign is not None and sign not in record and b"\\u" not in record
+        return sign is not None and sign not in record and b"\\u" not in record and not _glued(record)
     if at < 0 or not record.startswith(_ATTACHMENT, at):
         return False
-    return b"queued_command" not in record and ADVICE_BYTES not in record and b"\\u" not in record
+    telling = b"queued_command" in record or ADVICE_BYTES in record or b"\\u" in record
+    return not telling and not _glued(record)
 
 
 def matters(line: ClaudeLine) -> bool:
