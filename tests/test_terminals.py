@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 
 from bench.claude import lines
+from core.live.status import GLYPHS
 from tests.terminals import BACK, NOOSCOPE, ROOT, on_screen
+from tui.cli.streams import _SPELLED
 
 TEXT = [
     *("sessions {}", "analyze {}", "export {}", "frame {}", "diff {}", "recap {}", "tree {}", "whatif {}"),
@@ -99,6 +101,13 @@ def test_glyphs_become_signs_of_the_same_width(log: Path) -> None:
     ]
     assert "█" in pages[0] and "#" in pages[1]
     assert list(map(len, pages[0].splitlines())) == list(map(len, pages[1].splitlines()))
+
+
+def test_every_status_has_a_sign_in_ascii_too() -> None:
+    spelled = {word: sign.translate(_SPELLED) for word, sign in GLYPHS.items()}
+    assert all(sign.isascii() and len(sign) == 1 for sign in spelled.values())
+    assert [word for word, sign in spelled.items() if sign == "?"] == ["needs you?"], "all others are known"
+    assert [word for word, sign in spelled.items() if sign == "+"] == ["done"], "nothing else looks like it"
 
 
 @pytest.mark.parametrize("words", ["settings", "frame {}", "export {}", "--help"])

@@ -61,7 +61,7 @@ GLYPHS: dict[Word, str] = {
     "flowing": "◆",
     "new": "·",
     "left": "○",
-    "ended": "✓",
+    "ended": "□",
     "unread": "·",
 }
 WORDS: tuple[Word, ...] = tuple(GLYPHS)

@@ -36,7 +36,8 @@ class FleetTable(Scroller):
 Every active or recent session of this machine, who needs a person first.
 `▲` asks you, `△` may ask for permission, `↻` loops, `■` a governor would halt it, `▣` quarantined, `✗` stuck,
 `…` silent amid its work, `!` its log is gone, `▽` context nearly full, `◌` waits for a tool, `✓` done,
-`~` done as it seems, `‖` stopped by you, `●` works, `◇` delegates, `◆` flows, `○` left amid its work.
+`~` done as it seems, `□` over, `‖` stopped by you, `●` works, `◇` delegates, `◆` flows,
+`○` left amid its work.
 *for* says since when; *ctx* is the share of the way to compaction, *turns* how many are left until then;
 *$* is what it cost with its sub-agents (`≥` at least, `?` no price known), *failed* how many of its calls.
 `x` shows what their minds read instead: the curve is frustration, a dot is a time in which nothing happened.
