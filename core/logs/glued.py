@@ -9,6 +9,8 @@ from core.events import Where
 
 _SEAM = re.compile(rb"\}[\0 \t\r]*[^\0 \t\r]")
 _BLANK = re.compile(r"[\0 \t\r]*")
+_MOST = 10_000
+"""Objects on one line; one with more was not written by an agent and stays a broken line."""
 _scan = json.JSONDecoder(parse_int=len, strict=False).raw_decode
 """Only where an object ends matters, and a number may have more digits than Python turns into one."""
 
@@ -16,8 +18,8 @@ _scan = json.JSONDecoder(parse_int=len, strict=False).raw_decode
 def glued(record: bytes, where: Where) -> list[tuple[bytes, Where]]:
     """Each whole object that a line begins with, then what is left, each with its place in the file.
 
-    Nothing where it does not begin with one, or is just one. Who reads a log while it is written takes the
-    first of them before the next is there; so must who reads it later.
+    Nothing where it does not begin with one, is just one, or holds very many. Who reads a log while it is
+    written takes the first of them before the next is there; so must who reads it later.
     """
     if b"\n" in record or not _SEAM.search(record):
         return []
@@ -32,6 +34,8 @@ def glued(record: bytes, where: Where) -> list[tuple[bytes, Where]]:
             end = len(text)
         place = Where(where.file, where.offset + begin, end - begin, where.entry)
         found.append((record[begin:end], place))
+        if len(found) > _MOST:
+            return []
         blank = _BLANK.match(text, end)
         begin = blank.end() if blank is not None else end
     return found if len(found) > 1 else []

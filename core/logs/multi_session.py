@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 
 from core.events import MAIN, SessionStart
@@ -94,9 +93,13 @@ class Runs:
 def _own_names(ids: list[str]) -> list[str]:
     """The same ids, each that comes again with a number behind it."""
     names: dict[str, None] = {}
+    last: dict[str, int] = {}
     for name in ids:
-        free = (f"{name}-{number}" if number > 1 else name for number in count(1))
-        names[next(one for one in free if one not in names)] = None
+        number = last.get(name, 0) + 1
+        while (own := name if number == 1 else f"{name}-{number}") in names:
+            number += 1
+        last[name] = number
+        names[own] = None
     return list(names)
 
 

@@ -47,6 +47,11 @@ def test_what_was_glued_comes_apart_again(values: list[dict[str, object]]) -> No
     assert [data for data, _ in glued(b"".join(pieces), PLACE)] == pieces
 
 
+@pytest.mark.parametrize(("number", "parts"), [(10_000, 10_000), (10_001, 0), (500_000, 0)])
+def test_a_line_of_very_many_objects_stays_one_broken_line(number: int, parts: int) -> None:
+    assert len(glued(b"{}" * number, PLACE)) == parts
+
+
 @pytest.mark.parametrize("name", ["codex", "pi", "gemini"])
 def test_every_reader_of_lines_takes_them_apart(name: str) -> None:
     diagnostics = Diagnostics()
