@@ -46,7 +46,7 @@ compiled: $(VENV)/.dev
 	  $(BIN)/python -m bench.compiled $(COMPILED) >build/compiled.log 2>&1 \
 	  || { tail -n 40 build/compiled.log; exit 1; }; touch $(COMPILED)/.made)
 
-ENGINE_TESTS := $(wildcard tests/core/test_*.py) $(patsubst %,tests/core/%,receptor mind governor affect response timeline) tests/extensions/test_in_step.py
+ENGINE_TESTS := $(wildcard tests/core/test_*.py) tests/core/engine tests/core/timeline tests/extensions/test_in_step.py
 test-compiled: compiled
 	@$(WITH) $(BIN)/pytest -q -n 3 --dist worksteal -p core $(ENGINE_TESTS) $(ARGS)
 

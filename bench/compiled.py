@@ -24,14 +24,11 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("receptor", "mind", "governor", "affect", "response")
+ROOMS = ("engine/receptor", "engine/mind", "engine/governor", "engine/affect", "engine/response")
 FILES = {
-    "": ("state", "changes", "story", "engine"),
+    "engine": ("state", "story", "engine"),
     "timeline": (
         "columns",
-        "heard",
-        "kept_acts",
-        "kept_loops",
         "keyframes",
         "marks",
         "run",
@@ -44,24 +41,23 @@ FILES = {
 AS_WRITTEN = frozenset(
     {
         # values that are read from files: their annotations must stand as they are written
-        "affect/neighbours.py",
-        "affect/policy.py",
-        "affect/reading.py",
-        "governor/profile.py",
-        "mind/episode.py",
-        "mind/readings.py",
-        "mind/thought.py",
-        "receptor/persona.py",
-        "receptor/prior.py",
-        "receptor/readings.py",
-        "response/foreign.py",
-        "response/learned.py",
-        "response/method.py",
-        "response/outlook.py",
-        "response/permits.py",
-        "response/reaction.py",
-        "response/rules.py",
-        "response/wakeup_rules.py",
+        "engine/affect/neighbours.py",
+        "engine/affect/policy.py",
+        "engine/affect/reading.py",
+        "engine/governor/profile.py",
+        "engine/mind/episode.py",
+        "engine/mind/readings.py",
+        "engine/mind/thought.py",
+        "engine/receptor/persona.py",
+        "engine/receptor/prior.py",
+        "engine/receptor/readings.py",
+        "engine/response/learned.py",
+        "engine/response/method.py",
+        "engine/response/outlook.py",
+        "engine/response/permits.py",
+        "engine/response/reaction.py",
+        "engine/response/rules.py",
+        "engine/response/wakeup_rules.py",
     }
 )
 """What stays as it is; readers of logs gained 6 %, and would no longer be as lenient."""
@@ -117,8 +113,8 @@ def resets(compiled: set[str]) -> dict[type, list[str]]:
 
     A part that is not compiled holds nothing but settings.
     """
-    from core.engine import Engine
-    from core.reset import is_part, kept_names, slots
+    from core.engine.engine import Engine
+    from core.engine.reset import is_part, kept_names, slots
     from core.settings import Settings
 
     found: dict[type, dict[str, str]] = {}
@@ -161,7 +157,7 @@ def begin_as(self, given: Any) -> None:
 
 def _reset_line(value: Any, kept: bool) -> str:
     """The statement for one value; blank for settings, tables and memos, which never change."""
-    from core.reset import is_plain
+    from core.engine.reset import is_plain
 
     if isinstance(value, deque):
         return "self.{0}.clear(); self.{0}.extend(new.{0})"
@@ -174,7 +170,7 @@ def _reset_line(value: Any, kept: bool) -> str:
 
 def write_methods(path: Path, set_back: dict[type, list[str]]) -> None:
     """Write each mechanism's dump and load into its class, which else makes them as it runs."""
-    from core.state import Stateful, given, state_functions
+    from core.engine.state import Stateful, given, state_functions
 
     module = importlib.import_module(".".join(path.with_suffix("").parts))
     before = path.read_text().split("\n")
@@ -200,7 +196,7 @@ def write_methods(path: Path, set_back: dict[type, list[str]]) -> None:
         lines[node.end_lineno : node.end_lineno] = ["", *(f"    {line}" for line in added.split("\n"))]
     if lines != before:
         start = lines.index("from __future__ import annotations") + 1
-        lines[start:start] = ["from typing import Any", "from core.state import given as _given"]
+        lines[start:start] = ["from typing import Any", "from core.engine.state import given as _given"]
         path.write_text("\n".join([*lines, *last, ""]))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.fit.tables import IMPULSES, OUTLOOK
-from core.story import RULES
+from core.engine.story import RULES
 
 PAGE = Path(__file__).parents[1] / "docs" / "evaluation.md"
 READINGS = ("frustration", "confidence", "flow", "seeking", "uncertainty", "fatigue", "forecast")
@@ -19,11 +19,20 @@ POINTS = ("10", "20", "end")
 
 
 def main(given: list[str]) -> None:
+    if len(given) == 1 and given[0].startswith("endings="):
+        section = _endings(json.loads(Path(given[0].partition("=")[2]).read_text()))
+        before, _, after = PAGE.read_text().partition("## How turns end\n")
+        rest = after.partition("\n## ")[2] or before.partition("\n## What the figures do not say")[2]
+        before = before.partition("\n## What the figures do not say")[0]
+        tail = rest if rest.startswith("What") else f"What the figures do not say{rest}"
+        PAGE.write_text(f"{before.rstrip()}\n\n" + "\n".join(section) + f"\n\n## {tail}")
+        return
     tables = {name: json.loads(Path(file).read_text()) for name, file in (each.split("=") for each in given)}
     PAGE.write_text("\n".join(_page(tables)) + "\n")
 
 
 def _page(tables: dict[str, Any]) -> Iterator[str]:
+    endings = tables.pop("endings", None)
     yield "# What the readings are worth"
     yield ""
     yield "Made by `python -m bench.evaluation` from the output of `nooscope evaluate --json`; fitted"
@@ -91,6 +100,9 @@ def _page(tables: dict[str, Any]) -> Iterator[str]:
     yield "|---|---|---|"
     for rule in RULES:
         yield f"| {rule.where} | {rule.never} | {rule.instead} |"
+    if endings is not None:
+        yield ""
+        yield from _endings(endings)
     yield ""
     yield "## What the figures do not say"
     yield ""
@@ -99,6 +111,31 @@ def _page(tables: dict[str, Any]) -> Iterator[str]:
     yield "  own base rate (`response.outlook.base_rate`)."
     yield "- How hard the task is says more than anything the agent does, and is not seen here."
     yield "- An alarm's precision means little without the base rate of the same models beside it."
+
+
+def _endings(judged: dict[str, Any]) -> Iterator[str]:
+    from tui.cli.commands.evaluate import endings_report
+
+    yield "## How turns end"
+    yield ""
+    yield "`nooscope evaluate turn_ends/dev.jsonl` on endings that one reader labelled by hand. The rules"
+    yield "were written while looking at these endings, so others will do worse. As a guard each ending was"
+    yield "judged again without the rules that no other ending needs (a test does this): precision .96,"
+    yield "recall .96, asks .98. On 32 further endings full of failure words: precision .86, recall .92."
+    yield "Labelled rows hold no calls, so *done*, *gave up* and *partial* are all *answer* here: those three"
+    yield "need the calls beside the words."
+    yield ""
+    yield from endings_report(judged)
+    yield ""
+    yield "What it does not catch:"
+    yield ""
+    yield '- A request in words the lists lack and without a question mark ("you have to restart it").'
+    yield "- Questions in a quoted text, a diff or code outside a fence may count as questions."
+    yield "- Asks and offers blur: 14 of 48 offers are shown as questions, 2 of 66 questions as offers."
+    yield "- Of languages other than English, Chinese, Japanese, Korean, Portuguese, Spanish, French and"
+    yield "  German only the question marks are known."
+    yield '- A polite question after the work ("Want me to help you test it?") is an offer, whatever failed.'
+    yield "- A claim of success that is not true: *done* means that the agent says so."
 
 
 def _alarms(where: str, alarms: dict[str, Any]) -> Iterator[str]:

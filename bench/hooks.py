@@ -23,9 +23,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.agents.hooks import HOOKS
+from core.hooks.agents import HOOKS
 from core.hooks.install import Installer
-from core.intake.place import HEADER, IntakeFolder
+from core.hooks.place import HEADER, IntakeFolder
 
 ROOT = Path(__file__).resolve().parents[1]
 

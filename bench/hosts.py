@@ -24,11 +24,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from core.agents.open_events.reader import write
+from core.agents.open_events import write
 from core.events import Event, SessionStart, ToolUse
-from core.hosts.link import NatsLink, Server, connect_nats, server_of
-from core.hosts.messages import Sender, ShippedEvent
-from core.hosts.mirror import Mirror
+from core.extras.hosts.link import NatsLink, Server, connect_nats, server_of
+from core.extras.hosts.messages import Sender, ShippedEvent
+from core.extras.hosts.mirror import Mirror
 from core.settings.hosts import HostsSettings
 
 BATCH = 500

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from core.agents.model_names import plain_name
+from core.agents.models import plain_name
 from core.agents.tables import OURS
 
 _OVERLAY = Path(__file__).with_suffix(".toml")

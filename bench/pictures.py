@@ -32,7 +32,7 @@ PICTURES = (
     Picture("observatory", "stuck", ("end", "N", "N")),
     Picture("small", "full", ("end",), (80, 24)),
     Picture("mind", "full", ("end", "m")),
-    Picture("governance", "halt", ("end", "v")),
+    Picture("governance", "halt", ("end", "m", "2")),
     Picture("transcript", "stuck", ("end", "N", "N", "e")),
     Picture("vast", "stuck", ("end", "N", "N"), (200, 60)),
     Picture("tuning", "stuck", ("end", "t", *("right",) * 12)),

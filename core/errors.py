@@ -1,11 +1,20 @@
-"""Every error a person may meet.
+"""Every error a person may see, as one tree.
 
 NooscopeError
-├── SettingsError    a setting, or a file of settings, that cannot be used
-├── UnreadableLog    a path that holds no log we can read
+├── UsageError       a command line that makes no sense
+├── SettingsError    a setting or settings file that cannot be used
+├── UnreadableLog    a path without a log we can read
 ├── StateError       a dump that does not fit the engine it is loaded into
-├── PolicyError      an affect policy or a rule file that cannot be used
-└── StoreError       our own store on disk is damaged or out of reach
+├── PolicyError      an affect policy or rules file that cannot be used
+├── StoreError       a file of our own that is damaged or out of reach
+├── PermitRefused    a permit that is not valid for a call
+├── HooksRefused     an agent's settings file that must not be changed
+├── Refused          an HTTP request that is refused
+├── Malformed        bytes that are not in the declared format
+├── NotSent          a telemetry collector that refused data
+├── LinkLost         a message server that cannot be reached
+├── MissingExtra     a feature whose optional packages are not installed
+└── BrokenOffer      an installed extension that cannot be used
 """
 
 from __future__ import annotations
@@ -37,3 +46,44 @@ class PolicyError(NooscopeError):
 
 class StoreError(NooscopeError):
     """Our own store on disk is damaged or out of reach."""
+
+
+class PermitRefused(NooscopeError):
+    """A permit that is not valid for this call."""
+
+
+class BrokenOffer(NooscopeError):
+    """An installed extension that cannot be used."""
+
+
+class LinkLost(NooscopeError):
+    """The message server cannot be reached or refused the connection."""
+
+
+class MissingExtra(NooscopeError):
+    """A feature whose optional packages are not installed."""
+
+
+class NotSent(NooscopeError):
+    """A telemetry collector that could not be reached or refused the data."""
+
+    def __init__(self, sentence: str, again: bool) -> None:
+        super().__init__(sentence)
+        self.again = again
+        """Whether another try may go better."""
+
+
+class Malformed(NooscopeError):
+    """Bytes that are not in the declared format."""
+
+
+class Refused(NooscopeError):
+    """An HTTP request that is refused, with its status code."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class HooksRefused(NooscopeError):
+    """A settings file of an agent that must not be changed."""

@@ -36,6 +36,8 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 MATTERS: tuple[Matter, ...] = get_args(Matter)
 
+ADVICE_MARK = "[nooscope]"
+"""The start of every sentence nooscope gives to an agent."""
 MAIN = "main"
 """The agent of a session that no other agent started."""
 

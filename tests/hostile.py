@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from bench.workload import session
-from core.agents.open_events.reader import write
+from core.agents.open_events import write
 from core.events import AgentStart, Event, SessionStart, ToolUse, Turn
 
 HOSTILE = (

@@ -9,9 +9,9 @@ from bench.fit import felt, impulses, outlook
 from bench.fit.phrases import POOL
 from bench.fit.ridge import folds, logistic
 from bench.fit.runs import COLUMNS, Walked
-from core.receptor.emotion import EmotionEngine
+from core.engine.receptor.emotion import EmotionEngine
 from core.settings.receptor import EmotionSettings
-from tests.core.receptor.acts import published
+from tests.core.engine.receptor.acts import published
 
 CHECK, DOUBT = POOL.index(" verif"), POOL.index(" maybe ")
 

@@ -27,6 +27,8 @@ ON_A_LOG: dict[str, tuple[str, ...]] = {
     "export": ("export", "{}"),
     "frame": ("frame", "{}"),
     "diff": ("diff", "{}"),
+    "changes": ("changes", "{}"),
+    "compare": ("compare", "{}", "{}"),
     "recap": ("recap", "{}"),
     "why": ("why", "{}"),
     "events": ("events", "{}"),

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from core.engine.response import built_in
 from core.report.process_pool import shared_out
-from core.response import built_in
 from core.settings import Settings
 from core.settings.layers import tunables
 from core.settings.toml_text import settings_toml
@@ -161,6 +161,8 @@ WORDS: list[tuple[str, ...]] = [
     ("export", "LOG"),
     ("frame", "LOG"),
     ("diff", "LOG"),
+    ("changes", "LOG"),
+    ("compare", "LOG", "LOG"),
     ("recap", "LOG"),
     ("tree", "LOG"),
     ("bookmarks", "LOG"),

@@ -43,7 +43,10 @@ def idle(paths: list[str]) -> set[str]:
     return {
         item.name
         for item in finder.get_unused_code()
-        if item.typ in KINDS and "core" in Path(item.filename).parts and item.name not in quoted
+        if item.typ in KINDS
+        and item.name != "__getattr__"
+        and "core" in Path(item.filename).parts
+        and item.name not in quoted
     }
 
 

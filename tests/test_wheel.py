@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NEEDED = (
     "core/agents/tables/tools.toml",
     "core/agents/tables/models.toml",
-    "core/response/tables/receptor-rules.json",
+    "core/engine/response/tables/receptor-rules.json",
     "themes/nocturne.toml",
     "tui/screens/main.tcss",
     "core/store/presets/balanced.toml",

@@ -14,45 +14,224 @@ from rich.console import Console
 from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
+from textual.command import CommandPalette
 from textual.filter import LineFilter
 from textual.message import Message
-from textual.notifications import SeverityLevel
+from textual.notifications import Notify, SeverityLevel
 from textual.reactive import var
 from textual.screen import Screen
+from textual.theme import BUILTIN_THEMES
 
-import core.arrays  # noqa: F401 before anything that imports numpy
+import core.timeline.arrays  # noqa: F401 before anything that imports numpy
 import themes
 from core.live.hook_signs import HookBoard
 from core.live.source import Target
 from core.report.formatting import count, span
 from core.report.now import Now
-from core.store.bookmarks import Bookmarks
-from themes.user_themes import user_theme_folder
+from core.store.bookmarks import Bookmark, Bookmarks
+from core.timeline.timeline import Timeline
+from themes import unknown_theme
+from themes.user_themes import UserThemes, user_theme_folder
 from tui import garbage
 from tui.draw.safe_lines import SAFE_LINES
 from tui.feed import messages
-from tui.feed.day_budget import DAY_EVERY, DayBudget
 from tui.feed.feed import Feed
 from tui.feed.notices import TerminalTitle, notifier_of, tell_faults
 from tui.feed.opening import Opening
+from tui.feed.other_sessions import DAY_EVERY, OTHERS_AFTER, DayBudget, OtherSessions
+from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
 from tui.screens.palette_providers import PROVIDERS
 from tui.screens.switcher import ScreenSwitcher
-from tui.session_app import NOTHING_YET, SessionApp
-from tui.theme_files import THEMES_EVERY, ThemeFiles
 from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.panel import Panel
+from tui.widgets.common.timeline_strip import TimelineStrip
 
 if TYPE_CHECKING:
-    from core.intake.link import IntakeLink
+    from core.hooks.link import IntakeLink
     from core.live.fleet.roster import Roster
     from core.settings import Settings
     from core.store.carry_over import CarryOverStore
     from core.store.last_look import Look
     from core.timeline.cache import Cache
     from core.timeline.configured_start import ConfiguredStart
+    from core.timeline.jumps import Landing
     from tui.screens.fleet import FleetScreen
+
+
+NOTHING_YET = "nothing is recorded yet"
+
+
+class SessionApp(App[None]):
+    """What is shown of one session; what is asked of it goes up as a message."""
+
+    view: var[View | None] = var(None)
+    recording: var[Timeline | None] = var(None)
+    bookmarks: var[tuple[Bookmark, ...]] = var(())
+
+    settings: Settings
+    link: IntakeLink | None
+    """The way to the agents' hooks."""
+
+    def action_toggle_play(self) -> None:
+        self.post_message(messages.TogglePlay())
+
+    def action_step(self, by: int) -> None:
+        self.post_message(messages.StepBy(by))
+
+    def action_seek(self, to: int) -> None:
+        self.post_message(messages.Seek(to))
+
+    def action_go_live(self) -> None:
+        self.post_message(messages.GoLive())
+
+    def action_speed(self, steps: int) -> None:
+        self.post_message(messages.SpeedChange(steps))
+
+    def action_jump(self, forward: bool, to: Landing = "trouble") -> None:
+        self.post_message(messages.Jump(forward, to))
+
+    def action_bookmark(self) -> None:
+        """Ask for a note and set a bookmark; where one stands, ask whether it should go."""
+        from tui.screens.bookmark import ask_bookmark
+
+        if self.view is not None and self.view.total:
+            ask_bookmark(self, self.view.index, self.bookmarks)
+        else:
+            self.complain(NOTHING_YET)
+
+    def action_zoom(self, steps: int) -> None:
+        for strip in self.screen.query(TimelineStrip):
+            strip.zoom_by(steps)
+
+    def action_agent(self, by: int) -> None:
+        if self.view is not None and len(self.view.agents) > 1:
+            agents = self.view.agents
+            here = agents.index(self.view.agent) if self.view.agent in agents else 0
+            self.post_message(messages.SelectAgent(agents[(here + by) % len(agents)]))
+
+    def action_goto(self) -> None:
+        from tui.screens.goto import GotoScreen
+
+        self.push_screen(GotoScreen(), self.go)
+
+    def action_search(self) -> None:
+        from tui.screens.palette import SessionSearch
+
+        self.push_screen(CommandPalette([SessionSearch], placeholder="Find a mark, a path, a bookmark…"))
+
+    def action_permit(self, choice: str) -> None:
+        """Answer the oldest question of the session on the screen."""
+        from tui.screens.permit import oldest_question
+
+        if self.view is not None and not self.view.words:
+            self.complain("words are hidden: h shows what it asks, then answer")
+        else:
+            signs = None if self.view is None else self.view.hooks
+            self.post_message(messages.AnswerPermit(choice, oldest_question(signs)))
+
+    def action_steer(self) -> None:
+        """Tell the agent on the screen something; what it would do is shown before it is sent."""
+        from tui.screens.steer import SteerScreen
+
+        if self.view is not None:
+            session = self.view.subject.session
+            self.push_screen(SteerScreen(session, self.view.hooks, self.settings, self.link))
+
+    def action_resume(self) -> None:
+        """Copy the command that resumes the session on the screen."""
+        from tui.screens.at_hand import copy_resume
+
+        if self.view is not None:
+            about = self.view.subject
+            copy_resume(self, about.tool, about.session, about.path, about.project)
+
+    @on(messages.EditFile)
+    def _edit(self, message: messages.EditFile) -> None:
+        from tui.screens.at_hand import open_in_editor
+
+        if self.view is not None:
+            open_in_editor(self, self.view.subject.project, message.path)
+
+    def action_pane(self) -> None:
+        """Go to the terminal the session on the screen runs in."""
+        from tui.screens.at_hand import show_pane
+
+        if self.view is not None:
+            show_pane(self, self.view.subject.tool, self.view.subject.project)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "agent":
+            return self.view is not None and len(self.view.agents) > 1
+        return super().check_action(action, parameters)
+
+    def go(self, spoken: str | None) -> None:
+        """Go to a place as a person writes it."""
+        from tui.screens.goto import go_to
+
+        if spoken and self.recording is not None:
+            go_to(self, self.recording, spoken)
+
+    def on_notify(self, event: Notify) -> None:
+        """Take away a notice that says the same: pressed five times, a key is answered by one."""
+        told = event.notification
+        for one in list(self._notifications):
+            if (one.title, one.message) == (told.title, told.message):
+                self._unnotify(one, refresh=False)
+
+    def complain(self, text: str) -> None:
+        """Tell the person what is wrong."""
+        self.notify(text, severity="warning", markup=False)
+
+
+THEMES_EVERY = 2.0
+"""Seconds between two looks at the person's themes."""
+_USUAL = "nocturne"
+_TOLD = 3
+"""Faults that are told one by one."""
+
+
+class ThemeFiles:
+    """Registers themes with the app; a broken file is told once, and the last good theme stays."""
+
+    def __init__(self, app: App[Any], folder: Path, complain: Callable[[str], object]) -> None:
+        self._app = app
+        self._files = UserThemes(folder)
+        self._complain = complain
+
+    def begin(self, wanted: str) -> None:
+        """Register all themes and take the one that is wanted."""
+        complaints = self._register() or ()
+        if wanted not in self._app.available_themes:
+            own = set(self._app.available_themes) - set(BUILTIN_THEMES)
+            complaints = (f"{unknown_theme(wanted, own, ())}; ctrl+p, then Theme, lists all", *complaints)
+            wanted = _USUAL
+        self._app.theme = wanted
+        self._tell(complaints)
+
+    def look(self) -> None:
+        """Take in what changed since the last look."""
+        complaints = self._register()
+        if complaints is not None:
+            self._app._watch_theme(self._app.theme)
+            self._tell(complaints)
+
+    def _tell(self, complaints: tuple[str, ...]) -> None:
+        """The first of them in one notice, which must leave room for others on a small screen."""
+        if complaints:
+            more = len(complaints) - _TOLD
+            rest = [f"and {more} more: nooscope doctor names them"] if more > 0 else []
+            self._complain("\n".join([*complaints[:_TOLD], *rest]))
+
+    def _register(self) -> tuple[str, ...] | None:
+        """What is wrong with the files; None where none of them changed."""
+        loaded = self._files.look()
+        if loaded is None:
+            return None
+        for theme in loaded.themes:
+            self._app.register_theme(theme)
+        return loaded.complaints
 
 
 class NooscopeApp(SessionApp):
@@ -110,6 +289,9 @@ class NooscopeApp(SessionApp):
         """Sessions that are followed take from others and leave to others, and give notices."""
         self._terminal_title = TerminalTitle(self, self.TITLE)
         self._day = DayBudget(self, watching=live)
+        self._others = OtherSessions(self, settings) if live else None
+        self._follows = target is not None and target.newest
+        """A newer session in the same folder takes the place of one that rests."""
         self._look: Look | None = None
         """How far the session on the screen was seen before."""
         self._settled = False
@@ -144,6 +326,8 @@ class NooscopeApp(SessionApp):
         self.set_interval(THEMES_EVERY, self.theme_files.look)
         self.set_interval(DAY_EVERY, lambda: self._day.reckon(self.settings))
         self._day.reckon(self.settings)
+        if self._others is not None:
+            self.set_timer(OTHERS_AFTER, self._others.start)
         tell_faults(self, self._faults)
         if self.settings.screen.keymap:
             from tui.keymap import tell_keymap_faults
@@ -176,6 +360,8 @@ class NooscopeApp(SessionApp):
         self.run_worker(self.feed.run, name="feed", group="feed", thread=True)
 
     def on_unmount(self) -> None:
+        if self._others is not None:
+            self._others.stop()
         self._terminal_title.show(None)
         if self.link is not None:
             self.link.stop()
@@ -233,11 +419,25 @@ class NooscopeApp(SessionApp):
         if self.view is not None:
             self.view = self._day.shown_in(self.view)
 
+    @on(messages.OthersSeen)
+    def _others_seen(self, message: messages.OthersSeen) -> None:
+        if self._others is None:
+            return
+        self._others.take(message.rows, message.now)
+        if self.view is None:
+            return
+        self.view = self._others.shown_in(self.view, self.hooks)
+        newer = self._others.newer(self.view) if self._follows and self.view.mode == "live" else None
+        if newer is not None and len(self.screen_stack) == 1 and not self.view.status_needs_you:
+            self.notify(f"{newer.agent} started another session here", markup=False)
+            self.open(Target(newer.path, True, newer.session, newest=True))
+
     @on(messages.Arrived)
     def _arrived(self, message: messages.Arrived) -> None:
         if message.recording is not None and message.recording is not self.recording:
             self.recording = message.recording
-        self.view = self._day.shown_in(message.view)
+        view = self._day.shown_in(message.view)
+        self.view = view if self._others is None else self._others.shown_in(view, self.hooks)
         if message.view.mode == "live" and self._watching:
             self._terminal_title.show(message.view)
         if not self._settled and message.view.loading is None:
@@ -281,6 +481,10 @@ class NooscopeApp(SessionApp):
         """Show it at once, from whichever screen it was asked for."""
         self.open(Target(message.path, message.live, message.session, message.at))
         self._switcher.to_main()
+
+    @on(messages.ShowChanges)
+    def _show_changes(self, message: messages.ShowChanges) -> None:
+        self._switcher.toggle("changes", message.path)
 
     @on(messages.ShowTranscript)
     def _show_transcript(self, message: messages.ShowTranscript) -> None:
@@ -336,6 +540,9 @@ class NooscopeApp(SessionApp):
     def action_next_in_need(self) -> None:
         """Open the next session that needs the person; the fleet where none is known to."""
         row = self._switcher.next_in_need("" if self.view is None else self.view.subject.path)
+        if self._others is not None:
+            needing = self._others.needing(self.view, self.hooks)
+            row = needing[0] if needing else row or self._others.newer(self.view)
         if row is None:
             self.action_fleet()
         else:

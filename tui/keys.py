@@ -80,6 +80,13 @@ KEYS: list[BindingType] = [
     Binding("T", "tune_beside", "beside", show=False, id="show.tuning_beside", tooltip="Tune beside this"),
     Binding("f", "fleet", "fleet", id="show.fleet", tooltip="All sessions of this machine"),
     Binding(
+        "c",
+        "show('changes')",
+        "changes",
+        id="show.changes",
+        tooltip="Files changed up to the playhead, with their diff",
+    ),
+    Binding(
         "e",
         "show('transcript')",
         "transcript",
@@ -93,18 +100,9 @@ KEYS: list[BindingType] = [
     Binding(
         "m",
         "show('mind')",
-        "mind",
-        show=False,
-        id="show.mind",
-        tooltip="Clock, sleep, habituation, dreams, episodes",
-    ),
-    Binding(
-        "v",
-        "show('governance')",
-        "govern",
-        show=False,
-        id="show.governance",
-        tooltip="Budgets, pressures, affect fields",
+        "model",
+        id="show.model",
+        tooltip="The model: mind, governor, affect, response, branches",
     ),
     Binding(
         "s", "steer", "tell it", show=False, id="hand.steer", tooltip="Tell the agent one sentence of yours"
@@ -118,28 +116,12 @@ KEYS: list[BindingType] = [
     ),
     Binding("J", "pane", "pane", show=False, id="hand.pane", tooltip="Go to its pane of tmux"),
     Binding(
-        "r",
-        "show('response')",
-        "response",
-        show=False,
-        id="show.response",
-        tooltip="Response: advice, what was told, outlook and facts",
-    ),
-    Binding(
         "l",
         "recap",
         "recap",
         show=False,
         id="show.recap",
         tooltip="Recap: what happened since you last looked",
-    ),
-    Binding(
-        "B",
-        "show('branches')",
-        "branches",
-        show=False,
-        id="show.branches",
-        tooltip="Branches: the conversation's, settings applied, a word to try, a dream",
     ),
     Binding(
         "E",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bench.docs.plot import Curve, plot
-from core.affect.modulation import Modulator
+from core.engine.affect.affect import Modulator
+from core.engine.governor.machine import Machine
+from core.engine.governor.profile import PUBLISHED, chosen
+from core.engine.mind.habituation import Habituation
+from core.engine.mind.sleep import SleepPressure
+from core.engine.percept import AXES
+from core.engine.receptor import Receptor
+from core.engine.receptor.emotion import EmotionEngine
 from core.events import ToolUse
-from core.governor.machine import Machine
-from core.governor.profile import PUBLISHED, chosen
-from core.mind.habituation import Habituation
-from core.mind.sleep import SleepPressure
-from core.percept import AXES
-from core.receptor import Receptor
-from core.receptor.emotion import EmotionEngine
 from core.settings import Settings
 
 _DEFAULTS = Settings()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.docs.tables import table
-from core.mind.fabric import MIND_EVENTS
+from core.engine.mind.fabric import MIND_EVENTS
 
 ROOT = Path(__file__).resolve().parents[2]
 

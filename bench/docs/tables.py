@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
-from core.affect import FIELDS
+from core.engine.affect import FIELDS
+from core.engine.governor.kinetics import Budgets
+from core.engine.governor.machine import RULES
+from core.engine.governor.profile import PUBLISHED, chosen
+from core.engine.mind.cortical import REGIMES
+from core.engine.mind.mood import OCTANTS
+from core.engine.mind.salience import relevance_table
+from core.engine.mind.stimulus import STIMULUS_KINDS
+from core.engine.mind.wakeup import CAUSES
+from core.engine.percept import AGENT_STATES, AXES
+from core.engine.receptor.commander import MEANINGS
+from core.engine.response import built_in
+from core.engine.response.method import CUES
 from core.events import EVENT_KINDS
-from core.governor.kinetics import Budgets
-from core.governor.machine import RULES
-from core.governor.profile import PUBLISHED, chosen
-from core.mind.cortical import REGIMES
-from core.mind.mood import OCTANTS
-from core.mind.salience import relevance_table
-from core.mind.stimulus import STIMULUS_KINDS
-from core.mind.wakeup import CAUSES
-from core.percept import AGENT_STATES, AXES
-from core.receptor.commander import MEANINGS
-from core.response import built_in
-from core.response.method import CUES
 from core.settings import Settings
 from core.settings.layers import tunables
 from core.settings.toml_text import toml_value
@@ -234,19 +235,21 @@ def events() -> str:
 
 def formats() -> str:
     """What is read, and how each log lies on the disk."""
-    from core.agents.registry import AGENTS
+    from core.agents.table import AGENTS
 
-    found: dict[str, list[str]] = {}
-    for each in (known for agent in AGENTS for known in agent.formats):
-        styles = found.setdefault(each.name, [])
-        if each.style not in styles:
-            styles.append(each.style)
-    return table(("agent", "its logs are"), ((name, ", ".join(styles)) for name, styles in found.items()))
+    rows = []
+    for agent in AGENTS:
+        styles = dict.fromkeys(each.style for each in agent.formats)
+        home = Path("~")
+        roots = agent.location.roots({}, home) if agent.location else []
+        places = ", ".join(f"`{root}`" for root in roots[:2]) + (", ..." if len(roots) > 2 else "")
+        rows.append((agent.name, ", ".join(styles), places or "anywhere", agent.seen))
+    return table(("agent", "its logs are", "in", "read on"), rows)
 
 
 def told() -> str:
     """What each agent's log tells, and what it does not."""
-    from core.agents.registry import AGENTS
+    from core.agents.table import AGENTS
     from core.events import MATTERS
 
     found: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
@@ -276,9 +279,7 @@ def tools() -> str:
 
     from core.agents.tables import OURS
 
-    given: dict[str, Any] = {}
-    for path in sorted(OURS.parent.glob("*/tools.toml"), key=lambda path: (path.parent == OURS, path)):
-        given |= tomllib.loads(path.read_text("utf-8"))["tools"]
+    given: dict[str, Any] = tomllib.loads((OURS / "tools.toml").read_text("utf-8"))["tools"]
     actions = ("file_read", "file_edit", "search", "shell_exec", "delegation")
     rows = [
         (agent, *(", ".join(f"`{name}`" for name in lists.get(action, ())) for action in actions))
@@ -305,7 +306,7 @@ _EVERYWHERE = ("--help", "--set", "--project", "--theme", "--no-motion")
 
 def dataset(name: str) -> str:
     """The columns of one table of a dataset."""
-    from core.batch.schema import TABLES as DATASET
+    from core.extras.batch.schema import TABLES as DATASET
 
     return table(
         ("column", "type", "what it holds"), [(f"`{col.name}`", col.type, col.about) for col in DATASET[name]]

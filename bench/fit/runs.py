@@ -17,11 +17,10 @@ from bench.fit.ridge import Floats, Ints
 from core.agents.labelled import LabelledRun, labelled_run, sources
 from core.agents.lexicon import Tone, plain_words
 from core.agents.registry import make_kit
+from core.engine.receptor.commander import Commander
+from core.engine.receptor.facts import COUNTS, ActionFacts
+from core.engine.receptor.receptor import EFFECTIVE, SubjectiveTime
 from core.events import Prompt, ToolUse, Turn
-from core.receptor.commander import Commander
-from core.receptor.facts import COUNTS, ActionFacts
-from core.receptor.receptor import EFFECTIVE
-from core.receptor.subjective import SubjectiveTime
 from core.settings.receptor import CommanderSettings, FactSettings, TimeSettings
 
 RECENT = ("failures_recent", "stale_recent", "edits_recent", "new_files_recent")

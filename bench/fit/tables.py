@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import core.agents.tables
-import core.response.tables
+import core.engine.response.tables
 import core.settings
 from bench.fit.felt import FeltFit
 from bench.fit.impulses import AXES, IMPLEMENTATION, ROWS, TRIAL, AxisFit, every_event, impulse
@@ -15,7 +15,7 @@ from bench.fit.runs import Walked
 
 IMPULSES = Path(core.settings.__file__).parent / "fitted.toml"
 LEXICON = Path(core.agents.tables.__file__).parent / "lexicon.toml"
-OUTLOOK = Path(core.response.tables.__file__).parent / "outlook.toml"
+OUTLOOK = Path(core.engine.response.tables.__file__).parent / "outlook.toml"
 
 
 def about(runs: list[Walked], date: str, data: str) -> list[str]:

@@ -16,11 +16,11 @@ from bench import claude, workload
 from bench.measure import resident
 from bench.workload import Dice
 from core.agents.registry import make_kit
-from core.engine import Engine
+from core.engine.engine import Engine
+from core.engine.receptor import Receptor
 from core.events import Event
 from core.logs.finder import sessions
 from core.logs.session import read_session
-from core.receptor import Receptor
 from core.settings import Settings
 from core.timeline.snapshot import encode
 from core.timeline.timeline import Timeline

@@ -57,7 +57,7 @@ async def _watch(home: Path) -> tuple[float, int, int, float]:
     async with app.run_test(size=(160, 50)):
         screen = app.screen
         assert isinstance(screen, FleetScreen)
-        while len(screen.rows) < SESSIONS or any(row.status.word == "reading" for row in screen.rows):
+        while len(screen.rows) < SESSIONS or any(row.status.reading for row in screen.rows):
             await asyncio.sleep(0.1)
         screen.order = Order(sorting="project")
         screen.query_one(FleetTable).go(0)

@@ -14,13 +14,14 @@ import orjson
 
 from bench.claude import lines, write_log, write_tree
 from bench.measure import Figure, best_of, quantile
-from core.agents.registry import AGENTS, make_kit
+from core.agents.registry import make_kit
+from core.agents.table import AGENTS
+from core.engine.receptor import Receptor
 from core.events import ToolUse
 from core.logs.discovery import find
 from core.logs.finder import sessions
 from core.logs.follow import Follower, watch
 from core.logs.session import read_session
-from core.receptor import Receptor
 from core.settings import Settings
 
 TREE = 200_000_000

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from bench.claude import write_log
 from bench.measure import Figure, quantile
 from bench.workload import session, stream
-from core.agents.open_events.reader import write
+from core.agents.open_events import write
 from core.events import Event
 from core.live.source import Target
 from core.settings import Settings

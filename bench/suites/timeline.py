@@ -10,14 +10,13 @@ from bench.claude import write_log
 from bench.measure import Figure, best_of, quantile
 from bench.workload import Dice, session
 from core.agents.registry import make_kit
+from core.engine.society import Society
 from core.logs.finder import sessions
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
-from core.society import Society
 from core.timeline.branch import sim
-from core.timeline.kept_run import kept_run
 from core.timeline.opening import TAIL, last_screen
-from core.timeline.rerun import Rerun
+from core.timeline.rerun import edited
 from core.timeline.timeline import Timeline
 
 LONG = 100_000
@@ -53,7 +52,6 @@ def figures() -> list[Figure]:
         _draw(timeline),
         _whatif(),
         _thresholds(),
-        _unchanged(),
         _first_screen(),
     ]
 
@@ -98,25 +96,6 @@ def _whatif() -> Figure:
     return Figure("what-if of 10,000 events", best_of(run, 3), "s", 0.5)
 
 
-def _unchanged() -> Figure:
-    """Settings of one room that are heard by nobody, once the recording was run as it was."""
-    timeline = Timeline(Settings())
-    timeline.extend(session(SHORT))
-    kept = kept_run(timeline)
-    start = time.process_time()
-    while kept.advance(SHORT):
-        pass
-    first = 1000 * (time.process_time() - start)
-
-    def run() -> None:
-        rerun = Rerun(timeline, {"governor.episodes.points": 9})
-        while rerun.advance(SHORT):
-            pass
-
-    note = f"that run itself {first:,.0f} ms, once"
-    return Figure("what-if that changes nothing, 10,000 events", 1000 * best_of(run, 3), "ms", note=note)
-
-
 def _beside_the_step() -> Figure:
     """What recording costs, in steps of the same events, each time beside them: the machine may slow down."""
     events = session(SHORT)
@@ -138,15 +117,11 @@ def _thresholds() -> Figure:
     timeline.extend(session(SHORT))
 
     def run() -> None:
-        rerun = Rerun(timeline, {"receptor.ambient.offset.frustration": 0.1}, whole=False)
+        rerun = edited(timeline, {"receptor.ambient.offset.frustration": 0.1}, whole=False)
         while rerun.advance(SHORT):
             pass
 
-    start = time.process_time()
-    run()
-    first = 1000 * (time.process_time() - start)
-    note = f"the first time {first:,.0f} ms"
-    return Figure("what-if on a threshold, 10,000 events", 1000 * best_of(run, 5), "ms", 100, note=note)
+    return Figure("what-if on a threshold, 10,000 events", 1000 * best_of(run, 5), "ms", 100)
 
 
 def _first_screen() -> Figure:

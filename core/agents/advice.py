@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 
-from core.agents.fingerprint import fingerprint
-from core.events import MAIN, Advice, Where
+from core.engine.fingerprint import fingerprint
+from core.events import ADVICE_MARK, MAIN, Advice, Where
 
-ADVICE_MARK = "[nooscope]"
-"""What every sentence we hand to an agent begins with."""
 ADVICE_BYTES = ADVICE_MARK.encode()
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from posixpath import normpath
 from typing import Any, NamedTuple
 
-from core.agents.fingerprint import fingerprint
 from core.agents.normalizer import Sorted
 from core.agents.outcomes import Outcomes, Result
 from core.agents.reader import AgentKit
+from core.engine.fingerprint import fingerprint
 from core.events import MAIN, AgentEnd, ToolUse, Where
 
 __all__ = ["Calls", "Result", "agent_report"]
@@ -167,12 +167,12 @@ class Calls:
         call = self._open.get(self._newest(call_id))
         return call.kind if call else None
 
-    def amend(self, call_id: str, kind: Sorted) -> None:
+    def amend(self, call_id: str, kind: Sorted, tool: str = "") -> None:
         """Say better what an open call is."""
         key = self._newest(call_id)
         call = self._open.get(key)
         if call:
-            self._open[key] = call._replace(kind=kind)
+            self._open[key] = call._replace(kind=kind, tool=tool or call.tool)
 
     def end(
         self,

@@ -10,11 +10,11 @@ import msgspec
 from msgspec import structs
 
 from core.agents.calls import AnsweredCalls, Calls
-from core.agents.fingerprint import fingerprint
 from core.agents.log_clock import FAR, ClockState, LogClock
 from core.agents.log_clock import STEP as STEP
 from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import ClosedTurns, Usage
+from core.engine.fingerprint import fingerprint
 from core.events import MAIN, MATTERS, Event, Matter, Prompt, SessionStart, ToolUse, Turn, Where
 from core.logs.event_redaction import cleaned
 from core.logs.glued import glued

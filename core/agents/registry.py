@@ -1,30 +1,18 @@
-"""Every agent that can be read: one for each folder beside this file."""
+"""The agents in use, ours and installed ones, and what their readers share."""
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 
 from core.agents.models import Models
 from core.agents.normalizer import Normalizer
 from core.agents.reader import AgentKit
+from core.agents.table import AGENTS
 from core.errors import SettingsError
-from core.installed.switches import in_use
+from core.extension.switches import in_use
 from core.logs.agent import Agent
 from core.logs.diagnostics import Diagnostics
 from core.settings.logs import IngestSettings, TableSettings
-
-
-def agents_in(package: str) -> tuple[Agent, ...]:
-    """The agents of a package: the `AGENT` of each folder in it that has a module `agent`."""
-    places = importlib.import_module(package).__path__
-    names = sorted(found.parent.name for place in places for found in Path(place).glob("*/agent.py"))
-    found = [importlib.import_module(f"{package}.{name}.agent").AGENT for name in names]
-    return tuple(sorted(found, key=lambda agent: agent.general))
-
-
-AGENTS: tuple[Agent, ...] = agents_in("core.agents")
-"""In order of name, those whose format is no one agent's own at the end."""
 
 
 def known_agents() -> tuple[Agent, ...]:

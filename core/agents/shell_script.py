@@ -16,8 +16,11 @@ _RUN = re.compile(r"(?:[^\s'\"\\`$|&;<>()#][^\s'\"\\`$|&;<>()]*(?:[ \t]+|\Z))+")
 """Words that nothing has to be taken off."""
 _QUIET = re.compile(r"(?:[12]?>&[12]|[12&]?>>?[ \t]*/dev/null)(?=[\s;|&)]|\Z)[ \t]*")
 """Redirections that write no file."""
-_WINDOWS = re.compile(r"^(?:[A-Za-z]:|\.\.?)(?:\\[\w .-]+)*$")
-"""The beginning of a path whose parts are parted by backslashes."""
+_WINDOWS = re.compile(r"(?:[A-Za-z]:|\.\.?)(?:\\[\w .-]+)*")
+_WINDOWS_MORE = re.compile(r"[\w .-]*(?:\\[\w .-]+)*")
+"""The beginning of a path whose parts are parted by backslashes, and what may come next of it."""
+_DRIVE = 4
+"""Pieces of a word in which such a path has to begin."""
 _NAMING = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 _ESCAPED = frozenset(("$", "`", '"', "\\", "\n"))
 """What a backslash takes the meaning off between double quotes; before anything else it stands for itself."""
@@ -130,6 +133,7 @@ class _Scanner:
     def _word(self) -> str:
         text, end = self.text, len(self.text)
         pieces: list[str] = []
+        seen, windows = 0, False
         while self.at < end:
             plain = _PLAIN.match(text, self.at)
             if plain:
@@ -146,7 +150,11 @@ class _Scanner:
                 piece, self.at = _double(text, self.at + 1)
                 pieces.append(piece)
             elif mark == "\\" and self.at + 1 < end and text[self.at + 1] != "\n":
-                if text[self.at + 1] in _NAMING and _WINDOWS.search("".join(pieces)):
+                if seen <= _DRIVE or windows:
+                    known = _WINDOWS_MORE if windows else _WINDOWS
+                    windows = bool(known.fullmatch("".join(pieces[seen if windows else 0 :])))
+                    seen = len(pieces)
+                if windows and text[self.at + 1] in _NAMING:
                     pieces.append(mark)
                     self.at += 1
                     continue

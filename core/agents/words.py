@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.agents.attachments import attached
-from core.agents.loose import decode
-from core.agents.plain_words import answer_words, typed_words
+from core.agents.loose import decode, unthought
 from core.agents.record_words import answer, arguments, change, fault_words, gist, spoken, task
 from core.agents.usage import CALLING, WORDLESS
 from core.events import AgentStart, Event, Prompt, ToolUse, Turn, Where
@@ -18,6 +17,20 @@ from core.logs.excerpt import Documents
 from core.logs.redaction import redact
 from core.logs.session import LogSession
 from core.logs.titles import person_words
+
+_TYPED = re.compile(r"^####[ \t]?", re.MULTILINE)
+_PROGRAM = re.compile(r"\A> ?")
+
+
+def typed_words(plain: str) -> str:
+    """What the person typed."""
+    return "\n".join(line.rstrip() for line in _TYPED.sub("", plain).splitlines()).strip()
+
+
+def answer_words(plain: str) -> str:
+    """What the model said, or the program in a line of its own; thoughts left out."""
+    return unthought(_PROGRAM.sub("", plain))
+
 
 LONGEST = 20_000
 """Characters of one text that are handed out at most; of outputs, the last ones."""
@@ -85,12 +98,12 @@ class WordReader:
             if isinstance(event, ToolUse):
                 return self._call(event)
             if isinstance(event, Prompt):
-                values = self._values(event.where)
-                said = spoken(values, agent=False) if values else typed_words(self._plain(event.where))
+                values = self.records(event.where)
+                said = spoken(values, agent=False) if values else typed_words(self.plain_text(event.where))
                 said = _beginning(person_words(said))
                 return Words(said=said or ("" if event.interrupt else attached(values)))
             if isinstance(event, AgentStart):
-                values = self._values(event.where)
+                values = self.records(event.where)
                 return Words(said=_beginning(spoken(values, agent=False) or task(values)))
             if isinstance(event, Turn) and (event.said or event.stop != "total"):
                 return Words(said=_beginning(self._spoken(event)))
@@ -108,8 +121,8 @@ class WordReader:
         return any(file.is_relative_to(log) and ".." not in file.relative_to(log).parts for log in self.logs)
 
     def _call(self, event: ToolUse) -> Words:
-        asked = self._values(event.called or event.where)
-        told = self._values(event.where) if event.called else asked
+        asked = self.records(event.called or event.where)
+        told = self.records(event.where) if event.called else asked
         given = arguments(asked, event)
         edits = event.action in ("file_edit", "memory_write")
         paths, before, after = change(given) if edits else ((), "", "")
@@ -123,16 +136,16 @@ class WordReader:
     def _spoken(self, event: Turn) -> str:
         """What a turn says; of one that says nothing, what the error says that ended it."""
         place = event.said or event.where
-        values = self._values(place)
+        values = self.records(place)
         if not values and (event.said is not None or event.stop == "error"):
-            return answer_words(self._plain(place))
+            return answer_words(self.plain_text(place))
         said = spoken(values, agent=True) if event.said is not None or event.stop == "error" else ""
         return said or (fault_words(values) if event.stop not in ("", CALLING, WORDLESS) else "")
 
     def _output(self, told: list[Any], event: ToolUse) -> str:
-        return answer(told, event) if told else answer_words(self._plain(event.where))
+        return answer(told, event) if told else answer_words(self.plain_text(event.where))
 
-    def _values(self, where: Where | None) -> list[Any]:
+    def records(self, where: Where | None) -> list[Any]:
         """The JSON values that stand at a place, one for each line."""
         if where is None or not self.inside(where):
             return []
@@ -142,7 +155,17 @@ class WordReader:
             return [value]
         return [found for line in data.splitlines() if (found := decode(line)) is not None]
 
-    def _plain(self, where: Where | None) -> str:
+    def mentions(self, where: Where | None, names: Sequence[bytes]) -> bool:
+        """Whether the bytes at a place contain one of these; nothing is decoded."""
+        if where is None or not self.inside(where):
+            return False
+        try:
+            data = self._documents.raw(where)
+        except OSError:
+            return False
+        return any(name in data for name in names)
+
+    def plain_text(self, where: Where | None) -> str:
         """The text at a place of a log that is not JSON; blank where it is, maybe changed since."""
         if where is None or where.entry or not self.inside(where):
             return ""

@@ -2,14 +2,521 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+import re
+import unicodedata
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from typing import Any, NamedTuple
 
-from core.export.cast import cast
-from core.export.film import ExportedSession
-from core.export.html import page
-from core.export.markdown import report
-from core.installed.switches import in_use
+import msgspec
+from msgspec.structs import replace
+
+from core.agents.words import first_line, telling_line
+from core.engine.percept import AXES
+from core.events import MAIN, Prompt, ToolUse
+from core.export.atif import atif
+from core.export.film import ExportedSession, Moment
+from core.extension.switches import in_use
+from core.live.status import GLYPHS
+from core.logs.event_redaction import one_line
+from core.report.changes import change_line
+from core.report.formatting import times
+from core.report.recap import figure, short_clock, token_amount
+from core.report.troubles import Trouble, troubles
+
+VERSION = 1
+"""Of the data in the page."""
+_LINE = 240
+"""Characters of what was asked, done and said, in the strip above."""
+_BUDGET = 3_000_000
+"""Characters that all words take in one page, about."""
+_SIGNS = {"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+def page(film: ExportedSession) -> str:
+    """The whole page."""
+    style, script = _part("page.css"), _part("page.js")
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    parts = {
+        "policy": policy,
+        "title": escape(page_title(film)),
+        "style": style,
+        "script": script,
+        "data": embedded(data(film)),
+    }
+    frame = _part("page.html")
+    pieces = frame.split("@@")
+    return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
+
+
+def page_title(film: ExportedSession) -> str:
+    """What the session is called: its agent, project and model."""
+    summary, privacy = film.summary, film.privacy
+    project = summary.project.rstrip("/").rpartition("/")[2]
+    names = (summary.agent, privacy.name(project), privacy.name(", ".join(summary.models[:2])))
+    return one_line(" · ".join(name for name in names if name) or "session", 120)
+
+
+def embedded(value: Any) -> str:
+    """JSON that no element around it can be ended by, and no script can mistake."""
+    text = msgspec.json.encode(value).decode()
+    for sign, code in _SIGNS.items():
+        text = text.replace(sign, code)
+    return text
+
+
+def data(film: ExportedSession) -> dict[str, Any]:
+    """What the page shows, in columns of one entry an event."""
+    moments = film.moments
+    start = moments[0].at if moments else 0.0
+    agents = _Names()
+    kinds, states, regimes, outcomes, reasons = _Names(), _Names(), _Names(), _Names(), _Names()
+    columns = {
+        "at": [round(moment.at - start, 2) for moment in moments],
+        "agent": [agents(moment.agent) for moment in moments],
+        "kind": [kinds(moment.kind) for moment in moments],
+        "what": [moment.what for moment in moments],
+        "outcome": [outcomes(moment.outcome or "") for moment in moments],
+        "took": [None if moment.duration is None else round(moment.duration, 2) for moment in moments],
+        "axes": [[round(100 * value) for value in moment.axes] for moment in moments],
+        "state": [states(moment.state) for moment in moments],
+        "regime": [regimes(moment.regime) for moment in moments],
+        "status": [
+            reasons(f"{moment.status.word}\t{one_line(moment.status.why, 200)}") for moment in moments
+        ],
+        "level": [moment.status.level for moment in moments],
+        "context": [round(100 * moment.context) for moment in moments],
+        "cost": [round(moment.cost, 4) for moment in moments],
+        "line": [_line(moment) for moment in moments],
+    }
+    return {
+        "version": VERSION,
+        "title": page_title(film),
+        "started": start,
+        "madeUp": film.summary.synthetic_time,
+        "priced": film.summary.tokens.cost is not None,
+        "unpriced": film.summary.tokens.unpriced,
+        "level": film.privacy.level,
+        "axisNames": AXES,
+        "glyphs": GLYPHS,
+        "outcome": film.summary.outcome.lines(),
+        "ending": [film.ending.word, one_line(film.ending.reason, 200)],
+        "names": {
+            "agent": agents.names,
+            "kind": kinds.names,
+            "state": states.names,
+            "regime": regimes.names,
+            "outcome": outcomes.names,
+            "status": reasons.names,
+        },
+        "columns": columns,
+        "marks": [[mark.place, mark.kind, one_line(mark.name, 80)] for mark in film.marks],
+        "words": _words(moments) if film.privacy.level == "transcript" else None,
+    }
+
+
+class _Names:
+    """Numbers names in the order they come."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def __call__(self, name: str) -> int:
+        number = self._numbers.setdefault(name, len(self.names))
+        if number == len(self.names):
+            self.names.append(name)
+        return number
+
+
+def _line(moment: Moment) -> list[str]:
+    """What an event says in a line: the text or command, and of a failure its error."""
+    text = one_line(first_line(moment.spoken.text), _LINE)
+    if moment.outcome != "failure":
+        return [text] if text else []
+    return [text, one_line(telling_line(moment.spoken.result), _LINE)]
+
+
+def _words(moments: Sequence[Moment]) -> list[list[str]]:
+    """All words, shortened alike where they are too many for one page."""
+    total = sum(len(embedded(moment.spoken)) for moment in moments)
+    share = min(1.0, _BUDGET / total) if total else 1.0
+    found = []
+    for moment in moments:
+        told = [_cut(text, share) for text in moment.spoken]
+        found.append(told if told[1] else told[:1] if told[0] else [])
+    return found
+
+
+def _cut(text: str, share: float) -> str:
+    clean = "".join(letter if letter.isprintable() or letter in "\n\t" else " " for letter in text)
+    most = int(len(clean) * share)
+    return clean if share == 1.0 or len(clean) <= 200 else clean[: max(200, most)] + "…"
+
+
+def _part(name: str) -> str:
+    return files("core.export").joinpath(name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+_PROMPTS = 12
+_FILES = 15
+_TROUBLES = 12
+_SAID = 600
+_LINE_WIDTH = 200
+_MARKUP = re.compile(r"([\\`*_\[\]<>#|~&$]|:(?=//)|(?<=www)\.|@)")
+"""Signs that would make a link, a table cell, an element or emphasis of a log's text."""
+_NOTABLE = 0.3
+
+
+def report(film: ExportedSession) -> str:
+    """The whole report, in Markdown that shows no text of the log as markup."""
+    sections = (
+        ("", _head(film)),
+        ("What was asked", _asked(film)),
+        ("What was done", _done(film)),
+        ("What failed", _failed(film)),
+        ("How it ended", _ended(film)),
+        *([("What came of it", _outcome(film))] if film.summary.outcome.lines() else []),
+        ("Figures", _figures(film)),
+    )
+    lines: list[str] = [f"# {said(page_title(film), 120)}", ""]
+    for name, rows in sections:
+        if name:
+            lines += [f"## {name}", ""]
+        lines += [*rows, ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def said(text: str, most: int = _LINE_WIDTH) -> str:
+    """Text from a log in one line, none of it markup."""
+    return _MARKUP.sub(r"\\\1", one_line(text, most))
+
+
+def _head(film: ExportedSession) -> Iterator[str]:
+    summary = film.summary
+    if summary.started is None or summary.ended is None:
+        yield "No events."
+        return
+    length = short_clock(summary.ended - summary.started)
+    if summary.synthetic_time:
+        yield f"The log holds no times; {length} made up from durations."
+    else:
+        began = datetime.fromtimestamp(summary.started, UTC).strftime("%Y-%m-%d %H:%M")
+        yield f"{began} UTC, {length} long, {short_clock(summary.active)} of it active."
+    failed = summary.outcomes.get("failure", 0)
+    yield (
+        f"{_count(summary.prompts, 'prompt')}, {_count(summary.tool_uses, 'call')}, {failed:,} failed. "
+        f"It ended: **{film.ending.word}**."
+    )
+
+
+def _asked(film: ExportedSession) -> Iterator[str]:
+    asked = [
+        (event, moment)
+        for event, moment in zip(film.events, film.moments, strict=True)
+        if isinstance(event, Prompt) and event.agent == MAIN
+    ]
+    if not asked:
+        yield "The log holds no prompt."
+    for number, (event, moment) in enumerate(asked[:_PROMPTS], 1):
+        when = _when(film, moment.at)
+        if event.interrupt:
+            yield f"{number}. {when} the person stopped it"
+        elif moment.spoken.text:
+            yield f"{number}. {when} {said(' '.join(moment.spoken.text.split()), _SAID)}"
+        else:
+            yield f"{number}. {when} {event.characters:,} characters"
+    if len(asked) > _PROMPTS:
+        yield f"\nand {len(asked) - _PROMPTS:,} more."
+
+
+def _done(film: ExportedSession) -> Iterator[str]:
+    actions = film.summary.actions
+    if not actions:
+        yield "No tool was used."
+        return
+    yield ", ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in actions.items()) + "."
+    edited: Counter[str] = Counter()
+    read: Counter[str] = Counter()
+    for event in film.events:
+        if isinstance(event, ToolUse) and event.outcome in ("success", "empty"):
+            if event.action == "file_edit":
+                edited.update(event.targets)
+            elif event.action == "file_read":
+                read.update(event.targets)
+    if edited:
+        yield ""
+        yield "| file | edits | reads |"
+        yield "|---|---:|---:|"
+        for path, number in edited.most_common(_FILES):
+            yield f"| {said(film.privacy.path(path))} | {number} | {read.get(path, 0)} |"
+        if len(edited) > _FILES:
+            yield f"\nand {len(edited) - _FILES:,} more files."
+    checks = [e for e in film.events if isinstance(e, ToolUse) and e.purpose in ("test", "build", "commit")]
+    if checks:
+        told = Counter((check.purpose, check.outcome) for check in checks)
+        yield ""
+        yield (
+            "Checks: " + ", ".join(f"{purpose} {outcome} {n}" for (purpose, outcome), n in told.items()) + "."
+        )
+
+
+def _failed(film: ExportedSession) -> Iterator[str]:
+    found = troubles(film.events)
+    if not found:
+        yield "No call failed."
+        return
+    found.sort(key=lambda trouble: (trouble.solved is not None, -trouble.failures, trouble.first))
+    for trouble in found[:_TROUBLES]:
+        yield from _trouble(film, trouble)
+    if len(found) > _TROUBLES:
+        rest = found[_TROUBLES:]
+        open_ = sum(trouble.solved is None for trouble in rest)
+        yield f"- and {len(rest):,} more, {open_:,} of them not seen to work again"
+
+
+def _trouble(film: ExportedSession, trouble: Trouble) -> Iterator[str]:
+    moment = film.moments[trouble.last]
+    command = first_line(moment.spoken.text)
+    what = said(moment.what) + (f": {said(command)}" if command else "")
+    yield f"- {_when(film, film.moments[trouble.first].at)} {what} failed {times(trouble.failures)}"
+    error = telling_line(moment.spoken.result)
+    if error:
+        yield f"  - the error: {said(error)}"
+    if trouble.solved is None:
+        yield "  - **not seen to work again** in this session"
+        return
+    edits = ", ".join(said(film.privacy.path(path), 80) for path in trouble.edits[:4])
+    more = f" and {len(trouble.edits) - 4} more" if len(trouble.edits) > 4 else ""
+    after = f" after edits of {edits}{more}" if edits else ", with no edit in between"
+    yield f"  - worked at {short_clock(film.moments[trouble.solved].at - _start(film))}{after}"
+
+
+def _ended(film: ExportedSession) -> Iterator[str]:
+    why = said(film.ending.reason)
+    yield f"**{film.ending.word}**" + (f": {why}." if why else ".")
+    last = next((m for m in reversed(film.moments) if m.kind == "turn" and m.spoken.text), None)
+    if last is not None:
+        yield ""
+        yield f"> “{said(' '.join(last.spoken.text.split()), _SAID)}”"
+
+
+def _outcome(film: ExportedSession) -> Iterator[str]:
+    for line in film.summary.outcome.lines():
+        yield f"- {said(line)}"
+    for change in film.summary.outcome.changes:
+        yield f"  - {said(change_line(replace(change, path=film.privacy.path(change.path))))}"
+
+
+def _figures(film: ExportedSession) -> Iterator[str]:
+    summary = film.summary
+    tokens = summary.tokens
+    rows: list[tuple[str, str]] = [("cost", _cost(film))]
+    if summary.turns:
+        rows.append(
+            (
+                "tokens",
+                f"{token_amount(tokens.input)} sent, {token_amount(tokens.output)} written, "
+                f"{token_amount(tokens.cache_read)} read from cache, "
+                f"{token_amount(tokens.cache_write)} cached",
+            )
+        )
+    if tokens.context_peak:
+        rows.append(
+            (
+                "fullest context",
+                f"{token_amount(tokens.context_peak)} of {token_amount(tokens.context_window)}",
+            )
+        )
+    rows.append(("calls", ", ".join(f"{n:,} {name}" for name, n in summary.outcomes.items()) or "none"))
+    rows.append(("compactions", f"{summary.compactions}"))
+    if summary.subagents:
+        rows.append(("sub-agents", f"{summary.subagents}"))
+    signals = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in summary.signals.items())
+    rows.append(("signals", signals or "none"))
+    peaks = [
+        f"{axis} {figure(peak.value)} at {short_clock(peak.at - _start(film))}"
+        for axis in AXES
+        if (peak := summary.peaks.get(axis)) is not None and peak.value >= _NOTABLE
+    ]
+    rows.append(("strongest readings", ", ".join(peaks) or f"none above {figure(_NOTABLE)}"))
+    rows.append(("loops", f"{len(summary.loops)}"))
+    rows.append(("would halt", times(len(summary.halts)) if summary.halts else "never"))
+    yield "| | |"
+    yield "|---|---|"
+    for name, value in rows:
+        yield f"| {name} | {value} |"
+
+
+def _cost(film: ExportedSession) -> str:
+    tokens = film.summary.tokens
+    if tokens.cost is None:
+        return "unknown"
+    return f"at least ${tokens.cost:.2f}" if tokens.unpriced else f"${tokens.cost:.2f}"
+
+
+def _start(film: ExportedSession) -> float:
+    return film.moments[0].at if film.moments else 0.0
+
+
+def _when(film: ExportedSession, at: float) -> str:
+    return f"`{short_clock(at - _start(film))}`"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+WIDTH = 100
+HEIGHT = 30
+PAUSE = 2.0
+"""Longest wait between two frames, in seconds."""
+_LEAST = 0.04
+_BAR = 30
+_FIRST_FRAME = "\x1b[2J"
+_HOME = "\x1b[H"
+_REST_OF_LINE = "\x1b[K"
+_BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+_OUTCOME_SIGNS = {
+    "success": "✓",
+    "failure": "✗",
+    "empty": "∅",
+    "rejected": "⊘",
+    "collateral": "~",
+    "pending": "…",
+}
+_EVENTS = HEIGHT - 19
+
+
+def cast(film: ExportedSession, speed: float = 4.0) -> Iterator[bytes]:
+    """The lines of the file: a header, then one frame an event."""
+    began = film.moments[0].at if film.moments else 0.0
+    header = {
+        "version": 2,
+        "width": WIDTH,
+        "height": HEIGHT,
+        "timestamp": int(began),
+        "idle_time_limit": PAUSE,
+        "title": page_title(film),
+    }
+    yield msgspec.json.encode(header) + b"\n"
+    at = 0.0
+    strip = _Strip()
+    for place, moment in enumerate(film.moments):
+        if place:
+            wait = max(0.0, moment.at - film.moments[place - 1].at) / speed
+            at += min(PAUSE, max(_LEAST, wait))
+        strip.take(moment)
+        lines = _frame(film, place, strip, moment.at - began)
+        opening = _FIRST_FRAME if place == 0 else ""
+        text = opening + _HOME + "\r\n".join(line + _REST_OF_LINE for line in lines)
+        yield msgspec.json.encode([round(at, 3), "o", text]) + b"\n"
+
+
+class _Strip:
+    """What the strip says after the latest event."""
+
+    __slots__ = ("asked", "doing", "failed", "said")
+
+    def __init__(self) -> None:
+        self.asked = self.doing = self.failed = self.said = ""
+
+    def take(self, moment: Moment) -> None:
+        text = first_line(moment.spoken.text)
+        if moment.kind == "prompt":
+            self.asked = text or moment.what
+        elif moment.kind == "turn":
+            self.said = text or self.said
+        elif moment.kind == "tool_use":
+            sign = _OUTCOME_SIGNS.get(moment.outcome or "", " ")
+            self.doing = f"{sign} {moment.what}" + (f"  {text}" if text else "")
+            if moment.outcome == "failure":
+                error = telling_line(moment.spoken.result)
+                self.failed = f"✗ {moment.what}" + (f": {error}" if error else "")
+
+
+def _frame(film: ExportedSession, place: int, strip: _Strip, elapsed: float) -> list[str]:
+    moment = film.moments[place]
+    status = moment.status
+    rows = [
+        _row(_BOLD, f" nooscope  {page_title(film)}", f"{short_clock(elapsed)}  ${moment.cost:.2f} "),
+        _row(
+            _BOLD if status.level >= 2 else "", f" {status.glyph} {status.word}  {one_line(status.why, 200)}"
+        ),
+        "",
+        *(
+            _row("", f" {name:<7} {one_line(text, 300)}")
+            for name, text in zip(("asked", "doing", "failed", "said"), _strip(strip), strict=True)
+        ),
+        _row(_DIM, "─" * WIDTH),
+        *(_axis(name, value) for name, value in zip(AXES, moment.axes, strict=True)),
+        _axis("context", moment.context),
+        _row(_DIM, f" state {moment.state.replace('_', ' ')}, regime {moment.regime}"),
+        _row(_DIM, "─" * WIDTH),
+    ]
+    began = film.moments[0].at
+    for number in range(max(0, place - _EVENTS + 1), place + 1):
+        each = film.moments[number]
+        sign = _OUTCOME_SIGNS.get(each.outcome or "", "│" if each.kind == "prompt" else "·")
+        pointer = "›" if number == place else " "
+        rows.append(_row("", f"{pointer}{short_clock(each.at - began):>8} {sign} {each.what}"))
+    rows += [""] * (HEIGHT - 1 - len(rows))
+    done = (place + 1) * (WIDTH - 2) // len(film.moments)
+    rows.append(_row("", " " + "━" * done + "─" * (WIDTH - 2 - done)))
+    return rows[:HEIGHT]
+
+
+def _strip(strip: _Strip) -> tuple[str, str, str, str]:
+    return strip.asked, strip.doing, strip.failed, strip.said
+
+
+def _axis(name: str, value: float) -> str:
+    filled = round(min(1.0, max(0.0, value)) * _BAR)
+    return _row("", f" {name:<12} {'█' * filled}{'·' * (_BAR - filled)} {figure(value)}")
+
+
+def _row(style: str, left: str, right: str = "") -> str:
+    """One line of the terminal's width, cut by the columns its letters take."""
+    room = WIDTH - len(right)
+    text = fitted(left, room - 1 if right else room)
+    gap = " " * (room - columns(text)) if right else ""
+    return f"{style}{text}{gap}{right}{_PLAIN}" if style else text + gap + right
+
+
+def columns(text: str) -> int:
+    """How many columns a text takes in a terminal."""
+    return sum(_wide(letter) for letter in text)
+
+
+def fitted(text: str, room: int) -> str:
+    """As much of a text as fits, with a sign where it was cut."""
+    if columns(text) <= room:
+        return text
+    used, kept = 0, []
+    for letter in text:
+        used += _wide(letter)
+        if used > room - 1:
+            break
+        kept.append(letter)
+    return "".join(kept) + "…"
+
+
+def _wide(letter: str) -> int:
+    if unicodedata.combining(letter):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 
 class Exporter(NamedTuple):
@@ -37,6 +544,7 @@ BUILT_IN = (
     Exporter("html", "one page that plays the session", _html),
     Exporter("cast", "asciinema", _cast),
     Exporter("markdown", "a report", _markdown),
+    Exporter("atif", "an ATIF trajectory, which Harbor and others read", atif),
 )
 TAKEN = frozenset(("events", "otlp", *(one.name for one in BUILT_IN)))
 

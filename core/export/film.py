@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from core.agents.words import WordReader, word_logs
-from core.engine import Step
+from core.engine.engine import Step
+from core.engine.story import Story
 from core.events import (
     MAIN,
     Advice,
@@ -22,19 +23,19 @@ from core.events import (
     Turn,
 )
 from core.export.privacy import Privacy
-from core.live.status import Limits, Status, status_of
-from core.live.status_facts import StatusTracker
+from core.live.status import Limits, Status, StatusFacts, status_of
+from core.live.status_history import StatusHistory
 from core.logs.event_redaction import one_line
 from core.logs.session import LogSession
 from core.report.gatherer import Gatherer
+from core.report.outcome import OutcomeReader
 from core.report.recap import token_amount
 from core.report.summary import Summary
 from core.settings import Settings
-from core.story import Story
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.opening import seed_of
 from core.timeline.recorded_marks import Mark
-from core.timeline.run import Run
+from core.timeline.timeline import Timeline
 
 
 class Spoken(NamedTuple):
@@ -102,7 +103,7 @@ class ExportedSession(NamedTuple):
     moments: Sequence[Moment]
     marks: Sequence[Mark]
     ending: Status
-    """How it stands long after its last event."""
+    """Its status long after its last event."""
     privacy: Privacy
 
 
@@ -115,33 +116,36 @@ def film(
 ) -> ExportedSession:
     """Run a session's events, and read the words that may be shown."""
     words = SessionWords(session, privacy.longest) if privacy.words else None
-    run = Run(initial._replace(seed=seed_of(session.id)).society(settings))
-    tracker = StatusTracker(settings.response.notices.final)
+    timeline = Timeline(settings, initial=initial._replace(seed=seed_of(session.id)))
+    history = StatusHistory(timeline, settings.response.notices.final)
+    history.endings.allow(word_logs(session))
     gatherer = Gatherer()
     limits = Limits.of(settings)
     moments: list[Moment] = []
+    facts_at: list[StatusFacts] = []
     cost = 0.0
-    last = events[-1] if events else None
-    pending = [event for event in events if isinstance(event, ToolUse) and event.outcome == "pending"]
-    for place, event in enumerate(events):
-        step = run.step(place, event)
-        tracker.update(event, step)
+    unknown = status_of(StatusFacts(), 0.0, limits)
+    for event in events:
+        step = timeline.add(event)
         gatherer.add(event, step)
         if isinstance(event, Turn):
             cost += event.cost or 0.0
-        facts = tracker.facts(run.society, pending if event is last else ())
+        at, facts = timeline.time_of(len(timeline)), history.facts(len(timeline), timeline.society)
+        facts_at.append(facts)
         spoken = SILENT if words is None else _new(words.of(event), event)
-        status = privacy.status(status_of(facts, tracker.last, limits))
-        story = run.society.engine(event.agent).story(step)
-        moments.append(
-            _moment(event, tracker.last, step, story, status, facts.context, cost, spoken, privacy)
-        )
-    summary = gatherer.close(run.society.frame(MAIN))
+        story = timeline.society.engine(event.agent).story(step)
+        moments.append(_moment(event, at, step, story, unknown, facts.context, cost, spoken, privacy))
+    summary = gatherer.close(timeline.society.frame(MAIN))
     summary.id, summary.agent = summary.id or session.id, summary.agent or session.tool
-    ending = status_of(tracker.facts(run.society, pending), tracker.last + limits.fleet.left, limits)
-    return ExportedSession(
-        summary, events, moments, privacy.marks(run.marks), privacy.status(ending), privacy
-    )
+    outcome = OutcomeReader(WordReader(word_logs(session)))
+    outcome.feed(events if privacy.words else ())
+    summary.outcome = outcome.at(len(events))
+    for index, facts in enumerate(facts_at, 1):
+        ended = index == len(facts_at)
+        status = history.status(facts, index, moments[index - 1].at, limits, ended=ended)
+        moments[index - 1] = moments[index - 1]._replace(status=privacy.status(status))
+    ending = moments[-1].status if moments else unknown
+    return ExportedSession(summary, events, moments, privacy.marks(timeline.marks), ending, privacy)
 
 
 def _moment(

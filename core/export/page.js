@@ -258,7 +258,7 @@
   text($("when"), film.madeUp ? "the log holds no times; ours are made up" : new Date(film.started * 1000).toISOString().slice(0, 16).replace("T", " ") + " UTC");
   text($("legend"), calls.length + " calls, " + failures.length + " failed (✗, below the line); curve: context; ▲ signal  ◆ advice  ■ would halt  ▣ quarantine  ▽ compaction  │ prompt");
   const words = {strict: "All words and names were left out.", excerpts: "Prompts, commands and errors are cut to a line, and secrets in them are redacted by shape.", transcript: "Secrets in the words are redacted by shape."};
-  text($("about"), "It ended: " + film.ending.join(", ") + ". " + words[film.level] + " Made by nooscope; this page holds all it shows and asks no network.");
+  text($("about"), "It ended: " + film.ending.join(", ") + ". " + (film.outcome.length ? "What came of it: " + film.outcome.join("; ") + ". " : "") + words[film.level] + " Made by nooscope; this page holds all it shows and asks no network.");
   $("transcript").hidden = !film.words;
   if (!count) { text($("word"), "no events"); return; }
   draw();

@@ -20,21 +20,15 @@ _TRANSCRIPT = 4000
 _SUFFIX = 6
 """Letters of a file's ending that may stand in a strict export."""
 _WORDLESS = {
-    "needs you": "a question waits for an answer",
-    "needs you?": "a call is open; it may ask for permission",
-    "looping": "the same thing again and again",
-    "would halt": "the governor would stop it",
-    "quarantined": "affect is quarantined",
-    "stuck": "frustrated, by trial and error",
-    "silent?": "no word for a while",
-    "no log": "the log could not be read",
-    "context full": "the context is nearly full",
-    "waiting": "a tool runs, or asks for permission",
-    "done": "it ended its turn and waits for a prompt",
-    "done?": "its last word was an answer",
-    "stopped": "the person stopped it",
-    "left": "the log ends amid its work",
+    "needs you": "it waits for an answer",
+    "may need you": "it may wait for an answer or a permission",
+    "looping": "repeats itself without progress",
+    "stuck": "keeps failing",
+    "gave up": "says that it could not do it",
+    "idle": "nothing happens for a while",
+    "done": "finished its turn",
     "ended": "the session is over",
+    "unreadable": "the log cannot be read",
 }
 
 
@@ -77,7 +71,7 @@ class Privacy:
 
     def status(self, status: Status) -> Status:
         """A status whose reason quotes nothing where words are left out."""
-        return status if self.words else replace(status, why=_WORDLESS.get(status.word, ""))
+        return status if self.words else replace(status, why=_WORDLESS.get(status.word, ""), words="")
 
     def marks(self, marks: Iterable[Mark]) -> list[Mark]:
         """Marks with their agents' names as they may be shown."""

@@ -1,8 +1,17 @@
-"""Extensions: what they are, in which order they run, and how one takes part in the step of a mind."""
+"""Extensions: what they are, in which order they run, and how they take part in a step of the engine.
 
-from core.extension.hooks import Answer, BranchRun, Extension, Fault, ToolCall
-from core.extension.in_step import Detection, ExtendedEngine, StepExtension
-from core.extension.registry import Registry
+The names are loaded on first use: finding out what is installed must not load the engine.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.extension.hooks import Answer, BranchRun, Extension, Fault, ToolCall
+    from core.extension.in_step import Detection, ExtendedEngine, StepExtension
+    from core.extension.registry import Registry
 
 __all__ = [
     "Answer",
@@ -15,3 +24,12 @@ __all__ = [
     "StepExtension",
     "ToolCall",
 ]
+
+_MODULES = ("hooks", "in_step", "registry")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(name)
+    modules = (importlib.import_module(f"{__name__}.{module}") for module in _MODULES)
+    return next(getattr(module, name) for module in modules if hasattr(module, name))

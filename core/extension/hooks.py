@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
-from core.engine import Step
+from core.engine.engine import Step
+from core.engine.mind.dreams import Dream
+from core.engine.mind.episode import Episode
+from core.engine.mind.fabric import MindEvent, Ticked
+from core.engine.response import Notice
+from core.engine.response.actions import CheckpointRequest
+from core.engine.society import Society
 from core.events import (
     Action,
     AgentEnd,
@@ -16,12 +22,6 @@ from core.events import (
     ToolUse,
     Turn,
 )
-from core.mind.dreams import Dream
-from core.mind.episode import Episode
-from core.mind.fabric import MindEvent, Ticked
-from core.response import Notice
-from core.response.actions import CheckpointRequest
-from core.society import Society
 
 Answer = Literal["pass", "ask", "block"]
 """From the most lenient to the most restrictive."""

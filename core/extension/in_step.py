@@ -7,20 +7,20 @@ from typing import Any, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from core.affect import AffectStep
-from core.engine import Engine, Step
+from core.engine.affect import AffectStep
+from core.engine.engine import Engine, Step
+from core.engine.governor import Verdict
+from core.engine.mind import Thought
+from core.engine.percept import Percept
+from core.engine.response import Notice, Reaction
+from core.engine.response.method import NoticeKind
+from core.engine.response.reaction import Firing
+from core.engine.state import Stateful, through
 from core.events import Event
 from core.extension.hooks import FAULTS, Extension, ExtensionStanding
 from core.extension.order import ordered
-from core.governor import Verdict
-from core.mind import Thought
-from core.percept import Percept
-from core.response import Notice, Reaction
-from core.response.method import NoticeKind
-from core.response.reaction import Firing
 from core.safe_text import safe
 from core.settings import Settings
-from core.state import Stateful, through
 
 _LONGEST = 400
 _MOST = 8

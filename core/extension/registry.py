@@ -6,13 +6,13 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from core.engine import Step
+from core.engine.engine import Step
+from core.engine.mind.fabric import Ticked
+from core.engine.society import Society
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.extension.hooks import ANSWERS, FAULTS, HOOKS, Answer, Extension, ExtensionStanding, Fault
 from core.extension.order import ordered
-from core.mind.fabric import Ticked
 from core.safe_text import safe
-from core.society import Society
 
 _BY_EVENT: tuple[tuple[type, str], ...] = (
     (Prompt, "on_prompt"),

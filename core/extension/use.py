@@ -14,10 +14,10 @@ from blake3 import blake3
 from core.errors import NooscopeError
 from core.extension.hooks import Extension
 from core.extension.in_step import StepExtension, StepMaker
+from core.extension.offers import find_offers
 from core.extension.order import ordered
 from core.extension.registry import Registry
-from core.installed.offers import find_offers
-from core.installed.switches import in_use
+from core.extension.switches import in_use
 
 
 class StepRef(NamedTuple):

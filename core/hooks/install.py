@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import msgspec
 from blake3 import blake3
 
-from core.agents.hook import AgentHooks, HookFile, HookMode, Installing
+from core.errors import HooksRefused
 from core.hooks import settings_file
-from core.hooks.settings_file import HooksRefused
+from core.hooks.agents import AgentHooks, HookFile, HookMode, Installing
 from core.hooks.stub import hook_stub, status_stub
 from core.store.compensation import Chain, recover
 
@@ -79,11 +79,13 @@ class Installer:
         *,
         deadline: float = DEADLINE,
         statusline: bool = False,
+        answer: bool = False,
     ) -> Path:
         """Put the hooks in, in place of those that are there; the file they went to."""
         if shutil.which("curl") is None:
             raise HooksRefused("curl is not installed; the hooks need it to reach nooscope")
-        wanted = self._file(hooks, project, mode, self._maker(hooks, mode, deadline))
+        stub = self._stub(hooks.name, mode, answer)
+        wanted = self._file(hooks, project, mode, self._maker(stub, mode, deadline, answer), answer)
         with self._whole() as chain:
             left = self._left(hooks, project)
             if wanted.own and left.content is not None:
@@ -100,9 +102,9 @@ class Installer:
             missing = [str(folder) for folder in wanted.path.parents if not folder.exists()]
             was = None if left.content is None else base64.b64encode(left.content).decode()
             made = blake3(content).hexdigest()
-            record = _Record(str(wanted.path), mode, was, left.rights, made, missing or left.folders)
-            stub = self._stub(hooks.name, mode)
-            chain.write(stub, hook_stub(self._intake, hooks.name, mode, deadline).encode())
+            named = f"{mode}, answer" if answer else mode
+            record = _Record(str(wanted.path), named, was, left.rights, made, missing or left.folders)
+            chain.write(stub, hook_stub(self._intake, hooks, mode, deadline, answer=answer).encode())
             stub.chmod(_PROGRAM)
             if shown is not None:
                 chain.write(shown, status_stub(self._intake, line, deadline).encode())
@@ -229,23 +231,23 @@ class Installer:
         project: Path | None,
         mode: HookMode = "observe",
         command: Callable[[str], str] = lambda _: "",
+        answer: bool = False,
     ) -> HookFile:
-        return hooks.file(Installing(self._environment, self._home, project, mode, command))
+        return hooks.file(Installing(self._environment, self._home, project, mode, command, answer))
 
     def _path(self, hooks: AgentHooks, project: Path | None) -> Path:
         return self._file(hooks, project).path
 
-    def _maker(self, hooks: AgentHooks, mode: HookMode, deadline: float) -> Callable[[str], str]:
+    def _maker(self, stub: Path, mode: HookMode, deadline: float, answer: bool) -> Callable[[str], str]:
         values = {
             "FOLDER": json.dumps(str(self._intake)),
-            "MODE": json.dumps(mode),
+            "MODE": json.dumps(f"{mode}/answer" if answer else mode),
             "DEADLINE": f"{1000 * deadline:g}",
         }
-        stub = _if_there(self._stub(hooks.name, mode))
-        return lambda name: values.get(name) or stub
+        return lambda name: values.get(name) or _if_there(stub)
 
-    def _stub(self, agent: str, mode: HookMode) -> Path:
-        return self._folder / f"{agent}-{mode}"
+    def _stub(self, agent: str, mode: HookMode, answer: bool) -> Path:
+        return self._folder / f"{agent}-{mode}{'-answer' if answer else ''}"
 
     def _line(self, project: Path | None) -> Path:
         """The program of a status line; that of a project runs nothing that was there before."""

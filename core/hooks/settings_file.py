@@ -9,14 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from core.errors import NooscopeError
+from core.errors import HooksRefused
 from core.hooks.stub import is_ours
 
 _LARGEST = 4 * 1024 * 1024
-
-
-class HooksRefused(NooscopeError):
-    """A file that is not touched, and why."""
 
 
 def read_settings_file(path: Path) -> bytes | None:

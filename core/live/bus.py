@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
-from core.mind.fabric import MindEvent
-from core.society import Society
+from core.engine.mind.fabric import MindEvent
+from core.engine.society import Society
 
 
 class BusEvent(NamedTuple):

@@ -7,21 +7,21 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from core.affect import BUILT_IN, KeptAffect, Neighbour
-from core.engine import Step
+from core.engine.affect import BUILT_IN, KeptAffect, Neighbour
+from core.engine.engine import Step
+from core.engine.mind.episode import Episode
+from core.engine.percept import AGENT_STATES, AXES, Axis
+from core.engine.receptor.persona import Persona, encounter, likeness, make_persona, take_over, work_context
+from core.engine.receptor.prior import Prior, distribution, seeds, session_prior, usable
+from core.engine.response import Learned, SessionTally
+from core.engine.response.learned import share_accepted
+from core.engine.society import Society
 from core.errors import StoreError
 from core.events import MAIN, Event
 from core.extension.hooks import Extension
-from core.mind.episode import Episode
-from core.percept import AGENT_STATES, AXES, Axis
-from core.receptor.persona import Persona, encounter, likeness, make_persona, take_over, work_context
-from core.receptor.prior import Prior, distribution, seeds, session_prior, usable
 from core.report.formatting import count
-from core.response import Learned, SessionTally
-from core.response.learned import share_accepted
 from core.settings import Settings
 from core.settings.response import PersonaSettings
-from core.society import Society
 from core.store.affect import AffectLeft, AffectStore
 from core.store.episodes import EpisodeStore
 from core.store.learned import LearnedStore

@@ -1,35 +1,42 @@
 """The one driver that follows a session: it reads, steps the minds, and says what stands.
 
-It has no thread of its own and is used by one thread at a time; what it hands out is immutable.
-"""
+It has no thread of its own and is used by one thread at a time; what it hands out is immutable."""
 
 from __future__ import annotations
 
+import stat
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from core.agents.words import word_logs
-from core.engine import Step
+from core.engine.engine import Step
+from core.engine.response import Notice
+from core.engine.society import Society
 from core.errors import StoreError
-from core.events import MAIN, Compaction, Event, Prompt, SessionStart, Turn
-from core.live.disk import changed_files, state_on_disk
-from core.live.listeners import Listeners
+from core.events import MAIN, Compaction, Event, Prompt, SessionStart, ToolUse, Turn
+from core.extension.hooks import FAULTS, Extension, ExtensionStanding, Fault
+from core.extension.in_step import ExtendedEngine
+from core.extension.registry import Registry
+from core.live.bus import Bus, BusEvent
+from core.live.hook_signs import HookSigns
 from core.live.need_words import NeedReader
-from core.live.open_events import OpenEvents
 from core.live.source import Source
 from core.live.status import Limits, Status, StatusFacts, status_of
 from core.live.status_facts import StatusTracker, open_calls
+from core.logs.follow import RECENT, STRIDE
 from core.report.compaction import Preserved, Preserver
-from core.response import Notice
 from core.settings import Settings
-from core.society import Society
+from core.settings.extensions import ExtensionSettings
 from core.store.bookmarks import Bookmarks, free_bookmark_name
 from core.timeline.opening import seed_of
 from core.timeline.run_inputs import InitialStates, RunInputs
+from core.timeline.snapshot import pack, unpack
 from core.timeline.timeline import SettingsChange, Timeline, turned
 
 if TYPE_CHECKING:
@@ -37,6 +44,196 @@ if TYPE_CHECKING:
     from core.live.carry_over import CarryOver
     from core.live.hook_signs import HookSigns
     from core.live.notices import Notifier
+
+
+class Listeners:
+    """Tells extensions and subscribers of each event, and collects what went wrong with them."""
+
+    def __init__(self, extensions: Iterable[Extension], settings: ExtensionSettings) -> None:
+        self.bus = Bus(settings.bus)
+        self.registry = Registry(extensions, tolerance=settings.faults)
+        self.problems = list(self.registry.complaints)
+        """What there is to say of them since last asked."""
+        self._step_faults: dict[tuple[str, str], int] = {}
+        self._started = False
+        for one in self.registry.extensions:
+            if one.slow:
+                self.bus.serve(one.name, partial(self._work_off, one))
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anybody listens at all."""
+        return not self.registry.idle or bool(self.bus)
+
+    def _work_off(self, one: Extension, told: BusEvent) -> None:
+        """Let a slow extension work off one event of the bus, in its own thread."""
+        if self.registry.is_on(one.name):
+            try:
+                one.on_mind_event(told.event)
+            except Exception as fault:  # noqa: BLE001 an extension may fail in any way
+                self.registry.fault(one.name, "on_mind_event", fault)
+
+    def take(self, session: str, event: Event, step: Step, society: Society) -> None:
+        """Tell everyone of an event and of what it did."""
+        if not self.registry.idle:
+            if not self._started:
+                self._started = True
+                self.registry.session = session
+                self.registry.call("on_session_start", session)
+            self.registry.take(event, step, society)
+            for asked in step.reaction.checkpoints:
+                self.registry.call("on_checkpoint", asked)
+        self._look_for_faults(society, event.agent)
+        if self.bus:
+            self.bus.publish(society, event.agent)
+
+    def _look_for_faults(self, society: Society, agent: str) -> None:
+        """Say that an extension in the step failed, once for each of its faults."""
+        engine = society.engine(agent)
+        if not isinstance(engine, ExtendedEngine):
+            return
+        for name, number in engine.faults.items():
+            if number > self._step_faults.get((agent, name), 0):
+                self._step_faults[agent, name] = number
+                words = engine.troubles.get(name, "it gave no reason")
+                self.problems.append(Fault(name, "the step", words, number, number >= FAULTS).sentence)
+
+    def standing(self, society: Society) -> tuple[ExtensionStanding, ...]:
+        """How everyone who listens or takes part in the step does, lower layers first."""
+        engine = society.engine(MAIN)
+        inside = engine.standing() if isinstance(engine, ExtendedEngine) else ()
+        return (*self.registry.standing(), *inside)
+
+    def take_problems(self) -> list[str]:
+        """What went wrong since last asked."""
+        found = [*self.problems, *(fault.sentence for fault in self.registry.faults)]
+        self.problems.clear()
+        self.registry.faults.clear()
+        return found
+
+
+_ENDED = 512
+"""Ended calls remembered."""
+
+
+class OpenEvents:
+    """Look at the end of the log once, until it changes or hooks tell something else."""
+
+    __slots__ = ("_begun", "_ended", "_held", "_hooks", "_signs", "_source")
+
+    def __init__(self, source: Source, hooks: Callable[[str], HookSigns | None] | None) -> None:
+        self._source = source
+        self._hooks = hooks
+        self._signs: HookSigns | None = None
+        """What hooks told when the end of the log was last looked at."""
+        self._ended: dict[str, None] = {}
+        """Ids of the calls that ended last, so that what hooks tell late opens none of them again."""
+        self._held: tuple[Event, ...] | None = None
+        self._begun: tuple[Event, ...] = ()
+
+    def changed(self) -> None:
+        """The log has changed: look at its end again."""
+        self._held = None
+
+    def take(self, event: Event) -> None:
+        """An event of the log came, which may end a call."""
+        self._held = None
+        if self._hooks is not None and type(event) is ToolUse and event.id and event.outcome != "pending":
+            self._ended[event.id] = None
+            if len(self._ended) > _ENDED:
+                del self._ended[next(iter(self._ended))]
+
+    def read(self) -> tuple[Event, ...]:
+        """What is open now, once all of the log has been read."""
+        if self._source.behind:
+            return ()
+        signs = self._told()
+        if self._held is None or signs is not self._signs:
+            held = self._begun = tuple(self._source.held())
+            self._held = held if signs is None else signs.ahead(held, self._ended)
+            self._signs = signs
+        return self._held
+
+    def begun(self) -> tuple[Event, ...]:
+        """What the log itself tells of it: what hooks know ahead of the log is no event yet."""
+        self.read()
+        return () if self._source.behind else self._begun
+
+    def with_hooks(self, facts: StatusFacts) -> StatusFacts:
+        """The facts of a log with what hooks know beyond it."""
+        signs = self._told()
+        if signs is None:
+            return facts
+        return replace(
+            facts, asks=signs.asking(self._ended), hooked=True, heard=max(facts.heard, signs.heard)
+        )
+
+    def _told(self) -> HookSigns | None:
+        session = self._source.session
+        return self._hooks(session.id) if self._hooks is not None and session and session.id else None
+
+
+def changed_files(project: str, seen: Mapping[str, float], at: float) -> tuple[tuple[str, float], ...]:
+    """Plain files inside a project that changed after they were last seen and before `at`, with when."""
+    if not project or not Path(project).is_absolute():
+        return ()
+    found = []
+    for name, last in seen.items():
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts:
+            continue
+        try:
+            status = (Path(project) / path).lstat()
+        except (OSError, ValueError):
+            continue
+        if stat.S_ISREG(status.st_mode) and last < status.st_mtime <= at:
+            found.append((name, status.st_mtime))
+    return tuple(found)
+
+
+def state_on_disk(paths: Iterable[Path]) -> tuple[float, int]:
+    """When any of the files last changed, and the size of all; a file only touched keeps its size."""
+    latest, size = 0.0, 0
+    for path in paths:
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        latest, size = max(latest, status.st_mtime), size + status.st_size
+    return latest, size
+
+
+class Snapshot(NamedTuple):
+    """What was known after so many events."""
+
+    place: int
+    tracker: StatusTracker
+    minds: bytes
+    """The state of the minds; blank where a recording has it."""
+
+
+class Snapshots:
+    """Places to go back to when an event comes late, the further back the further apart."""
+
+    def __init__(self) -> None:
+        self._all: list[Snapshot] = []
+
+    def add(self, snapshot: Snapshot) -> None:
+        """Remember one more, and forget those that lie too close for how far back they are."""
+        rows, now = self._all, snapshot.place
+        rows.append(snapshot)
+        for place in range(len(rows) - 2, 0, -1):
+            if now - rows[place - 1].place <= 2 * (now - rows[place + 1].place) + 2 * STRIDE:
+                del rows[place]
+        if len(rows) > 1 and now - rows[1].place > RECENT:
+            del rows[0]
+
+    def back_to(self, place: int) -> Snapshot:
+        """The last one at or before a place; those after it are forgotten."""
+        while len(self._all) > 1 and self._all[-1].place > place:
+            self._all.pop()
+        return self._all[-1]
+
 
 _FILES = 16
 """Files whose time on disk is looked at."""
@@ -108,6 +305,8 @@ class Driver:
         """When they last gave a sign of life."""
         self.latency = Latency()
         """How long the minds take over an event, measured out here: the engine has no clock."""
+        self.last_main: Step | None = None
+        """What the main agent's last event did."""
         self.saved = 0
         """Checkpoints that a method asked for and that were kept."""
         self._initial_states = initial_states
@@ -138,6 +337,10 @@ class Driver:
         self._said: set[str] = set()
         self._moved = time.monotonic()
         self._rested = True
+        self._snapshots = Snapshots()
+        self._edge = 0
+        """Events that were known before the last one that came late."""
+        source.rewind = self._rewind
         self._make_minds(recorded)
         if recorded is not None and recorded.events:
             self._belongs(recorded.events[0])
@@ -199,31 +402,69 @@ class Driver:
             self._begin(event)
         elif self._other and self.caught_up:
             self.apply(self.settings)
+        if self.count % STRIDE == 0 and self.source.may_rewind:
+            minds = b"" if self.timeline is not None else pack(self.society.dump())
+            self._snapshots.add(Snapshot(self.count, self.tracker.copy(), minds))
+        if self.is_retaken(event):
+            return self._step(event)
         started = time.perf_counter()
         policy = self._policy_hash() if isinstance(event, Compaction) else ""
         self._preserver.before(event, self.society, policy)
+        step = self._step(event)
+        self.latency.take(time.perf_counter() - started)
+        if type(event) is Turn and event.agent == MAIN:
+            self._need.last_turn = event
+        self._open.take(event)
+        self._moved, self._rested = time.monotonic(), False
+        if self.listeners.wanted or self.inputs.initial.extensions:
+            self.listeners.take(self.session, event, step, self.society)
+        for notice in step.reaction.notices:
+            self.tell(notice)
+        if (
+            self.caught_up
+            and self.count > self._edge
+            and (isinstance(event, Prompt) or self.count % self._listens == 0)
+        ):
+            self._look_beside(event.at)
+        if step.reaction.checkpoints and self.caught_up and self._bookmarks is not None and self.session:
+            self._save(step, self._bookmarks(self.session))
+        return step
+
+    def _step(self, event: Event) -> Step:
+        """Let the minds take in an event."""
         if self.timeline is None:
             if self._later:
                 self._society = turned(self.inputs.initial, self.society, self._later, self.count)
             step = self.society.step(event)
         else:
             step = self.timeline.add(event)
-        self.latency.take(time.perf_counter() - started)
         self.count += 1
-        if type(event) is Turn and event.agent == MAIN:
-            self._need.last_turn = event
-        self._open.take(event)
-        self._moved, self._rested = time.monotonic(), False
         self.tracker.update(event, step)
-        if self.listeners.wanted or self.inputs.initial.extensions:
-            self.listeners.take(self.session, event, step, self.society)
-        for notice in step.reaction.notices:
-            self.tell(notice)
-        if self.caught_up and (isinstance(event, Prompt) or self.count % self._listens == 0):
-            self._look_beside(event.at)
-        if step.reaction.checkpoints and self.caught_up and self._bookmarks is not None and self.session:
-            self._save(step, self._bookmarks(self.session))
+        if event.agent == MAIN:
+            self.last_main = step
         return step
+
+    def is_retaken(self, event: Event) -> bool:
+        """Whether the minds take in an event anew, because an earlier one came late."""
+        return id(event) in self.source.retaken
+
+    def _rewind(self, place: int) -> int:
+        """Go back to a state of at most so many events; returns of how many it is."""
+        self._edge = max(self._edge, self.count)
+        self.count, tracker, minds = self._snapshots.back_to(place)
+        self.tracker = tracker.copy()
+        if self.timeline is not None:
+            self.timeline = self.timeline.head(self.count)
+        else:
+            settings, initial, later = self.inputs
+            before = [change.settings for change in later if change.after <= self.count]
+            self._society = initial.resumed([settings, *before][-1], unpack(minds))
+            self._later = deque(change for change in later if change.after >= self.count)
+        return self.count
+
+    def finish(self) -> Iterator[tuple[Event, Step]]:
+        """Take in what only the end of the logs completes, as a replay does."""
+        yield from self._through(self.source.finish())
 
     def standing(self) -> tuple[ExtensionStanding, ...]:
         """How everyone who listens or takes part in the step does, lower layers first."""
@@ -320,8 +561,10 @@ class Driver:
         if not self.count:
             held = self.held()
             lost = self.lost or (self.source.unreadable if self.caught_up and not held else "")
-            facts = StatusFacts(heard=moment, open=open_calls(held), lost=lost, read=read)
+            facts = StatusFacts(heard=moment or self.changed, open=open_calls(held), lost=lost, read=read)
         else:
+            if self.caught_up:
+                self.tracker.endings.allow(self._word_logs())
             held, begun = self.held(), len(self.begun())
             facts = self.tracker.facts(
                 self.society, held, begun=begun, heard=moment, lost=self.lost, read=read
@@ -334,9 +577,11 @@ class Driver:
 
     def need_words(self, status: Status) -> str:
         """What the log says of the need for the person, read once for each need."""
+        return self._need.words(status, self._word_logs(), self.held, self._limits.asking)
+
+    def _word_logs(self) -> tuple[Path, ...]:
         session = self.source.session
-        logs = word_logs(session) if session is not None else ()
-        return self._need.words(status, logs, self.held, self._limits.asking)
+        return word_logs(session) if session is not None else ()
 
     def _worded(self, status: Status) -> Status:
         return replace(status, words=words) if (words := self.need_words(status)) else status

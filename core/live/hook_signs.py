@@ -50,6 +50,13 @@ class HookEndedCall(HookOpenCall, frozen=True):
         return replace(super().event(), outcome=self.outcome, program=self.program, targets=self.targets)
 
 
+class AskedChoice(Struct, frozen=True):
+    """One question an agent asks, and the answers it offers."""
+
+    question: str
+    options: tuple[str, ...] = ()
+
+
 class PermitQuestion(Struct, frozen=True):
     """A call that waits for the person's permit."""
 
@@ -62,6 +69,10 @@ class PermitQuestion(Struct, frozen=True):
     reason: str
     late: bool = False
     """Nobody answered in time: the agent went on without it, and an answer holds for the next try."""
+    kind: Literal["guard", "permission", "question", "plan"] = "guard"
+    """Held by our guard, or a prompt of the agent's own whose dialog is open too."""
+    choices: tuple[AskedChoice, ...] = ()
+    """What a question asks."""
 
 
 class StatusFigures(Struct, frozen=True):
@@ -91,13 +102,19 @@ class HookSigns(Struct, frozen=True):
     """What ended ahead of the log, the oldest first."""
     questions: tuple[PermitQuestion, ...] = ()
     figures: StatusFigures = StatusFigures()
+    answers: bool = False
+    """Its own permission prompts can be answered from here."""
+    warning: str = ""
+    """A spending cap that is near or reached."""
 
     def asking(self, ended: Iterable[str] = ()) -> AgentTrouble | None:
         """What waits for the person longest, unless its call is known to have ended."""
         known = set(ended)
         asks = [(ask.since, ask.why) for ask in self.asks if not ask.call or ask.call not in known]
-        asks += [(one.at, permit_words(one)) for one in self.questions if not one.late]
-        return AgentTrouble(*min(asks)) if asks else None
+        prompts = [(one.at, permit_words(one)) for one in self.questions if not one.late]
+        if not (asks or prompts):
+            return None
+        return AgentTrouble(min(asks + prompts)[0], min(prompts or asks)[1])
 
     def ahead(self, held: Iterable[Event], ended: Iterable[str]) -> tuple[Event, ...]:
         """What the log holds open, with what hooks know of it already; a call stands in it once.
@@ -134,4 +151,8 @@ class HookBoard(Struct, frozen=True):
 
 def permit_words(question: PermitQuestion) -> str:
     """A question as a reason to look."""
+    if question.kind == "permission":
+        return f"asks for permission: {question.what}"
+    if question.kind != "guard":
+        return f"{'asks' if question.kind == 'question' else 'shows a plan'}: {question.what}"
     return f"needs your permit: {question.what} ({question.reason})"

@@ -36,8 +36,8 @@ class NeedReader:
         asking: Collection[str],
     ) -> str:
         """In one line, redacted; blank where nobody is needed or the log does not tell."""
-        if not status.need:
-            return ""
+        if not status.need or status.words:
+            return status.words
         key = status.need, status.since
         if self._known is None or self._known[0] != key:
             event = self.last_turn if status.need == "error" else _needing(status, held(), asking)
@@ -48,6 +48,8 @@ class NeedReader:
 
 def with_now(status: Status, now: Now) -> Status:
     """A status of a recording with the words of its need, where what is going on there is that need."""
+    if status.words:
+        return status
     if status.need == "error":
         return replace(status, words=now.said)
     same = bool(status.need) and tool_words(status.tool) == now.tool

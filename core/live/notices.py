@@ -13,15 +13,15 @@ from typing import TextIO
 
 import msgspec
 
+from core.engine.response import Notice
+from core.engine.society import Society
 from core.extension.hooks import Extension
 from core.extension.registry import Registry
-from core.installed.switches import in_use
+from core.extension.switches import in_use
 from core.logs.redaction import redact
 from core.report.formatting import plain
-from core.response import Notice
 from core.safe_text import safe_json_bytes
 from core.settings.response import NoticeSettings
-from core.society import Society
 
 TITLES: Mapping[str, str] = {"needs_you": "needs you", "risk": "at risk", "done": "done"}
 GLYPHS: Mapping[str, str] = {"needs_you": "▲", "risk": "⚑", "done": "✓"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -35,6 +35,8 @@ class Target(NamedTuple):
     """Of a file with several sessions, the id of one."""
     at: str = ""
     """The place a saved session is opened at, as a person writes it; blank plays it from the start."""
+    newest: bool = False
+    """It was opened as the newest one: a newer session in its folder may take its place."""
 
 
 class FoundSession(NamedTuple):
@@ -89,6 +91,11 @@ class Source(ABC):
         """Bytes at the opening."""
         self._places: dict[str, int] = {}
         self._count = 0
+        self.rewind: Callable[[int], int] | None = None
+        """Told that only so many of the events handed out stay, because one came late; returns how many of
+        them its owner keeps, and the others come again in their order."""
+        self.retaken: frozenset[int] = frozenset()
+        """Which of the events handed out last came again, by their `id`."""
 
     @property
     def share(self) -> float:
@@ -141,6 +148,15 @@ class Source(ABC):
         """What the log has begun and not ended: calls without an answer, a turn."""
         return []
 
+    def finish(self) -> list[Event]:
+        """What only the end of the logs completes; nothing is read after it."""
+        return []
+
+    @property
+    def may_rewind(self) -> bool:
+        """Whether an event may come after others that belong behind it."""
+        return False
+
     def files(self) -> list[Path]:
         """The logs that are read."""
         return [log.path for log in self.session.logs] if self.session else []
@@ -170,10 +186,25 @@ class Followed(Source):
 
     def __init__(self, target: LogSession | Path, kit: Kit, settings: Settings) -> None:
         super().__init__(target if isinstance(target, LogSession) else None, kit)
-        self._follower = Follower(target, kit, settings.ingest)
+        self._follower = Follower(target, kit, settings.ingest, self._go_back)
+
+    def _go_back(self, place: int) -> int:
+        kept = self.rewind(place) if self.rewind is not None else place
+        self._count = kept
+        return kept
+
+    @property
+    def may_rewind(self) -> bool:
+        return self._follower.may_have_companions
+
+    def finish(self) -> list[Event]:
+        events = self._follower.finish()
+        self.retaken = self._follower.retaken
+        return events
 
     def _more(self, most: int) -> list[Event]:
         events = self._follower.poll(most)
+        self.retaken = self._follower.retaken
         self.behind = self._follower.behind
         self.session = self._follower.session
         return events

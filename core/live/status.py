@@ -10,59 +10,38 @@ from typing import Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from core.events import MAIN, Action, Matter
+from core.events import MAIN, Action, Matter, Purpose
 from core.report.closing import Close
+from core.report.turn_endings import Ending, TurnEnding
 from core.settings import Settings
 from core.settings.fleet import FleetSettings
 
 Word = Literal[
     "needs you",
-    "needs you?",
+    "may need you",
     "looping",
-    "would halt",
-    "quarantined",
     "stuck",
-    "silent?",
-    "no log",
-    "context full",
-    "waiting",
-    "done",
-    "done?",
-    "stopped",
-    "reading",
+    "gave up",
     "working",
-    "delegating",
-    "flowing",
-    "new",
-    "left",
+    "idle",
+    "done",
     "ended",
-    "unread",
+    "unreadable",
 ]
 Level: TypeAlias = Literal[0, 1, 2, 3]
 """3 needs a person, 2 is worth a look, 1 is at work, 0 rests."""
 
 GLYPHS: dict[Word, str] = {
     "needs you": "▲",
-    "needs you?": "△",
+    "may need you": "△",
+    "unreadable": "!",
     "looping": "↻",
-    "would halt": "■",
-    "quarantined": "▣",
     "stuck": "✗",
-    "silent?": "…",
-    "no log": "!",
-    "context full": "▽",
-    "waiting": "◌",
+    "gave up": "⊘",
+    "idle": "◌",
     "done": "✓",
-    "done?": "~",
-    "stopped": "‖",
-    "reading": "↓",
     "working": "●",
-    "delegating": "◇",
-    "flowing": "◆",
-    "new": "·",
-    "left": "○",
     "ended": "□",
-    "unread": "·",
 }
 WORDS: tuple[Word, ...] = tuple(GLYPHS)
 """The most pressing first."""
@@ -97,6 +76,7 @@ class Open(NamedTuple):
     agent: str
     tool: str
     action: Action
+    purpose: Purpose = ""
 
 
 class StatusFacts(Struct, frozen=True):
@@ -116,10 +96,10 @@ class StatusFacts(Struct, frozen=True):
     asks: AgentTrouble | None = None
     """What hooks say it waits for the person with."""
     loop: AgentTrouble | None = None
-    halt: AgentTrouble | None = None
-    fuse: bool = False
-    """The halt is for the number of steps alone."""
-    quarantine: AgentTrouble | None = None
+    ending: TurnEnding = TurnEnding("")
+    """How its last turn ended, judged from its words; blank while it runs or if nobody read them."""
+    hooked: bool = False
+    """Its hooks report ahead of its log."""
     stuck: AgentTrouble | None = None
     flow: float | None = None
     """Since when the flow gate fires."""
@@ -131,6 +111,8 @@ class StatusFacts(Struct, frozen=True):
     """Sub-agents seen so far."""
     synthetic: bool = False
     """The log's times are made up."""
+    only_failed: bool = False
+    """Every call of its last turn failed, and there were several."""
     untold: tuple[Matter, ...] = ()
     """What the log never tells."""
     lost: str = ""
@@ -166,7 +148,11 @@ class Status(Struct, frozen=True):
     """It has stood so for so long that newer ones go first."""
     need: Need = ""
     words: str = ""
-    """What the log says of that need: the question, the plan, the call, the error; redacted, one line."""
+    """The log's own words about that need or the end of the turn: one line, redacted."""
+    ending: Ending = ""
+    """How its last turn ended."""
+    reading: bool = False
+    """Its log is still being read."""
     hooked: bool = False
     """The reason is in the words of a hook."""
     agent: str = MAIN
@@ -176,17 +162,15 @@ class Status(Struct, frozen=True):
 
     @property
     def reason(self) -> str:
-        """Why it stands so, in the log's own words where somebody read them."""
+        """The reason for the word, with a quote from the log if somebody read it."""
         if not self.words:
             return self.why
         quoted = f"“{self.words}”"
         if self.need == "question":
             return f"asks: {quoted}"
         if self.need == "plan":
-            return f"has a plan for you to approve: {quoted}"
-        if self.need == "error":
-            return f"an error ended its turn: {quoted}"
-        return f"{self.why}: {self.words}"
+            return f"shows a plan for you to approve: {quoted}"
+        return f"{self.why}: {self.words if self.need == 'permission' else quoted}"
 
     def wordless(self) -> Status:
         """The same without what the log or a hook says in words."""
@@ -195,12 +179,12 @@ class Status(Struct, frozen=True):
     @property
     def needs_you(self) -> bool:
         """A question, a plan, a permission or an error waits for the person, for sure or by all signs."""
-        return self.word in ("needs you", "needs you?")
+        return self.word in ("needs you", "may need you")
 
     @property
     def at_rest(self) -> bool:
         """Its main agent does nothing until somebody speaks to it."""
-        return self.word in ("done", "done?", "stopped", "left", "ended")
+        return self.word in ("done", "gave up", "ended") or bool(self.ending)
 
     @property
     def glyph(self) -> str:
@@ -213,7 +197,20 @@ class Status(Struct, frozen=True):
         since = self.since or 0.0
         if not self.level:
             return 0, self.stale, 0, -since
-        return -self.level, self.stale, _RANK[self.word], since
+        vague = self.word == "may need you" and not self.need and not self.ending
+        return -self.level, self.stale, _RANK["gave up" if vague else self.word], since
+
+
+def status_json(status: Status) -> dict[str, object]:
+    """A status for scripts."""
+    return {
+        "word": status.word,
+        "reason": status.reason,
+        "ending": status.ending,
+        "sentence": status.words,
+        "since": status.since,
+        "needs_person": status.level == 3,
+    }
 
 
 def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:
@@ -230,19 +227,21 @@ def _status(facts: StatusFacts, now: float, limits: Limits) -> Status:
         old = now - facts.asks.since >= limits.fleet.left and stale
         return Status("needs you", 3, facts.asks.since, facts.asks.why, old, hooked=True)
     if facts.lost:
-        return Status("no log", 3, facts.heard, facts.lost, stale)
+        return Status("unreadable", 3, facts.heard, facts.lost, stale)
     if facts.old:
-        return Status("unread", 0, facts.heard, "not read: it has been still for long; opening it reads it")
+        return Status("ended", 0, facts.heard, "not read: last changed long ago; open it to read it")
     if facts.read < 1.0:
-        return Status("reading", 2, None, "its log is being read")
+        return Status("idle", 2, None, "its log is being read", reading=True)
     if not facts.events:
-        return Status("new", 1, facts.heard or now, "no events yet")
+        if facts.heard and stale:
+            return Status("ended", 0, facts.heard, "abandoned: the log has no events")
+        return Status("idle", 1, facts.heard or now, "no events yet")
     facts = _without_left_behind(facts, limits)
     asking = [call for call in facts.open if call.tool in limits.asking]
     if asking and facts.close != "ended":
         first = asking[0]
         need: Need = "plan" if first.tool in _PLANS else "question"
-        why = "has a plan for you to approve" if need == "plan" else "asks you something"
+        why = "shows a plan for you to approve" if need == "plan" else "asks you something"
         said = f"{why} ({first.tool})"
         return Status("needs you", 3, _began(first, facts), said, stale, need, tool=first.tool)
     return _closed(facts, quiet, limits) or _hanging(facts, now, quiet, limits) or _at_work(facts, limits)
@@ -273,82 +272,150 @@ def _began(call: Open, facts: StatusFacts) -> float:
 
 
 def _closed(facts: StatusFacts, quiet: float, limits: Limits) -> Status | None:
-    """It ended its turn, or the person did, and nobody works on behind its back."""
+    """The status of a session whose turn is over, unless sub-agents still work."""
+    ending, sentence, _ = facts.ending
     if facts.close == "ended":
-        return Status("ended", 0, facts.closed, f"the session is over{_was(facts)}")
+        how = _HOW_IT_ENDED.get(ending, "")
+        why = f"the session is over{how}" if how else f"the session is over{_was(facts)}"
+        word: Word = "gave up" if ending == "gave up" else "ended"
+        return Status(word, 0, facts.closed, why, words=sentence if how else "", ending=ending)
     if facts.close == "failed":
-        why = "an error ended its turn; it goes on when you answer"
+        why = "an error stopped it; it resumes when you answer"
         return Status("needs you", 3, facts.closed, why, quiet >= limits.fleet.left, "error")
     if facts.close not in ("done", "stopped"):
         return None
     if facts.running and facts.heard > facts.closed and quiet < limits.idle:
         return None
-    level: Level = 2 if quiet < limits.fleet.news else 0
     if facts.close == "done":
-        return Status("done", level, facts.closed, "it ended its turn and waits for a prompt")
-    return Status("stopped", level, facts.closed, "you stopped it; it waits for a prompt")
+        return _finished(facts, quiet, limits, sure=True)
+    level: Level = 2 if quiet < limits.fleet.news else 0
+    return Status("ended", level, facts.closed, "stopped by you")
+
+
+def _waiting_on(facts: StatusFacts) -> str:
+    """What a turn that ended with a wait waits on."""
+    text = facts.ending.sentence.lower()
+    return next((thing for word, thing in _WAITED_ON if word in text), "something it started")
+
+
+_WAITED_ON = (
+    ("sub-agent", "a sub-agent"),
+    ("subagent", "a sub-agent"),
+    ("agent", "a sub-agent"),
+    ("worker", "a sub-agent"),
+    ("build", "a build"),
+    ("compil", "a build"),
+    ("test", "tests"),
+    ("pipeline", "CI"),
+    ("ci ", "CI"),
+    ("deploy", "a deployment"),
+    ("timer", "a timer"),
+    ("monitor", "a timer"),
+    ("download", "a download"),
+    ("install", "an installation"),
+)
+"""Words of a wait and what they are about, the more exact first."""
+_HOW_IT_ENDED = {
+    "question": "; its last question was",
+    "gave up": "; it could not do it",
+    "partial": "; finished in part",
+    "cut off": "; its last answer was cut off",
+}
+
+
+def _finished(facts: StatusFacts, quiet: float, limits: Limits, *, sure: bool) -> Status:
+    """The status after a turn's last words; `sure` if the log marks the end of a turn."""
+    ending, sentence, optional = facts.ending
+    stale = quiet >= limits.fleet.left
+    level: Level = 2 if quiet < limits.fleet.news else 0
+    since = facts.closed
+    if ending == "question" or (ending == "offer" and not optional):
+        word: Word = "needs you" if sure and ending == "question" else "may need you"
+        why = "asks you something" if ending == "question" else "finished, and offers to go on"
+        need: Need = "question" if ending == "question" else ""
+        return Status(word, 3 if ending == "question" else level, since, why, stale, need, sentence, ending)
+    if ending == "cut off":
+        why = "its answer was cut off at the length limit"
+        return Status("may need you", 3, since, why, stale, words=sentence, ending=ending)
+    if ending == "partial" and facts.only_failed:
+        return Status(
+            "may need you", 3, since, "finished, but every call failed", stale, words=sentence, ending=ending
+        )
+    if ending == "waiting":
+        on = _waiting_on(facts)
+        if quiet < limits.fleet.left:
+            return Status("idle", 1, since, f"waiting on {on}", words=sentence, ending=ending)
+        return Status("ended", 0, since, f"ended while it waited on {on}", words=sentence, ending=ending)
+    if ending == "gave up":
+        return Status(
+            "gave up", 2 if not stale else 0, since, "could not do it", words=sentence, ending=ending
+        )
+    if ending in ("partial", "offer"):
+        why = "finished in part" if ending == "partial" else "finished; offers"
+        return Status("done", level, since, why, words=sentence, ending=ending)
+    why = "finished, waiting for you" if sure else "answered (this log does not mark the end of a turn)"
+    return Status("done", level, since, why, ending=ending)
 
 
 def _hanging(facts: StatusFacts, now: float, quiet: float, limits: Limits) -> Status | None:
-    """Nothing comes although something should."""
+    """The status of a session from which nothing comes although something should."""
     fleet = limits.fleet
+    hint = "" if facts.hooked else "; `nooscope hooks install` reports permission prompts at once"
     quick = [call for call in facts.open if call.action in QUICK_ACTIONS]
     if quick and now - _began(quick[0], facts) >= fleet.quick and quiet < fleet.left:
         why = f"{quick[0].tool} takes unusually long; it may ask for permission"
         began = _began(quick[0], facts)
-        return Status("needs you?", 3, began, why, need="permission", tool=quick[0].tool)
+        return Status("may need you", 3, began, why, need="permission", tool=quick[0].tool)
     if quiet < limits.idle:
         return None
     was = _was(facts)
     call = facts.open[0] if facts.open else None
     if call is None and facts.close == "said":
-        level: Level = 2 if quiet < fleet.news else 0
-        why = "it answered; this log does not say whether it is done"
-        return Status("done?", level, facts.closed, why + was)
+        return _finished(facts, quiet, limits, sure=False)
     if quiet >= fleet.left:
-        with_what = f"with {call.tool} open" if call else "amid its work"
-        return Status("left", 0, facts.heard, f"the log ends {with_what}{was}")
+        with_what = f"with {call.tool} open" if call else "mid-task"
+        return Status("ended", 0, facts.heard, f"abandoned: the log stops {with_what}{was}")
     if call is None:
-        why = "no word, and no call is open: the model may think, or the agent has died"
-        return Status("silent?", 3 if quiet >= fleet.silent else 2, facts.heard, why + was)
+        if quiet >= fleet.silent:
+            why = "nothing for long although its turn is not over: the agent may have died"
+            return Status("may need you", 3, facts.heard, why + was)
+        return Status("idle", 2, facts.heard, f"waiting on the service: thinking, or no answer yet{was}")
     if quiet >= fleet.silent:
-        why = f"no word since {call.tool} began: it runs, hangs or asks for permission"
-        return Status("silent?", 3, facts.heard, why + was)
+        why = f"nothing since {call.tool} began: it runs, hangs or asks for permission{hint}"
+        return Status("may need you", 3, facts.heard, why + was)
     return _trouble(facts, limits) or Status(
-        "waiting", 2, _began(call, facts), f"on {call.tool}: it runs, or asks for permission"
+        "idle", 2, _began(call, facts), f"waiting on {_on_what(call)}, or for your permission{hint}"
     )
 
 
+def _on_what(call: Open) -> str:
+    """What an open call makes the agent wait for."""
+    if call.action == "delegation":
+        return f"a sub-agent ({call.tool})"
+    if call.action == "shell_exec":
+        return {"test": "tests", "build": "a build", "wait": "a timer"}.get(
+            call.purpose, "a command"
+        ) + f" ({call.tool})"
+    return call.tool
+
+
 def _was(facts: StatusFacts) -> str:
-    """What was wrong before the silence."""
-    for trouble, words in (
-        (facts.loop, "looping"),
-        (facts.halt, "about to be halted"),
-        (facts.quarantine, "quarantined"),
-        (facts.stuck, "stuck"),
-    ):
-        if trouble is not None:
-            return f"; it was {words} ({trouble.why})" if words == "looping" else f"; it was {words}"
-    return ""
+    """The trouble before the silence."""
+    if facts.loop is not None:
+        return f"; it was looping ({facts.loop.why})"
+    return "; it was stuck" if facts.stuck is not None else ""
 
 
 def _trouble(facts: StatusFacts, limits: Limits) -> Status | None:
-    if (loop := facts.loop) is not None:
-        stuck = facts.stuck is not None and facts.stuck.agent == loop.agent
-        return _troubled("looping", 3, loop._replace(why=f"stuck: {loop.why}") if stuck else loop)
-    if facts.halt is not None and not facts.fuse:
-        return _troubled("would halt", 3, facts.halt)
-    if facts.quarantine is not None:
-        return _troubled("quarantined", 3, facts.quarantine)
+    if facts.loop is not None:
+        return _troubled("looping", 3, facts.loop)
     if facts.stuck is not None:
         return _troubled("stuck", 3, facts.stuck)
     if facts.context >= limits.fleet.context:
         turns = "turn" if facts.turns_left == 1 else "turns"
         left = "" if facts.turns_left is None else f", about {facts.turns_left} {turns} left"
-        why = f"context {100 * facts.context:.0f}% of the way to compaction{left}"
-        return Status("context full", 2, None, why)
-    if facts.halt is not None:
-        return _troubled("would halt", 2, facts.halt)
+        why = f"context {100 * facts.context:.0f} % of the way to compaction{left}"
+        return Status("working", 2, None, why)
     return None
 
 
@@ -360,13 +427,10 @@ def _at_work(facts: StatusFacts, limits: Limits) -> Status:
     trouble = _trouble(facts, limits)
     if trouble is not None:
         return trouble
-    if facts.flow is not None:
-        return Status("flowing", 1, facts.flow, "steady work, and little fails")
+    since = facts.turn or facts.closed
     if facts.running:
         subs = "sub-agent" if facts.running == 1 else "sub-agents"
-        return Status("delegating", 1, facts.closed, f"waits on {facts.running} {subs} at work")
-    since = facts.turn or facts.closed
+        return Status("working", 1, facts.closed, f"waiting on {facts.running} {subs}")
     if facts.open:
-        return Status("working", 1, since, f"busy with {facts.open[0].tool}")
-    why = "it took your prompt" if facts.close == "asked" else "the model decides what comes next"
-    return Status("working", 1, since, why)
+        return Status("working", 1, since, f"running {_on_what(facts.open[0])}")
+    return Status("working", 1, since, "thinking about your prompt" if facts.close == "asked" else "thinking")

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 
 from msgspec.structs import replace
 
-from core.engine import Step
+from core.engine.engine import Step
+from core.engine.society import Society
+from core.engine.story import FAILING, told_regime
 from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionStart, ToolUse, Turn
 from core.live.status import AgentTrouble, Open, StatusFacts
 from core.report.agents import agent_names, as_sub_agent
 from core.report.closing import Close, begins_turn, next_close
-from core.society import Society
-from core.story import FAILING, told_regime
+from core.report.turn_endings import EndingReader, TurnWork
+
+OVER = ("done", "said", "ended")
+"""What the last event leaves behind when a turn is over."""
+_TURNS = 8
 
 
 class StatusTracker:
-    """Since when each agent of a session is stuck, quarantined or in flow, and how its last turn closed.
+    """Since when each agent of a session is stuck or in flow, and how its last turn closed.
 
     An event costs a few comparisons; what it remembers is bounded by the agents in trouble.
     """
@@ -24,22 +31,23 @@ class StatusTracker:
     __slots__ = (
         "_final",
         "_flow",
-        "_quarantined",
         "_stuck",
         "close",
         "closed",
+        "endings",
         "events",
         "last",
         "prompted",
         "synthetic",
         "turn",
+        "turns",
         "untold",
+        "work",
     )
 
     def __init__(self, final: Sequence[str]) -> None:
         self._final = frozenset(final)
         self._stuck: dict[str, float] = {}
-        self._quarantined: dict[str, float] = {}
         self._flow: float | None = None
         self.events = 0
         self.last = 0.0
@@ -50,8 +58,20 @@ class StatusTracker:
         """When the main agent was last set to work."""
         self.prompted = 0.0
         """When the person last prompted it."""
+        self.turns: deque[Turn] = deque(maxlen=_TURNS)
+        """Its last answers since then."""
+        self.work = TurnWork()
+        """What it did since then."""
+        self.endings = EndingReader()
+        """Reads the last words of turns, from the logs that it may read."""
         self.synthetic = False
         self.untold: tuple[Matter, ...] = ()
+
+    def copy(self) -> StatusTracker:
+        """One that goes on from here by itself."""
+        made = copy(self)
+        made._stuck, made.turns = dict(self._stuck), self.turns.copy()
+        return made
 
     def update(self, event: Event, step: Step) -> None:
         """Take in one event and what it did."""
@@ -63,15 +83,10 @@ class StatusTracker:
             self._stuck.setdefault(agent, at)
         elif self._stuck:
             self._stuck.pop(agent, None)
-        if step.mood.quarantined:
-            self._quarantined.setdefault(agent, at)
-        elif self._quarantined:
-            self._quarantined.pop(agent, None)
         if agent == MAIN:
             self._main(event, step)
         if type(event) is AgentEnd:
             self._stuck.pop(event.child, None)
-            self._quarantined.pop(event.child, None)
 
     def _main(self, event: Event, step: Step) -> None:
         signals = step.percept.signals
@@ -81,6 +96,13 @@ class StatusTracker:
             self._flow = event.at
         if type(event) is Prompt:
             self.prompted = event.at
+            if not event.interrupt:
+                self.turns.clear()
+                self.work = TurnWork()
+        elif type(event) is Turn:
+            self.turns.append(event)
+        elif type(event) is ToolUse:
+            self.work = self.work.after(event)
         close = next_close(event, self.close, self.closed, self._final)
         if close and begins_turn(self.close, close):
             self.turn = event.at
@@ -108,7 +130,8 @@ class StatusTracker:
             said = next_close(event, close, closed, self._final) if type(event) is Turn else ""
             if said and event.agent == MAIN and event.at >= closed:
                 close, closed = said, event.at
-        return with_minds(
+        turns = [one for one in held if type(one) is Turn and one.agent == MAIN]
+        facts = with_minds(
             society,
             StatusFacts(
                 events=self.events + begun,
@@ -125,15 +148,23 @@ class StatusTracker:
                 read=read,
             ),
             self._stuck,
-            self._quarantined,
         )
+        return with_ending(facts, self.endings, [*reversed(turns), *reversed(self.turns)], self.work)
+
+
+def with_ending(
+    facts: StatusFacts, reader: EndingReader, turns: Iterable[Turn], work: TurnWork
+) -> StatusFacts:
+    """The facts with how the last turn ended, judged from its words if the turn is over."""
+    if facts.close not in OVER:
+        return facts
+    return replace(facts, ending=reader.judge(turns, work), only_failed=work.only_failed)
 
 
 def with_minds(
     society: Society,
     log: StatusFacts,
     stuck: Mapping[str, float],
-    quarantined: Mapping[str, float],
     whole: Society | None = None,
 ) -> StatusFacts:
     """What the log tells together with what the minds do; sub-agents are called as in the `whole` session.
@@ -145,7 +176,6 @@ def with_minds(
     working = [one.name for one in people.agents if one.awake and one.ended is None]
     if log.close == "ended":
         working = [name for name in working if name == MAIN]
-    halt, fuse = _halt(society)
 
     def named(trouble: AgentTrouble | None) -> AgentTrouble | None:
         """Trouble of a sub-agent with what the screen calls it."""
@@ -159,9 +189,6 @@ def with_minds(
     return replace(
         log,
         loop=named(_loop(society, working)),
-        halt=halt,
-        fuse=fuse,
-        quarantine=named(_first(quarantined, working, "affect is quarantined")),
         stuck=named(_stuck(stuck, society, working)),
         flow=log.flow if _flows(society) else None,
         context=gauge.fill,
@@ -174,7 +201,9 @@ def with_minds(
 def open_calls(held: Iterable[Event]) -> tuple[Open, ...]:
     """Calls without an answer, oldest first."""
     calls = [call for call in held if isinstance(call, ToolUse) and call.outcome == "pending"]
-    return tuple(Open(call.at, call.agent, call.tool, call.action) for call in sorted(calls, key=_time))
+    return tuple(
+        Open(call.at, call.agent, call.tool, call.action, call.purpose) for call in sorted(calls, key=_time)
+    )
 
 
 def _flows(society: Society) -> bool:
@@ -185,25 +214,11 @@ def _flows(society: Society) -> bool:
     return told in ("calm", "progress") and failing < FAILING
 
 
-def _halt(society: Society) -> tuple[AgentTrouble | None, bool]:
-    reading = society.engine(MAIN).governor.read()
-    if reading.state != "HALTED":
-        return None, False
-    return AgentTrouble(reading.episode.halted_at, reading.would_halt), reading.halt == "EXTERNAL"
-
-
 def _loop(society: Society, working: Sequence[str]) -> AgentTrouble | None:
     for name in working:
         loop = society.engine(name).response.loops.current
         if loop is not None:
             return AgentTrouble(loop.began_at, loop.what, name)
-    return None
-
-
-def _first(since: Mapping[str, float], working: Sequence[str], why: str) -> AgentTrouble | None:
-    for name in working:
-        if name in since:
-            return AgentTrouble(since[name], why, name)
     return None
 
 

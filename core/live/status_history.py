@@ -10,12 +10,13 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from core.engine.percept import AGENT_STATES, SIGNALS
+from core.engine.society import Society
 from core.events import MAIN, Prompt, SessionStart, ToolUse
 from core.live.status import Limits, Open, Status, StatusFacts, Word, status_of
-from core.live.status_facts import with_minds
-from core.percept import AGENT_STATES, SIGNALS
+from core.live.status_facts import OVER, with_ending, with_minds
 from core.report.closing import Close, begins_turn, last_word, next_close
-from core.society import Society
+from core.report.turn_endings import EndingReader, turn_of
 from core.timeline.timeline import Timeline
 from core.timeline.track import Track
 
@@ -25,8 +26,8 @@ _BLOCK = 512
 """Rows looked at together on the way back."""
 
 
-_AT_WORK: frozenset[Word] = frozenset(("working", "waiting", "delegating", "flowing"))
-"""What nobody is in a log that has ended."""
+_AT_WORK: frozenset[Word] = frozenset(("working", "idle"))
+"""Statuses that nothing has after the end of a saved log."""
 _MORE = 1.0
 """Seconds beyond a limit, which no rounding of times takes back."""
 
@@ -52,6 +53,8 @@ class StatusHistory:
         """Places of the person's prompts to it."""
         self._last_close: Close = ""
         self._last_closed = 0.0
+        self.endings = EndingReader()
+        """Reads the last words of turns, from the logs that it may read."""
 
     def facts(self, index: int, society: Society) -> StatusFacts:
         """After the first `index` events, open calls left out; `society` is as it was there."""
@@ -70,8 +73,13 @@ class StatusHistory:
         )
         awake = [one.name for one in society.read().agents if one.awake and one.ended is None]
         stuck = {name: at for name in awake if (at := self._since(name, index, "state")) is not None}
-        held = {name: at for name in awake if (at := self._since(name, index, "quarantined")) is not None}
-        return with_minds(society, log, stuck, held, self._timeline.society)
+        facts = with_minds(society, log, stuck, self._timeline.society)
+        if close not in OVER:
+            return facts
+        track, events = self._timeline.tracks.get(MAIN), self._timeline.events
+        rows = range(track.row(index - 1), -1, -1) if track is not None else ()
+        turns, work = turn_of(events[track.indexes[row]] for row in rows if track is not None)
+        return with_ending(facts, self.endings, turns, work)
 
     def open_calls(self, index: int, at: float, asking: Collection[str] = frozenset()) -> tuple[Open, ...]:
         """Calls made by a moment and not answered among the first `index` events, oldest first.
@@ -96,7 +104,7 @@ class StatusHistory:
         found = sorted((self._began[number], self._calls[number]) for number in numbers)
         calls = [(since, events[place]) for since, place in found]
         return tuple(
-            Open(since, call.agent, call.tool, call.action)
+            Open(since, call.agent, call.tool, call.action, call.purpose)
             for since, call in calls
             if isinstance(call, ToolUse)
         )
@@ -177,7 +185,7 @@ class StatusHistory:
 
 
 def _says(track: Track, column: str, start: int, stop: int) -> NDArray[np.bool_]:
-    """In which rows an agent was stuck, quarantined or in flow."""
+    """In which rows an agent was stuck or in flow."""
     values = track.columns.column(column, start, stop)
     if column == "state":
         return np.equal(values, _STUCK)

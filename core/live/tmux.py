@@ -69,6 +69,17 @@ def go_to_pane(pane: Pane, run: Run = ask_tmux) -> None:
     run(["switch-client", "-t", pane.id])
 
 
+def show_elsewhere(pane: Pane, run: Run = ask_tmux) -> bool:
+    """Show the pane in a terminal that has tmux open, from outside of it; False if none has."""
+    clients = run(["list-clients", "-F", "#{client_name}"]).splitlines()
+    if clients:
+        run(["switch-client", "-c", clients[0], "-t", pane.id])
+    else:
+        run(["select-window", "-t", pane.id])
+        run(["select-pane", "-t", pane.id])
+    return bool(clients)
+
+
 _SHELLS = frozenset(("bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "nu", "pwsh", "tmux"))
 
 

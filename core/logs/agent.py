@@ -64,6 +64,8 @@ class Agent(NamedTuple):
     """A table of its tools that does not lie in its folder here."""
     resume: tuple[str, ...] = ()
     """The command that takes a session up again; `{session}` stands for its id, `{path}` for its log."""
+    seen: str = "real logs"
+    """What its reader was tried on; a documented shape alone is said so."""
     certain: bool = False
     """Its formats can be certain of a log, so they are asked first and no other has to be imported."""
 

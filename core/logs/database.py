@@ -6,15 +6,25 @@ import errno
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from core.logs.log_files import is_there, open_log
 
+T = TypeVar("T")
+
 MAGIC = b"SQLite format 3\0"
+_SECONDS = 20.0
+"""Time that SQLite itself may take for all queries of one connection."""
+_ROWS = 20_000_000
+"""Rows that one query may give."""
+_STEPS = 1000
+"""Steps of SQLite between two looks at the clock, at which ctrl+c is heard too."""
 _WAL = 2
 """The version in a database's header that says it has a log beside it."""
 _COLUMNS = {
@@ -40,12 +50,14 @@ def content(path: Path, entry: str) -> bytes:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """A database to be read; that it is busy or broken is an `OSError`."""
+def reading(path: Path) -> Iterator[_Bounded]:
+    """A database to be read; that it is busy, broken or endless is an `OSError`."""
     try:
         with closing(connect(path)) as database:
             yield database
     except sqlite3.Error as fault:
+        if getattr(fault, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT and not database.exhausted:
+            raise KeyboardInterrupt from fault  # raised while SQLite was at work, which dropped it
         raise OSError(errno.EIO, f"the database cannot be read: {fault}") from fault
 
 
@@ -88,7 +100,58 @@ def wal_bytes(path: Path) -> int:
         return 0
 
 
-def connect(path: Path) -> sqlite3.Connection:
+class _Bounded(sqlite3.Connection):
+    """A connection whose queries end: a hostile file may hold views that never do."""
+
+    left = _SECONDS
+    exhausted = False
+    _until = 0.0
+
+    def work(self, step: Callable[[], T]) -> T:
+        """Let SQLite do one step within the time that is left."""
+        began = time.monotonic()
+        self._until = began + self.left
+        try:
+            return step()
+        except sqlite3.OperationalError as fault:
+            if self.exhausted:
+                raise sqlite3.OperationalError(f"a query takes too long ({_SECONDS:g} s)") from fault
+            raise
+        finally:
+            self.left -= time.monotonic() - began
+
+    def is_over(self) -> bool:
+        """Whether the time is up, which ends the query."""
+        self.exhausted = time.monotonic() > self._until
+        return self.exhausted
+
+    def execute(self, *given: Any) -> sqlite3.Cursor:
+        """Begin a query."""
+        return self.work(partial(self.cursor(_BoundedCursor).execute, *given))
+
+
+class _BoundedCursor(sqlite3.Cursor):
+    """The rows of a query, each within the time that is left."""
+
+    connection: _Bounded
+    _rows = 0
+
+    def __next__(self) -> Any:
+        self._rows += 1
+        if self._rows > _ROWS:
+            raise sqlite3.OperationalError(f"a query gives too many rows ({_ROWS:,})")
+        return self.connection.work(super().__next__)
+
+    def fetchone(self) -> Any:
+        """Return the next row, or None."""
+        return next(self, None)
+
+    def fetchall(self) -> list[Any]:
+        """Return all rows that are left."""
+        return list(self)
+
+
+def connect(path: Path) -> _Bounded:
     """Open for reading only.
 
     A logged database without its shared index would need one to be made. Where it has a log of changes
@@ -105,7 +168,7 @@ def connect(path: Path) -> sqlite3.Connection:
     return _opened(f"file:{place}?{how}", "PRAGMA query_only = 1")
 
 
-def _copied(path: Path, log: Path) -> sqlite3.Connection:
+def _copied(path: Path, log: Path) -> _Bounded:
     """A copy of a database and its log of changes, gone from the disk once it is closed."""
     with tempfile.TemporaryDirectory(prefix="nooscope-") as folder:
         twin = Path(folder) / path.name
@@ -114,10 +177,12 @@ def _copied(path: Path, log: Path) -> sqlite3.Connection:
         return _opened(twin.as_uri(), "SELECT count(*) FROM sqlite_master", "PRAGMA query_only = 1")
 
 
-def _opened(place: str, *first: str) -> sqlite3.Connection:
+def _opened(place: str, *first: str) -> _Bounded:
     """A database that has done these, or none."""
-    database = sqlite3.connect(place, uri=True, timeout=0.2, isolation_level=None)
+    database = sqlite3.connect(place, uri=True, timeout=0.2, isolation_level=None, factory=_Bounded)
+    database.left = _SECONDS
     database.text_factory = _text
+    database.set_progress_handler(database.is_over, _STEPS)
     try:
         for statement in first:
             database.execute(statement).fetchall()

@@ -5,24 +5,257 @@ from __future__ import annotations
 import glob
 import os
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from core.errors import UnreadableLog
+from core.events import MAIN, Event, SessionStart
 from core.logs.agent import recognise
-from core.logs.beginnings import Beginnings
+from core.logs.diagnostics import Diagnostics
 from core.logs.format import Format, Sample
-from core.logs.lines import LONG_HEAD, head
+from core.logs.glimpse import told_id
+from core.logs.lines import LONG_HEAD, LineCutter, head
 from core.logs.log_files import NOT_REGULAR, expanded, from_root, is_folder, is_there
-from core.logs.multi_session import Runs
-from core.logs.reader import Kit
-from core.logs.records import NO_PERMISSION, Log, reason, stem
-from core.logs.session import LogSession
+from core.logs.reader import Kit, Reader
+from core.logs.records import (
+    NO_PERMISSION,
+    Log,
+    Record,
+    database_rows,
+    feed,
+    finish,
+    line_record,
+    reason,
+    records,
+    stem,
+)
+from core.logs.session import LogSession, identity, is_settled, log_events
 from core.logs.walking import walk
 from core.settings.logs import LineSettings
+
+_PIECE = 4096
+_FAMILY = 64
+"""Sessions with one beginning of which each names all older ones as what it may repeat."""
+_DEEDS = 16
+"""Deeds at the beginning of a log that are looked at to tell a copy from a twin."""
+
+
+class Beginning(NamedTuple):
+    """What the head of a log tells of its session."""
+
+    session: str
+    tool: str
+    first: Hashable
+    """The identity of its first deed, where times are real; logs that were copied share it."""
+
+
+class Beginnings:
+    """Reads how logs begin, each once."""
+
+    def __init__(self, kit: Kit, lines: LineSettings) -> None:
+        self._silent = kit.counting(Diagnostics())
+        self._lines = lines
+        self._known: dict[Path, Beginning] = {}
+
+    def of(self, log: Log) -> Beginning:
+        """How a log begins."""
+        known = self._known.get(log.path)
+        if known is None:
+            known = self._known[log.path] = self._begin(log)
+        return known
+
+    def mark_copies(self, found: list[LogSession]) -> list[LogSession]:
+        """Where sessions begin with the same deeds, each but the oldest repeats those before it."""
+        families: dict[object, list[LogSession]] = {}
+        for session in found:
+            first = self.of(session.logs[0]).first
+            if first is not None and session.logs[0].whole:
+                families.setdefault((session.tool, first), []).append(session)
+        copies: dict[Path, tuple[Log, ...]] = {}
+        repeated: set[Path] = set()
+        for family in families.values():
+            if len(family) == 1:
+                continue
+            family.sort(key=_age)
+            further = [self._further(session.logs[0]) for session in family]
+            older = self._owners(family) if len(family) > _FAMILY else map(range, range(len(family)))
+            for place, (session, places) in enumerate(zip(family, older, strict=True)):
+                own = further[place]
+                copied = [family[one] for one in places if not (own and further[one]) or own & further[one]]
+                copies[session.path] = tuple(one.logs[0] for one in copied)
+                repeated.update(one.path for one in copied)
+        return [
+            session._replace(copied=copies.get(session.path, ()), repeated=session.path in repeated)
+            for session in found
+        ]
+
+    def _owners(self, family: list[LogSession]) -> Iterator[list[int]]:
+        """Of each session of a large family, the places of those that first told what it repeats.
+
+        To name all older ones would cost the square of their number.
+        """
+        first: dict[int, int] = {}
+        for place, session in enumerate(family):
+            events = log_events(session.logs[0], self._silent, self._lines, session.id)
+            told = (hash(identity(event)) for event in events if is_settled(event))
+            yield sorted({first.setdefault(deed, place) for deed in told} - {place})
+
+    def _begin(self, log: Log) -> Beginning:
+        plain = Beginning(stem(log.path), log.format.name, None)
+        if log.format.style == "document":
+            return plain._replace(session=_document_id(log) or plain.session)
+        if log.format.style != "lines":
+            return plain
+        start: SessionStart | None = None
+        for event in self._events(log):
+            if isinstance(event, SessionStart):
+                start = start or event
+            elif start is not None:
+                first = None if start.synthetic_time else identity(event)
+                return Beginning(start.session, start.tool, first)
+        return Beginning(start.session, start.tool, None) if start else plain
+
+    def _further(self, log: Log) -> frozenset[Hashable]:
+        """The deeds that follow the first: two sessions may be asked for the same at the same moment."""
+        deeds = (event for event in self._events(log) if not isinstance(event, SessionStart))
+        return frozenset(map(identity, islice(deeds, 1, _DEEDS)))
+
+    def _events(self, log: Log) -> Iterator[Event]:
+        """The events that the head of a log tells."""
+        try:
+            size = self._lines.head
+            beginning = head(log.path, size)
+            while b"\n" not in beginning and len(beginning) == size < LONG_HEAD:
+                size *= 16
+                beginning = head(log.path, size)
+        except OSError:
+            return
+        reader: Reader = log.format.reader(self._silent, agent=log.agent, session=stem(log.path))
+        cutter = LineCutter(_ignore)
+        for place in range(0, len(beginning), _PIECE):
+            for line in cutter.feed(beginning[place : place + _PIECE]):
+                yield from feed(reader, line_record(str(log.path), line))
+
+
+def _document_id(log: Log) -> str:
+    try:
+        return told_id(log.path, log.format.id_key) if log.format.id_key else ""
+    except OSError:
+        return ""
+
+
+def _ignore(_number: int, _reason: str) -> None:
+    """A fault in a head that is read again later."""
+
+
+def _age(session: LogSession) -> tuple[int, str]:
+    try:
+        return session.path.stat().st_mtime_ns, str(session.path)
+    except OSError:
+        return 0, str(session.path)
+
+
+class Runs:
+    """Finds the sessions in a log, and remembers them until it changes."""
+
+    def __init__(self, kit: Kit, lines: LineSettings) -> None:
+        self._kit = kit
+        self._silent = kit.counting(Diagnostics())
+        self._lines = lines
+        self._known: dict[Path, tuple[tuple[int, int, int], list[LogSession]]] = {}
+
+    def of(self, log: Log) -> list[LogSession]:
+        """The sessions of a log that holds several, each with its own stretch of it; else none."""
+        if not getattr(log.format.reader, "many", False):
+            return []
+        try:
+            status = log.path.stat()
+        except OSError:
+            return []
+        stands = (status.st_ino, status.st_size, status.st_mtime_ns)
+        known = self._known.get(log.path)
+        if known is None or known[0] != stands or log.format.style == "folder":
+            known = (stands, self._split(log))
+            self._known[log.path] = known
+        return known[1]
+
+    def _starts(self, log: Log) -> tuple[list[tuple[SessionStart, Record]], set[int]]:
+        """The starts in a log, and after which of them something happened."""
+        reader = log.format.reader(self._silent, session=stem(log.path))
+        begun: list[tuple[SessionStart, Record]] = []
+        busy: set[int] = set()
+        for record in self._openings(log):
+            for event in feed(reader, record):
+                if not isinstance(event, SessionStart):
+                    busy.add(len(begun) - 1)
+                elif event.agent == MAIN:
+                    begun.append((event, record))
+        if not getattr(reader, "idle_starts", False):
+            return begun, set(range(len(begun)))
+        if finish(reader, log.path):
+            busy.add(len(begun) - 1)
+        return begun, busy
+
+    def _split(self, log: Log) -> list[LogSession]:
+        begun, busy = self._starts(log)
+        database = log.format.style == "database"
+        if not begun or (len(begun) < 2 and not database):
+            return []
+        ids = [start.session for start, _ in begun]
+        if getattr(log.format.reader, "interleaved", False) and len(set(ids)) < len(ids):
+            return _interleaved(log, [start for start, _ in begun])
+        apart = log.format.style == "lines" and len({record.line for _, record in begun}) == len(begun)
+        ends = [*(record.where.offset for _, record in begun[1:]), None]
+        runs = []
+        names = _own_names(ids)
+        for number, ((start, record), end) in enumerate(zip(begun, ends, strict=True)):
+            if database:
+                own = log._replace(session=start.session)
+            elif apart and number == 0:
+                own = log._replace(end=end)
+            elif apart:
+                own = log._replace(start=record.where.offset, line=record.line, end=end)
+            else:
+                own = log._replace(run=number)
+            if number in busy:
+                runs.append(LogSession(names[number], start.tool, (own,)))
+        return runs
+
+    def _openings(self, log: Log) -> Iterator[Record]:
+        """What has to be read to know a log's sessions: of a database no more than their rows."""
+        if log.format.style != "database":
+            yield from records(log, self._silent.diagnostics, self._lines)
+            return
+        try:
+            yield from database_rows(log, heads=True)
+        except OSError as fault:
+            self._kit.diagnostics.note(str(log.path), 0, reason(fault))
+
+
+def _own_names(ids: list[str]) -> list[str]:
+    """The same ids, each that comes again with a number behind it."""
+    names: dict[str, None] = {}
+    last: dict[str, int] = {}
+    for name in ids:
+        number = last.get(name, 0) + 1
+        while (own := name if number == 1 else f"{name}-{number}") in names:
+            number += 1
+        last[name] = number
+        names[own] = None
+    return list(names)
+
+
+def _interleaved(log: Log, begun: list[SessionStart]) -> list[LogSession]:
+    """Sessions whose lines stand between each other's, each with its own lines."""
+    first: dict[str, SessionStart] = {}
+    for start in begun:
+        first.setdefault(start.session, start)
+    return [LogSession(name, start.tool, (log._replace(session=name),)) for name, start in first.items()]
+
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """Marks that a text begins with which an older Windows shell wrote to a file."""

@@ -8,22 +8,243 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from itertools import islice
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
+from itertools import chain, islice
+from math import inf
+from operator import attrgetter
 from pathlib import Path
 
 from core.events import Event, ToolUse
-from core.logs.document_tail import tail
+from core.logs.diagnostics import Diagnostics
 from core.logs.finder import Finder
-from core.logs.log_files import is_file, is_folder
+from core.logs.lines import is_packed, take
+from core.logs.log_files import is_file, is_folder, open_log
 from core.logs.reader import Kit
-from core.logs.records import Log, stem
-from core.logs.session import LogSession, merge
-from core.logs.tail import Tail
-from core.settings.logs import FollowSettings, IngestSettings
+from core.logs.records import Log, Record, database_rows, document, members, reason, records, stem
+from core.logs.rows_read import RowsRead
+from core.logs.session import LogSession, Row, as_of, merge, row_place, rows
+from core.logs.tail import LineTail, Passed, Tail
+from core.settings.logs import FollowSettings, IngestSettings, LineSettings
+
+_END = 65_536
+"""Bytes in which the end of a document is looked for."""
+_time = attrgetter("at")
+PATIENCE = 5.0
+"""Seconds for which a document that is being written may stand without its end."""
+_WRITTEN = 30.0
+"""Seconds without a change after which nobody is taken to be writing a document any more."""
+
+
+def tail(log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None) -> Tail:
+    """The way to follow this log."""
+    kind: type[Tail] = RereadTail
+    if log.format.style == "folder":
+        kind = FolderTail
+    elif log.format.style == "database":
+        kind = DatabaseTail
+    elif log.format.style == "lines" and not is_packed(log.path):
+        kind = LineTail
+    return kind(log, kit, lines, session, passed)
+
+
+class WaitingTail(Tail):
+    """A log that tells of a call again once it is over: until then the call is only shown."""
+
+    def __init__(
+        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
+    ) -> None:
+        super().__init__(log, kit, lines, session, passed)
+        self._waiting: dict[str, ToolUse] = {}
+
+    def finish(self) -> list[Event]:
+        """The calls that never got over, and what the end completes."""
+        return [event for event in self._waiting.values() if self.passed.new(event)] + super().finish()
+
+    def held(self) -> list[Event]:
+        """The calls that are not over, and what the end would complete."""
+        more = [event for event in super().held() if getattr(event, "id", None) not in self._waiting]
+        return [*self._waiting.values(), *more]
+
+    def _settled(self, record: Record) -> Iterator[Event]:
+        for event in self._news(record):
+            if isinstance(event, ToolUse):
+                self._waiting.pop(event.id, None)
+                if event.outcome == "pending":
+                    self._waiting[event.id] = event
+                    self.passed.forget(event)
+                    continue
+            yield event
+
+
+class RereadTail(WaitingTail):
+    """A document or a packed file: read whole whenever it changed."""
+
+    def __init__(
+        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
+    ) -> None:
+        super().__init__(log, kit, lines, session, passed)
+        self._seen: tuple[int, int, int] | None = None
+        self._half: tuple[tuple[int, int, int], float] | None = None
+        """The version that lacks its end, and when it was first seen."""
+        self._faults: dict[str, int] = {}
+
+    def fresh(self) -> Iterator[Event]:
+        """What the new version tells and no older one did."""
+        status = self._status()
+        if status is None:
+            return
+        stands = (status.st_ino, status.st_size, status.st_mtime_ns)
+        if stands == self._seen or (self.log.format.style == "document" and self._is_written(status, stands)):
+            return
+        self._seen = stands
+        kit = self._kit.counting(Diagnostics())
+        self._again(kit)
+        self._waiting.clear()
+        for record in records(self.log, kit.diagnostics, self._lines):
+            yield from self._settled(record)
+        self._count(kit.diagnostics)
+        if self._half is not None and self._half[0] == stands:
+            self._fail(_lacking(status))
+        elif kit.diagnostics.total and self.passed.lost:
+            self._fail(kit.diagnostics.first[0].reason)
+        else:
+            self._mend()
+
+    def _is_written(self, status: os.stat_result, stands: tuple[int, int, int]) -> bool:
+        """Whether a document without its end is being written; one that stays cut off is read as it is."""
+        try:
+            if _whole(self.log.path):
+                return False
+        except OSError as fault:
+            self._seen = None
+            self._fail(reason(fault))
+            return True
+        if self._half is None or self._half[0] != stands:
+            self._half = stands, time.monotonic()
+        elif time.monotonic() - self._half[1] >= PATIENCE:
+            self._seen = None
+            self._fail(_lacking(status))
+        return time.time() - status.st_mtime < _WRITTEN
+
+    def _count(self, found: Diagnostics) -> None:
+        """Count only the faults that an earlier reading did not meet."""
+        for fault in found.first:
+            met = self._faults.get(fault.reason, 0)
+            if met < found.counts[fault.reason]:
+                self._faults[fault.reason] = met + 1
+                self._kit.diagnostics.note(fault.file, fault.line, fault.reason)
+
+
+class FolderTail(WaitingTail):
+    """A folder of files: new ones are read as they come, and all again when an old one changed."""
+
+    def __init__(
+        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
+    ) -> None:
+        super().__init__(log, kit, lines, session, passed)
+        self._fed: list[tuple[Path, int, int]] = []
+
+    def fresh(self) -> Iterator[Event]:
+        """What new files tell."""
+        if self._status() is None:
+            return
+        try:
+            files = [
+                (path, (status := path.stat()).st_size, status.st_mtime_ns) for path in members(self.log)
+            ]
+        except FileNotFoundError:
+            return
+        except OSError as fault:
+            self._fail(reason(fault))
+            return
+        self._mend()
+        if files[: len(self._fed)] != self._fed:
+            self._fed = []
+            self._waiting.clear()
+            self._again(self._kit)
+        for number, file in enumerate(files[len(self._fed) :], len(self._fed) + 1):
+            try:
+                record = document(file[0], number)
+            except FileNotFoundError:
+                return
+            except OSError as fault:
+                self._kit.diagnostics.note(str(file[0]), 0, reason(fault))
+                self._fed.append(file)
+                continue
+            if number == len(files) and not _closes(record.data):
+                return
+            self._fed.append(file)
+            self._in_flight = None
+            yield from self._settled(record)
+
+
+class DatabaseTail(Tail):
+    """A database whose rows change in place: a look reads what came and what may have changed."""
+
+    def __init__(
+        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
+    ) -> None:
+        super().__init__(log, kit, lines, session, passed)
+        self._seen: list[tuple[int, int]] = []
+        self._read = RowsRead()
+
+    def fresh(self) -> Iterator[Event]:
+        """What changed rows tell."""
+        if self._status() is None:
+            return
+        stands = [_stands(self.log.path), _stands(self.log.path.with_name(self.log.path.name + "-wal"))]
+        if stands == self._seen:
+            return
+        read = deepcopy(self._read)
+        try:
+            for record in database_rows(self.log, read):
+                self._in_flight = None
+                yield from self._news(record)
+        except OSError as fault:
+            self._seen = []
+            self._fail(reason(fault))
+            return
+        self._seen, self._read = stands, read
+        self._mend()
+
+
+def _lacking(status: os.stat_result) -> str:
+    """What is wrong with a document that lacks its end."""
+    return "ends in the middle" if status.st_size else "is empty"
+
+
+def _stands(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return 0, 0
+    return status.st_size, status.st_mtime_ns
+
+
+def _whole(path: Path) -> bool:
+    """Whether a document ends as one does, and not in the middle of being written; raises only `OSError`."""
+    with open_log(path) as stream:
+        stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, stream.tell() - _END))
+        return _closes(take(stream))
+
+
+def _closes(data: bytes) -> bool:
+    return data.rstrip(b"\0 \t\r\n").endswith((b"}", b"]"))
+
 
 BATCH = 10_000
 """Events handed over at once at most, so that catching up with a long log stays in bounded memory."""
+STRIDE = 64
+"""Events between two places to which a reader of events may want to go back at least."""
+_SLACK = 4 * STRIDE
+RECENT = 4096 + _SLACK
+"""Events remembered to give one that comes late its place: half as many may lie between, as a reader may go
+back twice as far. An event that comes later still is put before those."""
+_ALONE = 512
+"""Events remembered while a session has one log."""
 _STEP = 0.01
 """Seconds without another path after which what was announced is handed on."""
 _GLANCE = 0.1
@@ -36,16 +257,37 @@ class Follower:
     """One session, its sub-agents' logs as they appear, and every event of them exactly once.
 
     A path that is not there yet, or is still empty, is waited for. Nothing is ever opened for writing.
+
+    Logs of one session are written side by side, so an event may come to light after others that belong
+    behind it. With `rewind`, the order is that of a saved session whenever one looks: `rewind(place)` is told
+    how many of the events handed on stay, returns how many it wants to keep, and the next batch begins there.
+    Without it, events are handed on as they come to light.
     """
 
-    def __init__(self, target: LogSession | Path, kit: Kit, settings: IngestSettings | None = None) -> None:
+    def __init__(
+        self,
+        target: LogSession | Path,
+        kit: Kit,
+        settings: IngestSettings | None = None,
+        rewind: Callable[[int], int] | None = None,
+    ) -> None:
         self.kit = kit
         self.settings = settings or IngestSettings()
         self.session = target if isinstance(target, LogSession) else None
         self.path = target.path if isinstance(target, LogSession) else target
         self._finder = Finder(kit, self.settings.lines)
         self._tails: dict[Path, Tail] = {}
-        self._stream: Iterator[Event] | None = None
+        self._stream: Iterator[Row] | None = None
+        self._rewind = rewind
+        self._recent: list[Row] = []
+        """The last events handed on; none where nobody goes back."""
+        self._before = 0
+        """Events handed on before those."""
+        self._floor: tuple[float, str] = -inf, ""
+        """The place of the last of them."""
+        self._latest = 0.0
+        self.retaken: frozenset[int] = frozenset()
+        """Which events of the last batch were handed on before, by their `id`."""
         self._notices: list[str] = []
         self._told: set[str] = set()
         self._stood: list[tuple[str, int, int]] = []
@@ -63,11 +305,39 @@ class Follower:
             self._look()
             if not self._tails:
                 return []
-            self._stream = merge([one.fresh() for one in self._tails.values()])
-        events = list(islice(self._stream, most))
-        if len(events) < most:
+            self._stream = merge([_reaching(one, one.fresh()) for one in self._tails.values()])
+        fresh = list(islice(self._stream, most))
+        if len(fresh) < most:
             self._stream = None
-        return events
+        return self._in_order(fresh)
+
+    def _in_order(self, fresh: list[Row]) -> list[Event]:
+        """The events of these rows, and before them again those handed on that belong behind the first."""
+        self.retaken = frozenset()
+        self._latest = max([self._latest, *(row[2].at for row in fresh)])
+        if self._rewind is None or not fresh or not self.may_have_companions:
+            return [row[2] for row in fresh]
+        recent = self._recent
+        if recent and row_place(fresh[0]) < row_place(recent[-1]):
+            first = 0 if not self._before else (len(recent) + _SLACK) // 2
+            place = self._before + max(first, bisect_right(recent, row_place(fresh[0]), key=row_place))
+            start = self._rewind(place) - self._before
+            again, self._recent = recent[start:], recent[:start]
+            self.retaken = frozenset(id(row[2]) for row in again)
+            floor = row_place(recent[place - self._before - 1]) if place > self._before else self._floor
+            fresh = sorted([*again, *((*max(row_place(row), floor), row[2]) for row in fresh)], key=row_place)
+        self._recent += fresh
+        spare = len(self._recent) - (RECENT if len(self._tails) > 1 else _ALONE)
+        if spare > _ALONE:
+            self._floor = row_place(self._recent[spare - 1])
+            self._before += spare
+            del self._recent[:spare]
+        return [row[2] for row in fresh]
+
+    @property
+    def may_have_companions(self) -> bool:
+        """Whether another log may come to this session's."""
+        return self.session is not None and self.session.logs[0].format.companions is not None
 
     def drain(self) -> Iterator[list[Event]]:
         """All that is there now, in batches."""
@@ -80,16 +350,19 @@ class Follower:
 
     def finish(self) -> list[Event]:
         """What only the end of the logs completes: an unended last line, calls without a result."""
-        return list(merge([iter(one.finish()) for one in self._tails.values()])) if self._tails else []
+        helpers = [one for one in self._tails.values() if one.helper]
+        agents = [one for one in self._tails.values() if not one.helper]
+        events = self._in_order(list(merge([_reaching(one, one.finish()) for one in agents])))
+        return [*events, *as_of(self._latest, chain(*(one.finish() for one in helpers)))]
 
     def held(self) -> list[Event]:
         """What the logs have begun and not ended; reading on is not touched by it."""
-        return list(merge([iter(one.held()) for one in self._tails.values()])) if self._tails else []
+        return sorted(chain(*(one.held() for one in self._tails.values())), key=_time)
 
     def in_flight(self) -> list[ToolUse]:
         """Calls begun but not answered yet, oldest first; for showing only."""
         waiting = [call for one in self._tails.values() for call in one.in_flight()]
-        return sorted(waiting, key=lambda call: call.at)
+        return sorted(waiting, key=_time)
 
     def extent(self) -> tuple[int, int | None]:
         """Bytes handed on so far, and bytes written but not handed on; None where that cannot be told."""
@@ -143,12 +416,12 @@ class Follower:
                 return
             self.session = self._finder.session(log)
             self._open(self.session)
-        stands = [_stands(folder) for folder in self.folders()]
+        stands = [_folder_state(folder) for folder in self.folders()]
         if stands != self._stood:
             companions = self._finder.companions(self.session.logs[0])
             for companion in (*companions.logs, *companions.helpers):
                 if companion.path not in self._tails:
-                    self._add(companion)
+                    self._add(companion, helper=companion in companions.helpers)
             self._stood = stands if companions.complete else []
         for path, one in list(self._tails.items()):
             if one.gone:
@@ -156,11 +429,12 @@ class Follower:
 
     def _open(self, session: LogSession) -> None:
         for log in (*session.logs, *session.helpers):
-            self._add(log)
+            self._add(log, helper=log in session.helpers)
 
-    def _add(self, log: Log) -> None:
+    def _add(self, log: Log, *, helper: bool) -> None:
         session = self.session.id if self.session else ""
         self._tails[log.path] = tail(log, self.kit, self.settings.lines, session)
+        self._tails[log.path].helper = helper
 
     def _follow_packed(self, path: Path, gone: Tail) -> None:
         packed = path.with_name(path.name + ".zst")
@@ -170,10 +444,18 @@ class Follower:
         log = gone.log._replace(path=packed)
         session = self.session.id if self.session else ""
         followed = tail(log, self.kit, self.settings.lines, session, gone.passed)
+        followed.helper, followed.reached = gone.helper, gone.reached
         self._tails = {
             (packed if known == path else known): (followed if known == path else one)
             for known, one in self._tails.items()
         }
+
+
+def _reaching(one: Tail, events: Iterable[Event]) -> Iterator[Row]:
+    """The events of a log with their places, counted on from those of earlier looks."""
+    for row in rows(one.log, events, one.reached):
+        one.reached = row[0]
+        yield row
 
 
 def watch(follower: Follower, stop: threading.Event) -> Iterator[list[Event]]:
@@ -289,7 +571,7 @@ def _limit(fault: Exception) -> str:
     return words.partition("\n")[0][:80]
 
 
-def _stands(folder: Path) -> tuple[str, int, int]:
+def _folder_state(folder: Path) -> tuple[str, int, int]:
     """What changes when a file comes or goes in a folder."""
     try:
         return str(folder), folder.stat().st_mtime_ns, len(os.listdir(folder))  # noqa: PTH208 no paths needed

@@ -12,7 +12,7 @@ from core.logs.found import Found
 
 
 class FormatsLater(Sequence[Format]):
-    """The `FORMATS` of some modules, which are imported by the first look at them."""
+    """The `FORMATS` of some modules, or another name after a colon; imported by the first look at them."""
 
     def __init__(self, *modules: str) -> None:
         self._modules = modules
@@ -20,7 +20,8 @@ class FormatsLater(Sequence[Format]):
 
     def _all(self) -> tuple[Format, ...]:
         if self._formats is None:
-            found = [importlib.import_module(module).FORMATS for module in self._modules]
+            named = [module.partition(":") for module in self._modules]
+            found = [getattr(importlib.import_module(module), name or "FORMATS") for module, _, name in named]
             self._formats = tuple(known for formats in found for known in formats)
         return self._formats
 

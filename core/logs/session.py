@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import heapq
 import threading
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import chain
-from operator import attrgetter
+from math import inf
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -65,7 +65,7 @@ def read_session(session: LogSession, kit: Kit, lines: LineSettings | None = Non
     streams = [log_events(log, kit, limits, session.id) for log in session.logs]
     if session.repeated:
         streams[0] = told.noting(session.logs[0], limits, streams[0])
-    merged = merge(streams)
+    merged = streams[0] if len(streams) == 1 else _merged(session.logs, streams)
     if session.copied:
         merged = _without(merged, identities(session.copied, kit, limits))
     spent = [log_events(log, kit, limits, session.id) for log in session.helpers]
@@ -73,18 +73,47 @@ def read_session(session: LogSession, kit: Kit, lines: LineSettings | None = Non
 
 
 def _with_spent(events: Iterator[Event], spent: list[Iterator[Event]]) -> Iterator[Event]:
-    """The events of a session, then what its helpers spent, told as of its last moment."""
+    """The events of a session, then what its helpers spent."""
     last = 0.0
     for event in events:
         last = max(last, event.at)
         yield event
-    for event in chain(*spent):
-        yield replace(event, at=max(last, event.at))
+    yield from as_of(last, chain(*spent))
 
 
-def merge(streams: list[Iterator[Event]]) -> Iterator[Event]:
-    """Streams laid together: always the one whose next event is earliest, the first of equals."""
-    return streams[0] if len(streams) == 1 else heapq.merge(*streams, key=_time)
+def as_of(last: float, spent: Iterable[Event]) -> Iterator[Event]:
+    """What helpers spent, as of the last moment of their session."""
+    return (replace(event, at=max(last, event.at)) for event in spent)
+
+
+Row: TypeAlias = tuple[float, str, Event]
+"""An event after the two values that decide its place among the events of all logs of its session."""
+
+
+def row_place(row: Row) -> tuple[float, str]:
+    """What rows are sorted by."""
+    return row[:2]
+
+
+def rows(log: Log, events: Iterable[Event], since: float = -inf) -> Iterator[Row]:
+    """A log's events with their places: the time that the log has reached, then the agent, main first.
+
+    Both come from the logs alone, so the order does not depend on when they were looked at.
+    """
+    agent = "" if log.agent == MAIN else log.agent
+    for event in events:
+        if event.at > since:
+            since = event.at
+        yield since, agent, event
+
+
+def merge(streams: Iterable[Iterator[Row]]) -> Iterator[Row]:
+    """The rows of several logs in the one order that all readings have."""
+    return heapq.merge(*streams, key=row_place)
+
+
+def _merged(logs: Sequence[Log], streams: Iterable[Iterator[Event]]) -> Iterator[Event]:
+    return (row[2] for row in merge(map(rows, logs, streams)))
 
 
 def log_events(log: Log, kit: Kit, lines: LineSettings, session: str = "") -> Iterator[Event]:
@@ -128,6 +157,11 @@ def identity(event: Event) -> Hashable:
             return "session end", event.agent, event.at
 
 
+def is_settled(event: Event) -> bool:
+    """Whether an event is over, so that another log cannot tell more of it."""
+    return type(event) is not ToolUse or event.outcome != "pending"
+
+
 class SharedBeginnings:
     """What logs that others repeat told to its end, so that each is read once; the oldest are forgotten."""
 
@@ -156,7 +190,7 @@ class SharedBeginnings:
         found = set() if found is None else found
         stamp = _stamp(log, lines)
         for event in events:
-            if type(event) is not ToolUse or event.outcome != "pending":
+            if is_settled(event):
                 found.add(identity(event))
             yield event
         if stamp is not None and stamp == _stamp(log, lines) and len(found) <= self.MOST:
@@ -208,6 +242,3 @@ def _run(events: Iterator[Event], wanted: int) -> Iterator[Event]:
 
 def _without(events: Iterator[Event], told: set[Hashable]) -> Iterator[Event]:
     return (event for event in events if isinstance(event, SessionStart) or identity(event) not in told)
-
-
-_time = attrgetter("at")

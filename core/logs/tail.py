@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 
 from core.events import MAIN, Event, SessionStart, ToolUse
@@ -83,6 +84,10 @@ class Tail(ABC):
         self.place: int | None = None
         """Bytes of the log whose events were handed on; None where it is not a file of lines."""
         self._in_flight: list[ToolUse] | None = []
+        self.helper = False
+        """Whether it tells only what a fork of the agent's program spent."""
+        self.reached = -inf
+        """The latest time of its events that were handed on."""
         self._run = -1
         self._trouble = ""
         """Why the log cannot be read although it is there."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from math import sqrt
 from typing import NamedTuple
 
-from core.engine import Step
+from core.engine.engine import Step
+from core.engine.response.advice import sentence_print
+from core.engine.response.interventions import ToldIntervention
+from core.engine.society import Society
 from core.events import Event, ToolUse
-from core.response.interventions import ToldIntervention
-from core.society import Society
 
 FEW_MOMENTS = 20
 """Moments on each side below which nothing is concluded."""
@@ -159,3 +161,61 @@ def outcome_counts(moments: Iterable[AdviceMoment], said: bool, within: int) -> 
         if moment.said is said:
             counts[0 if moment.again else 1 if moment.acts >= within else 2] += 1
     return counts[0], counts[1], counts[2]
+
+
+class SilenceTrial(NamedTuple):
+    """How often the trouble came again where advice was given, and where chance withheld it."""
+
+    said_again: int
+    said: int
+    withheld_again: int
+    withheld: int
+
+    @property
+    def sentence(self) -> str:
+        """The comparison in words, with an interval, or that it is too early for one."""
+        counts = f"{self.said} given, {self.withheld} withheld at random"
+        if min(self.said, self.withheld) < FEW_MOMENTS:
+            return f"{counts}: too few to say whether advice helps ({FEW_MOMENTS} of each are needed)."
+        given, silent = self.said_again / self.said, self.withheld_again / self.withheld
+        low, high = _difference(self.said_again, self.said, self.withheld_again, self.withheld)
+        verdict = "advice helps" if high < 0 else "advice hurts" if low > 0 else "no effect can be shown"
+        return (
+            f"{counts}: the trouble came again after {100 * given:.0f} % and {100 * silent:.0f} %: "
+            f"{100 * (given - silent):+.0f} points (95 % interval {100 * low:+.0f} to {100 * high:+.0f}): "
+            f"{verdict}."
+        )
+
+
+def silence_trial(
+    moments: Iterable[AdviceMoment], withheld: Container[tuple[str, int]], within: int
+) -> SilenceTrial:
+    """Compare sentences that were given with those that chance withheld, by rule and fingerprint."""
+    counts = [0, 0, 0, 0]
+    for moment in moments:
+        if not moment.again and moment.acts < within:
+            continue
+        if moment.said:
+            counts[0] += moment.again
+            counts[1] += 1
+        elif (moment.rule, sentence_print(moment.sentence)) in withheld:
+            counts[2] += moment.again
+            counts[3] += 1
+    return SilenceTrial(*counts)
+
+
+def _wilson(hits: int, total: int) -> tuple[float, float]:
+    """The 95 % interval of a share."""
+    z, share = 1.96, hits / total
+    middle = (share + z * z / (2 * total)) / (1 + z * z / total)
+    half = z * sqrt(share * (1 - share) / total + z * z / (4 * total * total)) / (1 + z * z / total)
+    return middle - half, middle + half
+
+
+def _difference(hits: int, total: int, other_hits: int, other_total: int) -> tuple[float, float]:
+    """Newcombe's 95 % interval of the difference of two shares."""
+    share, other = hits / total, other_hits / other_total
+    (low, high), (other_low, other_high) = _wilson(hits, total), _wilson(other_hits, other_total)
+    below = sqrt((share - low) ** 2 + (other_high - other) ** 2)
+    above = sqrt((high - share) ** 2 + (other - other_low) ** 2)
+    return share - other - below, share - other + above

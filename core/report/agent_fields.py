@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from core.affect import describe_entry
-from core.engine import Frame
-from core.mind.fabric import ThinkingStarted
+from core.engine.affect import describe_entry
+from core.engine.engine import Frame
+from core.engine.mind.fabric import ThinkingStarted
 from core.report.episode_words import task_words
 from core.report.formatting import count, short
 

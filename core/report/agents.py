@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
+from core.engine.society.readings import AgentReading
 from core.events import MAIN, AgentStart, Event, Prompt, ToolUse, Turn
 from core.report.cost import charge_of
 from core.report.formatting import plain
 from core.report.sums import Sum
-from core.society.readings import AgentReading
 
 
 def agent_names(agents: Sequence[AgentReading]) -> dict[str, str]:

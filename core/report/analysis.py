@@ -8,15 +8,17 @@ from typing import NamedTuple
 
 import msgspec
 
-from core.engine import Step
+from core.agents.words import WordReader, word_logs
+from core.engine.engine import Step
+from core.engine.society import Society
 from core.events import MAIN, Compaction, Event
 from core.logs.session import LogSession, read_session
 from core.report.compaction import Preserver
 from core.report.gatherer import Gatherer
+from core.report.outcome import OutcomeReader
 from core.report.story import story
 from core.report.summary import Skipped, Summary
 from core.settings import Settings
-from core.society import Society
 from core.store.kept_events import reading_kit
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.opening import seed_of
@@ -50,6 +52,7 @@ def analyse(
     lines: list[bytes] = []
     lately: deque[Event] = deque(maxlen=_TOLD)
     preserver, policy = Preserver(), ""
+    outcome = OutcomeReader(WordReader(word_logs(session)))
     for place, event in enumerate(read_session(session, kit, settings.ingest.lines)):
         if changes:
             before, society = society, turned(begun, society, changes, place)
@@ -59,6 +62,7 @@ def analyse(
         preserver.before(event, society, policy)
         step = society.step(event)
         gatherer.add(event, step)
+        outcome.add(event)
         if each is not None:
             each(event, step, society)
         lately.append(event)
@@ -71,6 +75,8 @@ def analyse(
     summary.agent = summary.agent or session.tool
     summary.preserved = list(preserver.kept)
     summary.story = story(tuple(lately), summary.started, notices=settings.response.notices)
+    outcome.read_links(session, kit, settings.ingest.lines)
+    summary.outcome = outcome.at(summary.events)
     faults = kit.diagnostics
     summary.skipped = Skipped(
         faults.total,

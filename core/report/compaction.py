@@ -9,16 +9,16 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from core.engine import Frame
+from core.engine.engine import Frame
+from core.engine.governor.kinetics import Budgets
+from core.engine.mind.cortical import Regime
+from core.engine.percept import AgentState, Pattern
+from core.engine.society import Society
 from core.errors import StateError
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
-from core.governor.kinetics import Budgets
 from core.logs.event_redaction import one_line
-from core.mind.cortical import Regime
-from core.percept import AgentState, Pattern
 from core.report.event_words import firing_words
 from core.report.recap import Centre, figure, hottest_branch, token_amount
-from core.society import Society
 from core.timeline.recorded_marks import MarkKind
 from core.timeline.timeline import Timeline
 

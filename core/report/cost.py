@@ -95,9 +95,9 @@ class CostReader:
     """Reads one session for what it was charged, a piece at a time."""
 
     def __init__(self, session: LogSession, settings: Settings) -> None:
+        from core.engine.mind.sleep import ContextGauge
         from core.logs.session import read_session
         from core.logs.titles import title_of
-        from core.mind.sleep import ContextGauge
         from core.store.kept_events import reading_kit
 
         self.made = SessionCost(session.id, session.tool, "", title_of(session), str(session.path), True)

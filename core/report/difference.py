@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from core.engine import Frame
+from core.engine.engine import Frame
 
 _SAME = 0.001
 """Figures that differ by no more than this count as equal."""

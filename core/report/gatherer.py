@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from core.engine import Frame, Step
+from core.engine.engine import Frame, Step
+from core.engine.percept import AXES
+from core.engine.response import QUIET, Reaction
 from core.events import (
     MAIN,
     Advice,
@@ -18,7 +20,6 @@ from core.events import (
     ToolUse,
     Turn,
 )
-from core.percept import AXES
 from core.report.compaction import HotPath
 from core.report.cost import charge_of
 from core.report.summary import (
@@ -32,7 +33,6 @@ from core.report.summary import (
     Summary,
 )
 from core.report.sums import Sum
-from core.response import QUIET, Reaction
 
 _FIRINGS = 500
 _PATHS = 12

@@ -115,10 +115,12 @@ class LogTree:
         kind: str,
         sessions: Sequence[SessionName],
         made: type[T],
-        make: Callable[[list[SessionName]], Iterable[T]],
+        make: Callable[[list[SessionName]], Iterable[T | None]],
         about: Sequence[str] = (),
     ) -> list[T]:
         """What is made of every session, in their order; `make` is asked for those that are not kept.
+
+        A session for which `make` gives None is left out.
 
         `about` says of each session what else decides it.
         """
@@ -135,12 +137,13 @@ class LogTree:
             except msgspec.DecodeError:
                 continue
         missing = {key: name for key, name in zip(keys, sessions, strict=True) if key not in results}
-        fresh = dict(zip(missing, make(list(missing.values())), strict=True))
+        made_now = zip(missing, make(list(missing.values())), strict=True)
+        fresh = {key: value for key, value in made_now if value is not None}
         if self._cache is not None:
             with suppress(UnicodeEncodeError):  # names that are not UTF-8 are read again the next time
                 self._cache.save({key: msgspec.msgpack.encode(value) for key, value in fresh.items()})
         results.update(fresh)
-        return [results[key] for key in keys]
+        return [results[key] for key in keys if key in results]
 
     def kept(self, kind: str, session: SessionName, made: type[T]) -> T | None:
         """What was made of one session before, where its logs are still the same."""

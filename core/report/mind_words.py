@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from core.mind.fabric import MindEvent
+from core.engine.mind.fabric import MindEvent
 from core.report.formatting import moment, plain
 from core.safe_text import safe_json_bytes
 

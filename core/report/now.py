@@ -1,10 +1,11 @@
-"""What is going on at one place of a session, in the log's own words: asked, doing, failed, said."""
+"""What is going on at one place of a session, in the log's own words: you, now, failed, agent."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from core.events import MAIN, AgentStart, Event, Prompt, ToolUse, Turn
 from core.logs.titles import BARE_COMMAND
 from core.report.event_words import tool_words
 from core.report.formatting import last_words, span, times
+from core.report.troubles import attempt_key
+from core.report.turn_endings import important_sentence
 from core.safe_text import safe
 
 LATELY = 20
@@ -26,6 +29,9 @@ _FIRST_PROMPTS = 5
 _REMEMBERED = 256
 _AHEAD = 8
 """Calls looked through for one that was at work."""
+_FAILURES = 60
+"""Calls looked through for a failure; an older one was left behind."""
+_GIT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+|-\S+\s+)*([a-z][a-z-]+)")
 _LOOKED_BACK = 8
 """Answers looked through for one with words."""
 
@@ -130,21 +136,33 @@ class Landmarks:
         ]
         return made[-1] if made else None
 
-    def failure(self, index: int) -> tuple[ToolUse | None, int]:
-        """The last failure since the last prompt, and how often the same call failed since then."""
+    def failure(
+        self, index: int, command: Callable[[ToolUse], str] = lambda _: ""
+    ) -> tuple[ToolUse | None, int]:
+        """The last failure since the last prompt that nothing solved since, and how often that call failed.
+
+        The same try that succeeds solves it, a test or build that passes, and a commit.
+        `command` gives the words of a call, by which tries of one Git command are known.
+        """
         begin = bisect_right(self._prompts, index - 1)
         since = self._prompts[begin - 1] if begin else -1
-        end = bisect_right(self._failures, index - 1)
+        end = bisect_right(self._calls, index - 1)
+        solved: set[Hashable] = set()
         last: ToolUse | None = None
         times = 0
-        for place in reversed(self._failures[max(0, end - 200) : end]):
+        for place in reversed(self._calls[max(0, end - _FAILURES) : end]):
             event = self._events[place]
             if place < since or not isinstance(event, ToolUse):
                 break
-            if last is None:
-                last, times = event, 1
-            elif event.shape == last.shape:
-                times += 1
+            if last is None and event.outcome in ("success", "empty"):
+                if event.purpose == "commit":
+                    break
+                solved.update(_tries(event, command))
+            elif event.outcome == "failure":
+                if last is not None:
+                    times += event.shape == last.shape
+                elif not solved & _tries(event, command):
+                    last, times = event, 1
         return last, times
 
     def turns(self, index: int) -> list[Turn]:
@@ -165,6 +183,16 @@ class Landmarks:
     def _before(self, places: list[int], index: int) -> Event | None:
         at = bisect_right(places, index - 1)
         return self._events[places[at - 1]] if at else None
+
+
+def _tries(call: ToolUse, command: Callable[[ToolUse], str]) -> set[Hashable]:
+    """What a call is a try of: the same command or file, any test or build, or one Git command."""
+    same: set[Hashable] = {attempt_key(call)} if call.shape or call.call or call.targets else set()
+    if call.purpose:
+        same.add(call.purpose)
+    if call.program == "git" and (match := _GIT.search(command(call))):
+        same.add(("git", match[1]))
+    return same
 
 
 class Teller:
@@ -190,7 +218,7 @@ class Teller:
             running = [coming]
         call = running[-1] if running else _later(marks.call(index), ended)
         began = (call.duration or 0.0) if call and running and call.outcome != "pending" else 0.0
-        failure, times = marks.failure(index)
+        failure, times = marks.failure(index, lambda call: self._words(call).command)
         latest = _later(failure, [one for one in ended if one.outcome == "failure"])
         if latest is not failure:
             failure, times = latest, 1
@@ -227,7 +255,7 @@ class Teller:
         for turn in turns:
             words = self._words(turn).said
             if words:
-                return safe(last_words(words))[:_LINE], turn.at
+                return safe(important_sentence(words) or last_words(words))[:_LINE], turn.at
         return "", 0.0
 
     def line(self, event: Event) -> str:
@@ -313,15 +341,15 @@ def now_lines(now: Now, at: float) -> list[str]:
     """What is going on, a line for each thing that is known; `at` is the moment one looks from."""
     told = []
     if now.asked:
-        told.append(f"asked   “{now.asked}”, {span(max(0.0, at - now.asked_at))} before")
+        told.append(f"you     “{now.asked}”, {span(max(0.0, at - now.asked_at))} before")
     if now.tool:
         what = f"{now.tool} {now.doing}".rstrip() + (", rejected" if now.rejected else "")
-        told.append(f"{'doing' if now.running else 'did':<8}{what}")
+        told.append(f"{'now' if now.running else 'last':<8}{what}")
     if now.failed:
         why = f": {now.error}" if now.error else ""
         told.append(f"failed  {now.failed}, {times(now.times)}{why}")
     if now.said:
-        told.append(f"said    “{now.said}”")
+        told.append(f"agent   “{now.said}”")
     if now.failures:
         told.append(f"        {lately_failed(now)}")
     return told

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
+from core.engine.percept import AXES
 from core.events import MAIN
-from core.percept import AXES
 from core.report.compaction import lines
 from core.report.episode_words import task_words
 from core.report.event_words import firing_words
@@ -29,6 +29,7 @@ def summary_text(summary: Summary, width: int = 100) -> str:
         ("done", [plain(line, width) for line in summary.story.done]),
         ("failed", [plain(line, width) for line in summary.story.failed]),
         ("ended", [plain(line, width) for line in summary.story.ended]),
+        ("outcome", [plain(line, width) for line in summary.outcome.lines()]),
         ("tool uses", _tool_uses(summary)),
         ("facts", summary.facts.sentences if summary.facts else ()),
         ("outlook", summary.outlook.sentences if summary.outlook else ()),

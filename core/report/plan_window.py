@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.mind.readings import SleepReading
+from core.engine.mind.readings import SleepReading
 
 USUAL = 200_000
 """Tokens of the window on plans without the large one."""

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from core.engine import Frame
+from core.engine.engine import Frame
+from core.engine.percept import AXES
+from core.engine.receptor.readings import HeatmapReading, NodeReading
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
 from core.logs.event_redaction import one_line
-from core.percept import AXES
-from core.receptor.readings import HeatmapReading, NodeReading
 from core.report.event_words import METHOD_WORDS, firing_words
 from core.timeline.recorded_marks import Mark
 from core.timeline.timeline import Timeline

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from core.engine.percept import AXES
 from core.events import MAIN
-from core.percept import AXES
 from core.report.event_words import firing_words
 from core.timeline.branch import pre_steer
 from core.timeline.timeline import Timeline

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
+from core.engine.receptor.readings import FactsReading
+from core.engine.response.outlook import OutlookReading
 from core.events import (
     Matter,
 )
-from core.receptor.readings import FactsReading
 from core.report.compaction import HotPath, Preserved
+from core.report.outcome import SessionOutcome
 from core.report.story import SessionStory
-from core.response.outlook import OutlookReading
 
 
 class Peak(Struct, frozen=True):
@@ -161,5 +162,7 @@ class Summary(Struct):
     paths: list[HotPath] = field(default_factory=list)
     facts: FactsReading | None = None
     """Plain figures of what the main agent did."""
+    outcome: SessionOutcome = field(default_factory=SessionOutcome)
+    """Commits, pushes, pull requests, changed files, last tests and build."""
     outlook: OutlookReading | None = None
     """Whether the session went worse or better than usual."""

@@ -46,7 +46,7 @@ def troubles(events: Sequence[Event]) -> list[Trouble]:
     for place, event in enumerate(events):
         if not isinstance(event, ToolUse):
             continue
-        key = (event.agent, _same(event))
+        key = (event.agent, attempt_key(event))
         known = running.get(key)
         if event.outcome == "failure":
             if known is None:
@@ -66,7 +66,7 @@ def troubles(events: Sequence[Event]) -> list[Trouble]:
     return sorted(found, key=lambda trouble: trouble.first)
 
 
-def _same(use: ToolUse) -> Hashable:
+def attempt_key(use: ToolUse) -> Hashable:
     """What makes two calls tries of one thing: a check or commit, the same command, or the same file."""
     if use.purpose in ("test", "build", "commit"):
         return use.purpose, use.program

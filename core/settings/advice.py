@@ -21,6 +21,16 @@ class AdviceSettings(Group, project=PERSON):
         10, "Acts for which a rule stays silent after it spoke; doubles each time.", ge=1, le=1000, step=1
     )
     kept: int = tunable(500, "Sentences remembered so that none is said twice.", ge=10, le=10_000, step=10)
+    silence: float = tunable(
+        0.0,
+        "Share of advice withheld at random, to measure whether it helps; 0 for none.",
+        ge=0,
+        le=0.9,
+        step=0.1,
+    )
+    seed: int = tunable(
+        0, "Seed of that chance; the same one withholds the same advice.", ge=0, le=10**9, step=1
+    )
     within: int = tunable(
         10, "Acts within which the same trouble counts as having come back.", ge=1, le=200, step=1
     )
@@ -78,4 +88,30 @@ class GuardSettings(Group, project=PERSON):
         le=1,
         step=0.05,
         project=higher(0.5),
+    )
+
+
+class CapSettings(Group, project=PERSON):
+    """How much agents may spend; without --guard hooks a cap can warn but not hold anything."""
+
+    session_dollars: float = tunable(
+        0.0, "What one session may cost; 0 for no cap.", ge=0, le=100_000, step=1, unit="$"
+    )
+    session_tokens: int = tunable(
+        0, "Tokens one session may use, sent and received; 0 for no cap.", ge=0, le=10**12, step=100_000
+    )
+    all_dollars: float = tunable(
+        0.0,
+        "What all sessions with hooks may cost in a day; 0 for no cap.",
+        ge=0,
+        le=100_000,
+        step=1,
+        unit="$",
+    )
+    all_tokens: int = tunable(
+        0, "Tokens all sessions with hooks may use in a day; 0 for no cap.", ge=0, le=10**12, step=100_000
+    )
+    warn: float = tunable(0.8, "Share of a cap from which on you are warned.", ge=0.1, le=1, step=0.05)
+    reached: Literal["ask", "stop"] = tunable(
+        "ask", "At a cap, hold each call and ask you, or end the turn (Claude Code)."
     )

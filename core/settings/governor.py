@@ -1,4 +1,4 @@
-"""Settings of core/governor."""
+"""Settings of core/engine/governor."""
 
 from __future__ import annotations
 

@@ -344,7 +344,7 @@ class DreamSettings(Group, project=PERSON):
 
 
 class MindSettings(Group):
-    """Settings of core/mind."""
+    """Settings of core/engine/mind."""
 
     stimuli: StimulusSettings = part(StimulusSettings, "Which events become stimuli.")
     salience: SalienceSettings = part(SalienceSettings, "What the mind attends to.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from core.settings.advice import AdviceSettings, GuardSettings
+from core.settings.advice import AdviceSettings, CapSettings, GuardSettings
 from core.settings.declared import Bounds
 from core.settings.loops import LoopSettings
 from core.settings.trust import ON, PERSON, PROJECT, higher, lower
@@ -246,6 +246,7 @@ class ResponseSettings(Group, project=PERSON):
     queue: QueueSettings = part(QueueSettings, "Interventions that wait for their moment.")
     advice: AdviceSettings = part(AdviceSettings, "What the agent is told.")
     guard: GuardSettings = part(GuardSettings, "What the agent needs a permit for.")
+    caps: CapSettings = part(CapSettings, "How much agents may spend.")
     learning: LearningSettings = part(LearningSettings, "How sensitivity learns across sessions.")
     prior: PriorSettings = part(PriorSettings, "What one session hands to the next.")
     persona: PersonaSettings = part(PersonaSettings, "Anonymous statistics shared through a folder.")

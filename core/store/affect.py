@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 from platformdirs import user_data_path
 
-from core.affect import KeptAffect, Neighbour
-from core.affect.fields import Vector
+from core.engine.affect import KeptAffect, Neighbour
+from core.engine.affect.fields import Vector
 from core.errors import StoreError
 from core.settings.file import small_file
 from core.store import atomic

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from core.folders import make_private
+
 OWNER_ONLY = 0o600
 """What may be done with a new file of our own."""
 AS_USUAL = 0o666
@@ -20,7 +22,7 @@ _MOST_LINKS = 40
 
 def replace(path: Path, content: bytes, mode: int = OWNER_ONLY) -> None:
     """Put `content` in place of the file in one step, its folder made where it is missing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private(path.parent)
     with replacing(path, mode) as file:
         file.write(content)
 

@@ -16,6 +16,7 @@ from blake3 import blake3
 from platformdirs import user_data_path
 
 from core.errors import StoreError
+from core.folders import make_private, private_file
 from core.store import atomic
 
 SCHEMA = 1
@@ -219,8 +220,8 @@ class Bookmarks:
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            file = (self.folder / _LOCK).open("ab")
+            make_private(self.folder)
+            file = private_file(self.folder / _LOCK).open("ab")
         except OSError as error:
             raise StoreError(f"the bookmarks in {self.folder} are out of reach: {error}") from error
         with file:

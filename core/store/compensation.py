@@ -15,6 +15,7 @@ import msgspec
 from blake3 import blake3
 
 from core.errors import StoreError
+from core.folders import make_private, private_file
 from core.store import atomic
 
 ChainState = Literal["active", "completed", "compensating", "compensated", "compensation_failed"]
@@ -52,7 +53,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path.parent)
         self._file = _alone(path)
 
     def add(self, entry: ChainEntry) -> None:
@@ -85,7 +86,7 @@ class Journal:
 def _alone(path: Path) -> IO[bytes]:
     """The log, locked; an error where another program has it."""
     while True:
-        file = path.open("ab")
+        file = private_file(path).open("ab")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from core.own_folders import own_folder
+from core.folders import own_folder
 
 PROJECT_SETTINGS = ".nooscope.toml"
 

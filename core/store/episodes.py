@@ -15,8 +15,9 @@ import msgspec
 from blake3 import blake3
 from platformdirs import user_data_path
 
+from core.engine.mind.episode import Episode
 from core.errors import StoreError
-from core.mind.episode import Episode
+from core.folders import private_file
 
 T = TypeVar("T")
 
@@ -160,7 +161,7 @@ class EpisodeStore:
 
     def _open(self) -> sqlite3.Connection:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            private_file(self.path)
         except OSError as error:
             raise StoreError(f"the folder of {self.path} cannot be made: {error}") from error
         link = sqlite3.connect(
@@ -248,6 +249,6 @@ def _transaction(link: sqlite3.Connection) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    with path.open("a") as file:
+    with private_file(path).open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

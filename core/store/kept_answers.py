@@ -9,7 +9,7 @@ from pathlib import Path
 
 from blake3 import blake3
 
-from core.own_folders import own_folder
+from core.folders import make_private, own_folder
 
 MOST = 64
 """Answers kept; what was not asked for longest goes first."""
@@ -50,7 +50,7 @@ class KeptAnswers:
             return False
         draft = self.folder / f"{key}.{os.getpid()}.new"
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_private(self.folder)
             # Not waited for on the disk: what a power cut takes away is told by its mark, and made again.
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _OWNER_ONLY), "wb") as file:
                 file.write(_mark(answer) + answer)

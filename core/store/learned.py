@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 from platformdirs import user_data_path
 
+from core.engine.percept import Axis
+from core.engine.response.learned import NOTHING_LEARNED, Learned, learn
 from core.errors import StoreError
-from core.percept import Axis
-from core.response.learned import NOTHING_LEARNED, Learned, learn
 from core.settings.response import LearningSettings
 from core.store import atomic
 from core.store.prior import locked

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from blake3 import blake3
 
 import core
-from core.installed.offers import extension_folder, find_offers
-from core.installed.switches import Switches
+from core.extension.offers import extension_folder, find_offers
+from core.extension.switches import Switches
 from core.logs.log_files import is_file, read_bytes_at
 from core.logs.walking import PASSED_OVER
 

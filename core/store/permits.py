@@ -12,6 +12,7 @@ import msgspec
 from blake3 import blake3
 
 from core.errors import StoreError
+from core.folders import make_private
 from core.store.atomic import append_whole
 
 _BEGINNING = "0" * 64
@@ -25,7 +26,8 @@ class PermitEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 
     at: float
     what: str
-    """passed, permitted, used, asked, approved, denied, refused or unanswered."""
+    """passed, permitted, used, asked, approved, denied, refused, unanswered, elsewhere (its own dialog),
+    unguarded (no nooscope ran, so it passed), late (no answer in time, so the agent asked or denied)."""
     session: str
     tool: str
     arguments: str
@@ -36,6 +38,8 @@ class PermitEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     reason: str = ""
     number: int = 0
     """Of the permit or question."""
+    by: str = ""
+    """Who answered, and from where."""
 
 
 class Checked(NamedTuple):
@@ -62,7 +66,7 @@ class PermitJournal:
     def add(self, entry: PermitEntry) -> None:
         """Write one entry; raises `StoreError` where it cannot be kept."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private(self.path.parent)
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, _OWNER_ONLY)
             with os.fdopen(handle, "rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)

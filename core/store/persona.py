@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 from platformdirs import user_data_path
 
+from core.engine.receptor.persona import Encounter, Persona, genuine
 from core.errors import StoreError
-from core.receptor.persona import Encounter, Persona, genuine
 from core.settings.file import small_file
 from core.store import atomic
 from core.store.prior import locked

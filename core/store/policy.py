@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
-from core.affect import Policy, parse_policy
+from core.engine.affect import Policy, parse_policy
 from core.errors import PolicyError
 from core.settings.file import read_failure, small_file
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import msgspec
 from platformdirs import user_data_path
 
+from core.engine.receptor.prior import Prior, blended
 from core.errors import StoreError
-from core.receptor.prior import Prior, blended
+from core.folders import make_private, private_file
 from core.settings.response import PriorSettings
 from core.store import atomic
 
@@ -90,7 +91,7 @@ class PriorStore:
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Keep other nooscopes out while a file is read and replaced."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.with_name(path.name + ".lock").open("a") as file:
+    make_private(path.parent)
+    with private_file(path.with_name(path.name + ".lock")).open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from core.errors import StoreError
+from core.folders import make_private
 from core.settings import Settings
 from core.settings.file import small_file
 from core.settings.layers import Layer, read_file, resolve, tunables, value_of
@@ -172,7 +173,7 @@ class ProfileFiles(NamedTuple):
 
     def _write(self, files: Mapping[Path, str]) -> None:
         try:
-            self.chains.mkdir(parents=True, exist_ok=True)
+            make_private(self.chains)
             recover(self.chains)
             with Chain(f"save-{time.time_ns():x}", self.chains, files=files) as chain:
                 for path, text in files.items():

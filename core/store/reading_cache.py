@@ -11,8 +11,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.folders import own_folder, private_file
 from core.logs.log_files import is_there
-from core.own_folders import own_folder
 from core.store.versioned import prepare
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class ReadingCache:
         ]
         for _ in range(2):
             try:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
+                private_file(self.path)
                 with self._open() as store:
                     store.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?)", rows)
                     self._tidy(store)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from core.engine.response.rules import RuleSet, add_foreign_rules, add_rules, built_in
 from core.errors import PolicyError
-from core.response.rules import RuleSet, add_foreign_rules, add_rules, built_in
 from core.settings.file import read_failure, small_file
 
 USER_FILE = "receptor-rules.json"

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from core.errors import StoreError
+from core.folders import make_private
 from core.store import atomic
 
 
@@ -21,6 +22,8 @@ class Said(msgspec.Struct, frozen=True):
     sentence: str
     call: int
     """Its fingerprint, by which the agent's log names it."""
+    withheld: bool = False
+    """It was due, and kept back at random to measure whether advice helps."""
 
 
 class SaidStore:
@@ -32,7 +35,7 @@ class SaidStore:
     def add(self, said: Said) -> None:
         """Write one down; raises `StoreError` where it cannot be kept."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private(self.path.parent)
             atomic.append(self.path, msgspec.json.encode(said) + b"\n")
         except OSError as error:
             raise StoreError(f"{self.path}: {error.strerror or error}") from error

@@ -12,6 +12,7 @@ import msgspec
 from platformdirs import user_cache_path
 
 from core.errors import StoreError
+from core.folders import private_file
 from core.logs.log_files import is_there
 from core.store.versioned import prepare
 
@@ -115,7 +116,7 @@ class WordIndex:
         `after` says what there is to know of the log once its words were handed out. All of it is written or
         nothing.
         """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        private_file(self.path)
         with self._open() as store:
             if replace:
                 _remove(store, log.name)

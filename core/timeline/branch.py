@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, NamedTuple
 
 from blake3 import blake3
 from msgspec.structs import replace
@@ -12,9 +11,9 @@ from msgspec.structs import replace
 from core.events import MAIN, Event, Prompt
 from core.settings import Settings
 from core.timeline.firings import Difference, compare
-from core.timeline.rerun import overlaid
+from core.timeline.rerun import Rerun
 from core.timeline.run import Run
-from core.timeline.timeline import SettingsChange, Timeline, turned
+from core.timeline.timeline import SettingsChange, Timeline
 
 BranchKind = Literal["sim", "pre_steer", "dream"]
 BranchState = Literal["open", "done", "cut", "aborted"]
@@ -51,40 +50,31 @@ class Branch:
         self.hypothesis = hypothesis
         self.settings = settings
         self.events = events
-        self._later = deque(later)
-        """Settings that hold from one of its own events on."""
         self.state: BranchState = "open"
         self.reason = ""
         self._most = timeline.settings.timeline.branch.most
-        self._run_events = 0
-        origin = timeline.run.origin
-        if after:
-            society = timeline.loaded(settings, timeline.society_at(after).dump())
-        else:
-            society = timeline.initial.society(settings)
-        self.run = Run(society, origin)
+        society = timeline.loaded(settings, timeline.society_at(after).dump()) if after else None
+        eras = [SettingsChange(0, settings), *later]
+        self._rerun = Rerun(
+            events, eras, timeline.initial, after=after, society=society, origin=timeline.run.origin
+        )
+        self.run = self._rerun.run
         if after:
             self.run.marks.start(timeline.marks, after)
 
     @property
     def cost(self) -> Cost:
         """Events run so far, of those it may run."""
-        return Cost(self._run_events, min(self._most, len(self.events)))
+        return Cost(self._rerun.done, min(self._most, len(self.events)))
 
     def grow(self, progress: Progress | None = None) -> bool:
         """Run to the end; False where it was cut short."""
-        run, initial = self.run, self.timeline.initial
-        limit = self.cost.most
-        for number in range(self._run_events, limit):
-            if self._later:
-                run.society = turned(initial, run.society, self._later, number)
-            run.step(self.after + number, self.events[number])
-            self._run_events = number + 1
-            if progress is not None and number % _REPORT == 0 and not progress(number + 1, limit):
+        rerun, limit = self._rerun, self.cost.most
+        while rerun.done < limit:
+            rerun.advance(min(_REPORT, limit - rerun.done))
+            if progress is not None and not progress(rerun.done, limit) and rerun.done < limit:
                 self.state = "cut"
                 return False
-        if progress is not None:
-            progress(limit, limit)
         self.state = "done" if limit == len(self.events) else "cut"
         return self.state == "done"
 
@@ -93,7 +83,7 @@ class Branch:
         if self.kind == "dream":
             actual = []
         else:
-            actual = self.timeline.marks.between(self.after, self.after + self._run_events)
+            actual = self.timeline.marks.between(self.after, self.after + self._rerun.done)
         other = [mark for mark in self.run.marks if mark.place >= self.after]
         return compare(actual, other, self.timeline.settings.timeline.branch.near)
 
@@ -117,12 +107,6 @@ def copied(timeline: Timeline, progress: Progress | None = None) -> Timeline | N
         if progress is not None and number % _REPORT == 0 and not progress(number, len(events)):
             return None
     return made
-
-
-def edited(timeline: Timeline, edits: Mapping[str, Any]) -> Branch:
-    """What would have happened with some settings changed throughout, all else as it was at each place."""
-    first, *later = [era._replace(settings=overlaid(era.settings, edits)) for era in timeline.changes]
-    return Branch(timeline, 0, "sim", "", first.settings, timeline.events, later)
 
 
 def sim(

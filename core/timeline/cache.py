@@ -15,11 +15,11 @@ from blake3 import blake3
 from platformdirs import user_cache_path
 
 from core import __version__
-from core.engine import Engine
+from core.engine.engine import Engine
+from core.engine.society import Society
 from core.errors import NooscopeError, StoreError
 from core.settings import Settings
 from core.settings.tunable import canonical
-from core.society import Society
 from core.store import atomic
 from core.timeline.columns import Columns
 from core.timeline.initial_state import InitialState

@@ -6,8 +6,8 @@ import cbor2
 from blake3 import blake3
 from msgspec import Struct
 
+from core.engine.society import Society
 from core.errors import StateError, StoreError
-from core.society import Society
 from core.timeline.snapshot import encode
 from core.timeline.timeline import Timeline
 

@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple
 import msgspec
 from blake3 import blake3
 
+from core.engine.response.actions import CheckpointRequest
+from core.engine.society import Society
 from core.errors import StoreError
 from core.extension.use import program_registry
-from core.response.actions import CheckpointRequest
-from core.society import Society
 from core.store import atomic
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.timeline.checkpoint import Checkpoint, agrees, restored, take_checkpoint

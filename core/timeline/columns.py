@@ -99,6 +99,16 @@ class Columns:
             self._put(self._rows(self._fresh))
         self._put(rows)
 
+    def head(self, count: int) -> Columns:
+        """The first `count` rows as a table of their own."""
+        made = Columns(self.names)
+        blocks, settled, _ = self._stand
+        whole = min(count, settled) // ROWS
+        made._stand = (blocks[:whole], whole * ROWS, made._fresh)
+        if count > whole * ROWS:
+            made._put(np.stack([self.column(name, whole * ROWS, count) for name in self.names]).T)
+        return made
+
     def _rows(self, packed: list[bytes]) -> Numbers:
         return np.frombuffer(b"".join(packed), np.float32).reshape(-1, len(self.names))
 

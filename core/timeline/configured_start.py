@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from core.affect import Policy
+from core.engine.affect import Policy
+from core.engine.response.rules import built_in
 from core.extension.use import in_step
-from core.response.rules import built_in
 from core.store.config_path import user_settings_file
 from core.store.policy import USER_FILE as USER_POLICY
 from core.store.policy import chosen_policy

@@ -11,12 +11,12 @@ import numpy as np
 from msgspec import Struct
 
 from core.agents.labelled import LabelledRun, RunSource, labelled_run
-from core.engine import Engine, Step
+from core.engine.engine import Engine, Step
+from core.engine.percept import AXES
+from core.engine.receptor.receptor import EFFECTIVE
+from core.engine.response.outlook import shift_of, stage_of
 from core.events import Event, ToolUse
 from core.logs.reader import Kit
-from core.percept import AXES
-from core.receptor.receptor import EFFECTIVE
-from core.response.outlook import shift_of, stage_of
 from core.settings import Settings
 from core.store.kept_events import reading_kit
 from core.timeline.ranking import Bools, Floats, Ranking

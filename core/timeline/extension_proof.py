@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import cbor2
 
+from core.engine.society import Society
 from core.events import Event
 from core.extension.in_step import ExtendedEngine, StepExtension
 from core.settings import Settings
-from core.society import Society
 
 _CUTS = 7
 """Places at which its state is dumped and taken up again."""

@@ -10,20 +10,19 @@ import cbor2
 from blake3 import blake3
 from msgspec import convert, to_builtins
 
-from core.affect import KeptAffect, Neighbour, Policy
-from core.engine import Engine
+from core.engine.affect import KeptAffect, Neighbour, Policy
+from core.engine.engine import Engine
+from core.engine.mind.episode import Episode
+from core.engine.percept import Axis, Pattern
+from core.engine.receptor.persona import Persona
+from core.engine.response import Learned, RuleSet
+from core.engine.response.method import Method
+from core.engine.response.wakeup_rules import WakeupRule
+from core.engine.society import EngineMaker, Society
 from core.events import MAIN
 from core.extension.in_step import ExtendedEngine
 from core.extension.use import StepRef, step_makers
-from core.mind.episode import Episode
-from core.percept import Axis, Pattern
-from core.receptor import Receptor
-from core.receptor.persona import Persona
-from core.response import Learned, RuleSet
-from core.response.method import Method
-from core.response.wakeup_rules import WakeupRule
 from core.settings import Settings
-from core.society import EngineMaker, Society
 
 
 class InitialState(NamedTuple):
@@ -112,22 +111,15 @@ class InitialState(NamedTuple):
     def society(self, settings: Settings, make_engine: EngineMaker = Engine) -> Society:
         """Minds that have seen nothing yet."""
         made = self._society(settings, make_engine)
-        self.begin(made.engine(MAIN).receptor)
-        if make_engine is Engine:
-            self.hand_over(made)
-        return made
-
-    def hand_over(self, society: Society) -> None:
-        """Let minds begin with what earlier sessions left, the last one's affect and neighbours too."""
-        self.remind(society)
-        if self.affect is not None:
-            society.engine(MAIN).affect.resume(self.affect)
-        society.hear(self.neighbours)
-
-    def begin(self, receptor: Receptor) -> None:
-        """Let the main agent's receptor begin where earlier sessions left it."""
+        main = made.engine(MAIN)
         if self.prior:
-            receptor.seed(self.prior, self.thresholds)
+            main.receptor.seed(self.prior, self.thresholds)
+        if make_engine is Engine:
+            self.remind(made)
+            if self.affect is not None:
+                main.affect.resume(self.affect)
+            made.hear(self.neighbours)
+        return made
 
     def resumed(self, settings: Settings, state: Mapping[str, Any]) -> Society:
         """Minds that go on from a dump of some that began like this."""

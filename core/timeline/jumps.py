@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+from core.engine.response.rules import built_in
 from core.events import MAIN, Event, Prompt, ToolUse
-from core.response.rules import built_in
 from core.timeline.recorded_marks import Mark, MarkKind
 from core.timeline.timeline import Timeline
 

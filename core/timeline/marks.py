@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from core.engine import Step
+from core.engine.engine import Step
 from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt
 from core.timeline.recorded_marks import Mark, MarkKind, RecordedMarks
 
@@ -40,6 +40,12 @@ class Marks:
         for mark in earlier.between(0, place):
             if mark.kind == "state":
                 self._states[mark.agent] = mark.name
+
+    def head(self, place: int) -> Marks:
+        """The marks of the first `place` events."""
+        made = Marks()
+        made.adopt(self._all.head(bisect_left(self._indexes, place)))
+        return made
 
     def adopt(self, marks: Iterable[Mark]) -> None:
         """Take over marks that were kept."""

@@ -85,6 +85,14 @@ class PackedList(Sequence[T]):
         self._last.append(row)
         self._count += 1
 
+    def head(self, count: int) -> Self:
+        """The first `count` rows as a list of their own."""
+        made, whole = type(self)(), count // self.CHUNK
+        made._chunks, made._count = self._chunks[:whole], whole * self.CHUNK
+        for row in self._between(made._count, count):
+            made.append(row)
+        return made
+
     def _settle(self, number: int) -> None:
         """Pack a chunk that is no longer among the newest, where it comes back as it was."""
         chunk = self._chunks[number] if number >= 0 else b""

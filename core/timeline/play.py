@@ -21,6 +21,10 @@ class Reel:
     def __len__(self) -> int:
         return len(self._ends)
 
+    def clear(self) -> None:
+        """Take out all events."""
+        self._ends, self._last = array("d"), None
+
     @property
     def length(self) -> float:
         """Seconds of film."""

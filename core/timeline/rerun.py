@@ -1,42 +1,35 @@
-"""A recording run again with some settings changed: first what is felt, then everything."""
+"""The re-run behind what-ifs, sweeps and branches: events through the engine again, with other settings."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
-from threading import Lock
 from typing import Any
-from weakref import WeakKeyDictionary
 
-from core.affect import AffectStep
-from core.engine import Engine, Step
-from core.errors import StoreError
-from core.events import MAIN, Event
-from core.governor import Verdict
-from core.mind import Thought
-from core.percept import AXES
-from core.receptor.replay import Feelings, ReceptorInput, RecordedInputs, only_felt
-from core.response.reaction import QUIET
+from core.engine.affect import AffectStep
+from core.engine.engine import Engine, Step
+from core.engine.governor import Verdict
+from core.engine.mind import Thought
+from core.engine.percept import AXES
+from core.engine.response.reaction import QUIET
+from core.engine.society import Society
+from core.events import Event
 from core.settings import Settings
 from core.settings.derived import Derived
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
-from core.society import Society
 from core.timeline.columns import Columns
-from core.timeline.firings import FIRINGS, Difference, compare
-from core.timeline.head_start import HeadStart, rooms_apart
+from core.timeline.firings import FIRINGS
 from core.timeline.initial_state import InitialState
-from core.timeline.kept_run import kept_run
 from core.timeline.recorded_marks import Mark
 from core.timeline.run import Run
-from core.timeline.timeline import SettingsChange, Timeline
+from core.timeline.timeline import SettingsChange, Timeline, turned
 from core.timeline.track import Track
 
 FELT = ("at", *(f"axis.{axis}" for axis in AXES), *(f"threshold.{axis}" for axis in AXES))
-"""Columns of a run that only feels."""
+"""Columns of a run of the receptor alone."""
 
 _SAMPLES = 1024
-"""Times the thresholds are read in a run that only feels."""
-_AHEAD = 4
-"""Events looked at, to find where to begin, in the time of one that is run."""
+"""How often a run of the receptor alone reads the thresholds."""
 
 
 def overlaid(settings: Settings, edits: Mapping[str, Any]) -> Settings:
@@ -64,8 +57,61 @@ def key_of(mark: Mark) -> str:
     return mark.name if mark.kind in ("signal", "method", "background") else f"{mark.kind} {mark.name}"
 
 
-class Feeler(Engine):
-    """An engine of which only the receptor takes part; nothing flows back to it, so it feels the same."""
+class Rerun:
+    """Events run again through every mechanism, as far as `advance` was called."""
+
+    def __init__(
+        self,
+        events: Sequence[Event],
+        eras: Sequence[SettingsChange],
+        initial: InitialState,
+        *,
+        after: int = 0,
+        society: Society | None = None,
+        origin: float | None = None,
+    ) -> None:
+        self.events = events
+        self.eras = eras
+        """The settings at the start, then every change by the number of events before it."""
+        self.done = 0
+        """Events run so far."""
+        self._initial = initial
+        self._after = after
+        """Events of the recording before the first one."""
+        self._later = deque(eras[1:])
+        self.run = Run(society or self._start(eras[0].settings), origin)
+
+    @property
+    def total(self) -> int:
+        """Events there are by now."""
+        return len(self.events)
+
+    @property
+    def tracks(self) -> dict[str, Track]:
+        """Each agent's readings so far."""
+        return self.run.tracks
+
+    def advance(self, events: int) -> bool:
+        """Run so many more; False once there are none left."""
+        run, initial, later, after = self.run, self._initial, self._later, self._after
+        stop = min(self.done + events, self.total)
+        for number, event in enumerate(self.events[self.done : stop], self.done):
+            if later:
+                run.society = turned(initial, run.society, later, number)
+            run.step(after + number, event)
+            self.done = number + 1
+        return self.done < self.total
+
+    def marks(self) -> list[Mark]:
+        """What fired so far."""
+        return [mark for mark in self.run.marks if mark.kind in FIRINGS]
+
+    def _start(self, settings: Settings) -> Society:
+        return self._initial.society(settings)
+
+
+class _ReceptorEngine(Engine):
+    """An engine in which only the receptor runs; no other mechanism has an effect on it."""
 
     __slots__ = ()
 
@@ -78,230 +124,51 @@ _NO_VERDICT: Verdict = None  # type: ignore[assignment]
 _NO_MOOD: AffectStep = None  # type: ignore[assignment]
 
 
-class KeptInputs:
-    """What the receptors of a recording are given, worked out when first asked for and kept."""
+class ReceptorRerun(Rerun):
+    """The receptor alone: several times faster, and exact for axes and signals."""
 
-    def __init__(self, timeline: Timeline) -> None:
-        settings = timeline.changes[0].settings
-        self._society = timeline.initial.society(settings, _FirstHalf)
-        self._events = timeline.events
-        self._rows: list[ReceptorInput] = []
-        self._growing = Lock()
-
-    def upto(self, stop: int) -> list[ReceptorInput]:
-        """Those of at least the first `stop` events, one each."""
-        rows = self._rows
-        if len(rows) < stop:
-            with self._growing:
-                step = self._society.step
-                for place in range(len(rows), stop):
-                    rows.append(step(self._events[place]))  # type: ignore[arg-type]
-        return rows
-
-
-def inputs_over(events: Sequence[Event], settings: Settings, initial: InitialState) -> list[ReceptorInput]:
-    """What the receptors are given over some events, one each."""
-    step = initial.society(settings, _FirstHalf).step
-    return [step(event) for event in events]  # type: ignore[misc]
-
-
-class _FirstHalf(Engine):
-    """An engine that says what its receptor is given, and goes no further."""
-
-    __slots__ = ("inputs",)
-
-    def __init__(self, settings: Settings, **given: Any) -> None:
-        super().__init__(settings, **given)
-        self.inputs = RecordedInputs(settings.receptor)
-
-    def serve(self, seed: int, agent: str) -> None:
-        super().serve(seed, agent)
-        self.inputs = RecordedInputs(self.settings.receptor)
-
-    def step(self, event: Event) -> Step:
-        return self.inputs.take(event)  # type: ignore[return-value]
-
-
-def inputs_of(timeline: Timeline) -> KeptInputs:
-    """The inputs kept for a recording."""
-    kept = _KEPT.get(timeline)
-    if kept is None:
-        kept = _KEPT[timeline] = KeptInputs(timeline)
-    return kept
-
-
-_KEPT: WeakKeyDictionary[Timeline, KeptInputs] = WeakKeyDictionary()
-
-
-class Rerun:
-    """The same events with some settings changed throughout, as far as it was run.
-
-    A `whole` one runs every mechanism. One that is not runs the receptor alone, which is several times
-    faster and exact for axes and signals.
-    """
-
-    def __init__(self, timeline: Timeline, edits: Mapping[str, Any], *, whole: bool = True) -> None:
-        self.timeline = timeline
-        self.edits = dict(edits)
-        self.whole = whole
-        self.done = 0
-        """Events run so far."""
-        self.eras = [era._replace(settings=overlaid(era.settings, edits)) for era in timeline.changes]
-        self._next = 1
-        self._run = Run(self._society(self.eras[0].settings), timeline.run.origin)
+    def __init__(
+        self, events: Sequence[Event], eras: Sequence[SettingsChange], initial: InitialState
+    ) -> None:
+        super().__init__(events, eras, initial)
         self._marks: list[Mark] = []
-        self._every = max(1, len(timeline) // _SAMPLES)
+        self._every = max(1, len(events) // _SAMPLES)
         self._levels: dict[str, tuple[float, ...]] = {}
-        self._feelings: dict[str, Feelings] = {}
-        self._head = self._head_start() if whole else None
-        """Looks for the place to begin at, where that may be a later one."""
-        self._inputs: KeptInputs | None = None
-        if not whole and len(self.eras) == 1 and all(map(only_felt, edits)):
-            self._inputs = inputs_of(timeline)
-
-    @property
-    def total(self) -> int:
-        """Events of the recording by now."""
-        return len(self.timeline)
-
-    @property
-    def tracks(self) -> dict[str, Track]:
-        """Each agent's readings so far."""
-        return self._run.tracks
-
-    @property
-    def texts(self) -> dict[tuple[int, str], str]:
-        """What each method said, by place and name; of a whole run only."""
-        return self._run.texts
-
-    @property
-    def society(self) -> Society:
-        """The minds after the events run so far."""
-        return self._run.society
 
     def advance(self, events: int) -> bool:
-        """Run so many more; False once there are none left."""
-        if self._head is not None:
-            if self._head.advance(_AHEAD * events):
-                return True
-            self._begin(self._head)
-            self._head = None
+        tracks, levels, marks, later = self.tracks, self._levels, self._marks, self._later
         stop = min(self.done + events, self.total)
-        while self.done < stop:
-            if self._next < len(self.eras) and self.eras[self._next].after == self.done:
-                self._turn(self.eras[self._next])
-                self._next += 1
-                continue
-            until = stop
-            if self._next < len(self.eras):
-                until = min(stop, self.eras[self._next].after)
-            if self.whole:
-                self._live(until)
-            elif self._inputs is not None:
-                self._feel_again(until, self._inputs.upto(until))
-            else:
-                self._feel(until)
-        return self.done < self.total
-
-    def marks(self) -> list[Mark]:
-        """What fired so far."""
-        if self.whole:
-            return [mark for mark in self._run.marks if mark.kind in FIRINGS]
-        return list(self._marks)
-
-    def difference(self) -> Difference:
-        """Against the recording, over the events run so far."""
-        actual = self.timeline.marks.between(0, self.done)
-        if not self.whole:
-            actual = [mark for mark in actual if mark.kind == "signal"]
-        return compare(actual, self.marks(), self.timeline.settings.timeline.branch.near)
-
-    def _head_start(self) -> HeadStart | None:
-        """Where the recording was run as it was, and settings bear on rooms heard by their words alone."""
-        timeline, settings = self.timeline, self.eras[0].settings
-        kept = kept_run(timeline)
-        rooms = rooms_apart(timeline.changes[0].settings, settings, self.edits) if kept.steps else None
-        return None if rooms is None else HeadStart(timeline, kept, settings, rooms)
-
-    def _begin(self, head: HeadStart) -> None:
-        """Go on from the first place that can differ; from the start where its state is damaged."""
-        place = head.place
-        if not place:
-            return
-        try:
-            society = head.society()
-        except StoreError:
-            return
-        said = kept_run(self.timeline).said(place)
-        self._run = Run(society, self.timeline.run.origin)
-        self._run.begin(head.tracks(), self.timeline.marks.between(0, place), said)
-        self.done = place
-
-    def _live(self, until: int) -> None:
-        step = self._run.step
-        for place, event in enumerate(self.timeline.events[self.done : until], self.done):
-            step(place, event)
-            self.done = place + 1
-
-    def _feel(self, until: int) -> None:
-        society, tracks, levels = self.society, self.tracks, self._levels
-        step, marks, every = society.step, self._marks, self._every
-        for place, event in enumerate(self.timeline.events[self.done : until], self.done):
-            agent = event.agent
-            percept = step(event).percept
-            if percept.signals:
-                for name, intensity, fresh in percept.signals:
-                    if fresh:
-                        marks.append(Mark(place, event.at, agent, "signal", name, intensity))
-            track = tracks.get(agent)
-            if track is None:
-                track = tracks[agent] = Track(self.timeline.events[0].at)
-                track.columns = Columns(FELT)
-            if place % every == 0 or agent not in levels:
-                levels[agent] = society.engine(agent).receptor.levels()[: len(AXES)]
-            track.indexes.append(place)
-            track.columns.append((percept.at - track.origin, *percept.axes, *levels[agent]))
-            self.done = place + 1
-
-    def _feel_again(self, until: int, given: list[ReceptorInput]) -> None:
-        """The same as `_feel` from inputs that were kept."""
-        events, tracks, levels = self.timeline.events, self.tracks, self._levels
-        feelings, marks, every = self._feelings, self._marks, self._every
-        start = self.done
-        stretch = zip(events[start:until], given[start:until], strict=True)
-        for place, (event, row) in enumerate(stretch, start):
-            agent = event.agent
-            receptor = self._begun(agent) if row[0] else feelings[agent]
-            axes, signals = receptor.feel(row)
-            for name, intensity, fresh in signals:
+        for place, event in enumerate(self.events[self.done : stop], self.done):
+            while later and later[0].after <= place:
+                state, settings = self.run.society.dump(), later.popleft().settings
+                self.run.society = self._start(settings)
+                self.run.society.load(state)
+            agent, society = event.agent, self.run.society
+            percept = society.step(event).percept
+            for name, intensity, fresh in percept.signals:
                 if fresh:
                     marks.append(Mark(place, event.at, agent, "signal", name, intensity))
             track = tracks.get(agent)
             if track is None:
-                track = tracks[agent] = Track(events[0].at)
+                track = tracks[agent] = Track(self.events[0].at)
                 track.columns = Columns(FELT)
-            if place % every == 0 or agent not in levels:
-                levels[agent] = receptor.levels()[: len(AXES)]
+            if place % self._every == 0 or agent not in levels:
+                levels[agent] = society.engine(agent).receptor.levels()[: len(AXES)]
             track.indexes.append(place)
-            track.columns.append((event.at - track.origin, *axes, *levels[agent]))
-        self.done = until
+            track.columns.append((percept.at - track.origin, *percept.axes, *levels[agent]))
+            self.done = place + 1
+        return self.done < self.total
 
-    def _begun(self, agent: str) -> Feelings:
-        """A receptor that has felt nothing, with what earlier sessions left to the main agent."""
-        made = self._feelings[agent] = Feelings(self.eras[0].settings.receptor)
-        if agent == MAIN:
-            self.timeline.initial.begin(made)
-        return made
+    def marks(self) -> list[Mark]:
+        return list(self._marks)
 
-    def _turn(self, change: SettingsChange) -> None:
-        """Go on with what the next stretch is given."""
-        state = self.society.dump()
-        if self.whole:
-            self._run.society = self.timeline.loaded(change.settings, state)
-            change.tell(self._run.society)
-        else:
-            self._run.society = self._society(change.settings)
-            self._run.society.load(state)
+    def _start(self, settings: Settings) -> Society:
+        return self._initial.society(settings, _ReceptorEngine)
 
-    def _society(self, settings: Settings) -> Society:
-        return self.timeline.initial.society(settings, Engine if self.whole else Feeler)
+
+def edited(timeline: Timeline, edits: Mapping[str, Any], *, whole: bool = True) -> Rerun:
+    """A recording with some settings changed throughout, all else as it was at each place."""
+    eras = [era._replace(settings=overlaid(era.settings, edits)) for era in timeline.changes]
+    if not whole:
+        return ReceptorRerun(timeline.events, eras, timeline.initial)
+    return Rerun(timeline.events, eras, timeline.initial, origin=timeline.run.origin)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from core.engine import Step
+from core.engine.engine import Step
+from core.engine.society import Society
 from core.events import Event
-from core.society import Society
 from core.timeline.marks import Marks
-from core.timeline.recorded_marks import Mark
 from core.timeline.said_texts import SaidText, SaidTexts
 from core.timeline.track import Track
 
@@ -28,13 +25,6 @@ class Run:
         self.texts_from = 0
         """Place from which on that is known."""
 
-    def begin(self, tracks: dict[str, Track], marks: Iterable[Mark], said: Iterable[SaidText]) -> None:
-        """Go on from what another run left behind before the place where this one's society stands."""
-        self.tracks = tracks
-        self.marks.adopt(marks)
-        for text in said:
-            self._said.append(text)
-
     def step(self, place: int, event: Event) -> Step:
         """Take in the event at one place of the recording."""
         step = self.society.step(event)
@@ -49,6 +39,15 @@ class Run:
         for firing in step.reaction.fired:
             self._said.append(SaidText(place, firing.method, firing.text))
         return step
+
+    def head(self, place: int, society: Society) -> Run:
+        """The run of the first `place` events, which goes on with these minds."""
+        made = Run(society, self.origin)
+        tracks = {agent: track.head(place) for agent, track in self.tracks.items()}
+        made.tracks = {agent: track for agent, track in tracks.items() if len(track)}
+        made.marks, made.texts_from = self.marks.head(place), min(self.texts_from, place)
+        made._said = SaidTexts([said for said in self._said if said.place < place])
+        return made
 
     @property
     def texts(self) -> dict[tuple[int, str], str]:

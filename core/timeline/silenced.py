@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from core.engine.percept import AGENT_STATES, AXES, SIGNALS, Axis
+from core.engine.response.learned import NOTHING_LEARNED, cue_deltas
+from core.engine.response.method import CUE_OF, Cue, Method
+from core.engine.response.rules import built_in
 from core.events import Event
-from core.percept import AGENT_STATES, AXES, SIGNALS, Axis
-from core.response.learned import NOTHING_LEARNED, cue_deltas
-from core.response.method import CUE_OF, Cue, Method
-from core.response.rules import built_in
 from core.settings import Settings
 from core.timeline.initial_state import InitialState
 from core.timeline.recorded_marks import Mark

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
 from core.errors import NooscopeError, UsageError
-from core.events import Event
 from core.logs.session import LogSession, read_session
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.tunable import Tunable
 from core.store.kept_events import reading_kit
 from core.store.labels import Label, Labels, Score, score
-from core.timeline.firings import FIRINGS
 from core.timeline.initial_state import PLAIN, InitialState
-from core.timeline.marks import Marks
 from core.timeline.opening import seed_of
 from core.timeline.recorded_marks import Mark
-from core.timeline.rerun import Rerun, key_of, overlaid
-from core.timeline.shared_sweep import SharedSweep, UnwantedError
-from core.timeline.timeline import SettingsChange, Timeline, turned
+from core.timeline.rerun import Rerun, edited, key_of, overlaid
+from core.timeline.timeline import SettingsChange, Timeline, uncollected
 
 
 class SweepPoint(Struct, frozen=True):
@@ -124,29 +120,17 @@ def sweep_session(
     begun = initial._replace(seed=seed_of(session.id))
     near = settings.timeline.branch.near
     points: list[SweepPoint] = []
-    shared = None
-    if not later and SharedSweep.takes(name, begun, len(events)):
-        shared = SharedSweep(events, settings, begun)
+    eras = [SettingsChange(0, settings), *later]
     for value in values:
-        other = overlaid(settings, {name: value})
-        if shared is not None:
-            marks = shared.fired(other)
-        else:
-            turns = [each._replace(settings=overlaid(each.settings, {name: value})) for each in later]
-            marks = fired(events, other, begun, turns)
-        points.append(_point(value, marks, said, near))
+        rerun = Rerun(
+            events,
+            [era._replace(settings=overlaid(era.settings, {name: value})) for era in eras],
+            begun,
+        )
+        with uncollected():
+            rerun.advance(len(events))
+        points.append(_point(value, rerun.marks(), said, near))
     return Sweep(name, value_of(settings, name), tuple(points), 1, len(events), len(said))
-
-
-def fired(
-    events: Iterable[Event], settings: Settings, initial: InitialState, later: Iterable[SettingsChange] = ()
-) -> list[Mark]:
-    """What fires over some events."""
-    society, marks, changes = initial.society(settings), Marks(), deque(later)
-    for place, event in enumerate(events):
-        society = turned(initial, society, changes, place)
-        marks.note(place, event, society.step(event))
-    return [mark for mark in marks if mark.kind in FIRINGS]
 
 
 def sweep_recording(
@@ -171,23 +155,12 @@ def sweep_recording(
         what = "firing" if whole else "signal"
         return Sweep(name, present, _ordered(points), 1, len(timeline), len(labels), what)
 
-    shared = None
-    if whole and len(timeline.changes) == 1 and SharedSweep.takes(name, timeline.initial, len(timeline)):
-        first = overlaid(timeline.settings, given)
-        shared = SharedSweep(list(timeline.events), first, timeline.initial, lambda: report(made()))
     for value in spread(values, present):
-        if shared is not None:
-            try:
-                marks = shared.fired(overlaid(timeline.settings, {**given, name: value}))
-            except UnwantedError:
+        rerun = edited(timeline, {**given, name: value}, whole=whole)
+        while rerun.advance(200):
+            if not report(made()):
                 return
-        else:
-            rerun = Rerun(timeline, {**given, name: value}, whole=whole)
-            while rerun.advance(200):
-                if not report(made()):
-                    return
-            marks = rerun.marks()
-        points[value] = _point(value, marks, labels, near)
+        points[value] = _point(value, rerun.marks(), labels, near)
         if not report(made()):
             return
 

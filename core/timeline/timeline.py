@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.affect import Neighbour
-from core.engine import Frame, Step
+from core.engine.affect import Neighbour
+from core.engine.engine import Frame, Step
+from core.engine.society import Society, SocietyReading
 from core.errors import StoreError
 from core.events import MAIN, Event
 from core.settings import Settings
-from core.society import Society, SocietyReading
 from core.timeline.initial_state import InitialState
 from core.timeline.keyframes import KeyFrame, KeyFrames
 from core.timeline.marks import Marks
@@ -202,6 +202,18 @@ class Timeline:
         if last is not None:
             self.run.society = self.loaded(self.settings, self.kept_state(last))
             self._remind(self.run.society, len(events))
+
+    def head(self, place: int) -> Timeline:
+        """The first `place` events as a recording of its own, which may go on in another way.
+
+        What was applied after them is applied again at the same places."""
+        made = Timeline(self.changes[0].settings, initial=self.initial, every=self._every)
+        made.changes = [change for change in self.changes if change.after <= place]
+        made._later = deque([*self.changes[len(made.changes) :], *self._later])
+        made.run = self.run.head(place, self.branch_point(place))
+        made.events, made._times = self.events.head(place), self._times[:place]
+        made.frames.adopt([frame for frame in self.frames if frame.after <= place])
+        return made
 
     def at(self, index: int, agent: str | None = None) -> Frame:
         """The frame after the first `index` events."""

@@ -6,14 +6,14 @@ from array import array
 from bisect import bisect_right
 from typing import Any
 
-from core.affect.affect import LEVELS as AFFECT_LEVELS
-from core.engine import Engine, Step
-from core.governor.governor import LEVELS as GOVERNOR_LEVELS
-from core.governor.machine import STATES as GOVERNOR_STATES
-from core.mind.cortical import REGIMES
-from core.mind.mind import LEVELS as MIND_LEVELS
-from core.percept import AGENT_STATES, AXES, PATTERNS, SIGNALS
-from core.receptor.receptor import LEVELS as RECEPTOR_LEVELS
+from core.engine.affect.affect import LEVELS as AFFECT_LEVELS
+from core.engine.engine import Engine, Step
+from core.engine.governor.governor import LEVELS as GOVERNOR_LEVELS
+from core.engine.governor.machine import STATES as GOVERNOR_STATES
+from core.engine.mind.cortical import REGIMES
+from core.engine.mind.mind import LEVELS as MIND_LEVELS
+from core.engine.percept import AGENT_STATES, AXES, PATTERNS, SIGNALS
+from core.engine.receptor.receptor import LEVELS as RECEPTOR_LEVELS
 from core.timeline.columns import Columns
 
 CODES = ("state", "pattern", "regime", "governor", "signals", "fresh", "quarantined")
@@ -74,6 +74,12 @@ class Track:
         row += engine.governor.levels()
         row += engine.affect.levels()
         self.columns.append(row)
+
+    def head(self, place: int) -> Track:
+        """The rows of the first `place` events as a track of their own."""
+        made, count = Track(self.origin), self.row(place - 1) + 1
+        made.columns, made.indexes = self.columns.head(count), self.indexes[:count]
+        return made
 
     def row(self, index: int) -> int:
         """The row of the agent's last event at or before `index`; -1 where there is none."""

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from core.engine.percept import AXES
 from core.extension.hooks import BranchRun
 from core.extension.use import program_registry
-from core.percept import AXES
 from core.timeline.firings import Difference, compare
-from core.timeline.kept_run import KeptRun, kept_run
 from core.timeline.recorded_marks import Mark
-from core.timeline.rerun import FELT, Rerun
+from core.timeline.rerun import FELT, Rerun, edited
 from core.timeline.silenced import silenced_by_cooldown, silenced_by_flow, why_unchanged
 from core.timeline.timeline import Timeline
 from core.timeline.track import CODES, NAMES, Track
@@ -138,10 +137,10 @@ def _mean_gap(actual: Track, other: Track, series: str, rows: int) -> float:
 @lru_cache(1)
 def _unedited(timeline: Timeline, eras: int) -> Rerun:  # noqa: ARG001 with more of them it is another run
     """The recording run again as it was, for words that a cache did not keep; the same for all edits."""
-    return Rerun(timeline, {})
+    return edited(timeline, {})
 
 
-def _unhurried(run: Rerun | KeptRun, cancelled: Callable[[], bool]) -> bool:
+def _unhurried(run: Rerun, cancelled: Callable[[], bool]) -> bool:
     """Run to the end, key presses first; False where nobody wants it any more."""
     while run.advance(_BATCH):
         if cancelled():
@@ -166,10 +165,8 @@ class WhatIf:
         """The recording went on, or nothing was run yet."""
         return self.whole is None or self.whole.done < self.whole.total
 
-    def run(
-        self, post: Callable[[WhatIfResult], object], cancelled: Callable[[], bool], *, once: bool = False
-    ) -> None:
-        """Run to the end, telling now and then; or until nobody wants it. No edits follow one run `once`."""
+    def run(self, post: Callable[[WhatIfResult], object], cancelled: Callable[[], bool]) -> None:
+        """Run to the end, posting a result now and then; or until it is cancelled."""
         program_registry().call("on_branch", BranchRun(len(self.timeline), tuple(self.edits.items())))
         due = time.monotonic() + _FIRST
         for feels in (True, False):
@@ -184,22 +181,10 @@ class WhatIf:
                     due = time.monotonic() + _EVERY
             if rerun is not None and not cancelled():
                 post(self.result())
-        if not once or self._said() is None:
-            self._keep(post, cancelled)
-
-    def _keep(self, post: Callable[[WhatIfResult], object], cancelled: Callable[[], bool]) -> None:
-        """Run the recording as it was, unhurried: for words that a cache did not keep, and so that the next
-        edits need not begin at its start."""
-        kept = kept_run(self.timeline)
-        known = self._said() is not None
-        if not _unhurried(kept, cancelled):
-            return
-        if not known and kept.texts is None:
+        if self._said() is None:
             self._unedited = _unedited(self.timeline, len(self.timeline.changes))
-            if not _unhurried(self._unedited, cancelled):
-                return
-        if not known:
-            post(self.result())
+            if _unhurried(self._unedited, cancelled):
+                post(self.result())
 
     def _said(self) -> Mapping[tuple[int, str], str] | None:
         """What methods said in the recording; None until it is known."""
@@ -207,15 +192,15 @@ class WhatIf:
             return self.timeline.run.texts
         unedited = self._unedited
         if unedited is not None and unedited.done >= len(self.timeline):
-            return unedited.texts
-        return kept_run(self.timeline).texts
+            return unedited.run.texts
+        return None
 
     def _texts(self) -> tuple[TextChange, ...] | None:
         """Where a method fires in both runs and its words differ."""
         whole = self.whole
         if whole is None or whole.done < len(self.timeline):
             return None
-        before, after = self._said(), whole.texts
+        before, after = self._said(), whole.run.texts
         if before is None:
             return None
         return tuple(
@@ -243,10 +228,10 @@ class WhatIf:
     def _rerun(self, feels: bool) -> Rerun | None:
         """The run of the receptor alone, where the edits touch it; the run of everything."""
         if not feels:
-            self.whole = self.whole or Rerun(self.timeline, self.edits)
+            self.whole = self.whole or edited(self.timeline, self.edits)
             return self.whole
         if self.felt is None and any(name.startswith("receptor.") for name in self.edits):
-            self.felt = Rerun(self.timeline, self.edits, whole=False)
+            self.felt = edited(self.timeline, self.edits, whole=False)
         return self.felt
 
     def result(self) -> WhatIfResult:

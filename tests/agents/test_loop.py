@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from core.events import Advice, ToolUse
-from core.intake.link import look
-from core.intake.place import IntakeFolder
+from core.hooks.link import look
+from core.hooks.place import IntakeFolder
 from core.live.hook_signs import HookBoard
 from core.store.permits import PermitJournal
 from core.store.said import SaidStore
@@ -158,7 +158,7 @@ def test_guard_denies_what_destroys_and_lets_the_rest_pass(kind: type[Agent], tm
     _, nooscope, told = guarded(kind, tmp_path, story)
     assert (project / "kept" / "file").read_text() == "precious"
     assert (project / "made.py").exists()
-    assert "precious" in told and "the command destroys something" in told
+    assert "precious" in told and "this call of rm destroys something" in told
     journal = PermitJournal(nooscope.data / "permits.jsonl")
     assert [entry.what for entry in journal.read()] == ["asked", "unanswered", "passed", "used"]
     assert "none changed" in nooscope.do("permits", "--verify")

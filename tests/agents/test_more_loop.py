@@ -59,7 +59,7 @@ def test_told_once_guarded_and_taken_out_again(kind: type[Agent], tmp_path: Path
     assert advice.call == said.call
     failed = [event for event in events if isinstance(event, ToolUse) and event.outcome == "failure"]
     assert len(failed) >= 7
-    assert (project / "kept").exists() and "the command destroys something" in "\n".join(
+    assert (project / "kept").exists() and "this call of rm destroys something" in "\n".join(
         model.asked[-1].texts
     )
     done = [entry.what for entry in PermitJournal(nooscope.data / "permits.jsonl").read()]

@@ -8,8 +8,8 @@ import pytest
 
 from core.agents.registry import make_kit
 from core.events import ToolUse
-from core.intake.link import look
-from core.intake.place import IntakeFolder
+from core.hooks.link import look
+from core.hooks.place import IntakeFolder
 from core.live.driver import Driver
 from core.live.hook_signs import HookSigns
 from core.live.source import Followed
@@ -147,7 +147,7 @@ def test_what_the_person_lets_pass_in_nooscope_is_not_asked_again(tmp_path: Path
             nooscope.do("permits", "approve", "1")
             wait_for(lambda: not (agent.project / "old").exists(), pane.text)
             assert "Do you want to proceed?" not in pane.text()
-            pane.until("Do you want to proceed?", "the command destroys something")
+            pane.until("Do you want to proceed?", "this call of rm destroys something")
             watching.until("needs you", "Bash asks for permission")
             pane.type("1")
             wait_for(lambda: not (agent.project / "other").exists(), pane.text)

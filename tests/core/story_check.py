@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.story import FAILING, Facts, Story, told_regime
+from core.engine.story import FAILING, Facts, Story, told_regime
 
 AT_WORK = ("stuck", "deep_work", "exploring")
 ROUGH = ("crisis", "turbulence")

@@ -11,7 +11,7 @@ import pytest
 _CODE = """
 import os
 before = dict(os.environ)
-import core.arrays
+import core.timeline.arrays
 import sys
 tasks = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
 print("numpy" in sys.modules, dict(os.environ) == before, tasks)

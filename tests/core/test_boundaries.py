@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from core.affect import Neighbour
+from core.engine.affect import Neighbour
+from core.engine.society import Society
+from core.engine.society.society import _NEIGHBOURS
+from core.engine.story import FAILING, Facts, tell
 from core.settings import Settings
-from core.society import Society
-from core.society.society import _NEIGHBOURS
-from core.story import FAILING, Facts, tell
 from core.timeline.keyframes import KeyFrames
 from core.timeline.snapshot import changed_bytes, split_state
 from core.timeline.timeline import Timeline
-from tests.core.receptor.acts import spell
+from tests.core.engine.receptor.acts import spell
 from tests.core.story_check import contradictions
 
 CALM = (0.0,) * 7

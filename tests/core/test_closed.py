@@ -136,7 +136,7 @@ def test_settings_are_declared_without_what_checks_them() -> None:
     code = (
         "import sys\n"
         "from core.settings.layers import resolve\n"
-        "import core.engine\n"
+        "import core.engine.engine\n"
         "resolve(())\n"
         "print('pydantic' in sys.modules)\n"
         "from core.settings.governor import GovernorSettings\n"

@@ -18,12 +18,12 @@ from bench import compiled
 from bench.trees import REAL
 from bench.workload import session
 from core.agents.registry import make_kit
+from core.engine.society import Society
 from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.report.checkup.machine import engine_compiled
 from core.settings import Settings
-from core.society import Society
 
 CORE = compiled.ROOT / "core"
 
@@ -94,13 +94,13 @@ def test_values_in_compiled_modules_take_their_options_from_a_base() -> None:
 
 @pytest.mark.plain
 def test_the_methods_that_are_written_into_a_class_stand_there(tmp_path: Path) -> None:
-    (tmp_path / "core" / "mind").mkdir(parents=True)
-    copy = tmp_path / "core" / "mind" / "clock.py"
-    copy.write_text((CORE / "mind" / "clock.py").read_text())
+    (tmp_path / "core" / "engine" / "mind").mkdir(parents=True)
+    copy = tmp_path / "core" / "engine" / "mind" / "clock.py"
+    copy.write_text((CORE / "engine" / "mind" / "clock.py").read_text())
     here = Path.cwd()
     os.chdir(tmp_path)
     try:
-        compiled.write_methods(Path("core/mind/clock.py"), compiled.resets({"core.mind.clock"}))
+        compiled.write_methods(Path("core/engine/mind/clock.py"), compiled.resets({"core.engine.mind.clock"}))
     finally:
         os.chdir(here)
     (clock,) = [

@@ -10,16 +10,16 @@ import pytest
 
 from bench.workload import session
 from core.agents.registry import make_kit
-from core.engine import Step
+from core.engine.engine import Step
+from core.engine.mind.stimulus import Stimulus
+from core.engine.response import Learned, learn
+from core.engine.response.learned import share_accepted
+from core.engine.society import Society
 from core.events import MAIN, Event, ToolUse
 from core.logs.finder import sessions
 from core.logs.session import read_session
-from core.mind.stimulus import Stimulus
-from core.response import Learned, learn
-from core.response.learned import share_accepted
 from core.settings import Settings
 from core.settings.layers import with_value
-from core.society import Society
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_sessions" / "logs"
 

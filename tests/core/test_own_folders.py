@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from platformdirs import user_cache_path, user_config_path, user_data_path
 
-from core.own_folders import own_folder
+from core.folders import own_folder
 
 
 @pytest.mark.parametrize("value", [None, "", " ", "/tmp/else where", "below/here", "~/mine"])  # noqa: S108

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from core.agents.registry import make_kit
-from core.engine import Step
+from core.engine.engine import Step
+from core.engine.percept import NEUTRAL
+from core.engine.society import Society
 from core.events import MAIN, Event
 from core.logs.finder import sessions
 from core.logs.session import read_session
-from core.percept import NEUTRAL
 from core.settings import Settings
 from core.settings.layers import with_value
-from core.society import Society
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "real_sessions"
 NAMED = (

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from bench.workload import session
-from core.engine import Engine
+from core.engine.engine import Engine
+from core.engine.reset import is_part, resetting, slots
 from core.events import Event
-from core.reset import is_part, resetting, slots
 from core.settings import Settings
 
 MEMOS = {"_listening", "_places", "_rows"}

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.affect import FIELDS, describe_entry
 from core.agents.registry import make_kit
-from core.engine import Engine
+from core.engine.affect import FIELDS, describe_entry
+from core.engine.engine import Engine
+from core.engine.society import Society
 from core.errors import StateError
 from core.events import AgentEnd, AgentStart, Event, Prompt, ToolUse
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.settings import Settings
-from core.society import Society
 from tests.core.strategies import START, events
 
 SETTINGS = Settings()

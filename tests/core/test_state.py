@@ -8,8 +8,7 @@ from typing import NamedTuple
 import cbor2
 import pytest
 
-from core.errors import StateError
-from core.state import (
+from core.engine.state import (
     Stateful,
     byte_queue,
     each,
@@ -27,6 +26,7 @@ from core.state import (
     tuple_queue,
     tupled,
 )
+from core.errors import StateError
 
 
 class Row(NamedTuple):

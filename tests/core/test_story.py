@@ -10,15 +10,15 @@ import pytest
 
 import sample_sessions
 from core.agents.registry import make_kit
-from core.engine import Engine
+from core.engine.engine import Engine
+from core.engine.governor.machine import STATES
+from core.engine.mind.cortical import PHASES, SEVERITY, Regime
+from core.engine.percept import AGENT_STATES, AgentState
+from core.engine.story import RULES, Facts, Story, tell
 from core.events import MAIN, Event
-from core.governor.machine import STATES
 from core.logs.finder import sessions
 from core.logs.session import read_session
-from core.mind.cortical import PHASES, SEVERITY, Regime
-from core.percept import AGENT_STATES, AgentState
 from core.settings import Settings
-from core.story import RULES, Facts, Story, tell
 from tests.core.story_check import contradictions
 
 LOGS = Path(sample_sessions.__file__).parent / "logs"

@@ -10,16 +10,16 @@ from typing import Any, ClassVar
 
 import pytest
 
+from core.engine.response import Notice
 from core.extension import Answer, Extension, Registry, ToolCall
-from core.intake.caller import call
-from core.intake.place import IntakeFolder
-from core.intake.server import IntakeServer
+from core.hooks.caller import call
+from core.hooks.place import IntakeFolder
+from core.hooks.server import IntakeServer
 from core.live.notices import Notifier, ShownNotice
-from core.response import Notice
 from core.settings import Settings
 from core.settings.layers import with_value
 from core.settings.response import NoticeSettings
-from tests.core.intake.calls import tool
+from tests.core.hooks.calls import tool
 from tests.tui.screen_app import Stage, recorded
 from tui.cli import main
 from tui.draw.line import Line

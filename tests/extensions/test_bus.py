@@ -9,17 +9,17 @@ from typing import ClassVar
 import pytest
 
 from bench.workload import session
-from core.agents.open_events.reader import write
+from core.agents.open_events import write
 from core.agents.registry import make_kit
+from core.engine.mind.fabric import MindEvent, Ticked
+from core.engine.society import Society
 from core.events import MAIN
 from core.extension import Extension
 from core.live.bus import Bus, BusEvent, Subscriber
 from core.live.driver import Driver
 from core.live.source import Followed
-from core.mind.fabric import MindEvent, Ticked
 from core.settings import Settings
 from core.settings.layers import with_value
-from core.society import Society
 from core.timeline.run_inputs import InitialStates
 from tui.cli import main
 

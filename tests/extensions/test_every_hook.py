@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import pytest
 
 from bench.workload import session
-from core.agents.open_events.reader import write
+from core.agents.open_events import write
 from core.agents.registry import make_kit
+from core.engine.response.rules import add_rules, built_in
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, Turn
 from core.extension import Extension, Registry, use
 from core.extension.hooks import ANSWERING, HOOKS
 from core.live.driver import Driver
 from core.live.source import Followed
-from core.response.rules import add_rules, built_in
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from core.timeline.checkpoints import Checkpoints

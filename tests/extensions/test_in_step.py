@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bench.workload import session
-from core.engine import Engine, Step
+from core.engine.engine import Engine, Step
+from core.engine.society import Society
 from core.events import Event, ToolUse
 from core.extension import Detection, ExtendedEngine, StepExtension
 from core.extension.use import StepRef
 from core.settings import Settings
-from core.society import Society
 from core.timeline import initial_state
 from core.timeline.cache import Cache
 from core.timeline.extension_proof import prove

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from core.errors import BrokenOffer
+from core.extension.offers import Offer, find_offers, in_folder, installed
+from core.extension.switches import Switches, in_use
 from core.extension.use import in_step, listening
-from core.installed.offers import BrokenOffer, Offer, find_offers, in_folder, installed
-from core.installed.switches import Switches, in_use
 from tui.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 import pytest
 
 from bench.workload import session
+from core.engine.mind.fabric import Ticked
+from core.engine.society import Society
 from core.events import Event
 from core.extension import Answer, Extension, Fault, Registry, ToolCall
 from core.extension.hooks import ANSWERING, HOOKS
 from core.extension.order import ordered
-from core.mind.fabric import Ticked
 from core.settings import Settings
-from core.society import Society
 
 CALL = ToolCall("s", "Bash", "shell_exec", "", "Bash ls")
 

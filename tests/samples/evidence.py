@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from core.affect.lineage import describe_entry
 from core.agents.registry import make_kit
-from core.engine import Step
+from core.engine.affect.lineage import describe_entry
+from core.engine.engine import Step
+from core.engine.society import Society, SocietyReading
 from core.events import Event
 from core.logs.finder import sessions
 from core.logs.reader import Kit
@@ -17,7 +18,6 @@ from core.report.gatherer import Gatherer
 from core.report.summary import Summary
 from core.settings import Settings
 from core.settings.layers import with_value
-from core.society import Society, SocietyReading
 from core.store.profile_files import PRESETS
 from core.store.profiles import read_profile
 from core.timeline.marks import Marks

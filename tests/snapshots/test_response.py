@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.tui.screen_app import Stage, recorded
-from tui.screens.response import ResponseScreen
+from tui.screens.model import ResponseScreen
 
 Snap = Callable[..., bool]
 

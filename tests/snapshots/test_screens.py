@@ -8,9 +8,8 @@ import pytest
 
 from tests.tui.screen_app import Stage, recorded
 from tui.screens.board import Board
-from tui.screens.governance import GovernanceScreen
 from tui.screens.help import HelpScreen
-from tui.screens.mind import MindScreen
+from tui.screens.model import AffectScreen, GovernorScreen, MindScreen
 from tui.screens.transcript import TranscriptScreen
 from tui.widgets.main.paths import PathTree
 
@@ -18,7 +17,8 @@ Compare = Callable[..., bool]
 SCREENS: dict[str, type[Board]] = {
     "transcript": TranscriptScreen,
     "mind": MindScreen,
-    "governance": GovernanceScreen,
+    "governor": GovernorScreen,
+    "affect": AffectScreen,
     "help": HelpScreen,
 }
 SIZES = {"80x24": (80, 24), "120x40": (120, 40), "200x60": (200, 60)}
@@ -37,7 +37,7 @@ def test_before_the_first_event(snap_compare: Compare, name: str) -> None:
     assert snap_compare(Stage(SCREENS[name]()), terminal_size=SIZES["80x24"])
 
 
-@pytest.mark.parametrize("name", ["mind", "governance"])
+@pytest.mark.parametrize("name", ["mind", "governor"])
 def test_a_card_alone(snap_compare: Compare, name: str) -> None:
     app = Stage(SCREENS[name](), recorded(), 420)
     assert snap_compare(app, press=["enter"], terminal_size=SIZES["80x24"])
@@ -46,7 +46,7 @@ def test_a_card_alone(snap_compare: Compare, name: str) -> None:
 def test_a_would_be_halt(snap_compare: Compare) -> None:
     strict = recorded(600, 3, "conservative")
     halt = next(mark for mark in strict.marks if mark.kind == "halt" and mark.agent == "main")
-    app = Stage(GovernanceScreen(), strict, halt.place + 1)
+    app = Stage(GovernorScreen(), strict, halt.place + 1)
     assert snap_compare(app, terminal_size=SIZES["120x40"])
 
 

@@ -12,7 +12,7 @@ import pytest
 from textual.pilot import Pilot
 
 from bench.workload import session
-from core.agents.open_events.reader import write
+from core.agents.open_events import write
 from core.events import Event
 from core.live.source import Target
 from core.settings import Settings

@@ -33,7 +33,7 @@ def read(app: NooscopeApp, count: int) -> bool:
     return (
         isinstance(screen, FleetScreen)
         and len(screen.rows) == count
-        and all(row.status.word != "reading" for row in screen.rows)
+        and all(not row.status.reading for row in screen.rows)
         and app.focused is not None
     )
 

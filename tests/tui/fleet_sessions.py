@@ -114,14 +114,14 @@ def begin(home: Path, project: str, number: int, ago: float, count: int = 30, ga
 
 STORIES = {
     "asks": "needs you",
-    "permits": "needs you?",
+    "permits": "may need you",
     "circles": "looping",
-    "tests": "waiting",
-    "hangs": "silent?",
-    "brims": "context full",
+    "tests": "idle",
+    "hangs": "may need you",
+    "brims": "working",
     "finished": "done",
-    "flows": "flowing",
-    "abandoned": "left",
+    "flows": "working",
+    "abandoned": "ended",
 }
 """What each project's session is to be called."""
 

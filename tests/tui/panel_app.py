@@ -8,11 +8,18 @@ from msgspec.structs import replace
 from textual.app import App, ComposeResult
 
 import themes
+from core.engine.mind.dreams import Dream
+from core.engine.mind.readings import SalienceReading
+from core.engine.percept import AXES, Axis
+from core.engine.receptor.readings import (
+    AxisReading,
+    Contribution,
+    GateReading,
+    HeldReading,
+    MetaReading,
+    Why,
+)
 from core.events import MAIN
-from core.mind.dreams import Dream
-from core.mind.readings import SalienceReading
-from core.percept import AXES, Axis
-from core.receptor.readings import AxisReading, Contribution, GateReading, HeldReading, MetaReading, Why
 from core.settings import Settings
 from core.timeline.recorded_marks import Mark
 from core.timeline.timeline import Timeline

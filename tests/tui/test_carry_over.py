@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from textual.message import Message
 
 from bench.workload import session
-from core.agents.open_events.reader import write
+from core.agents.open_events import write
 from core.agents.registry import make_kit
 from core.errors import UnreadableLog
 from core.events import Event, SessionStart

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from core.hosts.mirror import Ledger
-from core.live.fleet.hosts import HostRoster
+from core.extras.hosts.fleet import HostRoster
+from core.extras.hosts.mirror import Ledger
 from core.live.fleet.order import Order, listed
 from core.live.fleet.thread import once
 from core.settings import Settings
-from tests.core.hosts.servers import NatsServer
-from tests.core.hosts.test_mirror import Known, items
+from tests.core.extras.hosts.servers import NatsServer
+from tests.core.extras.hosts.test_mirror import Known, items
 from tests.tui import fleet_sessions as fleets
 from tests.tui.fleet_sessions import STORIES, tell
 from tui.cli import main
-from tui.widgets.fleet.fleet_columns import CellContext, session_line, table_layout
+from tui.widgets.fleet.fleet_table import CellContext, session_line, table_layout
 
 
 def test_every_story_stands_over_the_wire_as_it_does_at_home(

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from textual.pilot import Pilot
 from textual.widgets import Input, Label
 
-from core.intake.link import IntakeLink
-from core.intake.place import IntakeFolder
+from core.hooks.link import IntakeLink
+from core.hooks.place import IntakeFolder
 from core.live.fleet.roster import Roster
 from core.live.hook_signs import HookAsk, HookBoard, HookSigns, PermitQuestion, StatusFigures
 from core.live.source import Target
@@ -43,7 +43,7 @@ class Link(IntakeLink):
         self.board = HookBoard(self.board.version + 1, True, {session: HookSigns(**signs)})  # type: ignore[arg-type]
         self.show(self.board)
 
-    def decide(self, number: int, choice: str, reason: str = "") -> str:
+    def decide(self, number: int, choice: str, reason: str = "", *_: object) -> str:
         self.decided.append((number, choice, reason))
         return ""
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from core.agents.registry import AGENTS
+from core.agents.table import AGENTS
 from core.logs.discovery import find
 from tests.core.export.films import hostile
-from tests.core.telemetry import packing
+from tests.core.extras.telemetry import packing
 from tui.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -87,7 +87,7 @@ async def test_the_status_is_true_at_any_place_of_a_replay(home: Path, still: Se
             view = await shown(app, pilot, partial(_stands_at, place))
             assert view.status is not None
             words.append(view.status.word)
-        assert words == ["working", "needs you", "working", "working", "left"]
+        assert words == ["working", "needs you", "working", "working", "ended"]
 
 
 async def test_a_question_is_not_lost_where_the_playhead_is_held(home: Path, still: Settings) -> None:

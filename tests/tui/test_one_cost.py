@@ -10,7 +10,7 @@ import pytest
 
 from core.agents.registry import make_kit
 from core.events import Event
-from core.live.fleet import whole_cost
+from core.live.fleet import member as whole_cost
 from core.live.fleet.member import Member
 from core.live.fleet.roster import Roster
 from core.live.fleet.thread import once

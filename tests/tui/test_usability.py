@@ -16,7 +16,7 @@ from tui.feed.messages import OpenSession
 from tui.screens.main import MainScreen
 from tui.screens.tuning_bench.bench import Bench
 from tui.widgets.common.key_line import KeyLine
-from tui.widgets.main.path_rows import _title
+from tui.widgets.main.paths import _title
 from tui.widgets.transcript.document import Document
 
 Make = Callable[..., NooscopeApp]

@@ -8,11 +8,13 @@ import importlib
 import os
 import signal
 import sys
+import textwrap
 from collections.abc import Sequence
 from types import FrameType
 
 from core import __version__
 from core.errors import NooscopeError, UsageError
+from core.folders import close_to_others
 from tui import garbage
 from tui.cli import streams
 from tui.cli.command import CliCommand
@@ -24,70 +26,113 @@ INTERRUPTED = 130
 TERMINATED = 143
 
 COMMANDS = {
-    "watch": "follow a session live, on the screen or without one",
+    "watch": "follow a session live, on the screen or as lines of text",
     "replay": "play a saved session like a film",
-    "demo": "watch a sample session, with a line on what to notice",
-    "fleet": "show all sessions of this machine, who needs you first",
+    "demo": "watch a sample session with captions",
+    "fleet": "show all sessions on this machine, those that need you first",
     "sessions": "list the agents' sessions on this machine",
-    "search": "find words in all sessions",
-    "cost": "say what sessions cost, by day, project, model or agent",
+    "search": "search all sessions",
+    "cost": "show what sessions cost, by day, project, model or agent",
     "analyze": "run whole logs through the engine and report",
-    "export": "write a log as open events, a page, a film of text or a report",
-    "listen": "serve agents' hooks, and take telemetry and open events, on this machine",
-    "hooks": "put hooks into an agent's settings, take them out, or show how they stand",
-    "advice": "list what agents were told, and what came of it",
-    "permits": "show what waits for you and what was decided, approve or deny",
-    "statusline": "print one line on a session, for an agent's own screen",
-    "mcp": "let an agent ask how it stands",
+    "export": "write a session as open events, a web page, a terminal film or a report",
+    "listen": "answer the agents' hooks, and receive telemetry and open events",
+    "hooks": "install hooks in an agent's settings, remove them, or show their status",
+    "advice": "list the advice agents received and what happened next",
+    "permits": "list what is waiting for approval and what was decided; approve or deny",
+    "statusline": "print one line about a session, for an agent's own screen",
+    "mcp": "answer an agent's questions about its own session",
     "ship": "send this host's sessions to a NATS server, for a fleet over hosts",
-    "query": "ask a dataset that analyze wrote, in SQL or by a question's name",
-    "serve": "show the observatory in a browser",
-    "frame": "show a whole mind at one moment",
-    "events": "list what a mind did, as numbered events",
-    "diff": "show what differs between two moments",
-    "recap": "say what happened between two moments",
-    "why": "say why a session is stuck, from facts, with the events cited",
+    "query": "query a dataset that analyze wrote, in SQL or by a question's name",
+    "serve": "show nooscope in a browser",
+    "frame": "show the model's state at one moment",
+    "events": "list what the model did, as numbered events",
+    "diff": "compare two moments of a session",
+    "changes": "show the files a session changed, with their diff",
+    "compare": "compare two or more runs and show where they part",
+    "recap": "summarize what happened between two moments",
+    "why": "explain why a session is stuck, with the events that show it",
     "tree": "show the conversation's branches and whether the log was edited",
-    "trail": "show where you went in a session, and check the record",
+    "trail": "show where you went in a session, and verify the record",
     "bookmarks": "list, add and share bookmarks",
     "whatif": "show what would have fired with other settings",
     "sweep": "try one setting over its range, on many sessions",
-    "evaluate": "say what readings and alarms are worth on runs whose end is known",
+    "evaluate": "measure readings and alarms on runs whose outcome is known",
     "labels": "write the labels people gave to firings, as JSON",
-    "extensions": "list what is installed beside nooscope, explain it, switch it on or off",
-    "rules": "list the methods that respond to signals, or check a rule file",
+    "extensions": "list installed extensions, explain them, switch them on or off",
+    "rules": "list the rules that respond to signals, or check a rules file",
     "settings": "show every setting, its value and where it came from",
-    "doctor": "check terminal, agents, settings, folders and what is kept",
+    "doctor": "check terminal, agents, settings, folders and stored files",
     "completion": "print a completion script for bash, zsh or fish",
 }
+"""Every command by its own name."""
+
+GROUPS = {
+    "inspect": (
+        "look closely at one session",
+        ("frame", "why", "diff", "events", "tree", "trail", "bookmarks", "query"),
+    ),
+    "tune": (
+        "try other settings on recorded sessions",
+        ("whatif", "sweep", "evaluate", "labels", "rules", "extensions"),
+    ),
+    "hooks": (COMMANDS["hooks"], ("permits", "advice", "listen", "statusline", "mcp")),
+}
+"""Commands that are listed under another name: `nooscope inspect frame LOG` is `nooscope frame LOG`."""
+
+LISTED = {
+    "Watch": ("watch", "fleet", "replay", "demo"),
+    "Look back": ("sessions", "search", "recap", "analyze", "cost"),
+    "Understand": ("inspect", "tune"),
+    "Answer": ("hooks", "permits"),
+    "Share": ("export", "serve"),
+    "Set up": ("settings", "doctor"),
+}
+"""The commands in help, by what a person wants to do."""
 
 _ASKS_ABOUT_ITSELF = frozenset(("-h", "--help", "--version"))
 
-EXAMPLES = """\
+_EXAMPLES = """\
 examples:
-  nooscope                          the newest active session, live
-  nooscope replay LOG               a saved session, like a film
-  nooscope sessions                 what has been running here
-  nooscope analyze LOG              what went on in a session, and when
-  nooscope settings ambient         settings that have to do with the ambient baseline
+  nooscope                          follow the newest active session
+  nooscope replay LOG               play a saved session
+  nooscope inspect why LOG          why is it stuck?
+  nooscope tune whatif LOG --set receptor.ambient.offset.frustration=0.15
+  nooscope COMMAND --help           the options of one command
 """
+
+
+def _overview() -> str:
+    """All listed commands with one sentence each, in groups."""
+    lines = []
+    for title, names in LISTED.items():
+        lines.append(f"{title}:")
+        for name in names:
+            sentence = GROUPS[name][0] if name in GROUPS else COMMANDS[name]
+            lines += textwrap.wrap(sentence, 76, initial_indent=f"  {name:<10}", subsequent_indent=" " * 12)
+            if name in GROUPS:
+                below = " ".join(GROUPS[name][1])
+                lines += textwrap.wrap(below, 76, initial_indent=" " * 12, subsequent_indent=" " * 12)
+        lines.append("")
+    return "\n".join(lines)
 
 
 def build(command: str | None = None) -> argparse.ArgumentParser:
     """The parser: of the named command with its arguments, else of all commands without theirs."""
     parser = argparse.ArgumentParser(
         prog="nooscope",
+        usage="nooscope [COMMAND] [OPTIONS]",
         description="A terminal observatory for AI agents.",
-        epilog=EXAMPLES,
+        epilog=f"{_overview()}\n{_EXAMPLES}",
         formatter_class=_any_width,
     )
     parser.add_argument("--version", action="version", version=f"nooscope {__version__}")
-    subparsers = parser.add_subparsers(title="commands", prog="nooscope", dest="command", metavar="COMMAND")
+    subparsers = parser.add_subparsers(
+        prog="nooscope", dest="command", metavar="COMMAND", help=argparse.SUPPRESS
+    )
     for name in (command,) if command in COMMANDS else COMMANDS:
         sentence = COMMANDS[name]
         sub = subparsers.add_parser(
             name,
-            help=sentence,
             description=f"{sentence[:1].upper()}{sentence[1:]}.",
             formatter_class=_any_width,
         )
@@ -136,6 +181,8 @@ def _run(words: list[str]) -> int:
         code = INTERRUPTED
     except BrokenPipeError:
         code = 0
+    except MemoryError:
+        code = _say("not enough memory for this")
     except OSError as error:
         told = error
         name = f"{error.filename}: " if error.filename else ""
@@ -147,7 +194,26 @@ def _run(words: list[str]) -> int:
     return _say(f"cannot write the output: {left.strerror or left}")
 
 
+def _without_group(words: list[str]) -> list[str]:
+    """The words without the group's name; asks for a command if only a group is named."""
+    group, rest = words[0], words[1:]
+    if group not in GROUPS or (rest and rest[0] in GROUPS[group][1]):
+        return rest if group in GROUPS else words
+    if group in COMMANDS:
+        return words
+    _, names = GROUPS[group]
+    if rest and rest[0] not in ("-h", "--help"):
+        raise UsageError(f"unknown command '{group} {rest[0]}'; available: {', '.join(names)}")
+    print(f"usage: nooscope {group} COMMAND ...\n")
+    print("\n".join(f"  {name:<11} {COMMANDS[name]}" for name in names))
+    return []
+
+
 def _command(words: list[str]) -> int:
+    if words and words[0] in GROUPS:
+        words = _without_group(words)
+        if not words:
+            return 0
     if not words or (words[0].startswith("-") and not _ASKS_ABOUT_ITSELF & set(words)):
         words.insert(0, DEFAULT)
     parsed = build(words[0]).parse_args(words)
@@ -160,6 +226,7 @@ def _command(words: list[str]) -> int:
         del os.environ["HOME"]  # blank, it would stand for the root folder here and for the usual home there
     if os.path.expanduser("~") == "~":  # noqa: PTH111 it asks whether there is one
         raise NooscopeError("the home folder is unknown; set HOME")
+    close_to_others()
     command: CliCommand = importlib.import_module(f"tui.cli.commands.{parsed.command or DEFAULT}").COMMAND
     return command.run(parsed)
 

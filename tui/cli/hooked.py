@@ -36,9 +36,9 @@ def serving_hooks(settings: Settings, wanted: bool | None, project: Path | None 
     import time
 
     from core.errors import NooscopeError
-    from core.intake.place import default_place
-    from core.intake.server import IntakeServer
-    from core.intake.thread import IntakeThread
+    from core.hooks.place import default_place
+    from core.hooks.server import IntakeServer
+    from core.hooks.thread import IntakeThread
     from core.timeline.configured_start import configured_start
 
     try:
@@ -67,9 +67,9 @@ def own_installer() -> Installer:
 
 def hooks_section() -> Section:
     """For the doctor: each agent's hooks; those that nobody serves do nothing."""
-    from core.agents.hooks import HOOKS
-    from core.intake.caller import call
-    from core.intake.place import default_place
+    from core.hooks.agents import HOOKS
+    from core.hooks.caller import call
+    from core.hooks.place import default_place
     from core.report.checkup import Finding, Section
 
     installer = own_installer()

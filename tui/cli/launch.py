@@ -74,6 +74,7 @@ def show_session(
     *,
     live: bool,
     session: str = "",
+    newest: bool = False,
     at: str = "",
     project: Path | None = None,
     edits: Mapping[str, Any] | None = None,
@@ -86,14 +87,14 @@ def show_session(
     from core.live.source import Target
 
     if path is not None:
-        target = Target(path, live, session, at)
-        return run_app(target, settings, project=project, edits=edits, plain=plain, faults=faults)
+        given = Target(path, live, session, at, newest)
+        return run_app(given, settings, project=project, edits=edits, plain=plain, faults=faults)
     here = sessions_here(settings)
     if not here:
         return _show_sample(settings, project, faults)
     active = [found for found in here if found.active]
-    newest = Target(active[0].path, True, active[0].session) if active else None
-    return run_app(newest, settings, project=project, edits=edits, plain=plain, faults=faults)
+    target = Target(active[0].path, True, active[0].session, newest=True) if active else None
+    return run_app(target, settings, project=project, edits=edits, plain=plain, faults=faults)
 
 
 def run_app(
@@ -110,9 +111,9 @@ def run_app(
 
     `faults` of the settings are told on the screen.
     """
-    import core.arrays  # noqa: F401 before anything that imports numpy
-    from core.intake.link import IntakeLink
-    from core.intake.place import default_place
+    import core.timeline.arrays  # noqa: F401 before anything that imports numpy
+    from core.hooks.link import IntakeLink
+    from core.hooks.place import default_place
     from core.store.carry_over import CarryOverStore
     from core.timeline.cache import user_cache
     from core.timeline.configured_start import StartFiles

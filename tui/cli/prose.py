@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core.narrator.router import Told
+    from core.extras.narrator.router import Told
     from core.settings import Settings
 
 
@@ -23,7 +23,7 @@ def add_tier_option(parser: argparse.ArgumentParser) -> None:
 
 def prose_lines(told: Told) -> list[str]:
     """A line for each claim, and one on who told it."""
-    from core.narrator.templates import lines_of
+    from core.extras.narrator.templates import lines_of
     from core.report.formatting import plain
 
     kept = ", kept from before" if told.kept else ""
@@ -53,7 +53,7 @@ def say_where_it_goes(settings: Settings) -> None:
     """Say on standard error that a model is on, before anything is sent."""
     import sys
 
-    from core.narrator.router import status_lines
+    from core.extras.narrator.router import status_lines
     from core.store.model_spend import SpendStore
 
     if settings.narrator.on:

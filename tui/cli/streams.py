@@ -13,8 +13,8 @@ from typing import BinaryIO, TextIO
 from core.safe_text import safe
 
 _SPELLED = str.maketrans(
-    "█▉▊▋▌▇▆▅▓◆◉●▍▎▏▄▃▂▁▒░·○│├└┌┐┘┤┬┴┼╎─━┄—–…▲▽▼⚑✓✗→←≥≤±×’‘“”△↻■▣◌◇‖□↓",
-    "###########*...........|||||||||||-----~^vv!+x><><~x''\"\"?@##o*|-v",
+    "█▉▊▋▌▇▆▅▓◆◉●▍▎▏▄▃▂▁▒░·○│├└┌┐┘┤┬┴┼╎─━┄—–…▲▽▼⚑✓✗→←≥≤±×’‘“”△↻⊘■▣◌◇‖□↓",
+    "###########*...........|||||||||||-----~^vv!+x><><~x''\"\"?@0##o*|-v",
 )
 """One character for each, so that columns stay aligned."""
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rich.style import Style
 from textual.color import Color
 
-from core.percept import AXES
+from core.engine.percept import AXES
 
 
 class StyleRule(NamedTuple):

@@ -5,22 +5,27 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from textual.message import Message
 
+from core.agents.words import word_logs
 from core.errors import NooscopeError
 from core.events import MAIN, Event
 from core.live.driver import Driver
+from core.live.need_words import with_now
 from core.live.opening import keep_recording, open_recording
 from core.live.source import Source, Target
 from core.live.status import Limits, Open, Status, StatusFacts, status_of
 from core.live.status_facts import open_calls
 from core.logs.lag import UNKNOWN, is_late
 from core.logs.log_files import closed_at
+from core.logs.session import LogSession
 from core.report.formatting import plain
+from core.report.now import NowReader
+from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmarks
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.run_inputs import InitialStates
@@ -39,11 +44,9 @@ from tui.feed.messages import (
     SetBookmark,
     SteerPreviewed,
 )
-from tui.feed.pace import Pace
 from tui.feed.playhead import Playhead
 from tui.feed.view import View
 from tui.feed.viewpoint import Viewpoint
-from tui.feed.words import WordsAtPlayhead, status_with_need
 
 if TYPE_CHECKING:
     from core.extension.hooks import Extension
@@ -54,6 +57,101 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.store.labels import Labels
     from core.timeline.cache import Cache
+
+
+_STILL = 10
+"""Pictures in a row that only time asked for, after which they come half as often."""
+_LOADING_RATE = 8
+"""Pictures a second while a log is being read, so that most of the time goes into reading."""
+
+
+class Pace:
+    """Told what happens and what time it is; it has no clock."""
+
+    def __init__(self, settings: ScreenSettings) -> None:
+        self.settings = settings
+        self.due = self.urgent = True
+        """Something is to be shown; a person waits for it."""
+        self.busy = True
+        """Reading comes before drawing."""
+        self.still = 0
+        """Pictures in a row that only time asked for."""
+        self._drawn = 0.0
+
+    def ask(self) -> None:
+        """A person waits for the next picture."""
+        self.due = self.urgent = True
+
+    def rest(self) -> float:
+        """Time between two pictures while nothing happens; twice as long once that has lasted a while."""
+        return self.settings.idle * (1 if self.still < _STILL else 2)
+
+    def spacing(self) -> float:
+        """Least time between two pictures."""
+        rate = self.settings.rate
+        return 1.0 / (min(rate, _LOADING_RATE) if self.busy else rate)
+
+    def passed(self, now: float) -> bool:
+        """Whether the least time since the last picture has gone by."""
+        return now - self._drawn >= self.spacing()
+
+    def wait(self, now: float, *, playing: bool, live: bool) -> float | None:
+        """How long no picture will be to make; None for ever."""
+        if self.due or playing:
+            return max(0.0, self._drawn + self.spacing() - now)
+        return max(0.0, self._drawn + self.rest() - now) if live else None
+
+    def take(self, now: float, *, growing: bool) -> bool:
+        """Whether to make a picture now; if so it counts as made."""
+        waited = now - self._drawn
+        due = self.due or (growing and waited >= self.rest())
+        if not due or not (self.urgent or waited >= self.spacing()):
+            return False
+        self.still = 0 if self.due else self.still + 1
+        self.due = self.urgent = False
+        self._drawn = now
+        return True
+
+
+class WordsAtPlayhead:
+    """Knows whether words may be shown and whether a panel in sight shows them."""
+
+    def __init__(self) -> None:
+        self.wanted = ReadWords(shown=True, watched=False)
+        self._now = NowReader()
+
+    def put_into(
+        self, view: View, session: LogSession | None, events: Sequence[Event], held: tuple[Event, ...]
+    ) -> View:
+        """The view with its words, its title and the session's files."""
+        shown, reads = self.wanted.shown, self.wanted.shown and self.wanted.watched
+        logs = word_logs(session) if session is not None else ()
+        if reads:
+            self._now.allow(logs)
+        title = (view.subject.title or self._now.title(events)) if reads else ""
+        return replace(
+            view,
+            now=self._now.now(events, view.index, view.at, view.agent, held, words=reads),
+            words=shown,
+            logs=tuple(log.path for log in session.logs) if session is not None else (),
+            word_logs=logs,
+            subject=replace(view.subject, title=title),
+        )
+
+    def hide_in(self, status: Status) -> Status:
+        """The status without words where none may be shown."""
+        return status if self.wanted.shown else status.wordless()
+
+
+def status_with_need(view: View) -> Status | None:
+    """The status at the playhead with the words of what the person is needed for."""
+    status, now = view.status, view.now
+    if status is None or not view.words:
+        return status and status.wordless()
+    if status.need != "error" and not now.running:
+        return status
+    return with_now(status, now)
+
 
 _BATCH = 0.02
 """Seconds of reading between two looks at what is asked."""
@@ -209,10 +307,13 @@ class Feed:
             self._loaded(source)
         return driver
 
-    def _follow_recording(self, driver: Driver) -> None:
-        """Show the driver's recording; it is another one once the session's first event is there."""
-        if driver.timeline is not None and driver.timeline is not self._film.timeline:
-            self._film = self._film_of(driver.timeline, driver.source)
+    def _follow_recording(self, driver: Driver) -> bool:
+        """Show the driver's recording; it is another one once the session's first event is there, and when
+        an event came late. Whether it is another one."""
+        if driver.timeline is None or driver.timeline is self._film.timeline:
+            return False
+        self._film = self._film_of(driver.timeline, driver.source)
+        return True
 
     def _serve(self, source: Source) -> None:
         """Answer all that is asked; where nothing is to be done, wait for it."""
@@ -267,9 +368,11 @@ class Feed:
             self._open_shelf(source)
             return
         for event, _ in driver.events(_BATCH):
-            self._follow_recording(driver)
-            self._film.added(event)
-            self._head.grow(event.at)
+            if self._follow_recording(driver):
+                self._head.regrow(self._film.timeline.events)
+            else:
+                self._film.added(event)
+                self._head.grow(event.at)
             self._pace.due = True
             self._notice = ""
         for notice in driver.log_notices():
@@ -354,6 +457,8 @@ class Feed:
         self._pace.busy = self._late or self._head.loading
         edge = self._wall() if self._head.mode == "live" and loading is None and not self._late else None
         held = self._held if self._head.following and self._head.live and not self._late else ()
+        if source.session is not None:
+            self._film.allow(word_logs(source.session))
         view = self._film.view(self._head, self._viewpoint.agent, edge, self._waiting, held)
         worded = self._words.put_into(view, source.session, self._film.timeline.events, held)
         view = replace(

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
-from core.engine import Step
-from core.events import AgentEnd, AgentStart, Compaction, Event
+from msgspec.structs import replace
+
+from core.engine.engine import Frame, Step
+from core.engine.receptor.readings import Why
+from core.engine.society import Society, SocietyReading
+from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, SessionStart, Turn
 from core.live.source import Source, Target
-from core.live.status import Limits, Open
+from core.live.status import Limits, Open, StatusFacts
 from core.live.status_history import StatusHistory
 from core.logs.session import LogSession
 from core.report.agents import agent_names
@@ -18,10 +24,126 @@ from core.settings import Settings
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.opening import last_screen
 from core.timeline.timeline import Timeline
-from tui.feed.frames import Sights
 from tui.feed.playhead import Playhead
-from tui.feed.subject import Subjects, tokens_a_minute
 from tui.feed.view import Subject, View
+
+_KEPT = 64
+_BACK = 8
+"""Frames made on the way to one that lies a little before the last."""
+
+
+class Sight(NamedTuple):
+    """All that is to be read from the minds at one moment."""
+
+    frame: Frame
+    people: SocietyReading
+    why: Sequence[Why]
+    agents: tuple[str, ...]
+    facts: StatusFacts | None = None
+    """What its status follows from, open calls left out; not at the live edge, where the log tells more."""
+
+
+class Sights:
+    """What is to be seen of one recording."""
+
+    def __init__(self, timeline: Timeline, history: StatusHistory | None = None) -> None:
+        self.timeline = timeline
+        self._history = history or StatusHistory(timeline, timeline.settings.response.notices.final)
+        self._kept: dict[tuple[int, str], Sight] = {}
+        self._last = 0
+
+    def live(self, at: float, agent: str) -> Sight:
+        """At the live edge, decayed to a moment."""
+        return _sight(self.timeline.society, agent, at)
+
+    def at(self, index: int, agent: str, later: float = 0.0) -> Sight:
+        """After the first `index` events, and so many seconds more."""
+        if later > 0.0:
+            moment = self.timeline.time_of(index) + later
+            return self._sight(index, self.timeline.society_at(index), agent, moment)
+        kept = self._kept.get((index, agent))
+        if kept is None:
+            first = index
+            if 0 < self._last - index <= 4 * _BACK:
+                first = max(0, index - _BACK)
+            for place in range(first, index + 1):
+                kept = self._sight(place, self.timeline.society_at(place), agent)
+                self._keep(place, agent, kept)
+        self._last = index
+        assert kept is not None  # noqa: S101
+        return kept
+
+    def _keep(self, index: int, agent: str, sight: Sight) -> None:
+        if index == len(self.timeline):
+            return
+        self._kept[index, agent] = sight
+        while len(self._kept) > _KEPT:
+            del self._kept[next(iter(self._kept))]
+
+    def _sight(self, index: int, society: Society, agent: str, at: float | None = None) -> Sight:
+        return _sight(society, agent, at)._replace(facts=self._history.facts(index, society))
+
+
+def _sight(society: Society, agent: str, at: float | None) -> Sight:
+    who = agent if agent in society.agents else MAIN
+    receptor = society.engine(who).receptor
+    return Sight(
+        frame=society.frame(who, at),
+        people=society.read(),
+        why=receptor.explained(at),
+        agents=society.agents,
+    )
+
+
+_MOST = 4000
+"""Events looked back over at most."""
+
+
+class Subjects:
+    """The subject as it was after any event; only its changes are kept."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._places = [0]
+        self._known = [subject]
+
+    def add(self, count: int, event: Event) -> None:
+        """Take in the event that makes the recording `count` long."""
+        last = self._known[-1]
+        if isinstance(event, Turn) and event.model and event.agent == MAIN:
+            found = replace(last, model=event.model)
+        elif isinstance(event, SessionStart) and event.agent == MAIN:
+            found = replace(
+                last,
+                session=event.session or last.session,
+                tool=event.tool or last.tool,
+                project=event.project or last.project,
+                model=event.model or last.model,
+                synthetic_time=event.synthetic_time,
+                untold=event.untold,
+            )
+        else:
+            return
+        if found != last:
+            self._places.append(count)
+            self._known.append(found)
+
+    def at(self, index: int) -> Subject:
+        """The subject after the first `index` events; before any, what is known of it now."""
+        if index == 0 and len(self._known) > 1:
+            return self._known[1]
+        return self._known[bisect_right(self._places, index) - 1]
+
+
+def tokens_a_minute(events: Sequence[Event], index: int, at: float, stretch: float, agent: str) -> float:
+    """Tokens an agent newly sent and received in the `stretch` seconds before a moment, a minute."""
+    spent = 0
+    for place in range(index - 1, max(-1, index - 1 - _MOST), -1):
+        event = events[place]
+        if event.at < at - stretch:
+            break
+        if isinstance(event, Turn) and event.agent == agent:
+            spent += event.input_tokens + event.cache_write + event.output_tokens
+    return spent * 60.0 / stretch
 
 
 class Film:
@@ -44,6 +166,10 @@ class Film:
 
     def __len__(self) -> int:
         return len(self.timeline)
+
+    def allow(self, logs: Sequence[Path]) -> None:
+        """Let the last words of turns be read from these logs."""
+        self._history.endings.allow(logs)
 
     def add(self, event: Event) -> Step:
         """Record one event."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from core.live.fleet.row import FleetRow
     from core.live.hook_signs import HookBoard, PermitQuestion
     from core.report.cost import DaySpent
     from core.settings import Settings
@@ -106,6 +107,13 @@ class EditFile(Message):
 @dataclass(eq=False, repr=False)
 class ShowTranscript(Message):
     """Open the transcript, only what touched a path where one is named."""
+
+    path: str = ""
+
+
+@dataclass(eq=False, repr=False)
+class ShowChanges(Message):
+    """Ask for the changes of the session, with this file chosen."""
 
     path: str = ""
 
@@ -214,6 +222,17 @@ class DayReckoned(Message):
     """From a worker: what all agents cost today."""
 
     day: DaySpent
+
+
+@dataclass(eq=False, repr=False)
+class OthersSeen(Message):
+    """From a thread: all recent sessions as they stand now."""
+
+    rows: tuple[FleetRow, ...]
+    now: float
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, OthersSeen)
 
 
 @dataclass(eq=False, repr=False)

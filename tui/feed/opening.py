@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from core.extension.hooks import Extension
-    from core.intake.link import IntakeLink
+    from core.hooks.link import IntakeLink
     from core.live.notices import Notifier
     from core.live.source import Target
     from core.settings import Settings

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from core.events import Event
 from core.settings.timeline import PlaySettings
 from core.timeline.play import Player, Reel
 from tui.feed.view import Mode
@@ -52,6 +55,15 @@ class Playhead:
         self._reel.add(at)
         if self.following:
             self.index = self.total
+
+    def regrow(self, events: Iterable[Event]) -> None:
+        """The recording has another order: measure it anew, and stay at the same place."""
+        self._reel.clear()
+        for event in events:
+            self._reel.add(event.at)
+        if self.following:
+            self.index = self.total
+        self._place()
 
     def seek(self, to: int) -> None:
         """Go to a place; the end of a log that is followed is where it goes on."""

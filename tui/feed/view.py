@@ -8,19 +8,19 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from core.engine import Frame
+from core.engine.engine import Frame
+from core.engine.receptor.readings import Why
+from core.engine.society import SocietyReading
 from core.events import MAIN, Matter
 from core.extension.hooks import ExtensionStanding
 from core.live.bus import SubscriberReading
 from core.live.hook_signs import HookSigns
 from core.live.status import Status
 from core.logs.lag import is_late
-from core.receptor.readings import Why
 from core.report.compaction import Preserved
 from core.report.cost import DaySpent
 from core.report.now import Now
 from core.report.spending import Spent
-from core.society import SocietyReading
 
 Mode = Literal["live", "paused", "replay"]
 
@@ -79,6 +79,10 @@ class View(Struct, frozen=True):
     """Tokens a minute, lately."""
     status: Status | None = None
     """How the session stands at the moment shown."""
+    others: int = 0
+    """Other sessions that need the person."""
+    newer: str = ""
+    """A session that works in the same folder while this one rests: its agent and status."""
     edge: Status | None = None
     """How it stands now, where another moment is shown and it needs a person now."""
     hooks: HookSigns | None = None
@@ -101,6 +105,11 @@ class View(Struct, frozen=True):
     """Who reads the event bus."""
     narrator: bool = False
     """A model may be asked to put facts into prose."""
+
+    @property
+    def status_needs_you(self) -> bool:
+        """The session on the screen needs the person."""
+        return self.status is not None and self.status.needs_you
 
     @property
     def late(self) -> bool:

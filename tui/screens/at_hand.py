@@ -54,16 +54,20 @@ def open_in_editor(
 
 def show_pane(app: App[Any], agent: str, project: str) -> None:
     """Go to the pane of tmux in which a session's agent runs."""
-    if not tmux.is_inside(os.environ):
-        app.notify("nooscope does not run in tmux", severity="warning", markup=False)
-        return
     program = next((one.resume[0] for one in known_agents() if one.name == agent and one.resume), agent)
     try:
         pane = tmux.pane_of(tmux.panes(), project, program, os.environ.get("TMUX_PANE", ""))
-        if pane is not None:
-            tmux.go_to_pane(pane)
+        if pane is not None and (tmux.is_inside(os.environ) or tmux.show_elsewhere(pane)):
+            tmux.go_to_pane(pane) if tmux.is_inside(os.environ) else app.notify(
+                "shown in the terminal that has tmux open", markup=False
+            )
             return
-    except OSError as error:
-        app.notify(str(error), severity="warning", markup=False)
+        if pane is not None:
+            with app.suspend():
+                subprocess.call(["tmux", "attach-session", "-t", pane.id])
+            app.refresh()
+            return
+    except (OSError, SuspendNotSupported) as error:
+        app.notify(str(error) or "it cannot be shown here", severity="warning", markup=False)
         return
     app.notify(f"no pane of tmux runs in {project or 'an unknown folder'}", severity="warning", markup=False)

@@ -32,6 +32,7 @@ from core.timeline.branch import Branch, copied, dream, pre_steer
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line, wrapped
 from tui.screens.board import Board
+from tui.screens.model import ModelTab, TabLine
 from tui.widgets.common.entry_line import EntryLine
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.key_line import KeyLine
@@ -49,7 +50,7 @@ _SECTIONS = {
 _EMPTY = {"steer": "press s and write what you would say to the agent at the playhead"}
 
 
-class BranchScreen(Board):
+class BranchScreen(ModelTab):
     """What might have been, beside what was; nothing here changes the session."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = "board.tcss"
@@ -58,6 +59,7 @@ class BranchScreen(Board):
     BranchScreen #steer { display: none; height: 1; border: none; padding: 0 2; background: $panel; }
     BranchScreen.-typing #steer { display: block; }
     """
+    TAB = "branches"
     AUTO_FOCUS = "TextPage"
     HELP: ClassVar[str] = """\
 ## Branches
@@ -67,7 +69,6 @@ hashes is whole. Below it, settings that were applied while the session was watc
 foresaw and what then came. `s` tries a sentence of yours at the playhead before you say it, `d` dreams again.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("B", "leave", "back", show=False, id="branches.leave", tooltip="Back to where you were"),
         Binding("s", "steer", "try a word", id="branches.steer", tooltip="Try a sentence at the playhead"),
         Binding("d", "dream", "dream again", id="branches.dream", tooltip="Dream with another seed"),
     ]
@@ -82,6 +83,7 @@ foresaw and what then came. `s` tries a sentence of yours at the playhead before
     def compose(self) -> ComposeResult:
         yield StatusHeader().data_bind(Board.view)
         yield NowStrip().data_bind(Board.view)
+        yield TabLine(self.TAB)
         yield TextPage(id="page")
         yield EntryLine("a sentence to the agent", enter="try it", escape="close", id="steer")
         yield KeyLine()

@@ -45,7 +45,7 @@ Copilot CLI, OpenHands and others, in their usual places. Run one of them once, 
   nooscope demo           see a sample session\
 """
 
-_OF_ONE = "space,left,right,shift+left,shift+right,comma,full_stop,n,N,b,g,a,A,plus,minus,t,e,m,v"
+_OF_ONE = "space,left,right,shift+left,shift+right,comma,full_stop,n,N,b,g,a,A,plus,minus,t,e,m,c"
 """Keys that belong to the one session below this screen."""
 
 

@@ -19,10 +19,8 @@ from core.report.formatting import plain
 from core.settings.screen import ScreenSettings
 from tui.screens.board import Board
 from tui.screens.extensions import ExtensionsScreen
-from tui.screens.governance import GovernanceScreen
 from tui.screens.help_text import KeyRow, Topic, binding_names, help_lines, matching_topics, topic
-from tui.screens.mind import MindScreen
-from tui.screens.response import ResponseScreen
+from tui.screens.model import AffectScreen, GovernorScreen, MindScreen, ResponseScreen
 from tui.screens.transcript import TranscriptScreen
 from tui.widgets.common.entry_line import EntryLine
 from tui.widgets.common.key_line import KeyLine
@@ -34,9 +32,10 @@ from tui.widgets.transcript.passage import PassagePane
 
 _SCREENS: dict[str, tuple[type[Board], tuple[type[Panel], ...]]] = {
     "Transcript": (TranscriptScreen, (Document, PassagePane)),
-    "Mind": (MindScreen, MindScreen.CARDS),
-    "Governance": (GovernanceScreen, GovernanceScreen.CARDS),
-    "Response": (ResponseScreen, ResponseScreen.CARDS),
+    "Model: Mind": (MindScreen, MindScreen.CARDS),
+    "Model: Governor": (GovernorScreen, GovernorScreen.CARDS),
+    "Model: Affect": (AffectScreen, AffectScreen.CARDS),
+    "Model: Response": (ResponseScreen, ResponseScreen.CARDS),
     "Extensions": (ExtensionsScreen, (ExtensionCard,)),
 }
 

@@ -20,13 +20,12 @@ from textual.message import Message
 from textual.screen import Screen
 
 from core.agents.registry import known_agents
+from core.engine.receptor.readings import NodeReading
 from core.events import MAIN, ToolUse
 from core.logs.discovery import find
 from core.logs.found import Found
-from core.receptor.readings import NodeReading
 from core.report.event_words import OUTCOME_SIGNS, about, tool_of
 from core.report.formatting import age, clock, folder_name, plain
-from core.settings.layers import tunables
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
 from tui.feed.messages import OpenSession, ReturnTo, Seek, SelectAgent, ShowTranscript
@@ -66,17 +65,17 @@ def named_places(app: App[Any]) -> Iterator[tuple[str, str, Callable[[], object]
     for panel in app.screen_stack[0].query(Panel):
         if panel.TITLE:
             yield f"Panel: {panel.TITLE}", "on the main screen", partial(observatory.show_panel, panel)
-    for setting, each in tunables().items():
-        yield f"Setting: {setting}", each.sentence, partial(observatory.show_setting, setting)
 
 
 SCREEN_NAMES: dict[str, str] = {
     "transcript": "all that was asked, done and said, searchable",
     "agents": "sub-agents: task, status, last action, cost",
     "find": "words in all sessions",
-    "mind": "clock, cortical state, habituation, homeostasis, sleep, dreams, episodes",
-    "governance": "budgets, pressures, affect fields, quarantine, sub-agents",
-    "response": "candidates, memo, queue, what was told, outlook, facts, learned",
+    "mind": "model: clock, cortical state, habituation, homeostasis, sleep, dreams, episodes",
+    "governor": "model: budgets and pressures",
+    "affect": "model: affect fields, lineage, quarantine, sub-agents",
+    "response": "model: outlook, advice, memo, queue, facts",
+    "branches": "model: the conversation's branches, applied settings, message preview, dream",
     "recap": "what happened since you last looked",
     "tuning": "every setting, and what it would do",
     "extensions": "what is installed beside nooscope, its panels and its faults",
@@ -243,7 +242,7 @@ def app_commands(app: App[Any], screen: Screen[object]) -> Iterator[SystemComman
     """Every key that works on a screen, what has no key, and the agents of the session."""
     yield from _key_commands(screen)
     yield SystemCommand("Theme", "Change the colours", app.action_change_theme)
-    yield SystemCommand("Picture", "Save the screen as SVG", app.deliver_screenshot)
+    yield SystemCommand("Screenshot", "Save a picture of the screen (SVG)", app.deliver_screenshot)
     view = cast(_Observatory, app).view
     for name in () if view is None else view.agents:
         called = f"Show agent {names_of(view).get(name, plain(name, 24))}" if view else ""

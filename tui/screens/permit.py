@@ -11,8 +11,8 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Label
 
-from core.intake.link import IntakeLink
-from core.live.hook_signs import HookSigns, PermitQuestion
+from core.hooks.link import IntakeLink
+from core.live.hook_signs import AskedChoice, HookSigns, PermitQuestion
 from core.report.formatting import plain
 from tui.screens.fleet import FleetScreen
 from tui.widgets.common.leaving import Dialog
@@ -57,6 +57,30 @@ class ReasonScreen(Dialog[str | None]):
         self.dismiss(message.value.strip())
 
 
+class OptionScreen(ReasonScreen):
+    """A line for the answer to one question of the agent: the number of an option, or own words."""
+
+    def __init__(self, question: PermitQuestion, choice: AskedChoice) -> None:
+        super().__init__(question)
+        self._choice = choice
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = "Answer its question"
+            yield Label(Content(plain(self._choice.question, 300)))
+            for place, option in enumerate(self._choice.options, 1):
+                yield Label(Content(plain(f"{place}  {option}", 200)))
+            yield Input(placeholder="the number of an option, or your own words", max_length=500)
+            yield Label("Enter answers, Esc leaves it waiting")
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        value = message.value.strip()
+        options = self._choice.options
+        place = int(value) - 1 if value.isdecimal() else -1
+        if value:
+            self.dismiss(options[place] if 0 <= place < len(options) else value)
+
+
 def oldest_question(signs: HookSigns | None) -> PermitQuestion | None:
     """The question of a session that is to be answered first; those that came too late go last."""
     waits = () if signs is None else signs.questions
@@ -75,8 +99,23 @@ def answer_permit(
         app.notify(f"no call of this session waits for your permit{more}", markup=False)
     elif choice == "deny":
         app.push_screen(ReasonScreen(question), partial(_denied, app, link, question))
+    elif question.choices:
+        _ask_options(app, link, question, ())
     else:
         _send(app, link, question, choice, "")
+
+
+def _ask_options(app: App[Any], link: IntakeLink, question: PermitQuestion, answers: tuple[str, ...]) -> None:
+    """Ask for the answers to a question one by one, then send them together."""
+    if len(answers) == len(question.choices):
+        _send(app, link, question, "once", "", answers)
+        return
+
+    def took(answer: str | None) -> None:
+        if answer is not None:
+            _ask_options(app, link, question, (*answers, answer))
+
+    app.push_screen(OptionScreen(question, question.choices[len(answers)]), took)
 
 
 def _denied(app: App[Any], link: IntakeLink, question: PermitQuestion, reason: str | None) -> None:
@@ -84,11 +123,20 @@ def _denied(app: App[Any], link: IntakeLink, question: PermitQuestion, reason: s
         _send(app, link, question, "deny", reason)
 
 
-def _send(app: App[Any], link: IntakeLink, question: PermitQuestion, choice: str, reason: str) -> None:
+def _send(
+    app: App[Any],
+    link: IntakeLink,
+    question: PermitQuestion,
+    choice: str,
+    reason: str,
+    answers: tuple[str, ...] = (),
+) -> None:
     """From a thread, for it waits for another program; what came of it is said."""
 
+    where = "fleet" if isinstance(app.screen, FleetScreen) else "main screen"
+
     def work() -> None:
-        fault = link.decide(question.number, choice, reason)
+        fault = link.decide(question.number, choice, reason, where, answers)
         app.call_from_thread(
             app.notify,
             fault or plain(question.what, 200),

@@ -11,6 +11,7 @@ from textual.worker import get_current_worker
 
 from core.agents.words import WordReader
 from core.report.formatting import count, plain, span
+from core.report.outcome import OutcomeReader
 from core.report.story import SessionStory, story
 from core.settings import Settings
 from core.settings.screen import ScreenSettings
@@ -24,7 +25,7 @@ from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.text_page import TextPage
 
 if TYPE_CHECKING:
-    from core.narrator.router import Told
+    from core.extras.narrator.router import Told
 
 _TITLES = (
     ("asked", "What was asked"),
@@ -98,8 +99,8 @@ class RecapScreen(Board):
         page.border_subtitle = "asking a model" if self._all_settings.narrator.on else "putting it into prose"
 
         def work() -> None:
-            from core.narrator.router import Router
-            from core.narrator.telling import tell_recap, tell_why
+            from core.extras.narrator.router import Router
+            from core.extras.narrator.telling import tell_recap, tell_why
 
             router = Router(self._all_settings)
             told = [("What happened", tell_recap(router, timeline, start, stop))]
@@ -140,14 +141,17 @@ class RecapScreen(Board):
 
         def work() -> None:
             told = story(events[since:], start, reader.words)
+            outcome = OutcomeReader(reader)
+            outcome.feed(events)
+            came = outcome.at(len(events)).lines()
             if not get_current_worker().is_cancelled:
-                self.app.call_from_thread(self._show, told, len(events) == since)
+                self.app.call_from_thread(self._show, told, len(events) == since, came)
 
         self.run_worker(work, name="recap", group="recap", thread=True, exclusive=True)
 
-    def _show(self, told: SessionStory, nothing: bool) -> None:
+    def _show(self, told: SessionStory, nothing: bool, came: list[str]) -> None:
         if self.is_attached and (self.view is None or self.view.words):
-            self.query_one(TextPage).show(lambda width: _page(told, nothing, width))
+            self.query_one(TextPage).show(lambda width: _page(told, nothing, came, width))
 
 
 def _prose_page(told: list[tuple[str, Told]], width: int) -> list[Line]:
@@ -167,13 +171,16 @@ def _prose_page(told: list[tuple[str, Told]], width: int) -> list[Line]:
     return lines
 
 
-def _page(told: SessionStory, nothing: bool, width: int) -> list[Line]:
+def _page(told: SessionStory, nothing: bool, came: list[str], width: int) -> list[Line]:
     if nothing:
         return [[("nothing happened since", "quiet")]]
     lines: list[Line] = []
-    for name, title in _TITLES:
-        lines += [[(title, "strong")]]
-        for answer in getattr(told, name):
+    for title, answers in [
+        *((title, getattr(told, name)) for name, title in _TITLES),
+        ("What came of it", came),
+    ]:
+        lines += [[(title, "strong")]] if answers else []
+        for answer in answers:
             lines += [[("  " + line, "plain")] for line in wrapped(answer, max(8, width - 2))]
         lines.append([])
     return lines

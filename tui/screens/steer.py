@@ -10,10 +10,10 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Label
 
-from core.intake.link import IntakeLink
+from core.engine.response.advice import sentence
+from core.hooks.link import IntakeLink
 from core.live.hook_signs import HookSigns
 from core.report.formatting import plain
-from core.response.advice import sentence
 from core.settings import Settings
 from tui.feed.messages import PreviewSteer
 from tui.widgets.common.leaving import Dialog

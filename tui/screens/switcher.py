@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 _SCREENS = {
     "transcript": ("tui.screens.transcript", "TranscriptScreen"),
+    "changes": ("tui.screens.changes", "ChangesScreen"),
     "agents": ("tui.screens.agents", "AgentsScreen"),
-    "mind": ("tui.screens.mind", "MindScreen"),
-    "governance": ("tui.screens.governance", "GovernanceScreen"),
+    "mind": ("tui.screens.model", "MindScreen"),
+    "governor": ("tui.screens.model", "GovernorScreen"),
+    "affect": ("tui.screens.model", "AffectScreen"),
+    "response": ("tui.screens.model", "ResponseScreen"),
     "recap": ("tui.screens.recap", "RecapScreen"),
     "branches": ("tui.screens.branches", "BranchScreen"),
-    "response": ("tui.screens.response", "ResponseScreen"),
     "tuning": ("tui.screens.tuning", "TuningScreen"),
     "extensions": ("tui.screens.extensions", "ExtensionsScreen"),
     "help": ("tui.screens.help", "HelpScreen"),

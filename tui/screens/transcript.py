@@ -18,7 +18,7 @@ from core.events import Event, ToolUse
 from core.report.formatting import plain
 from core.report.transcript import ALL, TranscriptFilter
 from core.settings.screen import ScreenSettings
-from tui.feed.messages import EditFile
+from tui.feed.messages import EditFile, ShowChanges
 from tui.feed.view import View
 from tui.screens.board import Board
 from tui.widgets.common.agent_names import names_of
@@ -58,6 +58,9 @@ class TranscriptScreen(Board):
             show=False,
             id="transcript.edit",
             tooltip="Open this entry's file in your editor",
+        ),
+        Binding(
+            "c", "changes", "changes", id="transcript.changes", tooltip="The history of this entry's file"
         ),
         Binding("e", "leave", "back", show=False, id="transcript.leave", tooltip="Back to where you were"),
     ]
@@ -165,6 +168,12 @@ class TranscriptScreen(Board):
                 self._only(name, values[name])
             else:
                 self.notify(f"this entry has no {name}", severity="warning", markup=False)
+
+    def action_changes(self) -> None:
+        """Show what the session did to the file of the entry under the bar."""
+        place = self.query_one(Document).place
+        path = _path(self.recording.events[place]) if self.recording is not None and place >= 0 else ""
+        self.post_message(ShowChanges(path))
 
     def action_edit(self) -> None:
         """Open the file of the entry under the bar."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from core.agents.advice import said_event
-from core.agents.calls import AnsweredCalls, Calls
+from core.agents.calls import AnsweredCalls, Calls, Result
 from core.agents.claude_code.answers import OpenAnswers, is_final
 from core.agents.claude_code.helpers import Fork, is_helper
 from core.agents.claude_code.lines import (
@@ -16,30 +16,197 @@ from core.agents.claude_code.lines import (
     ClaudeLine,
     Message,
     Queued,
+    ToolDetails,
     decode_line,
     read_part,
     salvage_line,
     token_count,
 )
-from core.agents.claude_code.links import ClaudeCodeLinks
-from core.agents.claude_code.order import HeldLines, Placed
 from core.agents.claude_code.relevance import matters, passes, told_by_us
-from core.agents.claude_code.results import STARTERS, read_result
-from core.agents.claude_code.sniff import sniff
 from core.agents.claude_code.subagents import Delegations, KnownAgents, sub_agent_files
-from core.agents.claude_code.texts import is_goodbye, is_prompt, user_words
-from core.agents.claude_code.titles import claude_title
-from core.agents.fingerprint import fingerprint
+from core.agents.claude_code.texts import block_text, is_goodbye, is_prompt, result_text, user_words
 from core.agents.log_clock import FAR, ClockState, LogClock
-from core.agents.loose import is_secret, kept
+from core.agents.loose import is_secret, kept, text
+from core.agents.outcomes import exit_code
 from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import ClosedTurns, failed_turn, retried_turn
+from core.engine.fingerprint import fingerprint
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
-from core.logs.envelope import FAULTS
-from core.logs.format import Format
+from core.logs.envelope import FAULTS, Envelope, RecordMessage, as_text, is_true
+from core.logs.event_redaction import one_line
+from core.logs.format import Format, Sample
 from core.logs.glued import glued
+from core.logs.links import LONGEST_LABEL, Link, LinkKind, LinkReader, Rank
 from core.logs.reader import PausingReader
+from core.logs.records import Record
 from core.logs.times import seconds
+from core.logs.titles import Title
+
+STARTERS = frozenset(("Task", "Agent"))
+"""Tools that start a sub-agent."""
+_make = tuple.__new__
+"""Builds a named tuple without its Python-level constructor: one is made for every result."""
+_TOLD = frozenset(("Grep", "Glob", "TaskOutput", "AgentOutputTool", "BashOutput", "WebFetch"))
+
+
+def read_result(line: ClaudeLine, block: Block, tool: str) -> tuple[Result, ToolDetails | None]:
+    """How a call of this tool ended, and what the line tells beside it."""
+    text = result_text(block)
+    failed = block.is_error is True
+    told: ToolDetails | None = None
+    empty: bool | None = None
+    running = False
+    code = exit_code(text) if failed else None
+    if tool in _TOLD or tool in STARTERS:
+        told = _as_told(line)
+        if told is not None:
+            empty, running, code = _judge(tool, told, code)
+    elif failed and not text:
+        text = block_text(line.tool_use_result)
+    size = None
+    if not text and isinstance(block.content, list) and block.content:
+        size = sum(len(memoryview(piece.source)) for piece in block.content)
+        empty = False
+    return _make(Result, (text, failed, code, False, False, empty, running, None, size)), told
+
+
+def _as_told(line: ClaudeLine) -> ToolDetails | None:
+    told = read_part(line.tool_use_result, ToolDetails)
+    return told if isinstance(told, ToolDetails) else None
+
+
+def _judge(tool: str, told: ToolDetails, code: int | None) -> tuple[bool | None, bool, int | None]:
+    """Whether it found nothing, whether it still runs, and its exit code."""
+    if tool == "Grep" or tool == "Glob":
+        if told.mode == "count" and told.num_matches is not None:
+            return told.num_matches == 0, False, code
+        if told.num_files is not None and told.mode != "content":
+            return told.num_files == 0, False, code
+    task = read_part(told.task, BackgroundTask)
+    if isinstance(task, BackgroundTask):
+        return None, task.status == "running", code if task.exit_code is None else task.exit_code
+    return None, False, code
+
+
+class ClaudeCodeLinks(LinkReader):
+    """Lines name their parents; a compaction its logical one; bookkeeping has no id."""
+
+    def follow(self, told: Envelope, record: Record) -> Link:
+        """The link of one line."""
+        name = as_text(told.uuid)
+        if not name:
+            found = self.aside(record, "label" if as_text(told.leaf_uuid) else "entry")
+            words = as_text(told.summary, LONGEST_LABEL * 8)
+            return (
+                found._replace(label=one_line(words, LONGEST_LABEL), labels=as_text(told.leaf_uuid))
+                if words
+                else found
+            )
+        parent = as_text(told.parent_uuid) or as_text(told.logical_parent_uuid) or None
+        message = RecordMessage.read(told.message)
+        kind, rank = self._kind(told, message)
+        return self.link(record, name, parent, kind, rank, message, is_true(told.is_sidechain))
+
+    def _kind(self, told: Envelope, message: RecordMessage) -> tuple[LinkKind, Rank]:
+        match as_text(told.type):
+            case "assistant":
+                return "answer", "main"
+            case "user":
+                if message.has_results:
+                    return "result", "beside"
+                if is_true(told.is_compact_summary):
+                    return "summary", "main"
+                return ("system", "beside") if is_true(told.is_meta) else ("prompt", "main")
+            case "system":
+                compacted = as_text(told.subtype) == "compact_boundary"
+                return ("compaction", "main") if compacted else ("system", "beside")
+            case "progress":
+                return "progress", "aside"
+            case "attachment":
+                return "system", "beside"
+        return "entry", "aside"
+
+
+STRETCH = 64
+"""Lines for which one that came too early is kept."""
+
+
+class Placed(NamedTuple):
+    """A line with its place and time."""
+
+    line: ClaudeLine
+    at: float
+    where: Where
+    number: int
+    block: Block | None = None
+    """The result in it that waits, where only that does."""
+
+
+class HeldLines:
+    """Keeps what came too early, by the id it waits for, for a bounded stretch of lines."""
+
+    __slots__ = ("_due", "_ids", "held")
+
+    def __init__(self) -> None:
+        self.held: dict[str, list[Placed]] = {}
+        """What is kept, by the id it waits for."""
+        self._due: dict[str, int] = {}
+        self._ids: set[str] = set()
+
+    def hold(self, wanted: str, placed: Placed, taken: int) -> None:
+        """Keep a line until what it waits for comes; so many were taken in before it."""
+        self.held.setdefault(wanted, []).append(placed)
+        self._due.setdefault(wanted, taken + STRETCH)
+        if placed.block is None and placed.line.uuid:
+            self._ids.add(placed.line.uuid)
+
+    def holds(self, line_id: str) -> bool:
+        """Whether a line is itself being kept."""
+        return line_id in self._ids
+
+    def take(self, came: str) -> list[Placed]:
+        """What waited for this."""
+        found = self.held.pop(came, [])
+        if found:
+            del self._due[came]
+            self._ids.difference_update(placed.line.uuid or "" for placed in found)
+        return found
+
+    def overdue(self, taken: int | None) -> list[Placed]:
+        """What has waited long enough once so many lines were taken in; all of it where none will come."""
+        late = [name for name, due in self._due.items() if taken is None or due < taken]
+        return [placed for name in late for placed in self.take(name)]
+
+
+_ASIDE = (("file-history-snapshot", "snapshot"), ("summary", "leafUuid"), ("queue-operation", "sessionId"))
+"""Kinds of lines that may come first, and a field only Claude Code's have."""
+
+
+def sniff(sample: Sample) -> int:
+    """How surely a log is Claude Code's."""
+    best = 0
+    for record in sample.records:
+        if record.get("type") in ("user", "assistant", "system", "progress") and "sessionId" in record:
+            return 100 if "parentUuid" in record and "isSidechain" in record else 80
+        for kind, field in _ASIDE:
+            if record.get("type") == kind and field in record:
+                best = 60
+    return best
+
+
+_KEYS = {
+    "custom-title": ("customTitle", 3),
+    "ai-title": ("aiTitle", 2),
+    "summary": ("summary", 1),
+    "last-prompt": ("lastPrompt", 0),
+}
+
+
+def claude_title(line: dict[str, Any]) -> Title | None:
+    """The person's own title, the model's, that of a branch, or what was asked last."""
+    key, rank = _KEYS.get(text(line.get("type")), ("", 0))
+    said = text(line.get(key)) if key else ""
+    return Title(rank, said) if said else None
 
 
 class _Paused(NamedTuple):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from collections import OrderedDict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,11 +15,11 @@ from core.agents.calls import Calls
 from core.agents.claude_code.helpers import is_helper
 from core.agents.claude_code.lines import ClaudeLine, ToolDetails
 from core.agents.claude_code.texts import user_words
-from core.agents.fingerprint import fingerprint
+from core.engine.fingerprint import fingerprint
 from core.events import AgentEnd, AgentStart, Event, Outcome, ToolUse, Where
 from core.logs.envelope import FAULTS
 from core.logs.format import Companion
-from core.logs.log_files import is_folder, open_log
+from core.logs.log_files import is_folder, is_there, open_log
 
 _NOTE = re.compile(r"<task-id>([^<\s]{1,100})</task-id>(?:.*?<status>([a-z_]{1,30})</status>)?", re.DOTALL)
 _ENDS: dict[str, Outcome] = {
@@ -261,10 +263,64 @@ def sub_agent_files(path: Path) -> list[Companion]:
     folder = path.with_name(path.name.partition(".jsonl")[0])
     for file in sorted(folder.rglob("agent-*.jsonl*")) if is_folder(folder) else []:
         found.setdefault(_agent_of(file), file)
-    for file in sorted(path.parent.glob("agent-*.jsonl")):
-        if file != path and _agent_of(file) not in found and _session_of(file) == folder.name:
-            found[_agent_of(file)] = file
+    for file in _logs_beside(path.parent).of(path.parent, folder.name):
+        if file != path:
+            found.setdefault(_agent_of(file), file)
     return [Companion(agent, file, is_helper(agent)) for agent, file in found.items()]
+
+
+_TICK = 0.1
+"""Seconds within which a folder may change twice and show one time."""
+_FOLDERS = 64
+_NAMELESS = 100
+"""Folders remembered, and logs in one that name no session yet and are looked at again."""
+
+
+class LogsBeside:
+    """The logs of sub-agents in one folder, by the sessions that they name.
+
+    The folder is listed again only when it changed, and each log is opened once: there may be thousands.
+    """
+
+    __slots__ = ("_nameless", "_sessions", "_settled", "_stamp", "_told")
+
+    def __init__(self) -> None:
+        self._stamp = (0, 0)
+        self._settled = False
+        """Nothing can have come since it was listed without another time of the folder."""
+        self._told: set[Path] = set()
+        self._sessions: dict[str, list[Path]] = {}
+        self._nameless: list[Path] = []
+
+    def of(self, folder: Path, session: str) -> list[Path]:
+        """Those of one session, by name."""
+        try:
+            status = folder.stat()
+        except OSError:
+            return []
+        stamp = (status.st_ino, status.st_mtime_ns)
+        again = self._nameless[-_NAMELESS:]
+        if stamp != self._stamp or not self._settled:
+            self._stamp, self._settled = stamp, time.time() - status.st_mtime > _TICK
+            again = [file for file in folder.glob("agent-*.jsonl") if file not in self._told]
+            self._nameless = again
+        for file in again:
+            if name := _session_of(file):
+                self._told.add(file)
+                self._sessions.setdefault(name, []).append(file)
+        self._nameless = [file for file in self._nameless if file not in self._told]
+        return sorted(file for file in self._sessions.get(session, ()) if is_there(file))
+
+
+_beside: OrderedDict[Path, LogsBeside] = OrderedDict()
+
+
+def _logs_beside(folder: Path) -> LogsBeside:
+    known = _beside.pop(folder, None) or LogsBeside()
+    _beside[folder] = known
+    if len(_beside) > _FOLDERS:
+        _beside.popitem(last=False)
+    return known
 
 
 def _agent_of(file: Path) -> str:

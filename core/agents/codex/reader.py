@@ -2,27 +2,232 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import msgspec
 
 from core.agents.advice import is_advice, said_event
 from core.agents.calls import Result
-from core.agents.codex.cells import sort_cell
-from core.agents.codex.children import ChildThreads
 from core.agents.codex.facts import end_fact, item_fact
-from core.agents.codex.items import called_item, pictured
-from core.agents.codex.prompts import Prompts, added_folder
 from core.agents.codex.results import read_output
 from core.agents.codex.threads import Meta, Replay, read_meta, thread_files, thread_folders
-from core.agents.codex.titles import codex_title
 from core.agents.codex.turns import Turns, TurnState
-from core.agents.loose import STEP, LooseReader, is_secret, items, kept, table, text, words
-from core.agents.normalizer import Sorted
+from core.agents.loose import STEP, LooseReader, decode, is_secret, items, kept, table, text, words
+from core.agents.normalizer import Normalizer, Sorted
 from core.agents.reader import AgentKit
-from core.events import MAIN, Compaction, Event
+from core.engine.fingerprint import fingerprint, shape
+from core.events import MAIN, Action, AgentEnd, AgentStart, Compaction, Event, Outcome, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
+from core.logs.titles import Title, asked_of_codex
+
+_ENDED = frozenset(("completed", "errored", "failed", "shutdown", "interrupted"))
+_FAILED = frozenset(("errored", "failed"))
+
+
+class ChildThreads:
+    """Each child begins once and ends once, however often the log tells it."""
+
+    def __init__(self, agent: str) -> None:
+        self._agent = agent
+        self.states: dict[str, str] = {}
+        """Of each child begun, `running` or how it ended."""
+        self._closing: dict[str, str] = {}
+        """Which child a call is about to close."""
+
+    @property
+    def closing(self) -> bool:
+        """Whether a call that closes a child waits for its answer."""
+        return bool(self._closing)
+
+    def closes(self, call: str, arguments: Any) -> None:
+        """A call is made that closes a child."""
+        given = table(arguments)
+        self._closing[call] = text(given.get("id")) or text(given.get("target"))
+
+    def answered(self, call: str, tool: str, output: Any, well: bool, at: float, where: Where) -> list[Event]:
+        """What the answer to a delegating call tells."""
+        told = table(decode(words(output).encode("utf-8", "surrogatepass")))
+        if tool == "spawn_agent" and well:
+            return self.start(text(told.get("agent_id")) or text(told.get("thread_id")), "", at, where)
+        if tool in ("wait_agent", "wait"):
+            ends: list[Event] = []
+            for child, status in table(told.get("status")).items():
+                state = next(iter(status), "") if isinstance(status, dict) else text(status)
+                ends += self.end(child, state, at, where)
+            return ends
+        if tool == "close_agent":
+            return self.end(self._closing.pop(call, ""), "completed" if well else "", at, where)
+        return []
+
+    def activity(self, item: dict[str, Any], at: float, where: Where) -> list[Event]:
+        """What newer logs tell of a child at once: that it started, and that it came to its end."""
+        child, kind = text(item.get("agent_thread_id")), text(item.get("kind"))
+        if kind == "started":
+            return self.start(child, text(item.get("agent_path")).rpartition("/")[2], at, where)
+        return self.end(child, kind, at, where)
+
+    def start(self, child: str, role: str, at: float, where: Where) -> list[Event]:
+        """A child begins."""
+        if not child or child in self.states:
+            return []
+        self.states[child] = "running"
+        return [AgentStart(at=at, agent=self._agent, where=where, child=child, role=role)]
+
+    def end(self, child: str, state: str, at: float, where: Where) -> list[Event]:
+        """A child is in a state, which may be its end."""
+        if self.states.get(child) != "running" or state not in _ENDED:
+            return []
+        self.states[child] = state
+        outcome: Outcome = "failure" if state in _FAILED else "success"
+        return [AgentEnd(at=at, agent=self._agent, where=where, child=child, outcome=outcome)]
+
+
+_LONGEST = 32_768
+_CALL = re.compile(r"\btools\.([A-Za-z_]\w*)\s*\(")
+_COMMAND = re.compile(
+    r"""\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""", re.DOTALL
+)
+_PATH = re.compile(r"""\b(?:path|file_path)["']?\s*:\s*["'`]([^"'`\n]{1,400})["'`]""")
+_RANK: dict[Action, int] = {
+    "shell_exec": 8,
+    "delegation": 7,
+    "file_edit": 6,
+    "memory_write": 5,
+    "search": 4,
+    "file_read": 3,
+    "memory_read": 2,
+    "other": 1,
+    "plan": 0,
+}
+
+
+def sort_cell(normalizer: Normalizer, framework: str, tool: str, script: str) -> Sorted:
+    """Sort a script by the tools it calls; one that calls none is a command."""
+    whole = Sorted(
+        "shell_exec", call=normalizer.sort(framework, tool, script).call, shape=shape(script[:4096])
+    )
+    text = script[:_LONGEST]
+    calls = list(_CALL.finditer(text))
+    best: Sorted | None = None
+    for at, call in enumerate(calls):
+        end = calls[at + 1].start() if at + 1 < len(calls) else len(text)
+        found = normalizer.sort(
+            framework, call.group(1), _arguments(call.group(1), text, text[call.end() : end])
+        )
+        if best is None or _RANK[found.action] > _RANK[best.action]:
+            best = found
+    if best is None:
+        return whole._replace(program=tool)
+    return best._replace(call=whole.call, shape=whole.shape)
+
+
+def _arguments(tool: str, script: str, given: str) -> object:
+    """The arguments of one call, as far as they stand in the script as plain text."""
+    if tool == "apply_patch":
+        return _escaped(script) if "*** " in script else {}
+    command = _COMMAND.search(given)
+    if command:
+        return {"command": _unquoted(command.group(1))}
+    path = _PATH.search(given)
+    return {"path": path.group(1)} if path else {}
+
+
+def _unquoted(text: str) -> str:
+    if text.startswith('"'):
+        found = decode(text.encode("utf-8", "surrogatepass"))
+        if isinstance(found, str):
+            return found
+    return _escaped(text[1:-1])
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\n", "\n").replace("\\'", "'").replace('\\"', '"')
+
+
+_ADDED = (
+    "<environment_context>",
+    "<user_instructions>",
+    "<ENVIRONMENT",
+    "# AGENTS.md instructions",
+    "<turn_aborted>",
+)
+"""What the program says in the person's name."""
+_PICTURED = "[image]"
+"""What a prompt without words is taken for."""
+_FOLDER = re.compile(r"(?:<cwd>|Current working directory: )([^<\n]{1,1000})")
+
+
+class Prompts:
+    """Let each prompt of a thread through once."""
+
+    __slots__ = ("last",)
+
+    def __init__(self) -> None:
+        self.last: tuple[str, int] = ("", 0)
+        """The sign by which the last prompt was told, and a fingerprint of its words."""
+
+    def take(self, sign: str, told: str, *, pictured: bool = False) -> str:
+        """What the person says; blank where it is not theirs, or told by another sign right before.
+
+        `pictured` says that images come with it.
+        """
+        if is_added(told):
+            return ""
+        said = asked_of_codex(told)
+        if not said.strip():
+            said = _PICTURED if pictured else ""
+        if not said:
+            return ""
+        known = fingerprint(said)
+        repeated = self.last[1] == known and self.last[0] != sign
+        self.last = ("", 0) if repeated else (sign, known)
+        return "" if repeated else said
+
+
+def is_added(told: str) -> bool:
+    """Whether the program put a text into the person's mouth."""
+    return told.lstrip().startswith(_ADDED)
+
+
+def added_folder(told: str) -> str:
+    """The folder that such a text names; blank where it names none."""
+    found = _FOLDER.search(told[:4000]) if is_added(told) else None
+    return found[1] if found else ""
+
+
+def called_item(item: dict[str, Any]) -> tuple[str, str, Any]:
+    """The id, tool and arguments of a call."""
+    kind = text(item.get("type"))
+    call = text(item.get("call_id")) or text(item.get("id"))
+    if kind == "local_shell_call":
+        return call, kind, {"command": table(item.get("action")).get("command")}
+    if kind == "custom_tool_call":
+        return call, text(item.get("name")), item.get("input")
+    if kind == "tool_search_call":
+        return call, kind, item.get("arguments")
+    tool = text(item.get("name"))
+    space = text(item.get("namespace"))
+    given = item.get("arguments")
+    if isinstance(given, str):
+        decoded = decode(given.encode("utf-8", "surrogatepass"))
+        given = given if decoded is None else decoded
+    return call, f"{space}{tool}" if space.endswith("__") else tool, given
+
+
+def pictured(told: dict[str, Any]) -> bool:
+    """Whether a prompt holds images, in the words of any era."""
+    parts = [text(table(part).get("type")) for part in items(told.get("content"))]
+    return bool(told.get("images") or told.get("local_images")) or any("image" in part for part in parts)
+
+
+def codex_title(line: dict[str, Any]) -> Title | None:
+    """The thread's name, as it was given or changed."""
+    payload = table(line.get("payload"))
+    said = text(payload.get("thread_name")) or text(line.get("thread_name"))
+    return Title(3, said) if said else None
+
 
 _CELLS = frozenset(("exec",))
 _ALONE = frozenset(("web_search_call", "image_generation_call"))

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from core.agents.fingerprint import fingerprint
 from core.agents.lexicon import joined_words
 from core.agents.loose import table, text, whole_number
 from core.agents.reader import AgentKit
 from core.agents.usage import ENDED, WORDLESS, failed_turn
+from core.engine.fingerprint import fingerprint
 from core.events import Turn, Where
 
 _PHASES = {"final_answer": ENDED, "commentary": "commentary"}

@@ -20,6 +20,8 @@ _REFUSED = re.compile(
     r"rejected permission|execution aborted|user dismissed|permission denied by user", re.IGNORECASE
 )
 _TIMED_OUT = re.compile(r"terminated command after exceeding timeout")
+_REPLACED = "REDACTED"
+"""What a redactor writes in place of ids that look like secrets."""
 _ROLE = re.compile(r"@([\w.-]{1,60}) subagent")
 
 
@@ -96,10 +98,15 @@ class OpenCodeReader(LooseReader):
 
     def _export(self, record: dict[str, Any], out: list[Event]) -> None:
         self._session(self.table(record.get("info"), "info"), out)
+        seen: set[str] = set()
         for place, message in self.placed(record["messages"], "messages"):
-            self._message(self.table(message.get("info"), "message"), out)
+            info = self.table(message.get("info"), "message")
+            name = _own_id(info.get("id"), f"message-{place}", seen)
+            self._message({**info, "id": name}, out)
             for number, part in self.placed(message.get("parts"), "parts"):
-                self._part(part, self.here(f"/messages/{place}/parts/{number}"), out)
+                own = _own_id(part.get("id"), f"part-{place}/{number}", seen)
+                where = self.here(f"/messages/{place}/parts/{number}")
+                self._part({**part, "id": own, "messageID": name}, where, out)
 
     def _session(self, info: dict[str, Any], out: list[Event]) -> None:
         name = text(info.get("id"))
@@ -285,6 +292,15 @@ class OpenCodeReader(LooseReader):
         return self.moment(
             own.get("end"), own.get("start"), part.get("created"), told.get("completed"), told.get("created")
         )
+
+
+def _own_id(given: Any, place: str, seen: set[str]) -> str:
+    """An id that no other entry of an export has: a redactor may have put one word in place of many."""
+    name = text(given)
+    if not name or name in seen or name == _REPLACED:
+        return place
+    seen.add(name)
+    return name
 
 
 def _result(tool: str, state: dict[str, Any]) -> Result:

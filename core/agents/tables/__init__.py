@@ -66,8 +66,7 @@ def read_tables(*extra: Path) -> Tables:
 @cache
 def _our_tables() -> Tables:
     tables = Tables({}, {section: dict.fromkeys(names, ()) for section, names in _SECTIONS.items()})
-    tools = sorted(OURS.parent.glob("*/tools.toml"))
-    _lay_over(tables, (*tools, OURS / "shell.toml", OURS / "outcomes.toml"))
+    _lay_over(tables, (OURS / name for name in ("tools.toml", "shell.toml", "outcomes.toml")))
     return tables
 
 

@@ -2,27 +2,342 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections import deque
+from collections.abc import Callable
+from copy import copy
+from pathlib import Path, PurePath
 
 from msgspec.structs import replace
 
+from core.agents.words import NOTHING, WordReader, Words, first_line, word_logs
+from core.engine.engine import Step
+from core.engine.percept import AXES
+from core.engine.society import Society
 from core.errors import UnreadableLog
-from core.events import MAIN
+from core.events import MAIN, Event, Prompt, SessionStart, ToolUse, Turn
+from core.live.driver import Driver
 from core.live.fleet.kept_rows import KeptRow, KeptRows
-from core.live.fleet.model import SessionModel, cut
-from core.live.fleet.row import FleetRow
-from core.live.fleet.whole_cost import WholeCost
-from core.live.status import Limits, StatusFacts, status_of
+from core.live.fleet.row import BUCKETS, FleetRow
+from core.live.source import Followed
+from core.live.status import Limits, Status, StatusFacts, status_of
+from core.live.status_facts import StatusTracker
 from core.logs.diagnostics import Diagnostics
 from core.logs.finder import Finder
 from core.logs.found import Found
+from core.logs.lines import is_packed
+from core.logs.log_files import open_log
 from core.logs.reader import Kit
 from core.logs.records import Log
-from core.logs.session import LogSession
+from core.logs.session import LogSession, identities, identity
+from core.report.cost import Charge, CostReader, SessionCost, charge_of
+from core.report.event_words import OUTCOME_SIGNS, about, kind_of, outcome_of, tool_of
+from core.report.formatting import last_words, plain
+from core.report.log_tree import LogTree, SessionName, session_name
+from core.report.outcome import OutcomeReader
+from core.report.sums import Sum, added, total
 from core.settings import Settings
-from core.timeline.run_inputs import InitialStates
+from core.store.reading_cache import reading_cache
+from core.timeline.run_inputs import InitialStates, RunInputs
+
+_FRUSTRATION, _FLOW = AXES.index("frustration"), AXES.index("flow")
+_TURNS = 2000
+"""Turns remembered at most for the tokens of the last minutes."""
+_MINUTES = 1600
+"""Minutes in which something was charged that are remembered: a little more than a day."""
+_FADED = 10.0
+"""Seconds after which a quiet agent's axes are read again."""
+_PIECE = 65_536
+
+
+class SessionModel:
+    """One session from some place of its logs on."""
+
+    def __init__(
+        self,
+        session: LogSession | Path,
+        kit: Kit,
+        initial_states: InitialStates,
+        inputs: RunInputs,
+        changed: float,
+    ) -> None:
+        settings = initial_states.settings
+        self.kit = kit
+        self.driver = Driver(Followed(session, kit, settings), initial_states, inputs=inputs, changed=changed)
+        self.curve: deque[tuple[int, float]] = deque(maxlen=BUCKETS)
+        self.project = self.tool = self.model = ""
+        self.last: Event | None = None
+        self._shown: Event | None = None
+        """The last one that is more than the end of a turn, which says nothing of its own."""
+        self.fresh = True
+        """Something came since `facts` were last taken."""
+        self._part = settings.screen.fleet.span / BUCKETS
+        self._stretch = settings.screen.burn
+        self._spent: deque[tuple[float, int]] = deque(maxlen=_TURNS)
+        self._axes = (0.0, 0.0)
+        self._axes_at = 0.0
+        self._cost = Sum()
+        self._charges: deque[Charge] = deque(maxlen=_MINUTES)
+        copied = session.copied if isinstance(session, LogSession) else ()
+        self._told = identities(copied, kit, settings.ingest.lines) if copied else set()
+        """Turns of the sessions it was forked from, which are charged there."""
+        self._last_call: ToolUse | None = None
+        self._calls = 0
+        self.failures = 0
+        self.outcome = OutcomeReader(changes=False)
+
+    @property
+    def behind(self) -> bool:
+        """There is more to be read at once."""
+        return self.driver.source.behind
+
+    @property
+    def society(self) -> Society:
+        """The minds as the last event left them."""
+        return self.driver.society
+
+    @property
+    def tracker(self) -> StatusTracker:
+        """How its last turn closed, and since when it is in trouble."""
+        return self.driver.tracker
+
+    def advance(self, most: int) -> None:
+        """Take in what came, at most so many events."""
+        before = self.driver.changed
+        for event, step in self.driver.poll(most):
+            if not self.driver.is_retaken(event):
+                self._take(event, step)
+            self.fresh = True
+        if self.driver.log_notices() or self.driver.changed > before:
+            self.fresh = True
+
+    def _take(self, event: Event, step: Step) -> None:
+        number = int(event.at // self._part)
+        frustration = step.percept.axes[_FRUSTRATION]
+        curve = self.curve
+        if curve and curve[-1][0] >= number:
+            if frustration > curve[-1][1]:
+                curve[-1] = (curve[-1][0], frustration)
+        else:
+            curve.append((number, frustration))
+        if isinstance(event, Turn):
+            self._spent.append((event.at, event.input_tokens + event.cache_write + event.output_tokens))
+            self._charge(event)
+            if event.model and event.agent == MAIN:
+                self.model = event.model
+        elif isinstance(event, SessionStart) and event.agent == MAIN:
+            self.project, self.tool = event.project or self.project, event.tool or self.tool
+            self.model = event.model or self.model
+        elif isinstance(event, ToolUse):
+            self._calls += 1
+            self.failures += event.outcome == "failure"
+            self._last_call = event
+        self.outcome.add(event)
+        self.last = event
+        if not (isinstance(event, Turn) and event.only_ends and event.stop != "error"):
+            self._shown = event
+
+    def _charge(self, turn: Turn) -> None:
+        if self._told and identity(turn) in self._told:
+            return
+        charge = charge_of(turn)
+        self._cost.add(charge)
+        last = self._charges[-1] if self._charges else None
+        if last is not None and last.minute == charge.minute and last.sub == charge.sub:
+            last.add(charge)
+        else:
+            self._charges.append(charge)
+
+    @property
+    def calls(self) -> int:
+        """Calls so far, those without a result among them."""
+        return self._calls + sum([type(one) is ToolUse for one in self.driver.begun()])
+
+    def cost(self) -> tuple[Sum, tuple[Charge, ...]]:
+        """What all turns cost, the one that is still being written among them; and by minute, lately."""
+        begun = [charge_of(event) for event in self.driver.held() if isinstance(event, Turn)]
+        charges = (*(copy(charge) for charge in self._charges), *begun)
+        return total((self._cost, added(begun))), charges
+
+    def facts(self, heard: float) -> StatusFacts:
+        """What is known now."""
+        self.fresh = False
+        return self.driver.facts(heard)
+
+    def worded(self, status: Status) -> Status:
+        """A status with the words of what the person is needed for."""
+        words = self.driver.need_words(status)
+        return replace(status, words=words) if words else status
+
+    def axes(self, now: float) -> tuple[float, float]:
+        """Frustration and flow of the main agent: as its last event left them, faded once it is quiet."""
+        step = self.driver.last_main
+        if step is None:
+            return 0.0, 0.0
+        percept = step.percept
+        if now - percept.at < _FADED or self.tracker.synthetic:
+            return percept.axes[_FRUSTRATION], percept.axes[_FLOW]
+        if not self._axes_at <= now < self._axes_at + _FADED or self._axes_at < percept.at:
+            values = self.society.engine(MAIN).receptor.read(now).axes
+            self._axes = values[_FRUSTRATION].value, values[_FLOW].value
+            self._axes_at = now
+        return self._axes
+
+    @property
+    def mood(self) -> tuple[str, str]:
+        """State and pattern of the main agent."""
+        step = self.driver.last_main
+        if step is None:
+            return "", ""
+        return self.society.engine(MAIN).story(step).state, step.percept.pattern
+
+    def burn(self, now: float) -> float:
+        """Tokens a minute, all agents together."""
+        edge = (self.tracker.last if self.tracker.synthetic else now) - self._stretch
+        while self._spent and self._spent[0][0] < edge:
+            self._spent.popleft()
+        return sum(tokens for _, tokens in self._spent) * 60.0 / self._stretch
+
+    def _words_of(self, event: Event) -> Words:
+        """The words of an event, read from the session's own logs where they are near."""
+        session = self.driver.source.session
+        if session is None or not _is_near(event):
+            return NOTHING
+        return WordReader(word_logs(session)).words(event)
+
+    def last_words(self) -> tuple[str, str]:
+        """The last event in a few words, and the sign of its outcome."""
+        event = self._shown
+        if event is None:
+            return "", ""
+        if isinstance(event, Prompt) and event.interrupt:
+            return "you stopped it", ""
+        read = self._words_of(event)
+        if isinstance(event, Turn) and not read.said and self._last_call is not None:
+            event = self._last_call
+            read = self._words_of(event)
+        if isinstance(event, Turn | Prompt) and read.said:
+            who = "said" if isinstance(event, Turn) else "asked"
+            return plain(f"{who} “{last_words(read.said) if who == 'said' else first_line(read.said)}”"), ""
+        words, path = about(event)
+        outcome = outcome_of(event)
+        name = tool_of(event) if isinstance(event, ToolUse) else kind_of(event)
+        said = first_line(read.command)
+        said = said.replace(f"{self.project}/", "") if self.project else said
+        shown = " ".join(part for part in (name, said or f"{words} {PurePath(path).name}".strip()) if part)
+        return plain(shown, 120), OUTCOME_SIGNS.get(outcome, ("", ""))[0]
+
+
+def _is_near(event: Event) -> bool:
+    """Whether an event's words are one line of a log away."""
+    place = event.where
+    if isinstance(event, ToolUse):
+        place = event.called or place
+    elif isinstance(event, Turn):
+        place = event.said or place
+    return place is not None and not place.entry
+
+
+def cut(session: LogSession, most: int, size: Callable[[Path], int]) -> tuple[LogSession, bool]:
+    """The same session with only the end of its long logs, from a line's beginning; whether any was cut."""
+    logs = tuple(_end_of(log, most, size) for log in session.logs)
+    return session._replace(logs=logs), logs != session.logs
+
+
+def _end_of(log: Log, most: int, size: Callable[[Path], int]) -> Log:
+    whole = size(log.path)
+    if whole <= most or not log.whole or log.format.style != "lines" or is_packed(log.path):
+        return log
+    try:
+        with open_log(log.path) as stream:
+            place = stream.seek(whole - most)
+            while piece := stream.read(_PIECE):
+                found = piece.find(b"\n")
+                if found >= 0:
+                    return log._replace(start=place + found + 1)
+                place += len(piece)
+    except OSError:
+        pass
+    return log
+
 
 _MB = 1_000_000
+_DAY = 1600
+"""Minutes of charges a row carries."""
+
+
+class WholeCost:
+    """Reads a log for its cost alone, a piece at a time, in the same way as every other sum."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._made: SessionCost | None = None
+        self._made_of = (0, 0.0)
+        """Size and change of the logs that this is the cost of."""
+        self._of = (0, 0.0)
+        """Size and change of the logs when they were last looked at."""
+        self._name: SessionName | None = None
+        self._tree: LogTree | None = None
+        self._reader: CostReader | None = None
+
+    def due(self, found: Found) -> bool:
+        """Whether there is something to look through."""
+        if self._reader is not None:
+            return True
+        return self._of != (found.size, found.modified) and found.size <= self._most
+
+    @property
+    def _most(self) -> float:
+        return self._settings.screen.fleet.whole * _MB
+
+    def leave(self, found: Found) -> None:
+        """Be content with what is known until the log changes."""
+        self._of, self._reader = (found.size, found.modified), None
+
+    def work(self, session: LogSession, found: Found, most: int) -> None:
+        """Look through at most so many events; at once done where it is known from before."""
+        if self._reader is None:
+            self.leave(found)
+            self._tree = LogTree(self._settings, reading_cache(self._settings))
+            self._name = session_name(session)
+            known = self._tree.kept("cost", self._name, SessionCost)
+            if known is not None:
+                self._made, self._made_of = known, self._of
+                return
+            self._reader = CostReader(session, self._settings)
+        if self._reader.advance(most):
+            if self._tree is not None and self._name is not None:
+                self._tree.keep("cost", self._name, self._reader.made)
+            self._made, self._made_of, self._reader = self._reader.made, self._of, None
+
+    def told(self, row: FleetRow, found: Found) -> FleetRow:
+        """The same row with the figures of the whole log, as far as they are known."""
+        made = self._made
+        if made is None or not row.partial:
+            return row
+        whole = made.sum
+        return replace(
+            self._measured(row, made, found),
+            dollars=whole.dollars,
+            priced=whole.priced,
+            unpriced=whole.unpriced,
+            charges=tuple(made.charges[-_DAY:]) if made.dated else (),
+            calls=made.calls,
+            failures=made.failures,
+            uncounted=self._made_of != (found.size, found.modified),
+        )
+
+    def _measured(self, row: FleetRow, made: SessionCost, found: Found) -> FleetRow:
+        """The row's context against where its agent was seen to compact before the end that was read."""
+        point = made.compaction_point
+        if not 0 < point < row.compaction_point:
+            return row
+        known = self._made_of == (found.size, found.modified)
+        context = min(1.0, row.context_tokens / point)
+        facts = replace(row.facts, context=context, turns_left=made.turns_left if known else None)
+        return replace(row, facts=facts, compaction_point=point)
+
+
+_MEMBER_MB = 1_000_000
 _REDRAWN = 5.0
 """Seconds after which a quiet session's figures are read again."""
 
@@ -168,7 +483,7 @@ class Member:
         if session is None:
             self._model = self._make(found.path)
             return self._model
-        end, self._cut = cut(session, round(settings.screen.fleet.tail * _MB), _size)
+        end, self._cut = cut(session, round(settings.screen.fleet.tail * _MEMBER_MB), _size)
         if found.active:
             self.heard = found.last
         if self._cut:
@@ -179,7 +494,7 @@ class Member:
     def _fill_active(self) -> None:
         """Read the whole log behind its end, once somebody works there."""
         found = self.found
-        if found.active and found.size <= self._settings.screen.fleet.whole * _MB:
+        if found.active and found.size <= self._settings.screen.fleet.whole * _MEMBER_MB:
             session = self._session()
             self._whole = None if session is None else self._make(session)
 
@@ -254,6 +569,7 @@ class Member:
             halt=governor.halt,
             figures=engine.receptor.facts.read(),
             outlook=engine.response.outlook(),
+            outcome=model.outcome.short(),
             burn=model.burn(now),
             burnt=self.heard + self._settings.screen.burn,
             last=last,

@@ -116,6 +116,6 @@ class Census(NamedTuple):
 
 def census(rows: Sequence[FleetRow]) -> Census:
     """Count them."""
-    levels = [row.status.level for row in rows if row.status.word != "new"]
+    levels = [row.status.level for row in rows if row.facts.events or row.status.level != 1]
     new = len(rows) - len(levels)
     return Census(levels.count(3), levels.count(2), levels.count(1), levels.count(0), new)

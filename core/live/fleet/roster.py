@@ -78,7 +78,14 @@ class Roster:
         return list(dict.fromkeys(root for _, root in roots(self._agents, self._environment, self._home)))
 
     def look(self) -> None:
-        """Search the disk; whoever is new, or changed since, is due."""
+        """Search the disk; whoever is new, or changed since, is due. A fault leaves everyone as they were."""
+        self.lacking = False
+        try:
+            self._look()
+        except Exception as fault:  # noqa: BLE001 those who are known must still be seen
+            self.unread = (*self.unread[:20], _cannot("search for sessions", fault))
+
+    def _look(self) -> None:
         now = self.wall()
         fleet = self.settings.screen.fleet
         found_now = self._find(now)
@@ -106,7 +113,6 @@ class Roster:
             older = (one for one in found_now if f"{one.path}\n{one.session}" not in members)
             limits = Limits.of(self.settings)
             self._older = tuple(unread_row(one, now, limits) for one in islice(older, _OLDER))
-        self.lacking = False
 
     def _copies(self, new: Iterable[Found]) -> dict[Path, tuple[Log, ...]]:
         """The older logs that new ones repeat, because they were forked or resumed from them."""
@@ -179,11 +185,19 @@ class Roster:
         return False
 
     def _let_work(self, member: Member) -> None:
-        """A session that cannot be followed is said to be so, and costs the others nothing."""
+        """Read on in one session; a fault becomes its status and costs the others nothing."""
         try:
             member.work(_SLICE)
         except Exception as fault:  # noqa: BLE001 the rest of the fleet must still be seen
-            member.give_up(f"nooscope cannot follow it ({type(fault).__name__}: {fault})")
+            member.give_up(_cannot("follow it", fault))
+
+    def _row(self, member: Member, now: float) -> FleetRow:
+        """Return the row of one session; a fault becomes its status and costs the others nothing."""
+        try:
+            return member.row(now)
+        except Exception as fault:  # noqa: BLE001 the rest of the fleet must still be seen
+            member.give_up(_cannot("follow it", fault))
+            return member.row(now)
 
     def _let_fill(self, member: Member) -> None:
         try:
@@ -205,14 +219,18 @@ class Roster:
         for place, member in enumerate(awake):
             at_rest = now - member.changed > active
             if at_rest or place >= self.settings.screen.fleet.awake:
-                member.row(now)
+                self._row(member, now)
                 if at_rest:
                     member.keep()
                 member.rest()
 
     def rows(self, now: float) -> tuple[FleetRow, ...]:
         """Everyone, the newest first."""
-        return (*(member.row(now) for member in self._members.values()), *self._older)
+        return (*(self._row(member, now) for member in self._members.values()), *self._older)
+
+
+def _cannot(deed: str, fault: Exception) -> str:
+    return f"nooscope cannot {deed} ({type(fault).__name__}: {str(fault)[:200]})"
 
 
 def _is_blank(reason: str) -> bool:

@@ -8,13 +8,13 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from core.engine.receptor.readings import FactsReading
+from core.engine.response.outlook import OutlookReading
 from core.live.hook_signs import HookSigns
 from core.live.status import Limits, Open, Status, StatusFacts, status_of
 from core.logs.redaction import redact
-from core.receptor.readings import FactsReading
 from core.report.cost import Charge
 from core.report.formatting import folder_name, plain
-from core.response.outlook import OutlookReading
 
 BUCKETS = 20
 """Parts of the small curve."""
@@ -51,6 +51,8 @@ class FleetRow(Struct, frozen=True):
     """Plain figures of what the main agent did."""
     outlook: OutlookReading | None = None
     """Whether it goes worse or better than usual."""
+    outcome: str = ""
+    """Pull request, commits and last tests, in a few words."""
     last: str = ""
     """The last event in words."""
     last_sign: str = ""
@@ -80,7 +82,7 @@ class FleetRow(Struct, frozen=True):
     def at(self, now: float, limits: Limits) -> FleetRow:
         """The same session at another moment."""
         stands = status_of(self.facts, now, limits)
-        if stands.need and stands.need == self.status.need:
+        if stands.need and stands.need == self.status.need and not stands.words:
             stands = replace(stands, words=self.status.words)
         burn = self.burn if now <= self.burnt else 0.0
         return replace(self, status=stands, burn=burn)
@@ -144,6 +146,8 @@ def row_json(row: FleetRow, now: float) -> dict[str, Any]:
         "path": str(row.path),
         "model": row.model,
         "status": stands.word,
+        "ending": stands.ending,
+        "sentence": stands.words,
         "needs_person": stands.level == 3,
         "level": stands.level,
         "since": since,
@@ -164,9 +168,9 @@ def row_json(row: FleetRow, now: float) -> dict[str, Any]:
         "governor": row.governor,
         "halt": row.halt,
         "loop": facts.loop.why if facts.loop else "",
-        "quarantined": facts.quarantine is not None,
         "facts": row.figures,
         "outlook": row.outlook,
+        "outcome": row.outcome,
         "sentences": [
             *(row.figures.sentences if row.figures else ()),
             *(row.outlook.sentences if row.outlook else ()),

@@ -42,7 +42,7 @@ _COMFORTABLE = (80, 24)
 
 def engine_compiled() -> bool:
     """Whether the engine runs as machine code."""
-    found = importlib.util.find_spec("core.engine")
+    found = importlib.util.find_spec("core.engine.engine")
     return found is not None and not str(found.origin).endswith(".py")
 
 

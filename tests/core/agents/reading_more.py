@@ -6,18 +6,18 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from core.agents.chat import reader as chat
-from core.agents.copilot import reader as copilot
-from core.agents.gemini import reader as gemini
-from core.agents.mini_swe_agent import reader as mini_swe_agent
+from core.agents import chat as chat
+from core.agents import copilot as copilot
+from core.agents import gemini as gemini
+from core.agents import mini_swe_agent as mini_swe_agent
+from core.agents import open_events as openevents
+from core.agents import pi as pi
+from core.agents import swe_agent as swe_agent
 from core.agents.models import Models
 from core.agents.normalizer import Normalizer
-from core.agents.open_events import reader as openevents
 from core.agents.opencode import reader as opencode
 from core.agents.openhands import reader as openhands
-from core.agents.pi import reader as pi
 from core.agents.reader import AgentKit
-from core.agents.swe_agent import reader as swe_agent
 from core.events import MAIN, Event, ToolUse, Where
 from core.logs.diagnostics import Diagnostics
 from core.logs.format import Format

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.agents.copilot import reader as copilot
-from core.agents.gemini import reader as gemini
-from core.agents.mini_swe_agent import reader as mini_swe_agent
-from core.agents.pi import reader as pi
-from core.agents.swe_agent import reader as swe_agent
+from core.agents import copilot as copilot
+from core.agents import gemini as gemini
+from core.agents import mini_swe_agent as mini_swe_agent
+from core.agents import pi as pi
+from core.agents import swe_agent as swe_agent
 from tests.core.agents.reading_more import Log, iso
 from tests.core.agents.samples_recent import RECENT
 from tests.core.agents.samples_rest import CHAT, CHAT_RUN, OPENCODE, OPENEVENTS, OPENHANDS, OPENHANDS_FOLDER

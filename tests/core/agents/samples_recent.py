@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from core.agents.crush.reader import CrushReader
-from core.agents.droid.reader import DroidReader
-from core.agents.goose.reader import GooseReader
-from core.agents.kimi.reader import KimiReader
-from core.agents.kimi.wire import KimiWireReader
+from core.agents.crush import CrushReader
+from core.agents.droid import DroidReader
+from core.agents.goose import GooseReader
+from core.agents.kimi import KimiReader, KimiWireReader
 from tests.core.agents.reading_more import Log, iso
 
 BEGAN = 1_770_000_000

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from core.agents.chat import reader as chat
-from core.agents.open_events import reader as openevents
+from core.agents import chat as chat
+from core.agents import open_events as openevents
 from core.agents.opencode import reader as opencode
-from core.agents.openhands import folder as openhands_folder
 from core.agents.openhands import reader as openhands
+from core.agents.openhands import reader as openhands_folder
 from tests.core.agents.reading_more import Log
 
 

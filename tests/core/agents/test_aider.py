@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.agents.aider.reader import AiderReader, aider_outline
+from core.agents.aider import AiderReader, aider_outline
 from core.agents.registry import make_kit
 from core.agents.words import words_of
 from core.events import Event, Prompt, SessionStart, Turn, Where

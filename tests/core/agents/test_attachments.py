@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
-from core.agents.copilot.reader import CopilotReader
-from core.agents.crush.reader import CrushReader
-from core.agents.droid.reader import DroidReader
-from core.agents.gemini.reader import GeminiReader
-from core.agents.goose.reader import GooseReader
-from core.agents.kimi.reader import KimiReader
-from core.agents.kimi.wire import KimiWireReader
-from core.agents.qwen.reader import QwenReader
+from core.agents.copilot import CopilotReader
+from core.agents.crush import CrushReader
+from core.agents.droid import DroidReader
+from core.agents.gemini import GeminiReader
+from core.agents.goose import GooseReader
+from core.agents.kimi import KimiReader, KimiWireReader
+from core.agents.qwen import QwenReader
 from core.events import Prompt
 from core.logs.reader import Reader
 from tests.core.agents.reading_more import iso, read

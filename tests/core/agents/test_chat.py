@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.agents.chat.reader import ChatReader
+from core.agents.chat import ChatReader
 from core.agents.loose import STEP
 from core.events import Prompt, SessionStart, Turn
 from tests.core.agents.reading_more import kinds, new_kit, read, uses

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.agents.copilot.reader import CopilotReader
+from core.agents.copilot import CopilotReader
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn
 from tests.core.agents.reading_more import iso, kinds, new_kit, read, uses
 from tests.core.agents.samples_more import COPILOT, copilot_call, copilot_event, copilot_result

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from core.agents.crush.agent import AGENT
-from core.agents.crush.reader import CrushReader
+from core.agents.crush import CrushReader
 from core.agents.registry import make_kit
+from core.agents.table import CRUSH as AGENT
 from core.agents.words import words_of
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.discovery import find

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.agents.droid.agent import AGENT
-from core.agents.droid.reader import DroidReader
+from core.agents.droid import DroidReader
 from core.agents.registry import make_kit
+from core.agents.table import DROID as AGENT
 from core.events import Prompt, SessionStart, Turn
 from core.logs.discovery import find
 from core.logs.links import links

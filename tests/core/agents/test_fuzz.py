@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.agents.claude_code.reader import ClaudeCode
 from core.agents.codex.reader import Codex
-from core.agents.registry import AGENTS
+from core.agents.table import AGENTS
 from core.events import ToolUse
 from core.logs.format import Sample
 from core.logs.reader import Reader

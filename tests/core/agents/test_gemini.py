@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.agents.gemini.reader import GeminiReader, gemini_files
+from core.agents.gemini import GeminiReader, gemini_files
 from core.events import AgentEnd, AgentStart, Compaction, Prompt, SessionStart, Turn
 from tests.core.agents.reading_more import iso, kinds, new_kit, read, uses
 from tests.core.agents.samples_more import GEMINI, GEMINI_HEADER, gemini_answer, gemini_call

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from core.agents.goose.agent import AGENT
-from core.agents.goose.reader import GooseReader
+from core.agents.goose import GooseReader
 from core.agents.registry import make_kit
+from core.agents.table import GOOSE as AGENT
 from core.agents.words import words_of
 from core.events import Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.discovery import find

@@ -12,12 +12,10 @@ import pytest
 
 from core.agents.advice import said_event, split_advice
 from core.agents.claude_code.reader import ClaudeCode
-from core.agents.codex.hooks import rollout_exit_code
 from core.agents.codex.reader import Codex
-from core.agents.hook import HookReply, Installing
-from core.agents.hooks import HOOKS
 from core.agents.registry import make_kit
 from core.events import Advice, Prompt, ToolUse, Where
+from core.hooks.agents import HOOKS, HookReply, Installing, codex_rollout_exit_code
 
 DENY = HookReply(verdict="deny", reason="no")
 ASK = HookReply(verdict="ask", reason="may it?")
@@ -144,8 +142,11 @@ def test_how_a_codex_command_ended_stands_in_its_rollout(tmp_path: Path) -> None
         return json.dumps({"type": "event_msg", "payload": {"type": "item_completed", "item": done}})
 
     rollout.write_text("\n".join((item("a", 2), item("b", 0), "broken item_completed c", "")))
-    assert [rollout_exit_code(rollout, name) for name in "abc"] == [2, 0, None]
-    assert rollout_exit_code(tmp_path / "none", "a") is None and rollout_exit_code(tmp_path, "a") is None
+    assert [codex_rollout_exit_code(rollout, name) for name in "abc"] == [2, 0, None]
+    assert (
+        codex_rollout_exit_code(tmp_path / "none", "a") is None
+        and codex_rollout_exit_code(tmp_path, "a") is None
+    )
     value = call("PostToolUse", tool_use_id="a", transcript_path=str(rollout), tool_response="no")
     asked = HOOKS["codex"].read(value)
     assert asked is not None and asked.failed

@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from core.agents.kimi.agent import AGENT
-from core.agents.kimi.places import session_of
-from core.agents.kimi.reader import KimiReader
-from core.agents.kimi.wire import KimiWireReader
+from core.agents.kimi import KimiReader, KimiWireReader, session_of
 from core.agents.registry import make_kit
+from core.agents.table import KIMI as AGENT
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Prompt, SessionStart, Turn
 from core.logs.discovery import find
 from core.logs.finder import sessions

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.agents.loose import STEP
-from core.agents.mini_swe_agent.reader import MiniSweAgentReader
+from core.agents.mini_swe_agent import MiniSweAgentReader
 from core.agents.registry import make_kit
 from core.events import SessionEnd, SessionStart, Turn
 from core.logs.finder import sessions

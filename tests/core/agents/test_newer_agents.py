@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from core.agents.antigravity.reader import AntigravityReader
-from core.agents.cursor.reader import CursorReader
-from core.agents.openhands.folder import OpenHandsFolderReader
-from core.agents.qwen.reader import QwenReader
-from core.agents.registry import AGENTS, make_kit
+from core.agents.antigravity import AntigravityReader
+from core.agents.cursor import CursorReader
+from core.agents.openhands.reader import OpenHandsFolderReader
+from core.agents.qwen import QwenReader
+from core.agents.registry import make_kit
+from core.agents.table import AGENTS
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.discovery import find
 from core.logs.finder import sessions

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.agents.aider.reader import AiderReader
-from core.agents.antigravity.reader import AntigravityReader
+from core.agents.aider import AiderReader
+from core.agents.antigravity import AntigravityReader
 from core.agents.cline.reader import ClineReader
-from core.agents.cursor.reader import CursorReader
-from core.agents.openhands.folder import OpenHandsFolderReader
-from core.agents.qwen.reader import QwenReader
+from core.agents.cursor import CursorReader
+from core.agents.openhands.reader import OpenHandsFolderReader
+from core.agents.qwen import QwenReader
 from core.logs.reader import Reader
 from tests.core.agents.broken_values import JUNK, changed, check_events, places_in
 from tests.core.agents.samples import encoded, feed, new_kit

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from core.agents.fingerprint import fingerprint, shape
 from core.agents.normalizer import Normalizer
 from core.agents.tables import read_tables
+from core.engine.fingerprint import fingerprint, shape
 from core.errors import SettingsError
 from core.logs.times import seconds
 from tests.core.agents.samples import NORMALIZER, encoded

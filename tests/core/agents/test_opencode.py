@@ -358,3 +358,25 @@ def test_a_database_copied_with_its_log_but_without_its_index_loses_nothing(tmp_
     assert len(before["opencode.db-wal"]) > 0
     assert [row.data for row in opencode_rows(copy / "opencode.db")] == whole and whole
     assert {file.name: file.read_bytes() for file in copy.iterdir()} == before
+
+
+@pytest.mark.parametrize("every", [1, 2])
+def test_ids_that_a_redactor_replaced_by_one_word_lose_no_call(every: int, shared_data: Path) -> None:
+    """An id that comes again with other content is another call."""
+    paths = sorted((shared_data / "real_sessions" / "opencode").glob("*.json"))
+    assert paths
+    for path in paths:
+        document = json.loads(path.read_text("utf-8"))
+        plain = _read_export(document)
+        parts = [part for message in document["messages"] for part in message["parts"]]
+        for part in parts[::every]:
+            part.update({name: "REDACTED" for name in ("id", "callID", "messageID") if name in part})
+        for message in document["messages"][::every]:
+            message["info"].update(id="REDACTED", parentID="REDACTED")
+        assert [
+            (type(event), event.at, getattr(event, "outcome", "")) for event in _read_export(document)
+        ] == [(type(event), event.at, getattr(event, "outcome", "")) for event in plain]
+
+
+def _read_export(document: dict[str, Any]) -> list[Event]:
+    return read(OpenCodeReader, [document])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.agents.open_events.reader import OpenEventsReader, write
+from core.agents.open_events import OpenEventsReader, write
 from core.events import (
     ACTIONS,
     EVENT_KINDS,

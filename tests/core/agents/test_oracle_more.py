@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from core.agents.chat.reader import ChatReader
-from core.agents.registry import AGENTS
+from core.agents.chat import ChatReader
+from core.agents.table import AGENTS
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse
 from core.logs.agent import recognise
 from core.logs.format import Format, Sample

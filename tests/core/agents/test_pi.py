@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.agents.pi.reader import PiReader
+from core.agents.pi import PiReader
 from core.events import Advice, Compaction, Prompt, SessionStart, Turn
 from core.logs.times import seconds
 from tests.core.agents.reading_more import iso, kinds, new_kit, read, uses

@@ -1,7 +1,8 @@
-"""Adding an agent is adding a folder."""
+"""The table of agents, and an agent from another package."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from core.agents.registry import AGENTS, agents_in, make_kit
+from core.agents.registry import make_kit
+from core.agents.table import AGENTS
 from core.events import Prompt, SessionStart, ToolUse
 from core.logs.discovery import find
 from core.logs.finder import sessions
@@ -78,9 +80,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         del sys.modules[name]
 
 
-def test_every_folder_is_an_agent() -> None:
-    folders = {path.parent.name for path in Path("core/agents").glob("*/agent.py")}
-    assert len(folders) == len(AGENTS) >= 11
+def test_every_agent_is_in_the_table_once() -> None:
+    assert len(AGENTS) >= 11
     assert len({agent.name for agent in AGENTS}) == len(AGENTS)
     assert [agent.general for agent in AGENTS] == sorted(agent.general for agent in AGENTS)
     assert all(known.name == agent.name for agent in AGENTS for known in agent.formats)
@@ -94,25 +95,22 @@ def test_a_log_that_its_agent_is_certain_of_wakes_no_other_agent(tmp_path: Path)
         "from core.agents.registry import make_kit\n"
         "from core.logs.finder import Finder\n"
         "print(Finder(make_kit()).format(Path(sys.argv[1]))[0].name)\n"
-        "print(*sorted(name for name in sys.modules if name.endswith('.reader')))\n"
+        "from core.agents.table import AGENTS\n"
+        "files = {module for agent in AGENTS for module in agent.formats._modules}\n"
+        "print(*sorted(files & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", code, str(log)], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [
-        "claude-code",
-        "core.agents.claude_code.reader",
-        "core.agents.reader",
-        "core.logs.reader",
-    ]
+    assert done.stdout.split() == ["claude-code", "core.agents.claude_code.reader"]
 
 
 def test_formats_that_come_later_are_a_sequence() -> None:
-    later = FormatsLater("core.agents.kimi.reader", "core.agents.kimi.wire")
-    assert [known.name for known in later] == ["kimi"] * len(later)
+    later = FormatsLater("core.agents.kimi", "core.agents.pi")
+    assert [known.name for known in later] == ["kimi", "kimi", "pi"]
     assert later[0] is next(iter(later)) and list(later[:1]) == [later[0]]
 
 
-def test_a_folder_adds_an_agent(package: str, tmp_path: Path) -> None:
-    zork = agents_in(package)
+def test_another_package_adds_an_agent(package: str, tmp_path: Path) -> None:
+    zork = (importlib.import_module(f"{package}.zork.agent").AGENT,)
     log = tmp_path / "home" / ".zork" / "cave.jsonl"
     log.parent.mkdir(parents=True)
     log.write_text("".join(json.dumps(line) + "\n" for line in LINES))

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from core.agents.antigravity.reader import AntigravityReader
+from core.agents.antigravity import AntigravityReader
 from core.agents.cline.reader import ClineReader
-from core.agents.crush.reader import CrushReader
-from core.agents.cursor.reader import CursorReader
-from core.agents.droid.reader import DroidReader
-from core.agents.goose.reader import GooseReader
-from core.agents.kimi.wire import KimiWireReader
-from core.agents.qwen.reader import QwenReader
+from core.agents.crush import CrushReader
+from core.agents.cursor import CursorReader
+from core.agents.droid import DroidReader
+from core.agents.goose import GooseReader
+from core.agents.kimi import KimiWireReader
+from core.agents.qwen import QwenReader
 from core.agents.registry import make_kit
 from core.agents.words import WordReader
 from core.events import Turn

@@ -7,17 +7,18 @@ from typing import Any
 
 import pytest
 
-from core.agents.aider.reader import AiderReader
-from core.agents.antigravity.reader import AntigravityReader
+from core.agents.aider import AiderReader
+from core.agents.antigravity import AntigravityReader
 from core.agents.claude_code.reader import ClaudeCode
 from core.agents.cline.reader import ClineReader
 from core.agents.codex.reader import Codex
-from core.agents.cursor.reader import CursorReader
+from core.agents.cursor import CursorReader
 from core.agents.models import Models
-from core.agents.open_events.reader import OpenEventsReader
-from core.agents.qwen.reader import QwenReader
-from core.agents.registry import AGENTS, make_kit
-from core.engine import Engine
+from core.agents.open_events import OpenEventsReader
+from core.agents.qwen import QwenReader
+from core.agents.registry import make_kit
+from core.agents.table import AGENTS
+from core.engine.engine import Engine
 from core.events import MATTERS, Event, SessionStart, ToolUse, Turn
 from core.logs.finder import sessions
 from core.logs.format import Format
@@ -27,6 +28,7 @@ from core.report.event_words import about
 from core.report.gatherer import Gatherer
 from core.report.page import summary_text
 from core.settings import Settings
+from tests.core.agents import samples_wider
 from tests.core.agents.reading_more import Log, read
 from tests.core.agents.samples_more import LOGS
 from tests.core.agents.test_aider import AIDER
@@ -49,6 +51,8 @@ _NEWER: dict[str, tuple[type[Reader], list[Any]]] = {
     "cline": (ClineReader, [OLD, PANEL]),
     "cline sdk": (ClineReader, [SDK]),
     "aider": (AiderReader, list(AIDER.splitlines())),
+    **{name: (reader, lines) for name, (reader, lines, _) in samples_wider.LOGS.items()},
+    **samples_wider.DOCUMENTS,
 }
 
 

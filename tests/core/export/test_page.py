@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.export.html import data, embedded, page
+from core.export.exporters import data, embedded, page
 from core.export.privacy import Level
 from tests.core.export.films import HOSTILE, SECRET, hostile, made
 from tests.core.logs import log_lines as logs

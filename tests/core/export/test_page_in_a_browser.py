@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.export.html import page
+from core.export.exporters import page
 from tests.core.export.films import hostile, made
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

@@ -10,8 +10,7 @@ import pytest
 
 from core.agents.words import telling_line
 from core.events import Event, ToolUse
-from core.export.cast import HEIGHT, PAUSE, WIDTH, cast, columns, fitted
-from core.export.markdown import report, said
+from core.export.exporters import HEIGHT, PAUSE, WIDTH, cast, columns, fitted, report, said
 from core.report.troubles import Trouble, troubles
 from tests.core.export.films import SECRET, hostile, made
 from tests.core.logs import log_lines as logs

@@ -16,12 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agents.hook import MODES, HookMode
-from core.agents.hooks import HOOKS
-from core.errors import StoreError
+from core.errors import HooksRefused, StoreError
 from core.hooks import settings_file
+from core.hooks.agents import HOOKS, MODES, HookMode
 from core.hooks.install import Installer
-from core.hooks.settings_file import HooksRefused, holds_ours, put_hooks, taken_out, written
+from core.hooks.settings_file import holds_ours, put_hooks, taken_out, written
 from core.hooks.stub import hook_stub, status_stub
 from core.store.compensation import Chain, ChainEntry, Journal
 
@@ -252,7 +251,7 @@ def test_a_status_line_that_was_there_is_chained_and_comes_back(tmp_path: Path) 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_stub_is_silent_and_never_fails_where_nobody_listens(mode: HookMode, tmp_path: Path) -> None:
     stub = tmp_path / "stub"
-    stub.write_text(hook_stub(tmp_path / "it's here", "claude", mode, 0.15))
+    stub.write_text(hook_stub(tmp_path / "it's here", HOOKS["claude"], mode, 0.15))
     done = subprocess.run(["sh", str(stub)], input=b"x" * 200_000, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
@@ -374,7 +373,7 @@ def test_no_program_of_the_project_is_run(mode: HookMode, tmp_path: Path) -> Non
         (project / name).chmod(0o755)
     with socket.socket(socket.AF_UNIX) as served:
         served.bind(str(tmp_path / "socket"))
-        for text in (hook_stub(tmp_path, "claude", mode, 0.05), status_stub(tmp_path, "", 0.05)):
+        for text in (hook_stub(tmp_path, HOOKS["claude"], mode, 0.05), status_stub(tmp_path, "", 0.05)):
             stub = tmp_path / "stub"
             stub.write_text(text)
             stub.chmod(0o700)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from core.engine.society import Society
 from core.events import Turn
 from core.live.fleet.order import _FEW, Fold, Order, listed
 from core.live.fleet.roster import Roster
@@ -16,7 +17,6 @@ from core.live.fleet.row import FleetRow
 from core.live.status import Level, Status, StatusFacts
 from core.live.status_facts import StatusTracker
 from core.settings import Settings
-from core.society import Society
 from tests.core.live.test_status import LIMITS, NOW
 
 SETTINGS = Settings()

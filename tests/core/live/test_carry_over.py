@@ -8,11 +8,11 @@ import cbor2
 import pytest
 
 from bench.workload import session
+from core.engine.society import Society
 from core.events import MAIN, ToolUse
 from core.live.carry_over import CarryOver
 from core.settings import Settings
 from core.settings.layers import with_value
-from core.society import Society
 from core.store.learned import LearnedStore
 from core.store.persona import PersonaStore
 from core.store.prior import PriorStore

@@ -8,16 +8,16 @@ import cbor2
 import pytest
 
 from bench.workload import session
-from core.agents.open_events.reader import write
+from core.agents.open_events import write
 from core.agents.registry import make_kit
+from core.engine.response import Notice, RuleSet
+from core.engine.response.rules import add_rules, built_in
 from core.events import Event
 from core.live.carry_over import CarryOver
 from core.live.driver import FRESH, Driver
 from core.live.notices import Notifier, ShownNotice
 from core.live.source import Followed
 from core.live.status import Status
-from core.response import Notice, RuleSet
-from core.response.rules import add_rules, built_in
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from core.store.carry_over import CarryOverStore
@@ -93,7 +93,7 @@ def test_a_need_rings_once_and_again_only_when_it_changes(home: Path) -> None:
         (need(), 1),
         (need(), 1),
         (need(since=NOW + 5), 2),
-        (need("ExitPlanMode has a plan for you to approve", NOW + 5), 3),
+        (need("ExitPlanMode shows a plan for you to approve", NOW + 5), 3),
         (Status("working", 1, NOW, "at work"), 3),
         (need(), 4),
         (Status("stuck", 3, NOW, "frustrated"), 4),
@@ -135,9 +135,9 @@ def test_a_log_that_is_being_read_is_said_to_be(home: Path) -> None:
     path.write_bytes(lines(session(500, seed=3), "s"))
     one = Heard(path)
     list(one.driver.poll(100))
-    assert one.driver.status(NOW).word == "reading"
+    assert one.driver.status(NOW).word == "idle"
     one.read()
-    assert one.driver.status(NOW).word != "reading"
+    assert one.driver.status(NOW).word != "idle"
 
 
 SNAPSHOTS = add_rules(

@@ -94,8 +94,8 @@ def test_a_row_counts_what_a_replay_of_its_log_counts(tmp_path: Path) -> None:
 
 def test_what_is_old_is_not_listed(tmp_path: Path) -> None:
     begin(tmp_path, "old", 1, 3 * 86_400).write()
-    begin(tmp_path, "new", 2, 60).write()
-    assert [row.name for row in once(roster(tmp_path))[0]] == ["new"]
+    begin(tmp_path, "idle", 2, 60).write()
+    assert [row.name for row in once(roster(tmp_path))[0]] == ["idle"]
     assert len(once(roster(tmp_path, within=100.0))[0]) == 2
     assert len(once(roster(tmp_path, within=100.0, most=1))[0]) == 1
 
@@ -124,7 +124,7 @@ def test_a_growing_log_is_followed(tmp_path: Path) -> None:
     log = begin(tmp_path, "api", 1, 5).write()
     clock = Clock()
     fleet = roster(tmp_path, clock)
-    assert words(settle(fleet)) == {"api": "flowing"}
+    assert words(settle(fleet)) == {"api": "working"}
     log.at = NOW + 10
     log.call("AskUserQuestion", questions=[])
     log.write()
@@ -149,13 +149,13 @@ def test_a_restored_or_touched_log_is_as_old_as_its_own_clock_says(tmp_path: Pat
     clock = Clock()
     fleet = roster(tmp_path, clock)
     before = settle(fleet)["api"]
-    assert before.status.word == "left"
+    assert before.status.word == "ended"
     clock.now = NOW + 20
     os.utime(log.path, (NOW + 19, NOW + 19))
     fleet.notice({log.path})
     fleet.look()
     after = settle(fleet)["api"]
-    assert after.status.word == "left"
+    assert after.status.word == "ended"
     assert after.facts.heard == before.facts.heard < NOW - 276 * 86_400
 
 
@@ -168,7 +168,7 @@ def test_lines_without_events_are_a_sign_of_life(tmp_path: Path) -> None:
     settle(fleet)
     clock.now = NOW + 90
     fleet.notice(set())
-    assert words(settle(fleet)) == {"api": "waiting"}
+    assert words(settle(fleet)) == {"api": "idle"}
     with log.path.open("a") as file:
         file.write('{"type":"progress","sessionId":"x"}\n')
     os.utime(log.path, (NOW + 89, NOW + 89))
@@ -184,7 +184,7 @@ def test_silence_is_said_as_time_goes_on(tmp_path: Path) -> None:
     for later in (0.0, 70.0, 400.0, 8000.0):
         clock.now = NOW + later
         seen.append(words(settle(fleet))["api"])
-    assert seen == ["flowing", "silent?", "silent?", "left"]
+    assert seen == ["working", "idle", "may need you", "ended"]
 
 
 def test_a_log_that_vanishes_is_said_to_be_gone(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_log_that_vanishes_is_said_to_be_gone(tmp_path: Path) -> None:
     fleet.notice({log.path})
     fleet.look()
     row = settle(fleet)["api"]
-    assert (row.status.word, row.status.level) == ("no log", 3)
+    assert (row.status.word, row.status.level) == ("unreadable", 3)
 
 
 def test_new_sessions_come_and_foreign_files_are_passed_over(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_who_rests_has_no_mind_but_wakes_with_its_log(tmp_path: Path) -> None:
     asleep = settle(fleet)["api"]
     (member,) = members(fleet)
     assert not member.awake
-    assert asleep.status.word == "silent?"
+    assert asleep.status.word == "may need you"
     log.at = NOW + 9
     log.work(2, gap=2.0).write()
     clock.now = log.at + 1
@@ -289,9 +289,9 @@ def test_one_that_cannot_be_followed_says_so_and_costs_nobody_else(
 
     monkeypatch.setattr(Member, "work", broken)
     rows = settle(roster(tmp_path))
-    assert rows["good"].status.word == "flowing"
+    assert rows["good"].status.word == "working"
     bad = next(row for name, row in rows.items() if name != "good")
-    assert (bad.status.word, bad.status.level) == ("no log", 3)
+    assert (bad.status.word, bad.status.level) == ("unreadable", 3)
     assert "KeyError" in bad.why
 
 
@@ -397,7 +397,7 @@ def test_an_empty_log_is_new(tmp_path: Path) -> None:
     log = Log(tmp_path, "api", 1, NOW - 3)
     log.write()
     row = next(iter(settle(roster(tmp_path)).values()))
-    assert row.status.word == "new"
+    assert row.status.word == "idle"
 
 
 @pytest.mark.parametrize(
@@ -415,5 +415,5 @@ def test_a_log_of_which_nothing_can_be_read_is_never_called_new(
     path.write_bytes(gemini(3)[:-30] + damage)
     os.utime(path, (NOW - 60, NOW - 60))
     [row] = settle(roster(tmp_path)).values()
-    assert (row.status.word, row.status.level) == ("no log", 3)
+    assert (row.status.word, row.status.level) == ("unreadable", 3)
     assert row.why == why

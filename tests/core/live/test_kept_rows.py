@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from core.live.fleet import kept_rows, member
-from core.live.fleet.model import SessionModel
+from core.live.fleet.member import SessionModel
 from core.live.fleet.roster import Roster
 from core.live.fleet.row import FleetRow
 from core.live.fleet.thread import once

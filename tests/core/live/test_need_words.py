@@ -26,7 +26,7 @@ def stands(*calls: Open, after: float = 600.0) -> Status:
         (stands(QUESTION, RUN), "Bash", "asks you something (AskUserQuestion)"),
         (stands(EDIT), "Edit", "Edit takes unusually long; it may ask for permission: Red or blue?"),
         (stands(EDIT, RUN), "Bash", "Edit takes unusually long; it may ask for permission"),
-        (stands(RUN, after=11.0), "Bash", "busy with Bash"),
+        (stands(RUN, after=11.0), "Bash", "running a command (Bash)"),
     ],
 )
 def test_a_call_that_goes_on_beside_it_lends_no_words(status: Status, tool: str, reason: str) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
+from core.engine.response import Notice
+from core.engine.response.method import NoticeKind
 from core.live.notices import Courier, Notifier, ShownNotice, quiet, told
-from core.response import Notice
-from core.response.method import NoticeKind
 from core.settings.response import NoticeSettings
 
 NOON = time(12, 0)

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from core.agents.registry import make_kit
+from core.engine.mind.cortical import Regime
+from core.engine.society import Society
 from core.events import (
     MAIN,
     AgentEnd,
@@ -35,11 +37,10 @@ from core.live.status import (
 from core.live.status_facts import StatusTracker, with_minds
 from core.logs.finder import sessions
 from core.logs.session import log_events
-from core.mind.cortical import Regime
 from core.report.closing import GOODBYE, Close, closing
+from core.report.turn_endings import TurnEnding
 from core.settings import Settings
 from core.settings.logs import LineSettings
-from core.society import Society
 
 NOW = 1_760_000_000.0
 LIMITS = Limits.of(Settings())
@@ -58,42 +59,71 @@ def stand(facts: StatusFacts, now: float = NOW) -> Status:
     ("facts", "word", "level", "since"),
     [
         (replace(BUSY, open=(ASK,)), "needs you", 3, NOW - 5),
-        (replace(BUSY, open=(EDIT,)), "needs you?", 3, NOW - 20),
+        (replace(BUSY, open=(EDIT,)), "may need you", 3, NOW - 20),
         (replace(BUSY, open=(EDIT._replace(at=NOW - 3),)), "working", 1, NOW - 2),
         (replace(BUSY, loop=HURT, stuck=HURT), "looping", 3, NOW - 30),
-        (replace(BUSY, halt=HURT), "would halt", 3, NOW - 30),
-        (replace(BUSY, halt=HURT, fuse=True), "would halt", 2, NOW - 30),
-        (replace(BUSY, quarantine=HURT, stuck=HURT), "quarantined", 3, NOW - 30),
         (replace(BUSY, stuck=HURT), "stuck", 3, NOW - 30),
-        (replace(BUSY, context=0.93), "context full", 2, None),
-        (replace(BUSY, heard=NOW - 90, open=(BASH,)), "waiting", 2, NOW - 90),
+        (replace(BUSY, context=0.93), "working", 2, None),
+        (replace(BUSY, heard=NOW - 90, open=(BASH,)), "idle", 2, NOW - 90),
         (replace(BUSY, heard=NOW - 90, open=(BASH,), loop=HURT), "looping", 3, NOW - 30),
-        (replace(BUSY, heard=NOW - 400, open=(BASH,)), "silent?", 3, NOW - 400),
-        (replace(BUSY, heard=NOW - 90), "silent?", 2, NOW - 90),
-        (replace(BUSY, heard=NOW - 400), "silent?", 3, NOW - 400),
-        (replace(BUSY, heard=NOW - 9000), "left", 0, NOW - 9000),
-        (replace(BUSY, heard=NOW - 9000, open=(EDIT,)), "left", 0, NOW - 9000),
+        (replace(BUSY, heard=NOW - 400, open=(BASH,)), "may need you", 3, NOW - 400),
+        (replace(BUSY, heard=NOW - 90), "idle", 2, NOW - 90),
+        (replace(BUSY, heard=NOW - 400), "may need you", 3, NOW - 400),
+        (replace(BUSY, heard=NOW - 9000), "ended", 0, NOW - 9000),
+        (replace(BUSY, heard=NOW - 9000, open=(EDIT,)), "ended", 0, NOW - 9000),
         (replace(BUSY, heard=NOW - 9000, open=(ASK,)), "needs you", 3, NOW - 5),
         (replace(BUSY, close="done", closed=NOW - 60, heard=NOW - 60), "done", 2, NOW - 60),
         (replace(BUSY, close="done", closed=NOW - 900, heard=NOW - 900), "done", 0, NOW - 900),
-        (replace(BUSY, close="stopped", closed=NOW - 60, heard=NOW - 60), "stopped", 2, NOW - 60),
-        (replace(BUSY, close="said", closed=NOW - 90, heard=NOW - 90), "done?", 2, NOW - 90),
+        (replace(BUSY, close="stopped", closed=NOW - 60, heard=NOW - 60), "ended", 2, NOW - 60),
+        (replace(BUSY, close="said", closed=NOW - 90, heard=NOW - 90), "done", 2, NOW - 90),
         (replace(BUSY, close="said"), "working", 1, NOW - 2),
         (replace(BUSY, close="ended", closed=NOW - 9), "ended", 0, NOW - 9),
-        (replace(BUSY, close="done", closed=NOW - 60, running=2), "delegating", 1, NOW - 60),
-        (replace(BUSY, flow=NOW - 300), "flowing", 1, NOW - 300),
+        (replace(BUSY, close="done", closed=NOW - 60, running=2), "working", 1, NOW - 60),
         (replace(BUSY, flow=NOW - 300, stuck=HURT), "stuck", 3, NOW - 30),
         (BUSY, "working", 1, NOW - 2),
-        (StatusFacts(heard=NOW - 5), "new", 1, NOW - 5),
-        (StatusFacts(), "new", 1, NOW),
-        (StatusFacts(heard=NOW - 5, read=0.0), "reading", 2, None),
-        (replace(BUSY, lost="log.jsonl: vanished; waiting for it"), "no log", 3, NOW - 2),
+        (StatusFacts(heard=NOW - 5), "idle", 1, NOW - 5),
+        (StatusFacts(), "idle", 1, NOW),
+        (StatusFacts(heard=NOW - 5, read=0.0), "idle", 2, None),
+        (replace(BUSY, lost="log.jsonl: vanished; waiting for it"), "unreadable", 3, NOW - 2),
     ],
 )
 def test_what_is_said(facts: StatusFacts, word: Word, level: int, since: float | None) -> None:
     said = stand(facts)
     assert (said.word, said.level, said.since) == (word, level, since)
     assert said.why
+
+
+SURE = replace(BUSY, close="done", closed=NOW - 60, heard=NOW - 60)
+LOOSE = replace(BUSY, close="said", closed=NOW - 90, heard=NOW - 90)
+QUOTE = "Should I drop it?"
+
+
+@pytest.mark.parametrize(
+    ("facts", "ending", "word", "reason"),
+    [
+        (SURE, TurnEnding("question", QUOTE), "needs you", f"asks: “{QUOTE}”"),
+        (LOOSE, TurnEnding("question", QUOTE), "may need you", f"asks: “{QUOTE}”"),
+        (SURE, TurnEnding("offer", QUOTE), "may need you", f"finished, and offers to go on: “{QUOTE}”"),
+        (SURE, TurnEnding("offer", QUOTE, optional=True), "done", f"finished; offers: “{QUOTE}”"),
+        (SURE, TurnEnding("gave up", "No."), "gave up", "could not do it: “No.”"),
+        (SURE, TurnEnding("partial", "No."), "done", "finished in part: “No.”"),
+        (SURE, TurnEnding("done", "Yes."), "done", "finished, waiting for you"),
+        (LOOSE, TurnEnding("done", ""), "done", "answered (this log does not mark the end of a turn)"),
+        (SURE, TurnEnding("waiting", "CI."), "idle", "waiting on something it started: “CI.”"),
+        (
+            SURE,
+            TurnEnding("cut off", "an"),
+            "may need you",
+            "its answer was cut off at the length limit: “an”",
+        ),
+    ],
+)
+def test_the_end_of_a_turn_decides_the_word(
+    facts: StatusFacts, ending: TurnEnding, word: Word, reason: str
+) -> None:
+    said = stand(replace(facts, ending=ending))
+    assert (said.word, said.reason, said.ending) == (word, reason, ending.ending)
+    assert said.wordless().reason != reason or not said.words
 
 
 def test_made_up_times_are_not_compared_with_the_clock() -> None:
@@ -108,14 +138,14 @@ def test_a_clock_that_was_never_set_tells_no_length_of_time(ages: float, told: b
     working = replace(BUSY, turn=then)
     assert (stand(working).word, stand(working).since) == ("working", then if told else None)
     reading = replace(BUSY, open=(EDIT._replace(at=then),))
-    assert stand(reading).word == ("needs you?" if told else "working")
-    assert stand(replace(reading, heard=NOW - 60)).word == "needs you?"
+    assert stand(reading).word == ("may need you" if told else "working")
+    assert stand(replace(reading, heard=NOW - 60)).word == "may need you"
     assert stand(replace(BUSY, loop=HURT._replace(since=then))).since == (then if told else None)
 
 
 def test_a_silence_says_what_was_wrong_before_it() -> None:
     said = stand(replace(BUSY, heard=NOW - 400, loop=HURT))
-    assert said.word == "silent?"
+    assert said.word == "may need you"
     assert "it was looping (pytest failed 9 times)" in said.why
 
 
@@ -164,7 +194,9 @@ def test_an_unfinished_silent_session_is_never_called_fine(
         flow=flow,
         running=running,
     )
-    assert stand(facts).word not in ("working", "flowing", "delegating", "done", "ended", "new")
+    said = stand(facts)
+    assert said.word != "working" and not (said.word == "done" and (close != "said" or call))
+    assert said.word != "ended" or said.why.startswith("abandoned")
 
 
 def run(events: list[Event], held: list[Event] | None = None) -> StatusFacts:
@@ -274,7 +306,6 @@ def test_stuck_and_flow_are_told_since_when_they_stand() -> None:
     flowing = run([START, ASKED, *smooth])
     assert flowing.stuck is None
     assert flowing.flow is not None and NOW < flowing.flow < flowing.heard
-    assert stand(flowing).why == "steady work, and little fails", "whether it edits or runs"
 
 
 @pytest.mark.parametrize(
@@ -286,7 +317,7 @@ def test_flow_is_not_told_in_a_crisis(held: Regime, candidate: Regime, flows: bo
     sense = society.engine(MAIN).mind.heart.regime
     sense.regime, sense.candidate = held, candidate
     log = StatusFacts(events=1, heard=NOW, close="tool", closed=NOW, flow=NOW - 60)
-    assert (with_minds(society, log, {}, {}).flow is not None) is flows
+    assert (with_minds(society, log, {}).flow is not None) is flows
 
 
 def goodbye(children: int) -> list[Event]:
@@ -352,7 +383,7 @@ def test_what_a_session_spent_as_a_whole_is_no_answer() -> None:
         (ASK, ASK.at - 0.1, "needs you"),
         (ASK, ASK.at, "needs you"),
         (ASK, ASK.at + 0.1, "working"),
-        (EDIT, EDIT.at, "needs you?"),
+        (EDIT, EDIT.at, "may need you"),
         (EDIT, EDIT.at + 0.1, "working"),
         (ASK._replace(agent="sub"), NOW, "needs you"),
     ],
@@ -369,7 +400,7 @@ def test_a_question_stays_open_until_the_agent_takes_up_the_prompt_behind_it() -
 
 def test_a_command_that_runs_on_behind_a_prompt_is_still_open() -> None:
     quiet = replace(BUSY, open=(BASH,), prompted=NOW - 80, heard=NOW - 80, closed=NOW - 80)
-    assert stand(quiet).reason.startswith("on Bash")
+    assert stand(quiet).reason.startswith("waiting on a command (Bash)")
 
 
 def test_a_call_without_an_answer_that_the_logs_end_brings_is_no_news() -> None:

@@ -110,16 +110,16 @@ def test_a_log_cut_off_amid_its_work_is_not_done() -> None:
     timeline, history = recorded(Prompt(at=NOW + 1, characters=3), use, Turn(at=NOW + 5))
     facts = history.facts(4, timeline.society)
     assert (facts.close, facts.closed) == ("tool", NOW + 9)
-    assert word(timeline, history, 4, later=600.0) == "silent?"
+    assert word(timeline, history, 4, later=600.0) == "may need you"
     timeline, history = recorded(Prompt(at=NOW + 1, characters=3), use, Turn(at=NOW + 9))
-    assert word(timeline, history, 4, later=600.0) == "done?"
+    assert word(timeline, history, 4, later=600.0) == "done"
 
 
 @pytest.mark.parametrize("off", [0.0, 0.1, 0.123456, 0.7])
 def test_an_answer_at_the_end_of_a_log_is_one_however_its_time_is_rounded(off: float) -> None:
     timeline, history = recorded(Prompt(at=NOW + 1, characters=3), Turn(at=NOW + 5 + off))
     facts = history.facts(3, timeline.society)
-    assert history.status(facts, 3, NOW + 5 + off, Limits.of(Settings()), ended=True).word == "done?"
+    assert history.status(facts, 3, NOW + 5 + off, Limits.of(Settings()), ended=True).word == "done"
 
 
 @pytest.mark.parametrize("ended", [False, True])
@@ -128,12 +128,12 @@ def test_nobody_works_in_a_log_that_has_ended(ended: bool) -> None:
     timeline, history = recorded(Prompt(at=NOW + 1, characters=3), use)
     facts = history.facts(3, timeline.society)
     status = history.status(facts, 3, NOW + 9, Limits.of(Settings()), ended=ended)
-    left, works = "the log ends amid its work", "the model decides what comes next"
-    assert (status.word, status.why) == (("left", left) if ended else ("working", works))
+    left, works = "abandoned: the log stops mid-task", "thinking"
+    assert (status.word, status.why) == (("ended", left) if ended else ("working", works))
 
 
 @pytest.mark.parametrize(
-    ("stop", "left"), [("refusal", "needs you"), ("max_tokens", "done?"), ("length", "done?")]
+    ("stop", "left"), [("refusal", "needs you"), ("max_tokens", "done"), ("length", "done")]
 )
 def test_a_refusal_needs_you_and_a_cut_answer_may_be_all(stop: str, left: str) -> None:
     timeline, history = recorded(Prompt(at=NOW + 1, characters=3), Turn(at=NOW + 5, stop=stop))
@@ -185,7 +185,7 @@ def test_a_question_the_log_ends_with_stays_open() -> None:
     gone_on, known = recorded(
         Prompt(at=NOW + 1, characters=3), asked, Prompt(at=NOW + 20, characters=4, interrupt=True)
     )
-    assert word(gone_on, known, 4) == "stopped"
+    assert word(gone_on, known, 4) == "ended"
 
 
 def test_an_error_that_ends_a_turn_needs_the_person() -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from core.agents.crush.reader import CrushReader
-from core.agents.open_events.reader import write
-from core.agents.registry import AGENTS, make_kit
+from core.agents.crush import CrushReader
+from core.agents.open_events import write
+from core.agents.registry import make_kit
+from core.agents.table import AGENTS
 from core.events import SessionStart, ToolUse
 from core.logs import lines
 from core.logs.agent import roots

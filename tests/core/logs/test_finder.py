@@ -22,7 +22,7 @@ from core.logs.finder import sessions
 from core.logs.follow import Follower
 from core.logs.format import Format, Sample
 from core.logs.lines import Line, line_batches
-from core.logs.session import LogSession, identity, merge, read_session
+from core.logs.session import LogSession, identity, merge, read_session, rows
 from tests.core.agents.real_logs import FOLDERS
 from tests.core.logs import log_lines as logs
 
@@ -285,7 +285,9 @@ def test_a_document_names_its_session_wherever_the_name_stands(
 def test_merging_keeps_each_log_in_its_own_order() -> None:
     ahead: list[Event] = [Prompt(at=at, characters=1) for at in (5.0, 1.0, 9.0)]
     other: list[Event] = [Prompt(at=at, characters=2) for at in (2.0, 5.0, 6.0)]
-    merged = list(merge([iter(ahead), iter(other)]))
+    kind = Format("test", "lines", lambda _: 0, ClaudeCode)
+    one, two = records.Log(Path("a"), kind), records.Log(Path("b"), kind, agent="b")
+    merged = [row[2] for row in merge([rows(one, ahead), rows(two, other)])]
     assert [event for event in merged if event in ahead] == ahead
     assert [event for event in merged if event in other] == other
     assert [event.at for event in merged] == [2.0, 5.0, 1.0, 5.0, 6.0, 9.0]

@@ -13,9 +13,8 @@ import pytest
 
 from core.events import ToolUse, Where
 from core.logs import excerpt as passage
-from core.logs.document_tail import PATIENCE
 from core.logs.finder import sessions
-from core.logs.follow import Follower
+from core.logs.follow import PATIENCE, Follower
 from core.logs.session import read_session
 from tests.core.logs import log_lines as logs
 from tests.core.logs.test_follow import KIT, fresh_kit, uses
@@ -43,7 +42,7 @@ def test_a_document_that_cannot_be_read_is_said_once_and_that_it_is_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, why: str
 ) -> None:
     clock = [100.0]
-    monkeypatch.setattr("core.logs.document_tail.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("core.logs.follow.time.monotonic", lambda: clock[0])
     path = tmp_path / "session-1.json"
     path.write_bytes(logs.gemini(2))
     follower = Follower(path, fresh_kit())

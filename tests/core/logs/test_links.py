@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.agents.chat import reader as chat
+from core.agents import chat as chat
+from core.agents import copilot as copilot
+from core.agents import gemini as gemini
+from core.agents import pi as pi
 from core.agents.claude_code import reader as claude_code
 from core.agents.codex import reader as codex
-from core.agents.copilot import reader as copilot
-from core.agents.gemini import reader as gemini
-from core.agents.pi import reader as pi
 from core.agents.registry import make_kit
 from core.events import Where
 from core.logs.diagnostics import Diagnostics

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agents.claude_code.titles import claude_title
-from core.agents.registry import AGENTS, make_kit
+from core.agents.claude_code.reader import claude_title
+from core.agents.registry import make_kit
+from core.agents.table import AGENTS
 from core.logs.discovery import describe_sessions, find
 from core.logs.finder import sessions
 from core.logs.titles import LONGEST, read_title, title_of

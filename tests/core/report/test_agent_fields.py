@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bench.workload import session
+from core.engine.society import Society
 from core.report.agent_fields import agent_fields
 from core.settings import Settings
-from core.society import Society
 
 
 def test_the_six_fields_follow_the_session() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from core.engine.society import AgentReading
 from core.events import ToolUse
 from core.report.agents import AgentLedger, agent_names
-from core.society import AgentReading
 
 
 def reading(name: str, role: str, started: float | None) -> AgentReading:

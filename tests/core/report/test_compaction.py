@@ -11,12 +11,15 @@ from msgspec.structs import replace
 
 from bench.workload import session
 from core.agents.registry import make_kit
-from core.engine import Frame
+from core.engine.engine import Frame
+from core.engine.percept import Signal
+from core.engine.response.loops.loop import Loop
+from core.engine.response.rules import built_in
+from core.engine.society import Society
 from core.errors import StateError
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
 from core.logs.finder import sessions
 from core.logs.session import read_session
-from core.percept import Signal
 from core.report.compaction import (
     OpenEnd,
     Preserved,
@@ -27,11 +30,8 @@ from core.report.compaction import (
     preserve,
     preserve_at,
 )
-from core.response.loops.loop import Loop
-from core.response.rules import built_in
 from core.settings import Settings
 from core.settings.layers import with_value
-from core.society import Society
 from core.timeline.timeline import Timeline
 from tests.core.strategies import events
 

@@ -57,7 +57,7 @@ def test_an_answer_that_the_log_has_not_closed_is_told() -> None:
         (1, "said 1", "", "", 0, "", (0, 0)),
         (3, "said 1", "run 3", "run 3", 1, "more 2", (1, 1)),
         (5, "said 1", "run 5", "run 5", 2, "more 2", (3, 3)),
-        (6, "said 1", "run 6", "run 5", 2, "more 2", (3, 4)),
+        (6, "said 1", "run 6", "run 4", 1, "more 2", (3, 4)),
         (7, "said 7", "run 6", "", 0, "more 2", (3, 4)),
         (8, "said 7", "run 8", "run 8", 1, "more 2", (4, 5)),
         (10, "said 7", "run 8", "run 8", 1, "more 10", (4, 5)),
@@ -82,7 +82,7 @@ def test_a_call_that_was_not_let_through_is_told(outcome: Outcome) -> None:
     call = ToolUse(at=2.0, tool="publish", action="other", outcome=outcome)
     now = Teller(lambda _: NOTHING).now(Landmarks([call]), 1)
     assert now.rejected is (outcome == "rejected")
-    assert now_lines(now, 3.0) == ["did     publish" + (", rejected" if now.rejected else "")]
+    assert now_lines(now, 3.0) == ["last    publish" + (", rejected" if now.rejected else "")]
 
 
 def test_only_the_last_calls_count() -> None:

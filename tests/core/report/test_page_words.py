@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.engine import Engine
+from core.engine.engine import Engine
 from core.events import Event, SessionStart, ToolUse
 from core.report.gatherer import Gatherer
 from core.report.page import summary_text

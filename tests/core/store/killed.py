@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bench.workload import session
-from core.receptor.prior import session_prior
+from core.engine.receptor.prior import session_prior
 from core.report.chrono import Trail
 from core.settings import Settings
 from core.settings.response import LearningSettings, PriorSettings
@@ -35,7 +35,7 @@ from core.timeline.cache import Cache
 from core.timeline.checkpoints import Checkpoints
 from core.timeline.initial_state import InitialState
 from core.timeline.timeline import Timeline
-from tests.core.receptor.test_persona import persona
+from tests.core.engine.receptor.test_persona import persona
 from tests.core.store.test_episodes import episode
 
 STEPS = frozenset(("open", "os.rename", "os.remove", "os.mkdir", "fcntl.flock", "os.utime"))

@@ -8,11 +8,11 @@ import cbor2
 import pytest
 
 from bench.workload import session
-from core.affect import Policy
+from core.engine.affect import Policy
+from core.engine.response import Learned
+from core.engine.response.rules import built_in
 from core.errors import StoreError
 from core.events import MAIN
-from core.response import Learned
-from core.response.rules import built_in
 from core.settings import Settings
 from core.store.carry_over import CarryOverStore, KeptStart, Later
 from core.timeline.initial_state import InitialState

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from bench.workload import session
+from core.engine.society import Society
 from core.live.carry_over import CarryOver
 from core.settings import Settings
-from core.society import Society
 from core.store.affect import AffectLeft, AffectStore
 from core.store.learned import LearnedStore
 from core.store.persona import PersonaStore

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.response.learned import NOTHING_LEARNED
+from core.engine.response.learned import NOTHING_LEARNED
 from core.settings.response import LearningSettings
 from core.store.learned import LearnedStore
 

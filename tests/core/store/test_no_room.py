@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from core.agents.hooks import HOOKS
+from core.engine.society import Society
 from core.errors import NooscopeError, StoreError
 from core.events import Prompt
+from core.extras.telemetry.inbox import Inbox
+from core.extras.telemetry.intake import TelemetryEvent
+from core.hooks.agents import HOOKS
 from core.hooks.install import Installer
-from core.intake.place import IntakeFolder
+from core.hooks.place import IntakeFolder
 from core.settings import Settings
-from core.society import Society
 from core.store import atomic
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.store.compensation import Chain, ChainEntry, Journal
@@ -24,8 +26,6 @@ from core.store.permits import PermitEntry, PermitJournal
 from core.store.profile_files import ProfileFiles
 from core.store.said import Said, SaidStore
 from core.store.trails import TrailStore
-from core.telemetry.inbox import Inbox
-from core.telemetry.intake import TelemetryEvent
 from core.timeline.checkpoint import checkpoint_of
 from core.timeline.checkpoints import Checkpoints
 from tests.no_room import room

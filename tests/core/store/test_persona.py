@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from core.receptor.persona import Encounter
+from core.engine.receptor.persona import Encounter
 from core.store.persona import PersonaStore
-from tests.core.receptor.test_persona import persona
+from tests.core.engine.receptor.test_persona import persona
 
 
 @pytest.fixture

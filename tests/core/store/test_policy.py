@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.affect import BUILT_IN
+from core.engine.affect import BUILT_IN
 from core.errors import PolicyError
 from core.store.policy import chosen_policy, read_policy
 

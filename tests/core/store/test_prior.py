@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from core.engine.percept import AXES
+from core.engine.receptor.prior import AmbientPrior, Prior
 from core.errors import StoreError
-from core.percept import AXES
-from core.receptor.prior import AmbientPrior, Prior
 from core.settings.response import PriorSettings
 from core.store.prior import PriorStore
 

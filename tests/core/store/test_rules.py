@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from core.percept import Signal
-from core.response.foreign import MOST
-from core.response.rules import RuleSet, add_rules, built_in
-from core.response.scoring import Scorer
+from core.engine.percept import Signal
+from core.engine.response.rules import MOST, RuleSet, add_rules, built_in
+from core.engine.response.scoring import Scorer
 from core.settings.response import ScoringSettings
 from core.store.rules import RuleFiles, project_file
 

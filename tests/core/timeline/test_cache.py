@@ -13,12 +13,12 @@ import pytest
 
 from bench.claude import lines as claude_lines
 from core.agents.registry import make_kit
-from core.engine import Engine
+from core.engine.engine import Engine
+from core.engine.society import Society
+from core.engine.state import Stateful
 from core.logs.finder import sessions
 from core.logs.session import LogSession
 from core.settings.layers import Given, Layer, resolve
-from core.society import Society
-from core.state import Stateful
 from core.timeline.cache import Cache
 from core.timeline.opening import Progress, last_screen, record
 from core.timeline.timeline import Timeline
@@ -165,12 +165,12 @@ CRASH = """
 import os, signal, sys
 from pathlib import Path
 from core.agents.registry import make_kit
-from core.engine import Engine
+from core.engine.engine import Engine
 from core.logs.finder import sessions
 from core.store import atomic
 from core.settings.layers import Given, Layer, resolve
-from core.society import Society
-from core.state import Stateful
+from core.engine.society import Society
+from core.engine.state import Stateful
 from core.timeline.cache import Cache
 from core.timeline.opening import record
 settings = resolve([Layer("test", (Given("timeline.cache.least", 0),))]).settings

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bench.workload import session
+from core.engine.society import Society
 from core.errors import StoreError
 from core.events import Event
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
-from core.society import Society
 from core.timeline.checkpoint import agrees, restored, state_hash, take_checkpoint
 from core.timeline.snapshot import encode
 from core.timeline.timeline import Timeline

@@ -8,9 +8,9 @@ import cbor2
 import pytest
 
 from bench.workload import session
+from core.engine.society import Society
 from core.events import MAIN
 from core.settings import Settings
-from core.society import Society
 from core.timeline.branch import sim
 from core.timeline.cache import Cache
 from core.timeline.initial_state import InitialState

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from core.agents.registry import make_kit
+from core.engine.society import Society
 from core.events import Event
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.settings import Settings
-from core.society import Society
 from core.timeline.timeline import Timeline
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "real_sessions"

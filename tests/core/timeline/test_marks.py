@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.workload import session
+from core.engine.society import Society
 from core.settings import Settings
-from core.society import Society
 from core.timeline.marks import Marks
 from core.timeline.recorded_marks import MARK_KINDS, Mark, RecordedMarks
 from core.timeline.run import Run

@@ -9,16 +9,16 @@ import cbor2
 import pytest
 
 from bench.workload import session
-from core.affect import KeptAffect, Neighbour, Policy
+from core.engine.affect import KeptAffect, Neighbour, Policy
+from core.engine.society import Society
 from core.events import MAIN, ToolUse
 from core.live.carry_over import CarryOver
-from core.live.disk import changed_files
+from core.live.driver import changed_files
 from core.settings import Settings
-from core.society import Society
 from core.store.affect import AffectLeft, AffectStore
 from core.store.carry_over import KeptStart, Later
-from core.timeline.branch import edited
 from core.timeline.initial_state import InitialState
+from core.timeline.rerun import edited
 from core.timeline.run_inputs import pack_change, pack_start, unpack_inputs
 from core.timeline.timeline import SettingsChange, Timeline
 
@@ -66,9 +66,9 @@ def test_a_report_seeks_and_replays_as_it_was_heard(after: int) -> None:
         for event in STREAM[after:index]:
             plain.step(event)
         assert bytes_of(live.society_at(index)) == bytes_of(plain), index
-    branch = edited(live, {})
-    branch.grow()
-    assert branch.difference().equal
+    rerun = edited(live, {})
+    rerun.advance(len(live))
+    assert list(rerun.run.marks) == list(live.marks)
 
 
 def test_a_report_is_the_peer_stimulus_and_moves_affect_within_its_limits() -> None:

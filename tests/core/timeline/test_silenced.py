@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bench.workload import session
-from core.percept import SIGNALS
+from core.engine.percept import SIGNALS
 from core.settings import Settings
 from core.timeline.cache import Cache
 from core.timeline.initial_state import InitialState

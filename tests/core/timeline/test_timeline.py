@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.workload import session
-from core.engine import Step
+from core.engine.engine import Step
+from core.engine.society import Society
 from core.events import MAIN, Event
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
-from core.society import Society
 from core.timeline.keyframes import KeyFrame, KeyFrames
 from core.timeline.timeline import Timeline
 from core.timeline.track import NAMES

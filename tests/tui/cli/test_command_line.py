@@ -13,7 +13,7 @@ from core import __version__
 from tests.conftest import Run
 from tests.core.logs.log_lines import gemini
 from tui.app import NooscopeApp
-from tui.cli import COMMANDS, main
+from tui.cli import COMMANDS, GROUPS, LISTED, main
 
 OFFSET = "receptor.ambient.offset.frustration"
 
@@ -171,3 +171,42 @@ def test_a_theme_that_is_broken_is_told_with_what_is_wrong(
     assert main(["settings", "theme", "--set", "screen.theme=mine"]) == 0
     told = capsys.readouterr().err
     assert "mine.toml: primary: missing" in told and "there is no theme 'mine'" in told
+
+
+def test_help_lists_few_commands_in_groups(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    out = capsys.readouterr().out
+    listed = [name for names in LISTED.values() for name in names]
+    assert len(listed) == len(set(listed)) <= 20
+    assert all(f"\n  {name} " in out for name in listed)
+    assert all(name in out for _, names in GROUPS.values() for name in names)
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("group", [name for name in GROUPS if name not in COMMANDS])
+def test_a_group_alone_lists_its_commands(group: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([group]) == 0
+    out = capsys.readouterr().out
+    assert all(f"  {name} " in out and COMMANDS[name] in out for name in GROUPS[group][1])
+    assert main([group, "nonsense"]) == 2
+    assert f"unknown command '{group} nonsense'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("group", "name"), [(group, name) for group, (_, names) in GROUPS.items() for name in names]
+)
+def test_a_command_in_a_group_is_the_command(
+    group: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in ([name, "--help"], [group, name, "--help"]):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 0
+    first, _, second = capsys.readouterr().out.rpartition("usage: ")
+    assert first.removeprefix("usage: ") == second
+
+
+def test_hooks_alone_shows_the_status(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["hooks"]) == 0
+    assert capsys.readouterr().out.startswith("claude ")

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from core.engine.society import Society
 from core.live.fleet.roster import Roster
 from core.live.source import Target
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
-from core.society import Society
 from core.store.bookmarks import Bookmarks
 from core.store.carry_over import CarryOverStore
 from core.timeline import initial_state as begun

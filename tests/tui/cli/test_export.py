@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from core.agents.open_events.reader import write
+from core.agents.open_events import write
 from core.agents.registry import make_kit
 from core.events import Event
 from core.logs.diagnostics import Diagnostics

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench.workload import session
-from core.agents.open_events.reader import write
+from core.agents.open_events import write
 from tui.cli import main
 
 OFFSET = "receptor.ambient.offset.frustration"

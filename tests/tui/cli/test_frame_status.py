@@ -15,7 +15,7 @@ from tui.cli import main
     [
         ("question", f"needs you: asks: “{QUESTION}”"),
         ("error", "needs you"),
-        ("plan", "needs you: has a plan"),
+        ("plan", "needs you: shows a plan for you to approve"),
     ],
 )
 def test_a_need_is_said(need: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from core.intake.caller import call
-from core.intake.place import default_place
+from core.hooks.caller import call
+from core.hooks.place import default_place
 from core.settings import Settings
-from tests.core.intake.calls import failure, hook, tool
+from tests.core.hooks.calls import failure, hook, tool
 from tui.cli import main
 from tui.cli.hooked import serving_hooks
 
@@ -91,7 +91,7 @@ def test_refused_files_are_named(home: Path, capsys: pytest.CaptureFixture[str])
 def test_a_question_is_listed_answered_and_in_the_journal(capsys: pytest.CaptureFixture[str]) -> None:
     ask("hook/claude/guard", tool("PreToolUse", 1, "rm -rf x"))
     assert main(["permits"]) == 0
-    assert "1  waits  Bash  rm -rf x  (the command destroys something)" in capsys.readouterr().out
+    assert "1  waits  Bash  rm -rf x  (this call of rm destroys something)" in capsys.readouterr().out
     assert main(["permits", "approve", "1", "--session"]) == 0
     assert "Approved for this session." in capsys.readouterr().out
     assert main(["permits", "deny", "1"]) == 1
@@ -137,7 +137,7 @@ def test_a_status_line_and_an_agents_own_question(
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(asked) + "\n"))
     assert main(["mcp"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert answer["result"]["content"][0]["text"] == "working: it took your prompt."
+    assert answer["result"]["content"][0]["text"] == "working: thinking about your prompt."
 
 
 def test_no_screen_and_no_engine_is_loaded_to_ask() -> None:
@@ -145,6 +145,6 @@ def test_no_screen_and_no_engine_is_loaded_to_ask() -> None:
     import subprocess
 
     heavy = "{'numpy', 'pydantic', 'textual', 'asyncio'}"
-    code = f"import sys, core.intake.caller; print(sorted(set(sys.modules) & {heavy}))"
+    code = f"import sys, core.hooks.caller; print(sorted(set(sys.modules) & {heavy}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

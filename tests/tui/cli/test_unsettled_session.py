@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from core.agents.open_events.reader import write
+from core.agents.open_events import write
+from core.engine.society import Society
 from core.events import Event, Prompt, SessionStart, ToolUse
 from core.settings import Settings
 from core.settings.layers import with_value
-from core.society import Society
-from tests.core.intake.calls import failure, hook, read, session, tool
+from tests.core.hooks.calls import failure, hook, read, session, tool
 from tui.cli import main
 
 START = 1_750_000_000.0

@@ -9,19 +9,21 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.agents.open_events.reader import write
+from core.agents.open_events import write
 from core.events import Event, Prompt, SessionStart, ToolUse, Turn
 from core.logs.lag import events_behind
 from core.settings import Settings
 from core.store.learned import LearnedStore
 from core.store.prior import PriorStore
 from tests.core.logs.log_lines import call, gemini, prompt
+from tests.tui.fleet_sessions import Log
 from tui.cli import main
 from tui.cli.commands.watch import Watch
 
@@ -223,8 +225,34 @@ def test_analyze_lists_interventions_with_time_and_reason(
 
 
 def test_latest_without_any_session_is_said(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["watch", "--headless", "latest"]) == 1
-    assert "no session found" in capsys.readouterr().err
+    assert main(["watch", "--headless", "latest", "--idle", "0.5"]) == 1
+    said = capsys.readouterr().err
+    assert "waiting for the first one" in said and "no session found" in said
+
+
+def test_latest_waits_for_the_first_session_and_follows_the_next_in_its_folder(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def later() -> None:
+        time.sleep(0.5)
+        first = Log(home, "app", 1, time.time())
+        first.prompt()
+        first.say()
+        first.write()
+        time.sleep(2.5)
+        second = Log(home, "app", 2, time.time())
+        second.prompt()
+        second.call("AskUserQuestion", questions=[])
+        second.write()
+
+    agents = threading.Thread(target=later)
+    agents.start()
+    assert main(["watch", "--headless", "latest", "--idle", "6"]) == 0
+    agents.join()
+    said = capsys.readouterr()
+    assert "waiting for the first one" in said.err
+    assert "this session rests; following" in said.err
+    assert "needs you" in said.out
 
 
 def test_a_file_that_is_no_log_is_refused_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,7 @@ from tui.draw.kept_lines import KeptLines, with_kept_lines
 from tui.draw.safe_lines import SAFE_LINES
 from tui.screens.board import Board
 from tui.screens.main import MainScreen
-from tui.screens.mind import MindScreen
+from tui.screens.model import MindScreen
 from tui.widgets.common.panel import Panel
 
 

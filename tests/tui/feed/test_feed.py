@@ -24,7 +24,7 @@ from core.timeline.timeline import Timeline
 from tests.core.live.need_stories import OTHERS, STORIES
 from tests.tui.conftest import lines
 from tui.feed.feed import Feed
-from tui.feed.frames import Sights
+from tui.feed.film import Sights
 from tui.feed.messages import (
     Arrived,
     Bookmarked,

@@ -27,7 +27,7 @@ async def test_before_the_first_event_nothing_is_said_to_be_read(tmp_path: Path,
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda view: view.loading is None)
-        await pilot.press("B")
+        await pilot.press("m", "5")
         await until(pilot, lambda: isinstance(app.screen, BranchScreen) and "A dream" in page(app))
         assert "reading…" not in page(app) and page(app).count("nothing recorded yet") == 3
         await pilot.press("s", *"stop", "enter")
@@ -47,7 +47,7 @@ async def test_branches_tell_and_a_word_is_tried(tmp_path: Path, app_on: Make) -
         settings = with_value(app.settings, "receptor.ambient.offset.seeking", 0.1)
         app.post_message(Apply(settings))
         await until(pilot, lambda: app.recording is not None and app.recording.settings == settings)
-        await pilot.press("B")
+        await pilot.press("m", "5")
         await until(
             pilot,
             lambda: isinstance(app.screen, BranchScreen) and "none was changed or left out" in page(app),

@@ -33,9 +33,9 @@ async def test_who_needs_a_person_stands_first(app: FleetApp) -> None:
         await until(pilot, lambda: read(app, len(STORIES) + 1))
         lines = seen(app)
         assert "▲ needs you" in lines[1] and "asks" in lines[1] and "40s" in lines[1]
-        assert "△ needs you?" in lines[2]
+        assert "△ may need you" in lines[2]
         assert "↻ looping" in lines[3]
-        assert any("… silent?" in line and "6m" in line for line in lines)
+        assert any("△ may need you" in line and "6m" in line for line in lines)
         assert "▲ 4 need you" in said(app, "title")
         assert "asks you something (AskUserQuestion)" in said(app, "detail")
         assert "log silent for 40s" in said(app, "detail")
@@ -276,7 +276,7 @@ async def test_sessions_of_long_ago_are_listed_unread_behind_the_fold(
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, FleetScreen) and bool(app.screen.rows))
         assert isinstance(app.screen, FleetScreen)
-        assert {row.status.word for row in app.screen.rows} == {"unread"}
+        assert {row.status.word for row in app.screen.rows} == {"ended"}
         assert names(app)[-1] == "at rest"
         await pilot.press("o")
         await until(pilot, lambda: len(names(app)) == len(STORIES))

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from core.affect import FIELDS
-from core.affect.contagion import ZoneReading
-from core.affect.lineage import LineageEntry
-from core.affect.reading import RESTRICTIONS
-from core.governor.appraisal import Pressures
-from core.society import AgentReading
+from core.engine.affect import FIELDS
+from core.engine.affect.contagion import ZoneReading
+from core.engine.affect.lineage import LineageEntry
+from core.engine.affect.reading import RESTRICTIONS
+from core.engine.governor.appraisal import Pressures
+from core.engine.society import AgentReading
 from tests.tui.panel_app import view_at
 from tests.tui.screen_app import Stage, recorded
 from tui.draw.tree import tree_guides
 from tui.feed.view import View
-from tui.screens.governance import GovernanceScreen
+from tui.screens.model import AffectScreen, GovernorScreen
 from tui.widgets.common.card import Card
 from tui.widgets.governance.agents import SocietyCard
 from tui.widgets.governance.budgets import GovernedCard, GovernorCard, PressureCard
@@ -182,13 +182,13 @@ def test_lines_of_a_tree(depths: list[int], guides: list[str]) -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 async def test_the_board(size: tuple[int, int]) -> None:
-    app = Stage(GovernanceScreen(), recorded())
+    app = Stage(AffectScreen(), recorded())
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
-        assert isinstance(app.focused, GovernorCard)
+        assert isinstance(app.focused, FieldCard)
         titles = [str(card.border_title) for card in app.screen.query(Card)]
-        assert titles == [card.TITLE for card in GovernanceScreen.CARDS]
-        for _ in GovernanceScreen.CARDS:
+        assert titles == [card.TITLE for card in AffectScreen.CARDS]
+        for _ in AffectScreen.CARDS:
             if not isinstance(app.focused, SocietyCard):
                 await pilot.press("tab")
         assert isinstance(app.focused, SocietyCard)
@@ -196,12 +196,12 @@ async def test_the_board(size: tuple[int, int]) -> None:
         assert app.screen.maximized is app.focused
         await pilot.press("escape")
         assert app.screen.maximized is None
-        await pilot.press("v")
+        await pilot.press("m")
         assert app.left
 
 
 async def test_before_the_first_event() -> None:
-    app = Stage(GovernanceScreen())
+    app = Stage(GovernorScreen())
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.press("enter", "escape")
         assert all("waiting for the first event" in app.inside(card) for card in app.screen.query(Card))

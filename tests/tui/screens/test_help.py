@@ -16,7 +16,7 @@ from tests.tui.screen_app import Stage, recorded
 from tui.app import NooscopeApp
 from tui.screens.help import HelpScreen
 from tui.screens.help_text import KeyRow, Topic, binding_names, help_lines, matching_topics, topic
-from tui.screens.mind import MindScreen
+from tui.screens.model import MindScreen
 from tui.widgets.common.text_page import TextPage
 from tui.widgets.main.paths import PathTree
 from tui.widgets.transcript.document import Document

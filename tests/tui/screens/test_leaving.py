@@ -15,7 +15,7 @@ from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
 from tui.screens.bookmark import NoteScreen, RemovalScreen
 from tui.screens.goto import GotoScreen
-from tui.screens.mind import MindScreen
+from tui.screens.model import MindScreen
 from tui.screens.permit import ReasonScreen
 from tui.screens.tuning_bench.profile_screens import ProfilePicker
 

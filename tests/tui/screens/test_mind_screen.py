@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 
+from core.engine.mind.homeostasis import RuleState
 from core.events import MAIN, SessionStart
-from core.mind.homeostasis import RuleState
-from tests.tui.conftest import until
+from tests.tui.conftest import shown, until
 from tests.tui.panel_app import text, view_at
 from tests.tui.screen_app import Stage, recorded, recording_of
+from tui.app import NooscopeApp
 from tui.draw.line import clipped
 from tui.draw.styles import STYLES
 from tui.feed.view import View
-from tui.screens.governance import GovernanceScreen
-from tui.screens.mind import MindScreen
+from tui.screens.branches import BranchScreen
+from tui.screens.main import MainScreen
+from tui.screens.model import AffectScreen, GovernorScreen, MindScreen, ModelTab, ResponseScreen, TabLine
 from tui.widgets.common.card import Card, pair, signed
 from tui.widgets.mind.clock_cards import ClockCard, SleepCard, WakeupCard
 from tui.widgets.mind.episode_cards import EpisodeCard, TierCard
@@ -23,7 +28,9 @@ from tui.widgets.mind.state_cards import CorticalCard, HabituationCard, Homeosta
 WIDTHS = (32, 33, 34, 36, 56, 62, 116, 196)
 
 
-@pytest.mark.parametrize("kind", (*MindScreen.CARDS, *GovernanceScreen.CARDS), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind", (*MindScreen.CARDS, *GovernorScreen.CARDS, *AffectScreen.CARDS), ids=lambda kind: kind.__name__
+)
 async def test_no_card_is_clipped(kind: type[Card]) -> None:
     card = kind()
     app = Stage(card)
@@ -170,7 +177,7 @@ async def test_cards_stay_in_their_columns_while_time_passes() -> None:
 
 async def test_keys_zoom_and_leave() -> None:
     app = Stage(MindScreen(), recorded())
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with app.run_test(size=(80, 25)) as pilot:
         assert isinstance(app.focused, CorticalCard)
         await pilot.press("enter")
         assert app.screen.maximized is app.focused
@@ -226,3 +233,20 @@ def test_pair_and_signed_bars() -> None:
     assert text([pair("name", "value", 60)]).index("value") == 27
     low, high = signed("x", -1.0, 40, "-1.00"), signed("x", 1.0, 40, "+1.00")
     assert ("▄" * 9, "fatigue") in low and ("▄" * 10, "confidence") in high
+
+
+async def test_number_keys_open_the_tabs_of_the_model(log: Path, app_on: Callable[..., NooscopeApp]) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(app.screen, MindScreen))
+        kinds: list[type[ModelTab]] = [MindScreen, GovernorScreen, AffectScreen, ResponseScreen, BranchScreen]
+        for number, kind in reversed(list(enumerate(kinds, 1))):
+            await pilot.press(str(number))
+            await until(pilot, lambda kind=kind: isinstance(app.screen, kind))  # type: ignore[misc]
+            line = str(app.screen.query_one(TabLine).render())
+            assert f"[{number} " in line and line.count("[") == 1
+            assert len(app.screen_stack) == 2
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(app.screen, MainScreen))

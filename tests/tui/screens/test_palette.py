@@ -9,19 +9,15 @@ import pytest
 from textual.command import CommandInput, CommandList, CommandPalette
 
 from core.settings import Settings
-from core.settings.layers import tunables
 from core.timeline.recorded_marks import Mark
 from core.timeline.timeline import Timeline
 from tests.core.logs import log_lines as logs
 from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
 from tui.feed.messages import SetBookmark
-from tui.screens.governance import GovernanceScreen
-from tui.screens.mind import MindScreen
+from tui.screens.model import GovernorScreen, MindScreen, ResponseScreen
 from tui.screens.palette import SCREEN_NAMES, mark_hits, named_places
-from tui.screens.response import ResponseScreen
 from tui.widgets.main.paths import PathTree
-from tui.widgets.tuning.settings_list import SettingsList
 
 Make = Callable[..., NooscopeApp]
 
@@ -32,13 +28,13 @@ async def test_everything_has_a_name(log: Path, app_on: Make) -> None:
         await shown(app, pilot, lambda view: view.total == 300)
         names = [text for text, _, _ in named_places(app)]
         assert {f"Screen: {name}" for name in SCREEN_NAMES} <= set(names)
-        assert {f"Setting: {name}" for name in tunables()} <= set(names)
+        assert not any(name.startswith("Setting") for name in names)
         assert "Panel: Signals" in names and len(names) == len(set(names))
 
 
 @pytest.mark.parametrize(
     ("typed", "kind"),
-    [("mind", MindScreen), ("governance", GovernanceScreen), ("screen response", ResponseScreen)],
+    [("mind", MindScreen), ("screen governor", GovernorScreen), ("screen response", ResponseScreen)],
 )
 async def test_typing_a_screens_name_opens_it(log: Path, app_on: Make, typed: str, kind: type) -> None:
     app = app_on(log)
@@ -71,17 +67,13 @@ def test_marks_are_found_by_words_and_those_told_to_nobody_are_left_out() -> Non
     assert [(seek.to, seek.agent) for _, _, seek in hits] == [(3, "kid"), (2, "main"), (1, "main")]
 
 
-async def test_a_setting_and_a_panel_are_gone_to(log: Path, app_on: Make) -> None:
+async def test_a_panel_is_gone_to(log: Path, app_on: Make) -> None:
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
         places = {text: go for text, _, go in named_places(app)}
-        name = "receptor.ambient.offset.fatigue"
-        places[f"Setting: {name}"]()
-        await until(
-            pilot,
-            lambda: any(settings.name_here == name for settings in app.screen.query(SettingsList)),
-        )
+        places["Screen: mind"]()
+        await until(pilot, lambda: isinstance(app.screen, MindScreen))
         places["Panel: Paths"]()
         await until(pilot, lambda: len(app.screen_stack) == 1 and isinstance(app.focused, PathTree))
 
@@ -91,7 +83,8 @@ async def test_every_screen_that_is_named_opens(log: Path, app_on: Make, name: s
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
-        kind = "WordSearchScreen" if name == "find" else f"{name.title()}Screen"
+        kinds = {"find": "WordSearchScreen", "branches": "BranchScreen"}
+        kind = kinds.get(name, f"{name.title()}Screen")
         next(go for text, _, go in named_places(app) if text == f"Screen: {name}")()
         await until(pilot, lambda: type(app.screen).__name__ == kind and app.screen.is_mounted)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from core.engine.response.interventions import Intervention, QueueReading, ToldIntervention
+from core.engine.response.outlook import Direction, OutlookReading, Reason
+from core.engine.response.reaction import ResponseReading
 from core.live.status import Status
-from core.response.interventions import Intervention, QueueReading, ToldIntervention
-from core.response.outlook import Direction, OutlookReading, Reason
-from core.response.reaction import ResponseReading
 from tests.tui.panel_app import text, view_at
 from tests.tui.screen_app import Stage, recorded
 from tui.draw.styles import STYLES
 from tui.feed.view import View
-from tui.screens.response import ResponseScreen
+from tui.screens.model import ResponseScreen
 from tui.widgets.common.card import Card, signed
 from tui.widgets.response.method_cards import CandidateCard, LearnedCard, PressureToAskCard
 from tui.widgets.response.outlook_cards import FactsCard, OutlookCard
@@ -163,7 +163,7 @@ async def test_the_screen_opens_and_a_card_zooms(size: tuple[int, int]) -> None:
         await pilot.press("enter")
         await pilot.pause()
         assert app.screen.maximized is not None
-        await pilot.press("escape", "r")
+        await pilot.press("escape", "m")
         await pilot.pause()
         assert app.left
 

@@ -43,18 +43,20 @@ def _run(args: argparse.Namespace) -> int:
     from core.agents.registry import make_kit
     from core.logs.finder import sessions
     from core.logs.session import read_session
-    from core.report.advice import follow, outcomes
+    from core.report.advice import follow, outcomes, silence_trial
     from core.timeline.initial_state import InitialState
     from core.timeline.opening import seed_of
 
     kit = make_kit(settings.ingest)
-    sentences = {said.call: (said.rule, said.sentence) for said in store.read()}
+    sentences = {said.call: (said.rule, said.sentence) for said in store.read() if not said.withheld}
     within = settings.response.advice.within
     moments: list[AdviceMoment] = []
     for session in sessions([Path(path) for path in args.paths], kit, settings.ingest.lines):
         society = InitialState(seed_of(session.id)).society(settings)
         moments += follow(read_session(session, kit, settings.ingest.lines), society, within, sentences)
     counted = outcomes(moments, within)
+    kept_back = {(said.rule, said.call) for said in store.read() if said.withheld}
+    trial = silence_trial(moments, kept_back, within)
     if args.json:
         import msgspec
 
@@ -64,19 +66,25 @@ def _run(args: argparse.Namespace) -> int:
                     "within": within,
                     "moments": [moment._asdict() for moment in moments if moment.said],
                     "outcomes": [one._asdict() for one in counted],
+                    "silence": trial._asdict(),
                 }
             ).decode()
             + "\n"
         )
         return 0
     _print(moments, counted, within)
+    if kept_back:
+        print(f"Random silence: {trial.sentence}")
+    else:
+        print("Nobody chose at random when to speak: a difference may have other causes; set")
+        print("response.advice.silence to withhold a share of the advice at random and find out.")
     return 0
 
 
 def _tell(session: str, message: str) -> int:
     from core.errors import NooscopeError
-    from core.intake.caller import call
-    from core.intake.place import default_place
+    from core.hooks.caller import call
+    from core.hooks.place import default_place
 
     said = call(default_place(), "steer", {"session": session, "message": message})
     if said is None:
@@ -99,7 +107,8 @@ def _list(store: SaidStore, as_json: bool) -> int:
             sys.stdout.write(msgspec.json.encode(said).decode() + "\n")
         else:
             who = f"{said.agent}  {plain(said.session, 36)}  {said.rule}"
-            print(f"{moment(said.at)}  {who}  {plain(said.sentence, 300)}")
+            word = "withheld: " if said.withheld else ""
+            print(f"{moment(said.at)}  {who}  {word}{plain(said.sentence, 300)}")
     if not count and not as_json:
         print("No agent was told anything yet; `nooscope hooks install AGENT --advise` lets it be.")
     return 0
@@ -125,7 +134,6 @@ def _print(moments: list[AdviceMoment], counted: list[AdviceOutcome], within: in
     ]
     if min(sides) < FEW_MOMENTS:
         print(f"{sides[0]} said and {sides[1]} not said are too few to conclude anything.")
-    print("Nobody chose at random when to speak: a difference may have other causes.")
 
 
 COMMAND = CliCommand(_add_arguments, _run)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.errors import NooscopeError
 from core.report.answers import KeptQuestion, question
 from core.store.config_path import carry_over_folder
 from tui.cli import streams
@@ -17,7 +18,7 @@ from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, positive_argument, settings_from
 
 if TYPE_CHECKING:
-    from core.batch.shares import Share, Written
+    from core.extras.batch.shares import Share, Written
     from core.logs.session import LogSession
     from core.report.analysis import Analysis
     from core.report.log_tree import LogTree, SessionName
@@ -100,14 +101,22 @@ def _run(args: argparse.Namespace) -> int:
 
         if is_source(Path(args.metrics), [name.session for name in found]):
             raise UsageError(f"{args.metrics} is the log itself; name another file")
-        done = list(_analyses([name.session for name in found], begun, args))
+        done = [one for one in _analyses([name.session for name in found], begun, args) if one is not None]
         _write_metrics(args.metrics, done)
         summaries = [analysis.summary for analysis in done]
     else:
         summaries = _summaries(tree, found, begun, args)
+    if not summaries:
+        return 1
     text = _json(summaries) if args.json else _text(summaries)
     sys.stdout.write(text)
-    if asked is not None and tree.enclosed and not (resolved.complaints or tree.faults or starts.spoke):
+    complete = len(summaries) == len(found)
+    if (
+        asked is not None
+        and complete
+        and tree.enclosed
+        and not (resolved.complaints or tree.faults or starts.spoke)
+    ):
         asked.keep(text.encode(), settings)
     return 0
 
@@ -134,18 +143,19 @@ def _summaries(
     starts = dict(zip(found, begun, strict=True))
     prints = Fingerprints()
 
-    def made(missing: list[SessionName]) -> Iterator[Summary]:
+    def made(missing: list[SessionName]) -> Iterator[Summary | None]:
         sessions = [name.session for name in missing]
-        return (done.summary for done in _analyses(sessions, [starts[name] for name in missing], args))
+        done = _analyses(sessions, [starts[name] for name in missing], args)
+        return (one.summary if one is not None else None for one in done)
 
     return tree.each("summary", found, Summary, made, [prints.of(start) for start in begun])
 
 
 def _dataset(found: list[LogSession], settings: Settings, args: argparse.Namespace) -> int:
     """The tree as a dataset, a share at a time."""
-    from core.batch.dataset import Dataset
-    from core.batch.shares import shares
-    from core.extras import needed
+    from core.extras.batch.dataset import Dataset
+    from core.extras.batch.shares import shares
+    from core.extras.optional import needed
     from core.report.formatting import count
 
     needed("duckdb", "batch")
@@ -170,11 +180,11 @@ def _dataset(found: list[LogSession], settings: Settings, args: argparse.Namespa
 
 
 def _written(work: list[Share], args: argparse.Namespace) -> Iterator[Written]:
-    from core.batch.shares import write_share
+    from core.extras.batch.shares import write_share
 
     jobs = min(args.jobs or os.cpu_count() or 1, len(work))
     if args.on:
-        from core.batch.cluster import cluster, done_by
+        from core.extras.batch.cluster import cluster, done_by
 
         with cluster(args.on, max(1, jobs)) as client:
             yield from done_by(client, write_share, work)
@@ -190,8 +200,11 @@ def _written(work: list[Share], args: argparse.Namespace) -> Iterator[Written]:
 
 def _analyses(
     found: list[LogSession], starts: list[RunInputs], args: argparse.Namespace
-) -> Iterator[Analysis]:
-    """Run sessions through the engine, over several processes where that pays, with a line of progress."""
+) -> Iterator[Analysis | None]:
+    """Run sessions through the engine, over several processes where that pays, with a line of progress.
+
+    None stands for a session in which nooscope itself failed; a line on standard error says so.
+    """
     from core.report.process_pool import one_by_one, shared_out
     from core.store.reading_cache import saved_together
 
@@ -199,11 +212,11 @@ def _analyses(
     begun = list(zip(found, starts, strict=True))
     jobs = min(args.jobs or os.cpu_count() or 1, len(found))
     if jobs <= 1 or (not args.jobs and sum(map(_size, found)) < _SMALL):
-        done = one_by_one(analysed, begun, metrics, family=family_of, around=saved_together)
+        done = one_by_one(analyse_one, begun, metrics, family=family_of, around=saved_together)
     else:
         done = shared_out(
             jobs,
-            analysed,
+            analyse_one,
             begun,
             metrics,
             prepare=streams.prepare_streams,
@@ -213,16 +226,23 @@ def _analyses(
     for number, analysis in enumerate(done, 1):
         if len(found) > 1:
             streams.progress(f"{number} of {len(found)} sessions")
-        yield analysis
+        if isinstance(analysis, str):
+            print(f"nooscope: {found[number - 1].path}: {analysis}", file=sys.stderr)
+        yield None if isinstance(analysis, str) else analysis
     streams.progress("")
 
 
-def analysed(begun: tuple[LogSession, RunInputs], metrics: bool) -> Analysis:
-    """One session from where it starts."""
+def analyse_one(begun: tuple[LogSession, RunInputs], metrics: bool) -> Analysis | str:
+    """Analyse one session from where it starts; a fault of ours is returned as a sentence."""
     from core.report.analysis import analyse
 
     session, (settings, initial, later) = begun
-    return analyse(session, settings, metrics, initial, later)
+    try:
+        return analyse(session, settings, metrics, initial, later)
+    except (NooscopeError, OSError):
+        raise
+    except Exception as fault:  # noqa: BLE001 the other sessions must still be analysed
+        return f"nooscope cannot analyze it ({type(fault).__name__}: {str(fault)[:200]})"
 
 
 def _size(session: LogSession) -> int:

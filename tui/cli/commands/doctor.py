@@ -91,8 +91,8 @@ def _extensions() -> Section:
     """What is installed beside nooscope, and what of it cannot be used."""
     from core.agents.registry import unusable_agents
     from core.export.exporters import exporters
+    from core.extension.offers import extension_folder, find_offers
     from core.extension.use import in_step, listening
-    from core.installed.offers import extension_folder, find_offers
     from core.live.notices import installed_channels
     from core.report.checkup import Finding, Section
 
@@ -113,7 +113,7 @@ def _narrator(settings: Settings) -> Section:
     """Whether a model is on, and what prose has cost today."""
     from time import time
 
-    from core.narrator.router import status_lines
+    from core.extras.narrator.router import status_lines
     from core.report.checkup import Finding, Section
     from core.store.model_spend import SpendStore
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -46,7 +47,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="RUNS",
         help="JSON lines with resolved, model, task and messages or traj (gzip or not), "
-        "or a folder of logs with a labels.jsonl",
+        "a folder of logs with a labels.jsonl, or JSON lines of turn endings with text and label",
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument(
@@ -64,6 +65,13 @@ def _run(args: argparse.Namespace) -> int:
     from core.report.formatting import plain, readable_json
     from core.timeline.evaluation import Walk, evaluate
 
+    endings = _labelled_endings([Path(path) for path in args.paths])
+    if endings:
+        from core.report.turn_endings import evaluate_endings
+
+        judged = evaluate_endings(endings)
+        print(readable_json(judged) if args.json else "\n".join(endings_report(judged)))
+        return 0
     settings = _modelled(settings_from(args).settings, args.profile)
     found = list(sources([Path(path) for path in args.paths]))
     walks: list[Walk] = []
@@ -85,6 +93,41 @@ def _run(args: argparse.Namespace) -> int:
     else:
         print("\n".join(_report(result)))
     return 0
+
+
+def _labelled_endings(paths: list[Path]) -> list[dict[str, Any]]:
+    """The rows of files that hold labelled turn endings; none where any file holds something else."""
+    rows: list[dict[str, Any]] = []
+    for path in paths:
+        if path.suffix != ".jsonl" or not path.is_file():
+            return []
+        with path.open(encoding="utf-8", errors="replace") as file:
+            for line in file:
+                try:
+                    row = json.loads(line)
+                except (ValueError, RecursionError):
+                    continue
+                if not isinstance(row, dict) or not {"text", "label"} <= row.keys():
+                    return []
+                rows.append(row)
+    return rows
+
+
+def endings_report(judged: dict[str, Any]) -> Iterator[str]:
+    """Tables in Markdown: what each label was judged to be, then how many questions and offers are found."""
+    from core.report.turn_endings import ENDINGS
+
+    columns = [one for one in ENDINGS if any(row.get(one) for row in judged["labels"].values())]
+    yield f"| label | {' | '.join(columns)} |"
+    yield "|---|" + "---|" * len(columns)
+    for label, row in judged["labels"].items():
+        yield f"| {label} | {' | '.join(str(row.get(one, 0)) for one in columns)} |"
+    yield ""
+    yield "| questions and offers | endings | precision | recall | asks | asks found |"
+    yield "|---|---|---|---|---|---|"
+    for name, row in judged["groups"].items():
+        shares = " | ".join(_figure(row[one]) for one in ("precision", "recall"))
+        yield f"| {name} | {row['endings']} | {shares} | {row['asks']} | {_figure(row['asks_recall'])} |"
 
 
 def _modelled(settings: Settings, name: str | None) -> Settings:

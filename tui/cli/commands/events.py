@@ -25,9 +25,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     from collections import Counter
 
+    from core.engine.mind.fabric import MIND_EVENTS
     from core.errors import UsageError
     from core.events import MAIN
-    from core.mind.fabric import MIND_EVENTS
     from core.report.mind_words import mind_json, mind_line
     from core.timeline.timeline import turned
     from tui.cli.recordings import recording_at

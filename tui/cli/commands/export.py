@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from core.events import Event
     from core.export.film import ExportedSession
     from core.export.privacy import Level
+    from core.extras.telemetry.spans import Span
     from core.logs.reader import Kit
     from core.logs.session import LogSession
     from core.settings.logs import LineSettings
-    from core.telemetry.spans import Span
 
-SHARED = ("html", "cast", "markdown")
+SHARED = ("html", "cast", "markdown", "atif")
 """Formats for a person, of one session."""
 HELP = "write a log as open events, a page, a film of text or a report"
 
@@ -33,7 +33,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         default="events",
         help="events: one JSON object an event; html: one page that plays the session; cast: asciinema; "
-        "markdown: a report; otlp: a trace in JSON; or the format of an extension (default: events)",
+        "markdown: a report; atif: a trajectory; "
+        "otlp: a trace in JSON; or the format of an extension (default: events)",
     )
     parser.add_argument(
         "-o",
@@ -51,7 +52,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="strict leaves out all words, paths and names (html, cast, markdown)",
     )
     parser.add_argument(
-        "--transcript", action="store_true", help="with all words of prompts, calls and results (html)"
+        "--transcript", action="store_true", help="with all words of prompts, calls and results (html, atif)"
     )
     parser.add_argument(
         "--otlp",
@@ -118,7 +119,7 @@ def _share(args: argparse.Namespace) -> int:
     from tui.cli.options import configured_initial
     from tui.cli.recordings import is_source, no_events, one_session
 
-    if args.transcript and (args.redact == "strict" or args.format != "html"):
+    if args.transcript and (args.redact == "strict" or args.format not in ("html", "atif")):
         other = "--redact strict" if args.redact == "strict" else f"--format {args.format}"
         raise UsageError(f"--transcript and {other} do not go together; leave one of them out")
     settings = settings_from(args).settings
@@ -143,10 +144,10 @@ def _trace(args: argparse.Namespace) -> int:
 
     from core import __version__
     from core.export.privacy import Privacy
+    from core.extras.telemetry.otlp import encoded
+    from core.extras.telemetry.sender import BATCH, Collector, headers_of, send_all
+    from core.extras.telemetry.spans import Tracer, resource
     from core.logs.session import read_session
-    from core.telemetry.otlp import encoded
-    from core.telemetry.sender import BATCH, Collector, headers_of, send_all
-    from core.telemetry.spans import Tracer, resource
     from core.timeline.opening import seed_of
     from tui.cli.options import configured_initial
     from tui.cli.recordings import is_source, one_session
@@ -230,7 +231,7 @@ def _print(line: bytes) -> int:
 
 
 def _write(found: list[LogSession], kit: Kit, lines: LineSettings, put: Callable[[bytes], int]) -> int:
-    from core.agents.open_events.reader import write
+    from core.agents.open_events import write
     from core.events import MAIN, SessionStart
     from core.logs.session import read_session
     from core.safe_text import safe_json_bytes, whole

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from core.extension.hooks import Extension
     from core.extension.in_step import StepExtension
-    from core.installed.offers import Offer
+    from core.extension.offers import Offer
 
 _HEADS = ("kind", "name", "layer", "state", "from", "what it does")
 
@@ -51,7 +51,7 @@ def _run(args: argparse.Namespace) -> int:
     offer = _offer(args.name)
     if args.part == "check":
         return _check(offer)
-    from core.installed.switches import Switches
+    from core.extension.switches import Switches
     from core.store import atomic
 
     switches = Switches()
@@ -65,7 +65,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _offer(name: str) -> Offer:
-    from core.installed.offers import find_offers
+    from core.extension.offers import find_offers
     from core.report.formatting import plain
 
     found = find_offers().offers
@@ -82,12 +82,12 @@ def _offer(name: str) -> Offer:
 
 def _ours() -> Iterator[Row]:
     """Our own parts, which go through the same registry."""
-    from core.agents.registry import AGENTS
+    from core.agents.table import AGENTS
     from core.export.exporters import BUILT_IN
+    from core.extras.telemetry.live import LiveTrace
+    from core.extras.telemetry.serving import MetricsServer
     from core.live.carry_over import CarryOver
     from core.live.notices import Notifier
-    from core.telemetry.live import LiveTrace
-    from core.telemetry.serving import MetricsServer
 
     listeners: tuple[type[Extension], ...] = (Notifier, CarryOver, MetricsServer, LiveTrace)
     for kind in sorted(listeners, key=lambda one: one.layer):
@@ -99,8 +99,9 @@ def _ours() -> Iterator[Row]:
 
 
 def _others() -> tuple[list[Row], list[str]]:
-    from core.installed.offers import BrokenOffer, find_offers
-    from core.installed.switches import Switches
+    from core.errors import BrokenOffer
+    from core.extension.offers import find_offers
+    from core.extension.switches import Switches
     from core.report.formatting import plain
 
     found, switches = find_offers(), Switches()
@@ -135,7 +136,7 @@ def _takes_part(value: object) -> bool:
 
 
 def _list(as_json: bool) -> int:
-    from core.installed.offers import extension_folder
+    from core.extension.offers import extension_folder
 
     others, complaints = _others()
     rows = [*_ours(), *others]
@@ -168,7 +169,7 @@ def _show(name: str) -> int:
             return 0
     from core.extension.hooks import HOOKS, Extension
     from core.extension.in_step import StepExtension
-    from core.installed.switches import Switches
+    from core.extension.switches import Switches
     from core.report.formatting import plain
 
     offer = _offer(name)

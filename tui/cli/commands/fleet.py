@@ -84,9 +84,9 @@ def _of_hosts(settings: Settings, args: argparse.Namespace) -> int:
     from platformdirs import user_cache_path
 
     from core.errors import UsageError
-    from core.hosts.link import server_of
-    from core.hosts.mirror import Mirror
-    from core.live.fleet.hosts import HostRoster
+    from core.extras.hosts.fleet import HostRoster
+    from core.extras.hosts.link import server_of
+    from core.extras.hosts.mirror import Mirror
 
     if args.paths:
         raise UsageError("--from shows what hosts send; leave out the paths")
@@ -114,8 +114,8 @@ def _roster(settings: Settings, paths: Sequence[Path]) -> Roster:
 
 
 def _once(settings: Settings, roster: Roster, args: argparse.Namespace, lost: str) -> int:
-    from core.intake.link import look
-    from core.intake.place import default_place
+    from core.hooks.link import look
+    from core.hooks.place import default_place
     from core.live.fleet.order import Order, listed
     from core.live.fleet.row import FleetRow
     from core.live.fleet.thread import once

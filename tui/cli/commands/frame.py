@@ -39,6 +39,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
+    from core.live.status import status_json
     from core.report.compaction import last_compaction, preserve_at
     from core.report.compaction import lines as preserved_lines
     from core.report.difference import all_readings
@@ -52,10 +53,15 @@ def _run(args: argparse.Namespace) -> int:
     cut = last_compaction(timeline, index, frame.agent)
     preserved = None if cut is None else preserve_at(timeline, cut)
     recalled = timeline.society_at(index).engine(frame.agent).mind.recall(tokens=args.recall)
+    at = timeline.time_of(index)
+    now = Teller().now(Landmarks(timeline.events, frame.agent), index)
+    status = _status(timeline, index, at, now)
     if args.json:
         whole = {
             "index": index,
             "of": len(timeline),
+            "status": status_json(status),
+            "now": now,
             "frame": frame,
             "recalled": recalled,
             "preserved": preserved,
@@ -63,9 +69,6 @@ def _run(args: argparse.Namespace) -> int:
         print(words.readable_json(whole))
         return 0
     print(f"after {index} of {words.count(len(timeline), 'event')}, agent {words.plain(frame.agent)}")
-    at = timeline.time_of(index)
-    now = Teller().now(Landmarks(timeline.events, frame.agent), index)
-    status = _status(timeline, index, at, now)
     print(words.plain(f"status  {status.word}: {status.reason}"))
     print(f"state   {frame.story.state.replace('_', ' ')}")
     for line in now_lines(replace(now, failures=0), at):
@@ -91,9 +94,11 @@ def _status(timeline: Timeline, index: int, at: float, now: Now) -> Status:
     from core.live.need_words import with_now
     from core.live.status import Limits
     from core.live.status_history import StatusHistory
+    from core.report.turn_endings import EndingReader
 
     settings = timeline.settings
     history = StatusHistory(timeline, settings.response.notices.final)
+    history.endings = EndingReader(None)
     facts = history.facts(index, timeline.society_at(index))
     status = history.status(facts, index, at, Limits.of(settings), ended=index == len(timeline))
     return with_now(status, now)

@@ -11,14 +11,20 @@ from tui.cli.hooked import own_installer
 from tui.cli.options import seconds_argument
 
 if TYPE_CHECKING:
-    from core.agents.hook import HookMode
+    from core.hooks.agents import HookMode
 
 AGENTS = ("claude", "codex", "gemini", "copilot", "opencode", "pi")
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("do", choices=("install", "uninstall", "status"), help="what to do")
-    parser.add_argument("agent", choices=AGENTS, nargs="?", help="which agent; status shows all without one")
+    parser.add_argument(
+        "do",
+        choices=("status", "install", "uninstall"),
+        nargs="?",
+        default="status",
+        help="what to do (default: status)",
+    )
+    parser.add_argument("agent", choices=AGENTS, nargs="?", help="the agent; status shows all by default")
     parser.add_argument(
         "--project",
         metavar="FOLDER",
@@ -31,6 +37,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--advise", action="store_true", help="may tell the agent one sentence a turn")
     how.add_argument("--guard", action="store_true", help="the same, and calls that write need a permit")
     parser.add_argument(
+        "--answer",
+        action="store_true",
+        help="also answer the agent's own permission prompts from here; its own dialog keeps working",
+    )
+    parser.add_argument(
         "--statusline", action="store_true", help="also a status line, where the agent has one"
     )
     parser.add_argument(
@@ -42,8 +53,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from core.agents.hooks import HOOKS
     from core.errors import UsageError
+    from core.hooks.agents import HOOKS
     from core.hooks.install import DEADLINE
 
     project = args.project.expanduser().resolve() if args.project is not None else None
@@ -60,10 +71,18 @@ def _run(args: argparse.Namespace) -> int:
         raise UsageError("only claude has a status line of this kind")
     if args.deadline is not None and args.deadline <= 0:
         raise UsageError("a deadline of 0 would never let us answer; write 0.15 or more")
+    if args.answer and not hooks.answers:
+        raise UsageError(
+            f"nooscope cannot answer {args.agent}: answer in its terminal (J in the fleet goes there)"
+        )
     mode: HookMode = "guard" if args.guard else "advise" if args.advise else "observe"
     deadline = DEADLINE if args.deadline is None else args.deadline
-    path = installer.install(hooks, mode, project, deadline=deadline, statusline=args.statusline)
-    print(f"{args.agent}: hooks put into {path} ({mode}).")
+    path = installer.install(
+        hooks, mode, project, deadline=deadline, statusline=args.statusline, answer=args.answer
+    )
+    print(f"{args.agent}: hooks put into {path} ({mode}{', answer' if args.answer else ''}).")
+    if args.answer:
+        print(f"Its permission prompts can be answered here with `nooscope permits`: {hooks.answers}.")
     if hooks.after:
         print(f"Now {hooks.after}.")
     if hooks.limits:
@@ -73,9 +92,9 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _status(project: Path | None, agents: list[str]) -> int:
-    from core.agents.hooks import HOOKS
-    from core.intake.caller import call
-    from core.intake.place import default_place
+    from core.hooks.agents import HOOKS
+    from core.hooks.caller import call
+    from core.hooks.place import default_place
 
     installer = own_installer()
     for name in agents:

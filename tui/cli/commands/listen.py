@@ -15,10 +15,11 @@ from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, port_argument, settings_from
 
 if TYPE_CHECKING:
-    from core.intake.server import IntakeServer
+    from core.extras.telemetry.inbox import Inbox
+    from core.hooks.receiver import Receiver
+    from core.hooks.server import IntakeServer
+    from core.hooks.thread import IntakeThread
     from core.settings import Settings
-    from core.telemetry.inbox import Inbox
-    from core.telemetry.receiver import Receiver
 
 _PORT = 4318
 
@@ -62,14 +63,15 @@ def _run(args: argparse.Namespace) -> int:
 
 async def _listen(args: argparse.Namespace, settings: Settings) -> int:
     telemetry = await _telemetry(args, settings) if args.otlp else None
-    intake = None if args.no_hooks else await _intake(args, settings, needed=not args.otlp)
+    served = None if args.no_hooks else await _intake(args, settings, needed=not args.otlp)
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     await stopped.wait()
-    if intake is not None:
-        await intake.close()
+    if served is not None:
+        intake, thread = served
+        await asyncio.to_thread(thread.close)
         _say(f"{intake.handler.calls:,} hook calls answered")
     if telemetry is not None:
         receiver, inbox = telemetry
@@ -85,9 +87,9 @@ async def _telemetry(args: argparse.Namespace, settings: Settings) -> tuple[Rece
 
     from core.agents.registry import make_kit
     from core.errors import UsageError
-    from core.telemetry.inbox import Inbox
-    from core.telemetry.receiver import Receiver
-    from core.telemetry.station import Station
+    from core.extras.telemetry.inbox import Inbox
+    from core.extras.telemetry.station import Station
+    from core.hooks.receiver import Receiver
 
     folder = user_data_path("nooscope", appauthor=False) / "received"
     inbox = Inbox(folder)
@@ -103,12 +105,16 @@ async def _telemetry(args: argparse.Namespace, settings: Settings) -> tuple[Rece
     return receiver, inbox
 
 
-async def _intake(args: argparse.Namespace, settings: Settings, *, needed: bool) -> IntakeServer | None:
+async def _intake(
+    args: argparse.Namespace, settings: Settings, *, needed: bool
+) -> tuple[IntakeServer, IntakeThread] | None:
+    """Serve hooks from a thread of their own, so that telemetry never keeps a call waiting."""
     import time
 
     from core.errors import NooscopeError
-    from core.intake.place import default_place
-    from core.intake.server import IntakeServer
+    from core.hooks.place import default_place
+    from core.hooks.server import IntakeServer
+    from core.hooks.thread import IntakeThread
     from tui.cli.options import configured_initial
 
     try:
@@ -122,7 +128,7 @@ async def _intake(args: argparse.Namespace, settings: Settings, *, needed: bool)
             initial=configured_initial(args.project),
             say=_say,
         )
-        await intake.start()
+        thread = await asyncio.to_thread(IntakeThread, intake)
     except NooscopeError as fault:
         if needed:
             raise
@@ -130,7 +136,7 @@ async def _intake(args: argparse.Namespace, settings: Settings, *, needed: bool)
         return None
     named = f" and http://127.0.0.1:{intake.port}" if intake.port else ""
     _say(f"serving hooks at {default_place().socket}{named}; ctrl+c ends")
-    return intake
+    return intake, thread
 
 
 def _say(sentence: str) -> None:

@@ -16,9 +16,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from core.intake.caller import call
-    from core.intake.mcp import serve
-    from core.intake.place import default_place
+    from core.hooks.caller import call
+    from core.hooks.mcp import serve
+    from core.hooks.place import default_place
 
     place = default_place()
     answers = serve(

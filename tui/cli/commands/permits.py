@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tui.cli.command import CliCommand
@@ -11,14 +12,20 @@ from tui.cli.command import CliCommand
 if TYPE_CHECKING:
     from core.store.permits import PermitEntry
 
-_ASKED = ("approve", "deny")
+_ASKED = ("approve", "deny", "answer")
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "do", choices=_ASKED, nargs="?", help="without a word, show what waits and was decided"
+        "do", choices=(*_ASKED, "lift"), nargs="?", help="without a word, show what waits and was decided"
     )
-    parser.add_argument("number", type=int, nargs="?", metavar="NUMBER", help="of the question")
+    parser.add_argument("number", nargs="?", metavar="NUMBER", help="of the question; of lift, the session")
+    parser.add_argument(
+        "answers",
+        nargs="*",
+        metavar="ANSWER",
+        help="to a question: the number or text of an option, or your own",
+    )
     parser.add_argument(
         "--session", action="store_true", help="approve this tool for the rest of the session"
     )
@@ -41,6 +48,8 @@ def _run(args: argparse.Namespace) -> int:
             return 1
         print(f"{checked.entries} lines, none changed. They stand for {checked.head}")
         return 0
+    if args.do == "lift":
+        return _lift(args.number or "")
     if args.do in _ASKED:
         return _decide(args)
     return _show(args, list(journal.read()))
@@ -48,24 +57,44 @@ def _run(args: argparse.Namespace) -> int:
 
 def _decide(args: argparse.Namespace) -> int:
     from core.errors import NooscopeError, UsageError
-    from core.intake.caller import call
-    from core.intake.place import default_place
+    from core.hooks.caller import call
+    from core.hooks.link import decision
+    from core.hooks.place import default_place
 
-    if args.number is None:
+    if args.number is None or not args.number.isdecimal():
         raise UsageError("name the number of a question; `nooscope permits` lists them")
     choice = "deny" if args.do == "deny" else "session" if args.session else "once"
-    said = call(default_place(), "decide", {"number": args.number, "choice": choice, "reason": args.reason})
+    place, number = default_place(), int(args.number)
+    waiting = call(place, "questions", {}) or []
+    asked = next((one.get("choices") or [] for one in waiting if one["number"] == number), [])
+    answers = [chosen_option(text, one["options"]) for text, one in zip(args.answers, asked, strict=False)]
+    said = call(place, "decide", decision(number, choice, args.reason, "nooscope permits", answers))
     if said is None:
         raise NooscopeError("no nooscope serves hooks now, so nothing waits")
     if not said.get("done"):
-        raise NooscopeError(f"no question {args.number} waits")
+        raise NooscopeError(said.get("why") or f"no question {args.number} waits")
     print({"deny": "Denied.", "session": "Approved for this session.", "once": "Approved, once."}[choice])
     return 0
 
 
+def _lift(session: str) -> int:
+    from core.errors import NooscopeError, UsageError
+    from core.hooks.caller import call
+    from core.hooks.place import default_place
+
+    if not session:
+        raise UsageError("name the session whose spending caps are lifted; `nooscope sessions` lists them")
+    said = call(default_place(), "decide", {"choice": "lift", "session": session})
+    if said is None:
+        raise NooscopeError("no nooscope serves hooks now, so no cap holds anything")
+    known = "" if said.get("done") else " No hook has called for it yet."
+    print(f"Its spending caps are lifted until nooscope is started again.{known}")
+    return 0
+
+
 def _show(args: argparse.Namespace, entries: list[PermitEntry]) -> int:
-    from core.intake.caller import call
-    from core.intake.place import default_place
+    from core.hooks.caller import call
+    from core.hooks.place import default_place
     from core.report.formatting import moment, plain
 
     waiting = call(default_place(), "questions", {}) or []
@@ -78,13 +107,23 @@ def _show(args: argparse.Namespace, entries: list[PermitEntry]) -> int:
     for one in waiting:
         why = plain(one["reason"], 80)
         word = "late " if one.get("late") else "waits"
-        print(f"{one['number']:>4}  {word}  {plain(one['tool'], 20)}  {plain(one['what'], 160)}  ({why})")
+        print(f"{one['number']:>4}  {word}  {plain(one['tool'], 20)}  {plain(one['what'], 300)}  ({why})")
+        for choice in one.get("choices") or ():
+            options = "  ".join(f"{place}) {label}" for place, label in enumerate(choice["options"], 1))
+            print(f"      {plain(choice['question'], 200)}  {plain(options, 300)}")
     if not waiting:
         print("Nothing waits for you.")
     for entry in shown:
         what = f"{entry.what:<10} {entry.tier:<10} {plain(entry.tool, 20)}"
-        print(f"{moment(entry.at)}  {what}  {plain(entry.reason, 120)}")
+        by = f"  by {plain(entry.by, 80)}" if entry.by else ""
+        print(f"{moment(entry.at)}  {what}  {plain(entry.reason, 120)}{by}")
     return 0
+
+
+def chosen_option(text: str, options: Sequence[str]) -> str:
+    """The option a person names by its number, else their own words."""
+    place = int(text) - 1 if text.isdecimal() else -1
+    return options[place] if 0 <= place < len(options) else text
 
 
 COMMAND = CliCommand(_add_arguments, _run)

@@ -25,8 +25,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from core.batch.query import ask
     from core.errors import UsageError
+    from core.extras.batch.query import ask
 
     if args.list:
         return _list()
@@ -43,8 +43,8 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _list() -> int:
-    from core.batch.query import QUESTIONS
-    from core.batch.schema import PARTITIONS, TABLES
+    from core.extras.batch.query import QUESTIONS
+    from core.extras.batch.schema import PARTITIONS, TABLES
 
     for name, question in QUESTIONS.items():
         print(f"{name:<18} {question.about}")

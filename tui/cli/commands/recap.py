@@ -45,10 +45,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     from core.report.chrono import ChronoNav, Destination, SummaryPolicy
     from core.report.formatting import count, plain
+    from core.report.outcome import read_outcome
     from core.report.recap import token_estimate
     from core.report.story import story
     from core.timeline.places import parse_place
-    from tui.cli.recordings import recording_at
+    from tui.cli.recordings import one_session, recording_at
 
     settings = settings_from(args).settings
     if args.prose:
@@ -65,6 +66,9 @@ def _run(args: argparse.Namespace) -> int:
     nav.go(Destination(begin, "backward", SummaryPolicy("none")), at)
     arrival = nav.go(Destination(end, "forward", SummaryPolicy(args.form, max(1, left))), at)
     print(f"from {begin} to {end} of {count(len(timeline), 'event')}")
+    session, kit = one_session(args.path, settings)
+    outcome = read_outcome(session, timeline.events, kit, settings.ingest.lines).at(end).lines()
+    told += [f"{'outcome' if number == 0 else '':<8}{line}" for number, line in enumerate(outcome)]
     for line in [*told, "", *arrival.summary, *([""] if arrival.summary else []), *arrival.lines]:
         print(plain(line))
     return 0
@@ -73,8 +77,8 @@ def _run(args: argparse.Namespace) -> int:
 def _print_prose(
     args: argparse.Namespace, settings: Settings, timeline: Timeline, begin: int, end: int
 ) -> int:
-    from core.narrator.router import Router
-    from core.narrator.telling import tell_dream, tell_episodes, tell_recap
+    from core.extras.narrator.router import Router
+    from core.extras.narrator.telling import tell_dream, tell_episodes, tell_recap
     from core.report.formatting import count
 
     router = Router(settings)

@@ -12,8 +12,8 @@ from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
-    from core.response import Learned, RuleSet
-    from core.response.method import Method
+    from core.engine.response import Learned, RuleSet
+    from core.engine.response.method import Method
 
 _HEADS = ("id", "mode", "type", "signals", "states", "sensitivity", "frequency", "from")
 
@@ -58,8 +58,8 @@ def rules_from(args: argparse.Namespace) -> RuleSet:
 
 
 def _check(path: Path) -> int:
+    from core.engine.response import add_rules, built_in
     from core.errors import PolicyError
-    from core.response import add_rules, built_in
     from core.store.rules import read_rules
 
     content = read_rules(path)
@@ -108,8 +108,8 @@ def _print_table(rules: RuleSet, learned: Learned, threshold: float) -> None:
 
 
 def _row(method: Method, origin: str) -> tuple[str, ...]:
-    from core.percept import AGENT_STATES
-    from core.response.method import CUES
+    from core.engine.percept import AGENT_STATES
+    from core.engine.response.method import CUES
 
     trigger = method.trigger
     own = "" if trigger.threshold is None else f" > {trigger.threshold:g}"

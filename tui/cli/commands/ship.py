@@ -14,7 +14,7 @@ from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, path_argument, settings_from
 
 if TYPE_CHECKING:
-    from core.hosts.sources import Sources
+    from core.extras.hosts.sources import Sources
     from core.settings import Settings
 
 _VARIABLES = (
@@ -45,8 +45,8 @@ def _run(args: argparse.Namespace) -> int:
     import os
 
     from core.errors import UnreadableLog
-    from core.extras import needed
-    from core.hosts.link import server_of
+    from core.extras.hosts.link import server_of
+    from core.extras.optional import needed
     from core.logs.log_files import is_there
 
     settings = settings_from(args).settings
@@ -67,11 +67,11 @@ async def _ship(args: argparse.Namespace, settings: Settings) -> int:
     from blake3 import blake3
     from platformdirs import user_data_path
 
-    from core.hosts.link import server_of
-    from core.hosts.messages import Names
-    from core.hosts.place import SenderFile
-    from core.hosts.shipper import Shipper
-    from core.hosts.sources import Sources
+    from core.extras.hosts.link import server_of
+    from core.extras.hosts.messages import Names
+    from core.extras.hosts.place import SenderFile
+    from core.extras.hosts.shipper import Shipper
+    from core.extras.hosts.sources import Sources
 
     server = server_of(args.server, os.environ)
     host = args.host or platform.node() or "host"

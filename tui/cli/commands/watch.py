@@ -23,13 +23,17 @@ from tui.cli.options import port_argument, seconds_argument, settings_from
 
 if TYPE_CHECKING:
     from core.extension.hooks import Extension
+    from core.extras.telemetry.serving import MetricsServer
     from core.live.bus import Subscriber
     from core.live.notices import ShownNotice
+    from core.logs.found import Found
     from core.logs.session import LogSession
     from core.settings import Settings
 
 _BATCH = 512
 """Events read between two looks at whether to stop."""
+_SEARCH_EVERY = 1.0
+"""Seconds between two searches for a newer session."""
 _LAG_EVERY = 5.0
 """Seconds between two words on being behind."""
 
@@ -88,7 +92,7 @@ def _run(args: argparse.Namespace) -> int:
 
     log, wanted = split_path(args.path or "")
     newest = log == "latest" or (args.headless and not log)
-    path = _latest(settings) if newest else expanded(log) if log else None
+    path = _wait_for_latest(settings, args) if newest else expanded(log) if log else None
     session = one_session(f"{path}#{wanted}", settings)[0] if wanted else None
     if not args.headless or path is None:
         chosen = screen_settings(args, settings)
@@ -99,13 +103,19 @@ def _run(args: argparse.Namespace) -> int:
                 chosen,
                 live=True,
                 session=wanted,
+                newest=newest,
                 project=args.project,
                 edits=edits,
                 faults=args.faults,
             )
     _refuse_other_files(path, settings)
     with serving_hooks(settings, args.hooks, args.project):
-        return Watch(path, settings, args, session).run()
+        while True:
+            watch = Watch(path, settings, args, session, newest=newest)
+            code = watch.run()
+            if watch.newer is None:
+                return code
+            path = watch.newer
 
 
 def _refuse_other_files(path: Path, settings: Settings) -> None:
@@ -129,21 +139,35 @@ def _why_nothing(path: Path) -> str:
     return "no log of a known format there yet"
 
 
-def _latest(settings: Settings) -> Path:
-    from core.agents.registry import known_agents
+def _wait_for_latest(settings: Settings, args: argparse.Namespace) -> Path:
+    """The newest session on this machine, once there is one."""
     from core.errors import UnreadableLog
+    from tui.cli.launch import has_screen
+
+    began = time.monotonic()
+    patience = args.idle if args.headless or has_screen() else 0.0
+    while not (here := _sessions_here(settings)):
+        waited = time.monotonic() - began
+        if patience is not None and waited >= patience:
+            raise UnreadableLog("no session found on this machine; name a log to follow")
+        if waited < _SEARCH_EVERY:
+            _say("no session on this machine yet; waiting for the first one; ctrl+c ends")
+        time.sleep(_SEARCH_EVERY)
+    return here[0].path
+
+
+def _sessions_here(settings: Settings) -> list[Found]:
+    """All sessions on this machine, the newest first."""
+    from core.agents.registry import known_agents
     from core.logs.discovery import find
 
-    found = find(
+    return find(
         known_agents(),
         os.environ,
         Path.home(),
         now=time.time(),
         active_within=settings.ingest.follow.active_within,
     )
-    if not found:
-        raise UnreadableLog("no session found on this machine; name a log to follow")
-    return found[0].path
 
 
 def _say(sentence: str) -> None:
@@ -154,13 +178,19 @@ class Watch:
     """One session that is followed without a screen: its notices as lines."""
 
     def __init__(
-        self, path: Path, settings: Settings, args: argparse.Namespace, session: LogSession | None = None
+        self,
+        path: Path,
+        settings: Settings,
+        args: argparse.Namespace,
+        session: LogSession | None = None,
+        *,
+        newest: bool = False,
     ) -> None:
         """Follow the session of a log, the one that is given where it holds several."""
         from core.agents.registry import make_kit
         from core.extension.use import listening
-        from core.intake.link import IntakeLink
-        from core.intake.place import default_place
+        from core.hooks.link import IntakeLink
+        from core.hooks.place import default_place
         from core.live.carry_over import CarryOver
         from core.live.driver import Driver
         from core.live.notices import Notifier, installed_channels, told
@@ -171,6 +201,11 @@ class Watch:
         from tui.cli.options import configured_initial
 
         self._settings = settings
+        self._newest = newest
+        self._searched = time.monotonic()
+        self.newer: Path | None = None
+        """The session to follow next: the newest one in the same folder, once this one rests."""
+        self._metrics: MetricsServer | None = None
         self._path = path
         self._args = args
         self._stop = threading.Event()
@@ -205,17 +240,18 @@ class Watch:
         """What sends the session on or serves its figures, where that is wanted."""
         made: list[Extension] = []
         if self._args.otlp:
-            from core.telemetry.live import LiveTrace
-            from core.telemetry.sender import headers_of
+            from core.extras.telemetry.live import LiveTrace
+            from core.extras.telemetry.sender import headers_of
 
             headers = headers_of(os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", ""))
             made.append(LiveTrace(self._args.otlp, headers, _say))
         if self._args.metrics is not None:
-            from core.telemetry.serving import MetricsServer
+            from core.extras.telemetry.serving import MetricsServer
 
             server = MetricsServer(self._settings, self._args.metrics, time.time, self._path.stem)
             _say(f"figures on http://127.0.0.1:{server.port}/metrics")
             made.append(server)
+            self._metrics = server
         return made
 
     def run(self) -> int:
@@ -275,8 +311,7 @@ class Watch:
         while more and not self._stop.is_set():
             for _ in driver.poll(_BATCH):
                 self._news = True
-                if self._mind is not None:
-                    self._print_mind(self._mind)
+                self._print_mind()
             self._tell_preserved()
             for sentence in (*driver.problems(), *driver.log_notices()):
                 _say(sentence)
@@ -290,7 +325,10 @@ class Watch:
 
         from core.report.formatting import moment, plain
 
-        stuck = self.driver.facts().stuck
+        facts = self.driver.facts()
+        if self._metrics is not None:
+            self._metrics.tell(facts)
+        stuck = facts.stuck
         since = None if stuck is None else stuck.since
         if stuck is not None and since != self._stuck_said:
             if self._args.json:
@@ -335,11 +373,14 @@ class Watch:
 
     def _look_around(self) -> None:
         """What only a live watch can see: that the person is needed, and a stillness."""
+        from core.engine.response import Notice
         from core.live.status_facts import open_calls
-        from core.response import Notice
 
         driver = self.driver
-        driver.ring(driver.status(time.time()))
+        status = driver.status(time.time())
+        driver.ring(status)
+        if self._newest and status.at_rest and not status.needs_you:
+            self._look_for_newer()
         if driver.rest() and self._news and not open_calls(driver.held()):
             self._news = False
             words = f"Nothing has happened for {driver.still:.0f} s."
@@ -347,12 +388,32 @@ class Watch:
         for sentence in driver.problems():
             _say(sentence)
         if self._args.idle is not None and driver.still >= self._args.idle:
+            for _ in driver.finish():
+                self._print_mind()
             self._stop.set()
 
-    def _print_mind(self, mind: Subscriber) -> None:
-        """What the minds did, a line each."""
+    def _look_for_newer(self) -> None:
+        """Stop for a session that another agent works on in the same folder."""
+        if time.monotonic() - self._searched < _SEARCH_EVERY:
+            return
+        self._searched = time.monotonic()
+        here = _sessions_here(self._settings)
+        own = next((one for one in here if one.path == self._path), None)
+        first = next((one for one in here if one.active), None)
+        if own is None or first is None or first.path == self._path or first.project != own.project:
+            return
+        if first.modified > own.modified:
+            _say(f"this session rests; following {first.path}")
+            self.newer = first.path
+            self._stop.set()
+
+    def _print_mind(self) -> None:
+        """What the minds did, a line each, where that is wanted."""
         from core.report.mind_words import mind_json, mind_line
 
+        mind = self._mind
+        if mind is None:
+            return
         for told in mind.poll():
             line = mind_json(*told).decode() if self._args.json else mind_line(told.agent, told.event)
             sys.stdout.write(line + "\n")

@@ -64,7 +64,7 @@ def _edited(args: argparse.Namespace, timeline: Timeline, edits: Mapping[str, An
     from core.timeline.whatif import WhatIf
 
     whatif = WhatIf(timeline, edits)
-    whatif.run(lambda _: None, lambda: False, once=True)
+    whatif.run(lambda _: None, lambda: False)
     result = whatif.result()
     if args.json:
         _print_json(result.difference, result.done, result)

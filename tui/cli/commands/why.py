@@ -20,8 +20,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from core.narrator.router import Router
-    from core.narrator.telling import tell_why
+    from core.extras.narrator.router import Router
+    from core.extras.narrator.telling import tell_why
     from core.report.formatting import readable_json, typed_path
     from core.timeline.places import parse_place
     from tui.cli.recordings import recording_at

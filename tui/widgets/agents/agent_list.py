@@ -9,12 +9,12 @@ from textual.binding import Binding, BindingType
 from textual.events import Click, MouseScrollDown, MouseScrollUp
 
 from core.agents.words import NOTHING, WordReader, Words, first_line
+from core.engine.society import AgentReading
 from core.events import MAIN, Event
 from core.live.status import Status
 from core.report.agents import AgentLedger, AgentOverview
 from core.report.event_words import OUTCOME_SIGNS, tool_words
 from core.report.formatting import count, money, plain, span
-from core.society import AgentReading
 from tui.draw.line import Line, first_fit, fit
 from tui.draw.tree import tree_guides
 from tui.feed.messages import SelectAgent
@@ -68,7 +68,7 @@ every screen, **esc** there goes back to the main agent.
         self.redraw()
 
     def subtitle(self, view: View) -> str:
-        return f"{running_agents(view)} of {count(len(view.people.agents), 'agent')} at work"
+        return f"{running_agents(view)} of {count(len(view.people.agents), 'agent')} working"
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         agents = view.people.agents
@@ -186,8 +186,8 @@ def _standing(agent: AgentReading, session: Status | None) -> Status | None:
     if session is None or session.agent == agent.name:
         return session
     if agent.name == MAIN:
-        return replace(session, word="delegating", level=1)
-    return replace(session, word="left", level=0) if session.at_rest and agent.ended is None else None
+        return replace(session, word="working", level=1)
+    return replace(session, word="ended", level=0) if session.at_rest and agent.ended is None else None
 
 
 def _sign(agent: AgentReading, stands: Status | None) -> tuple[str, str]:
@@ -205,7 +205,7 @@ def _figures(
 ) -> tuple[str, str, str]:
     """How it stands, how long it worked, what it cost, and its failures; then shorter ones."""
     lasted = "" if agent.started is None else span(max(0.0, (agent.ended or at) - agent.started))
-    word = "at work" if agent.ended is None else "done" if agent.outcome == "success" else "failed"
+    word = "working" if agent.ended is None else "done" if agent.outcome == "success" else "failed"
     if stands is not None:
         word = stands.word
     cost = summary.cost

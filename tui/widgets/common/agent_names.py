@@ -16,5 +16,5 @@ def names_of(view: View) -> Mapping[str, str]:
 def running_agents(view: View) -> int:
     """How many agents are at work; nobody is while the session rests, or before it began."""
     status = view.status
-    idle = status is not None and (status.at_rest or status.word == "new")
+    idle = status is not None and (status.at_rest or not view.index)
     return 0 if idle else view.people.running

@@ -43,6 +43,8 @@ class StatusHeader(Panel, can_focus=False):
 
 `◉ LIVE` follows the log, `‖ PAUSED` holds while the recording goes on, `▷ REPLAY` plays it.
 `now ▲ needs you`: so it stands at the newest event while an older one is shown; `end` goes there.
+`2 others need you (W)`: so many other sessions wait for you; `W` opens the one that has waited longest.
+`newer session here`: another agent works in this folder while this session rests; `W` opens it.
 `LIVE, 10,240 events behind`: the log grows faster than it is read, so what is shown is not the newest.
 State: `▲` stuck, `◆` deep work, `○` exploring, `◇` delegating, `·` idle.
 Context is the share of the way to compaction, and the turns left until then at the usual pace.
@@ -163,6 +165,11 @@ def _who(view: View) -> list[Line]:
 def _alarm(view: View) -> list[Line]:
     """What happened to the log, and that the person is needed now while another moment is shown."""
     needed: list[Line] = [[(f"now {view.edge.glyph} {view.edge.word}", "alert")]] if view.edge else []
+    if view.others:
+        needs = "another needs you" if view.others == 1 else f"{view.others} others need you"
+        needed.append([(f"▲ {needs} (W)", "alert")])
+    if view.newer:
+        needed.append([(f"newer session here: {plain(view.newer, 30)} (W)", "strong")])
     return [*needed, [(f"! {plain(view.notice, 60)}", "alert")]] if view.notice else needed
 
 

@@ -20,9 +20,6 @@ _ALWAYS = "show('help')"
 _MORE = (
     "show.recap",
     "show.agents",
-    "show.response",
-    "show.mind",
-    "show.governance",
     "find.words",
     "hand.next",
     "hand.resume",

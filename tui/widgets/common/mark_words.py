@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from core.governor import HALT_WORDS
-from core.percept import SIGNALS, Axis
+from core.engine.governor import HALT_WORDS
+from core.engine.percept import SIGNALS, Axis
 from core.report.event_words import SIGNAL_WORDS, firing_words
 from core.report.formatting import fraction, plain, short
 from core.timeline.recorded_marks import Mark

@@ -1,4 +1,4 @@
-"""What is going on, in the lines under the header of every screen: status, asked, doing, failed, said."""
+"""What is going on, in the lines under the header of every screen: status, you, now, failed, agent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ _LABEL = 8
 _GAP = 3
 _LEAST = 10
 """Cells of a call below which its time gives way."""
-_ANSWERED = ("done", "done?", "ended")
 
 
 class NowStrip(Panel, can_focus=False):
@@ -27,8 +26,9 @@ class NowStrip(Panel, can_focus=False):
 ## Now
 
 The first line is the status: how the session stands at the playhead, for how long, and why.
-Below it what was asked last, what is being done (`did`: the last call, which is over), what failed last
-since then with the line of its output that says why and how often, and what the agent said last.
+Below it `you`, the last prompt; `now`, the call that runs, or `last`, the last one that ended; `failed`, the
+last failure since your prompt that nothing has solved, with the line of its output that says why and how
+often; and `agent`, the sentence of its last words that matters.
 A call that waits for your permit stands in the status: `y` lets it pass once, `Y` its tool for the rest of
 the session, `d` denies it with a reason.
 Words are read from the log, their secrets taken out. `h` hides all words, for a screen that others see.
@@ -90,21 +90,21 @@ def _permit_keys(view: View) -> str:
 def _asked(view: View, width: int) -> Line:
     now = view.now
     if not now.asked_at:
-        return _row("asked", [("no prompt in this log so far", "quiet")], "", width)
-    untold = "its task is not told" if view.words else "its task is hidden"
+        return _row("you", [("no prompt so far", "quiet")], "", width)
+    untold = "the log does not contain its task" if view.words else "its task is hidden"
     said = now.asked or (f"a prompt of {count(now.characters, 'character')}" if now.characters else untold)
     ink = "plain" if now.asked else "quiet"
-    return _row("asked", [(plain(said), ink)], f"{age(view.at - now.asked_at)} ago", width)
+    return _row("you", [(plain(said), ink)], f"{age(view.at - now.asked_at)} ago", width)
 
 
 def _doing(view: View, width: int) -> Line:
     now = view.now
     if not now.tool:
-        return _row("doing", [("no call yet", "quiet")], "", width)
+        return _row("now", [("no call yet", "quiet")], "", width)
     call, since = _call(now), _since(view)
     least = min(_LEAST, _length(call))
     since = since if width - _LABEL - cell_len(since) - 2 >= least else ""
-    return _row("doing" if now.running else "did", call, since, width)
+    return _row("now" if now.running else "last", call, since, width)
 
 
 def _call(now: Now) -> Line:
@@ -122,7 +122,7 @@ def _since(view: View) -> str:
 def _failed(view: View, width: int) -> Line:
     now = view.now
     if not now.times:
-        return _row("failed", [("nothing since the last prompt", "quiet")], "", width)
+        return _row("failed", [("nothing unsolved since your prompt", "quiet")], "", width)
     times = f"×{now.times}" if now.times > 1 else ""
     told = plain(now.error)
     call = plain(now.failed or now.failed_tool)
@@ -150,14 +150,14 @@ def _said(view: View, width: int, most: int, lately: str) -> list[Line]:
     """What was said last, over so many lines at most; what failed lately stands beside the first."""
     now = view.now
     if not now.said:
-        return [_row("said", [("", "quiet")], lately, width)]
+        return [_row("agent", [("", "quiet")], lately, width)]
     first = width - _LABEL - (cell_len(lately) + _GAP if lately else 0)
     pieces = wrapped(f"“{plain(now.said)}”", max(8, first))
     if len(pieces) > most:
         pieces = [*pieces[: most - 1], pieces[most - 1] + " " + pieces[most]]
     return [
         _row(
-            "" if number else "said",
+            "" if number else "agent",
             [(piece, "plain")],
             "" if number else lately,
             first + _LABEL if number else width,
@@ -168,7 +168,7 @@ def _said(view: View, width: int, most: int, lately: str) -> list[Line]:
 
 def _has_answered(view: View) -> bool:
     """Its turn is over, and what it said last tells more than what it did last."""
-    return view.status is not None and view.status.word in _ANSWERED and bool(view.now.said)
+    return view.status is not None and view.status.at_rest and bool(view.now.said)
 
 
 def _beside(line: Line, right: str, width: int) -> Line:

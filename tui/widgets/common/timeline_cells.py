@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.percept import AGENT_STATES, AXES, SIGNALS
+from core.engine.percept import AGENT_STATES, AXES, SIGNALS
 from core.timeline.columns import Numbers
 from core.timeline.recorded_marks import Mark, MarkKind
 from core.timeline.timeline import Timeline

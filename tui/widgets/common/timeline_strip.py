@@ -8,7 +8,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.reactive import reactive
 
-from core.percept import AXES
+from core.engine.percept import AXES
 from core.report.formatting import clock
 from core.settings.screen import Series
 from core.store.bookmarks import Bookmark

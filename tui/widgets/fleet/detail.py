@@ -23,7 +23,7 @@ def fleet_title(
 ) -> Content:
     """How the fleet stands, and what is listed; an old picture is said to be old."""
     counted = census(rows)
-    unread = sum(row.status.word == "reading" for row in rows)
+    unread = sum(row.status.reading for row in rows)
     parts: list[tuple[str, str]] = [("nooscope ", "bold"), ("fleet  ", "$quiet")]
     if late >= LATE:
         parts.append((f"! not updated for {age(late)}  ", "$alert bold"))
@@ -37,7 +37,7 @@ def fleet_title(
     look = counted.look - unread
     parts += [
         (f"  ▽ {look} to look at", "$axis-seeking" if look else "$quiet"),
-        (f"  ● {counted.work} at work", "$live" if counted.work else "$quiet"),
+        (f"  ● {counted.work} working", "$live" if counted.work else "$quiet"),
         (f"  ○ {counted.rest} at rest", "$quiet"),
         (f"  · {counted.new} new" if counted.new else "", "$quiet"),
     ]
@@ -130,7 +130,7 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
             ),
             (f" · {_counted(row, row.compactions, 'compaction')}", ""),
             (
-                f" · {_counted(row, facts.subagents, 'sub-agent')}, {row.running} at work"
+                f" · {_counted(row, facts.subagents, 'sub-agent')}, {row.running} working"
                 if facts.subagents
                 else "",
                 "",
@@ -167,5 +167,14 @@ def _limits(row: FleetRow) -> str:
     if row.signs is None:
         return ""
     figures = row.signs.figures
-    told = (("5h", figures.five_hour), ("7d", figures.seven_day))
-    return "".join(f" · {name} limit {100 * share:.0f}%" for name, share in told if share is not None)
+    windows = (
+        ("5h", figures.five_hour, figures.five_hour_ends, "%H:%M"),
+        ("7d", figures.seven_day, figures.seven_day_ends, "%a %H:%M"),
+    )
+    limits = "".join(
+        f" · {name} limit {100 * share:.0f}%"
+        + (f", resets {datetime.fromtimestamp(ends).astimezone().strftime(form)}" if ends else "")
+        for name, share, ends, form in windows
+        if share is not None
+    )
+    return f"{limits} · {plain(row.signs.warning, 120)}" if row.signs.warning else limits

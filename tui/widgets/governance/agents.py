@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.affect import FIELDS
+from core.engine.affect import FIELDS
+from core.engine.society import AgentReading
 from core.report.formatting import count, plain, span
-from core.society import AgentReading
 from tui.draw.line import Line, fit
 from tui.draw.tree import tree_guides
 from tui.feed.view import View

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.governor import GovernorReading
-from core.governor.episode import GovernorEpisode
+from core.engine.governor import GovernorReading
+from core.engine.governor.episode import GovernorEpisode
 from core.report.formatting import clock, count, fraction, span
 from tui.draw.gauge import sparkline
 from tui.draw.line import Line, fit

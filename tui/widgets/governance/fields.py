@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.affect.fields import FieldName, FieldReading
-from core.affect.lineage import HASH, LineageEntry, LineageReading, describe_entry, verify
-from core.percept import NEUTRAL
+from core.engine.affect.fields import FieldName, FieldReading
+from core.engine.affect.lineage import HASH, LineageEntry, LineageReading, describe_entry, verify
+from core.engine.percept import NEUTRAL
 from core.report.agent_fields import agent_fields
 from core.report.formatting import clock, count, fraction, plain
 from tui.draw.gauge import meter

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.percept import AXES, Axis
-from core.receptor.readings import AxisReading
+from core.engine.percept import AXES, Axis
+from core.engine.receptor.readings import AxisReading
 from tui.draw.gauge import BUMP, Mark
 from tui.feed.view import View
 from tui.widgets.common.curves import Points, curves

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import ClassVar
 
-from core.mind.readings import SleepReading
+from core.engine.mind.readings import SleepReading
 from core.report.compaction import lines as preserved_lines
 from core.report.formatting import count, short, span
 from core.report.plan_window import SIZE, plan_share

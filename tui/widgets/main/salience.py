@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.mind.readings import SalienceReading
-from core.mind.stimulus import StimulusKind
+from core.engine.mind.readings import SalienceReading
+from core.engine.mind.stimulus import StimulusKind
 from core.report.formatting import clock, fraction, plain, span
 from core.report.now import Now
 from core.settings.mind import SalienceSettings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.mind.episode import ACTION_WORDS, Border, Verdict
+from core.engine.mind.episode import ACTION_WORDS, Border, Verdict
 from core.report.episode_words import episode_name, task_words
 from core.report.formatting import clock, count, fraction, money, plain, short, span
 from core.report.mind_words import event_facts, event_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.mind.homeostasis import RuleState
+from core.engine.mind.homeostasis import RuleState
 from core.report.formatting import count, fraction, plain
 from tui.draw.gauge import TRACK
 from tui.draw.line import Line, fit

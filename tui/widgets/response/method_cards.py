@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from core.engine.response.scoring import Candidate
 from core.report.event_words import firing_words
 from core.report.formatting import clock, count, fraction, plain, short
-from core.response.scoring import Candidate
 from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence_lines, signed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from core.engine.response.outlook import OutlookReading, band_words
 from core.report.formatting import count, share
-from core.response.outlook import OutlookReading, band_words
 from tui.draw.line import Line, first_fit, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, pair, sentence_lines, signed

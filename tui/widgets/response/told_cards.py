@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from core.engine.response.interventions import Intervention, ToldIntervention
+from core.engine.response.memo import CHARACTERS
 from core.events import ToolUse
 from core.report.advice import FEW_MOMENTS, moments_until, outcome_counts
 from core.report.formatting import clock, count, fraction, plain, span
-from core.response.interventions import Intervention, ToldIntervention
-from core.response.memo import CHARACTERS
 from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, pair, sentence_lines

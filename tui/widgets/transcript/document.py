@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right, insort
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from rich.cells import cell_len
 from textual import events, work
@@ -13,16 +15,182 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.worker import get_current_worker
 
-from core.agents.words import WordReader, Words
-from core.events import Event
-from core.report.transcript import ALL, TranscriptFilter, entries, holds
+from core.agents.words import NOTHING, WordReader, Words
+from core.events import Event, Turn
+from core.report.transcript import ALL, TranscriptFilter, entries, holds, insert_in_order
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line
 from tui.feed.messages import Seek
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
-from tui.widgets.transcript.entries import Entries
-from tui.widgets.transcript.scroll import Anchor, Height, Scroll
+from tui.widgets.common.timeline_cells import GLYPHS
+from tui.widgets.transcript.entry import Entry, entry_lines
+
+Height = Callable[[int], int]
+"""Lines of the entry at a place."""
+Anchor = Literal["top", "third", "sight", "end"]
+"""What stays while entries grow, as they do once their words are read: the first line in sight, the bar in
+the upper third, the bar anywhere in sight, or the end of the last entry.
+"""
+
+
+class Scroll:
+    """Entries are laid out only as far as a move needs."""
+
+    def __init__(self) -> None:
+        self.places: list[int] = []
+        """Places of the entries that are shown, in the order they are read."""
+        self._rising: list[int] = []
+        """The same in the order of the recording."""
+        self._rows: dict[int, int] = {}
+        self.top = 0
+        """Place of the entry the first line in sight belongs to."""
+        self.skipped = 0
+        """Lines of that entry above the first line in sight."""
+
+    def near(self, place: int) -> int:
+        """The last entry at or before a place, else the first; -1 where there is none."""
+        if not self._rising:
+            return -1
+        return self._rising[max(0, bisect_right(self._rising, place) - 1)]
+
+    def row(self, place: int) -> int:
+        """The number of the entry at a place, or of the nearest before it."""
+        return self._rows.get(place, self._rows.get(self.near(place), 0))
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.places, self._rising, self._rows = [], [], {}
+
+    def extend(self, found: Iterable[int], events: Sequence[Event]) -> None:
+        """Show more entries, each where it is read."""
+        for place in found:
+            before = len(self.places)
+            insert_in_order(self.places, place, events)
+            insort(self._rising, place)
+            row = before
+            while row and self.places[row] != place:
+                self._rows[self.places[row]] = row
+                row -= 1
+            self._rows[self.places[row]] = row
+
+    def to(self, place: int) -> None:
+        """Put the first line of an entry at the top."""
+        self.top, self.skipped = place, 0
+
+    def up(self, by: int, height: Height) -> None:
+        """Move the first line in sight up by so many lines; negative goes down."""
+        self.skipped -= by
+        row = self.row(self.top)
+        while self.skipped < 0 and row > 0:
+            row -= 1
+            self.top = self.places[row]
+            self.skipped += height(self.top)
+        while row < len(self.places) - 1 and self.skipped >= height(self.top):
+            self.skipped -= height(self.top)
+            row += 1
+            self.top = self.places[row]
+        self.skipped = max(0, self.skipped)
+
+    def hold(self, anchor: Anchor, bar: int, lines: int, height: Height) -> None:
+        """Put what stays where it was, with the bar at a place."""
+        if anchor == "end":
+            self.to_end(lines, height)
+        elif anchor == "third":
+            self.to(bar)
+            self.up(lines // 3, height)
+        elif anchor == "sight":
+            self.reveal(bar, lines, height)
+
+    def to_end(self, lines: int, height: Height) -> None:
+        """Put the end of the last entry at the bottom of so many lines."""
+        self.to(self.places[-1])
+        self.up(lines - height(self.top) + 1, height)
+
+    def reveal(self, place: int, lines: int, height: Height) -> None:
+        """Bring an entry into sight with as little movement as possible."""
+        first, row = self.row(self.top), self.row(place)
+        if row < first or (row == first and self.skipped):
+            self.to(place)
+        elif row - first > lines:
+            self.to(place)
+            self.up(lines // 3, height)
+        else:
+            above = sum(height(self.places[at]) for at in range(first, row)) - self.skipped
+            over = above + height(place) - lines
+            if over > 0:
+                self.up(-min(over, above), height)
+
+
+_REMEMBERED = 1024
+_FIRED = frozenset(GLYPHS) - {"prompt", "compaction", "agent"}
+"""Marks that say more than the entry itself."""
+
+
+class Entries:
+    """Lays entries out; words that are not known yet are asked for once."""
+
+    def __init__(self) -> None:
+        self.whole: set[int] = set()
+        """Places of entries that are opened."""
+        self._words: OrderedDict[int, Words] = OrderedDict()
+        self._laid: OrderedDict[int, tuple[tuple[object, ...], list[Line]]] = OrderedDict()
+        self._asked: set[int] = set()
+        self._reader = WordReader(())
+
+    def forget(self) -> None:
+        """Another recording, or other logs."""
+        self._words.clear()
+        self._laid.clear()
+        self._asked.clear()
+
+    def reader(self, view: View) -> WordReader:
+        """A reader of the session's own logs; of none while words are hidden."""
+        logs = view.word_logs if view.words else ()
+        if self._reader.logs != logs:
+            self._reader = WordReader(logs)
+            self.forget()
+        return self._reader
+
+    def lay(self, recording: Timeline, place: int, view: View, width: int) -> list[Line]:
+        """The lines of an entry."""
+        fired = [mark for mark in recording.marks.between(place, place + 1) if mark.kind in _FIRED]
+        event = recording.events[place]
+        words, whole = self._words.get(place), place in self.whole
+        if words is None and not self._is_readable(event):
+            words = NOTHING
+        key = (width, whole, words is None, view.words, len(fired), view.start, view.agents[0])
+        laid = self._laid.get(place)
+        if laid is not None and laid[0] == key:
+            return laid[1]
+        lines = entry_lines(Entry(event, words, fired, whole), view, width)
+        self._laid[place] = key, lines
+        if len(self._laid) > _REMEMBERED:
+            self._laid.popitem(last=False)
+        return lines
+
+    def _is_readable(self, event: Event) -> bool:
+        return self._reader.inside(event.said if isinstance(event, Turn) else event.where)
+
+    def missing(self, recording: Timeline, places: Iterable[int]) -> list[int]:
+        """Those of the places whose words are neither known nor asked for; they now are."""
+        wanted = [
+            place
+            for place in places
+            if place not in self._words
+            and place not in self._asked
+            and self._is_readable(recording.events[place])
+        ]
+        self._asked.update(wanted)
+        return wanted
+
+    def take(self, found: Mapping[int, Words]) -> None:
+        """Words that were asked for."""
+        self._asked.difference_update(found)
+        self._words.update(found)
+        while len(self._words) > _REMEMBERED:
+            self._words.popitem(last=False)
+
 
 _BATCH = 512
 """Entries searched between two reports."""
@@ -56,7 +224,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         ),
         Binding("home", "first", "First", id="transcript.first", tooltip="To the first entry", show=False),
         Binding("end", "last", "Last", id="transcript.last", tooltip="To the newest entry", show=False),
-        Binding("c", "playhead", "playhead", id="transcript.playhead", tooltip="To the playhead", show=False),
+        Binding("z", "playhead", "playhead", id="transcript.playhead", tooltip="To the playhead", show=False),
     ]
 
     chosen: reactive[TranscriptFilter] = reactive(ALL, repaint=False)

@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual import events
 from textual.reactive import reactive
 
-from core.percept import AXES
+from core.engine.percept import AXES
 from core.report.formatting import fraction
 from core.store.labels import Label, Verdict
 from core.timeline.firings import FIRINGS

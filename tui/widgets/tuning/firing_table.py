@@ -8,9 +8,9 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.reactive import reactive
 
-from core.governor.machine import STATES as GOVERNOR_STATES
-from core.mind.cortical import REGIMES
-from core.percept import AGENT_STATES, AXES, PATTERNS
+from core.engine.governor.machine import STATES as GOVERNOR_STATES
+from core.engine.mind.cortical import REGIMES
+from core.engine.percept import AGENT_STATES, AXES, PATTERNS
 from core.report.event_words import firing_words
 from core.report.formatting import fraction
 from core.timeline.firings import FIRINGS

@@ -8,12 +8,12 @@ from functools import cache
 from typing import Any
 
 from core.agents.tables import read_tables
+from core.engine.governor.profile import PUBLISHED
+from core.engine.response.rules import built_in
 from core.errors import SettingsError
 from core.events import ToolUse
-from core.governor.profile import PUBLISHED
 from core.logs.redaction import redact
 from core.report.formatting import plain
-from core.response.rules import built_in
 from core.settings.draft import Drafted
 from core.settings.table_values import FIGURES, OVERRIDE, TOOL_LIMITS, TablePath, shape_of
 from core.timeline.timeline import Timeline

@@ -33,7 +33,7 @@ def test_the_needed_one_stays_until_it_is_alone() -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (100, 30), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}")
-@pytest.mark.parametrize("screen", ["", "transcript", "mind", "governance", "tuning", "help"])
+@pytest.mark.parametrize("screen", ["", "transcript", "mind", "governor", "tuning", "help"])
 async def test_keys_are_whole_on_every_screen(screen: str, size: tuple[int, int]) -> None:
     app = Observatory(recorded(60, 1), 40, screen=screen)
     async with app.run_test(size=size) as pilot:
@@ -118,7 +118,7 @@ async def test_a_wide_screen_shows_more_keys(width: int, more: bool) -> None:
         line = app.screen.query_one(KeyLine)
         await until(pilot, lambda: bool(line.keys))
         shown = [key.description for key in line.keys]
-        assert ("mind" in shown) is more and ("recap" in shown) is more
+        assert "model" in shown and ("recap" in shown) is more
         assert len(shown) == len(set(shown))
 
 

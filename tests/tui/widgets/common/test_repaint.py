@@ -16,7 +16,7 @@ def _picture(app: Observatory) -> list[list[tuple[str, str]]]:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
-@pytest.mark.parametrize("screen", ["", "mind", "governance"], ids=["main", "mind", "governance"])
+@pytest.mark.parametrize("screen", ["", "mind", "governor"], ids=["main", "mind", "governance"])
 async def test_following_gives_the_picture_of_a_fresh_screen(screen: str, size: tuple[int, int]) -> None:
     timeline = recorded()
     followed = Observatory(timeline, PLACES[0], screen=screen)

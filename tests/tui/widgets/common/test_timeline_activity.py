@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bench.workload import session
+from core.engine.percept import SIGNALS
 from core.events import ToolUse
-from core.percept import SIGNALS
 from core.settings import Settings
 from core.timeline.jumps import TROUBLED, landing
 from core.timeline.timeline import Timeline

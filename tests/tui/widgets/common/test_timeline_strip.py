@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bench.workload import session
-from core.percept import AGENT_STATES
+from core.engine.percept import AGENT_STATES
 from core.settings import Settings
 from core.settings.screen import Series
 from core.timeline.recorded_marks import Mark

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tui.widgets.fleet.fleet_columns import TableLayout, fleet_columns
+from tui.widgets.fleet.fleet_table import TableLayout, fleet_columns
 
 
 @pytest.mark.parametrize("axes", [False, True])

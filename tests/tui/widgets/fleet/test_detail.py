@@ -45,7 +45,7 @@ def test_where_the_title_has_no_room_whole_counts_go_and_none_is_cut(
     title = fleet_title((unread(rows[0]), *rows[1:]), Order(), NOW, 0.0, width).plain
     assert len(title) == width and "↓ 1 still being read" in title
     assert ("nobody" in title) == ("nobody asks so far" in title)
-    for glyph, word in (("▽", " to look at"), ("●", " at work"), ("○", " at rest")):
+    for glyph, word in (("▽", " to look at"), ("●", " working"), ("○", " at rest")):
         assert title.count(glyph) == title.count(word)
     narrowed = fleet_title(rows, Order(text="no such words"), NOW, 0.0, width).plain
     assert len(narrowed) == width and f"0 of {len(rows)} shown" in narrowed
@@ -54,7 +54,7 @@ def test_where_the_title_has_no_room_whole_counts_go_and_none_is_cut(
 def test_the_title_says_at_eighty_columns_who_is_at_work(rows: tuple[FleetRow, ...]) -> None:
     title = fleet_title((unread(rows[0]), *rows[1:]), Order(), NOW, 0.0, 78).plain
     assert title.startswith("▲ nobody asks so far  ↓ 1 still being read  ▽ 0 to look at  ● ")
-    assert title.rstrip().endswith(" at work")
+    assert title.rstrip().endswith(" working")
 
 
 def test_of_an_unread_session_only_what_is_known_is_said(rows: tuple[FleetRow, ...]) -> None:
@@ -84,7 +84,7 @@ def test_nobody_is_at_work_in_a_session_at_rest(rows: tuple[FleetRow, ...]) -> N
     facts = StatusFacts(events=9, heard=NOW - 9e6, close="done", closed=NOW - 9e6, subagents=2, running=1)
     row = replace(rows[0], facts=facts, status=status_of(facts, NOW, Limits.of(Settings())))
     assert row.status.word == "done"
-    assert "2 sub-agents, 0 at work" in session_detail(row, NOW, 6, 160).plain
+    assert "2 sub-agents, 0 working" in session_detail(row, NOW, 6, 160).plain
     assert row_json(row, NOW)["subagents_running"] == 0
 
 

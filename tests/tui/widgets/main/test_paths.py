@@ -7,16 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual.widgets import Input
 
+from core.engine.receptor.heatmap import grow
+from core.engine.receptor.readings import NodeReading, PathReading
 from core.events import Event, SessionStart, ToolUse
-from core.receptor.readings import NodeReading, PathReading
-from core.receptor.tree import grow
 from core.report.formatting import age
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import SIZES, check, text, view_at
 from tests.tui.screen_app import Stage, recorded, recording_of
 from tui.draw.line import path_end
-from tui.widgets.main.path_rows import ORDERS, parent_folders, path_rows
-from tui.widgets.main.paths import PathTree
+from tui.widgets.main.paths import ORDERS, PathTree, parent_folders, path_rows
 
 START = 1_760_000_000.0
 

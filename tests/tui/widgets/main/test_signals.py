@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from bench.workload import session
-from core.percept import SIGNALS
+from core.engine.percept import SIGNALS
 from core.settings import Settings
 from core.timeline.recorded_marks import MARK_KINDS, Mark
 from core.timeline.timeline import Timeline

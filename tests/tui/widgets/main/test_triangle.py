@@ -12,8 +12,7 @@ from tests.tui.panel_app import SIZES, PanelApp, check, flowing, recording, stuc
 from tui.draw.canvas import Canvas
 from tui.draw.line import Line
 from tui.feed.view import View
-from tui.widgets.main.neurons import Fired, neurons
-from tui.widgets.main.triangle import NeuronTriangle
+from tui.widgets.main.triangle import Fired, NeuronTriangle, neurons
 
 EDGE = "⠀"
 

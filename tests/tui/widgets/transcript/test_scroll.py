@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.events import Event, Prompt, ToolUse, Turn, Where
-from tui.widgets.transcript.scroll import Anchor, Scroll
+from tui.widgets.transcript.document import Anchor, Scroll
 
 
 def call(offset: int, result: int, agent: str = "main", file: str = "log") -> ToolUse:

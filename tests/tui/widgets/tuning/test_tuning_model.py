@@ -22,7 +22,7 @@ from core.store.profiles import read_profile, read_profiles
 from core.timeline.rerun import overlaid
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIf, WhatIfResult, changed_series
-from tui.widgets.tuning.setting_rows import line_of
+from tui.widgets.tuning.settings_list import line_of
 from tui.widgets.tuning.value_bar import number_text, slider, value_summary
 
 OFFSET = "receptor.ambient.offset.frustration"

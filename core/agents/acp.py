@@ -1,0 +1,275 @@
+"""ACP, the Agent Client Protocol: what an editor and an agent say to each other, one message per line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import structs
+
+from core.agents.calls import Result
+from core.agents.loose import code, items, table, text, whole_number, words
+from core.agents.transcript import TranscriptReader
+from core.events import Compaction, Event
+from core.logs.format import Format, Sample
+from core.logs.times import seconds
+
+_WORDS = frozenset(("agent_message_chunk", "agent_message"))
+_ASKED = frozenset(("user_message_chunk", "user_message"))
+_TOOLS = frozenset(("tool_call", "tool_call_update"))
+_OVER = frozenset(("completed", "failed", "cancelled"))
+_FACTS = ("title", "kind", "rawInput", "name", "locations", "content", "rawOutput")
+
+
+class AcpReader(TranscriptReader):
+    """Texts come in pieces, and calls are told again whenever something of them changes."""
+
+    name = "acp"
+    gaps = "tokens per turn; times only as the program that logged the messages gives them"
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._known: dict[str, dict[str, Any]] = {}
+        """What was told of each open call."""
+        self._requests: dict[str, str] = {}
+        """Open requests: the method of each."""
+        self._options: dict[str, tuple[str, dict[str, str]]] = {}
+        """Open questions for permission: the call, and the kinds of the answers."""
+        self._refused: set[str] = set()
+        self._said = ""
+        self._answers = 0
+        self._context = (0, 0)
+        self._plan = ""
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one message."""
+        record = self.table(value, "message")
+        at = seconds(record.get("timestamp"))
+        message = table(record.get("message")) or record
+        params = self.table(message.get("params"), "params")
+        told = at if at is not None else seconds(table(params.get("_meta")).get("timestamp"))
+        if told is not None or not self.now:
+            self.moment(told)
+        method, number = text(message.get("method")), str(message.get("id", ""))
+        if method and number:
+            self._requests[f"{record.get('from', '')}{number}"] = method
+        if "update" in record:
+            method, params = "session/update", record
+        if method and not self.begun:
+            self._open(params, out)
+        if method.endswith("session/update"):
+            if not self._replays():
+                self._update(table(params.get("update")), out)
+        elif method:
+            self._request(method, number, params, out)
+        elif "result" in message or "error" in message:
+            self._response(record, number, message, out)
+
+    def _replays(self) -> bool:
+        """While a session is loaded, its past is told again."""
+        return "session/load" in self._requests.values()
+
+    def _open(self, params: dict[str, Any], out: list[Event]) -> None:
+        folder = text(params.get("cwd"))
+        out.append(self.start(self.now, text(params.get("sessionId")), project=folder, model=self.model))
+
+    def _request(self, method: str, number: str, params: dict[str, Any], out: list[Event]) -> None:
+        if method == "session/prompt":
+            self._close(out)
+            out.append(self.prompt(self.now, words(params.get("prompt")), self.here()))
+        elif method == "session/request_permission":
+            call = table(params.get("toolCall"))
+            options = {
+                text(one.get("optionId")): text(one.get("kind"))
+                for one in map(table, items(params.get("options")))
+            }
+            name = text(call.get("toolCallId"))
+            self._options[number] = (name, options)
+            self._tool({"sessionUpdate": "tool_call_update", **call}, out)
+        elif method == "session/cancel":
+            self._close(out)
+            out.append(self.prompt(self.now, "", self.here(), interrupt=True))
+
+    def _response(
+        self, record: dict[str, Any], number: str, message: dict[str, Any], out: list[Event]
+    ) -> None:
+        asker = {"agent": "client", "client": "agent"}.get(text(record.get("from")), "")
+        method = self._requests.pop(f"{asker}{number}", "") or self._requests.pop(number, "")
+        result = table(message.get("result"))
+        if method in ("session/new", "session/load"):
+            self.model = text(table(result.get("models")).get("currentModelId")) or self.model
+        elif method == "session/request_permission" and number in self._options:
+            name, options = self._options.pop(number)
+            answer = table(result.get("outcome"))
+            kind = options.get(text(answer.get("optionId")), "")
+            if answer.get("outcome") == "cancelled" or kind.startswith("reject"):
+                self._refused.add(name)
+        elif method == "session/prompt":
+            self._turn_over(text(result.get("stopReason")), table(result.get("usage")), out)
+            if "error" in message:
+                self.answer(self.now, "", out, message=f"error-{self._line}", stop="error", cost=0.0)
+
+    def _update(self, update: dict[str, Any], out: list[Event]) -> None:
+        kind = text(update.get("sessionUpdate"))
+        if kind in _WORDS:
+            self._speak(words(update.get("content")))
+        elif kind in _ASKED:
+            if table(update.get("_meta")).get("hostTurn") is not True:
+                self._hear(words(update.get("content")), out)
+        elif kind in _TOOLS:
+            self._tool(update, out)
+        elif kind == "usage_update":
+            self._context = whole_number(update.get("used")), whole_number(update.get("size"))
+        elif kind == "compaction_update" and update.get("status") == "completed":
+            out.append(Compaction(at=self.now, agent=self.agent, where=self.here()))
+        elif kind == "state_update" and update.get("state") == "idle":
+            self._turn_over("end_turn", {}, out)
+        elif kind in ("plan", "plan_update"):
+            self._planned(update, out)
+
+    def _hear(self, said: str, out: list[Event]) -> None:
+        """What the person said; a log without requests has it in these messages alone, in pieces."""
+        if "session/prompt" in self._requests.values() or not said.strip():
+            return
+        self._close(out)
+        out.append(self.prompt(self.now, said, self.here()))
+
+    def _speak(self, said: str) -> None:
+        if not self._said:
+            self._answers += 1
+        self._said += said
+        turn = self._turn(said=self._said, message=f"answer-{self._answers}")
+        self.usage.see(turn)
+
+    def _turn(self, **told: Any) -> Any:
+        turn = self.kit.models.turn(self.now, model=self.model, agent=self.agent, where=self.here(), **told)
+        used, size = self._context
+        if not used:
+            return turn
+        window = size or turn.context_window
+        return structs.replace(turn, context_tokens=used, context_window=window)
+
+    def _close(self, out: list[Event]) -> None:
+        """The answer that is open is over."""
+        turn = self.usage.close(self.agent)
+        self._said = ""
+        if turn is not None:
+            out.append(turn)
+
+    def _turn_over(
+        self, stop: str, usage: dict[str, Any], out: list[Event], cost: float | None = None
+    ) -> None:
+        cached = whole_number(usage.get("cachedReadTokens"))
+        written = whole_number(usage.get("cachedWriteTokens") or usage.get("cacheCreationTokens"))
+        said, self._said = self._said, ""
+        self.usage.close(self.agent)
+        self._answers += 1
+        whole = whole_number(usage.get("inputTokens"))
+        turn = self._turn(
+            said=said,
+            message=f"turn-{self._answers}",
+            stop={"cancelled": "aborted"}.get(stop, stop),
+            input_tokens=max(0, whole - cached - written),
+            cache_read=cached,
+            cache_write=written,
+            output_tokens=whole_number(usage.get("outputTokens")) + self._thoughts(usage),
+            cost=cost if usage else 0.0 if not said else None,
+        )
+        out.append(turn)
+        if stop == "cancelled":
+            out.append(self.prompt(self.now, "", self.here(), interrupt=True))
+            out.extend(self.calls.give_up())
+            self._known.clear()
+
+    def _thoughts(self, usage: dict[str, Any]) -> int:
+        return whole_number(usage.get("thoughtTokens"))
+
+    def _planned(self, update: dict[str, Any], out: list[Event]) -> None:
+        """The whole plan is told each time: one use of a planning tool for each that differs."""
+        entries = items(update.get("entries")) or items(table(update.get("plan")).get("entries"))
+        if str(entries) != self._plan:
+            self._plan = str(entries)
+            given, result = {"todos": entries}, Result(empty=False)
+            where = self.here()
+            out.append(
+                self.calls.both(
+                    f"plan-{self._line}", "plan", given, None, self.now, result, where, self.agent
+                )
+            )
+
+    def _tool(self, update: dict[str, Any], out: list[Event]) -> None:
+        name = text(update.get("toolCallId"))
+        if not name:
+            self.note("call without an id")
+            return
+        self._close(out)
+        status = text(update.get("status"))
+        facts = {key: update[key] for key in _FACTS if update.get(key) is not None}
+        fresh = name not in self._known
+        if fresh and self.calls.known(name) and update.get("sessionUpdate") != "tool_call":
+            return
+        known = self._known.setdefault(name, {})
+        known.update(facts)
+        tool, arguments = self._named(known, update)
+        if fresh:
+            if not self.call(name, tool, arguments, self.now):
+                del self._known[name]
+                return
+        elif facts.keys() & {"rawInput", "name", "kind", "title", "locations"}:
+            self.calls.amend(name, self.kit.normalizer.sort(self.name, tool, arguments), tool)
+        if status in _OVER:
+            del self._known[name]
+            self.result(name, self.now, self._ended(name, status, known), out)
+
+    def _named(self, known: dict[str, Any], update: dict[str, Any]) -> tuple[str, Any]:
+        """The tool and its arguments: their own if told, else made of kind, title and places."""
+        tool = text(known.get("name")) or text(table(update.get("_meta")).get("toolName"))
+        title, kind = text(known.get("title")), text(known.get("kind"))
+        given = known.get("rawInput")
+        if not tool:
+            tool = kind or (title if title.isidentifier() else "other")
+        if table(given):
+            return tool, given
+        paths = [text(table(one).get("path")) for one in items(known.get("locations"))]
+        diffs = [table(one) for one in items(known.get("content")) if table(one).get("type") == "diff"]
+        if diffs:
+            first = diffs[0]
+            return tool, {
+                "path": text(first.get("path")),
+                "old_string": text(first.get("oldText")),
+                "new_string": text(first.get("newText")),
+            }
+        if kind == "execute":
+            return tool, {"command": title.strip("`")}
+        return tool, {"paths": paths} if paths else {"title": title}
+
+    def _ended(self, name: str, status: str, known: dict[str, Any]) -> Result:
+        raw = table(known.get("rawOutput"))
+        inner = table(raw.get("result")) or raw
+        exited = code(inner.get("exit_code", inner.get("exitCode")))
+        said = words(known.get("content")) or words(known.get("rawOutput"))
+        late = inner.get("timed_out") is True or bool(inner.get("signal"))
+        return Result(
+            text=said,
+            error=status == "failed" or late,
+            exit_code=exited,
+            rejected=name in self._refused or status == "cancelled",
+        )
+
+
+def is_message(entry: dict[str, Any]) -> bool:
+    """Whether a line is a message of this protocol, maybe in a logger's envelope."""
+    message = table(entry.get("message")) or entry
+    method = text(message.get("method"))
+    params = table(message.get("params")) if method else entry
+    return (
+        (method.endswith("session/update") and "update" in params)
+        or method in ("session/prompt", "session/new", "session/load")
+        or ("sessionId" in params and "sessionUpdate" in table(params.get("update")))
+    )
+
+
+def _sniff(sample: Sample) -> int:
+    return 90 if any(is_message(one) for one in sample.records[:8]) else 0
+
+
+FORMATS = (Format("acp", "lines", _sniff, AcpReader),)

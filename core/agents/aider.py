@@ -1,0 +1,434 @@
+"""Aider's chat history in Markdown."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from core.agents.calls import Result
+from core.agents.loose import STEP, LooseReader, amount, unthought
+from core.agents.usage import ENDED, failed_turn
+from core.events import Event, SessionEnd, SessionStart, Turn, Where
+from core.logs.format import Format, Outline, Sample
+
+_LONGEST = 100_000
+"""Characters of the text that are kept; its place is that of all lines."""
+_NOWHERE = Where("")
+
+
+class GatheredText:
+    """Gather lines, their text and the place they take up."""
+
+    __slots__ = ("_kept", "_lines", "at", "where")
+
+    def __init__(self) -> None:
+        self.at = 0.0
+        self.where = _NOWHERE
+        self._lines: list[str] = []
+        self._kept = 0
+
+    def __bool__(self) -> bool:
+        return self.where is not _NOWHERE
+
+    @property
+    def text(self) -> str:
+        """What stands there."""
+        return "\n".join(self._lines)
+
+    def add(self, line: str, at: float, where: Where) -> None:
+        """Take in one more line; it happened when its first did."""
+        if self.where is _NOWHERE:
+            self.at, self.where = at, where
+        else:
+            first = self.where
+            self.where = Where(first.file, first.offset, where.offset + where.length - first.offset)
+        if self._kept < _LONGEST:
+            self._lines.append(line)
+            self._kept += len(line) + 1
+
+
+_MARK = 2
+"""Blanks behind each line of the program's and the person's; a model writes none."""
+
+
+class LineEnds:
+    """See how each line ended when the next one comes.
+
+    From a run that an editor has tidied up the blanks are gone: there no line tells who wrote it.
+    """
+
+    __slots__ = ("_end", "_last", "_marked", "_newline", "_number", "unmarked")
+
+    def __init__(self) -> None:
+        self._last = ""
+        self._end = 0
+        self._number = 0
+        self._newline = 1
+        self._marked = False
+        self.unmarked = False
+        """Whether the line before this one has no mark, in a run that has them."""
+
+    def see(self, said: str, where: Where, number: int) -> None:
+        """Take in the next line that is not blank; nothing but blanks and line ends is before it."""
+        passed, between = number - self._number, where.offset - self._end
+        if STARTED.match(self._last):
+            self._newline = 2 if between == 2 * passed else 1
+        blanks = between - passed * self._newline
+        if blanks == _MARK and passed == 1 and self._last.startswith("> ") and said.startswith("> "):
+            self._marked = True
+        self.unmarked = self._marked and blanks < _MARK
+        if STARTED.match(said):
+            self._marked = False
+        self._last, self._end, self._number = said, where.offset + where.length, number
+
+
+STARTED = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*\Z")
+MODEL = re.compile(r"> (?:Main model|Model): (\S{1,120})")
+FOLDER = re.compile(r"> Git working dir: (.{1,400}?)\s*\Z")
+TOKENS = re.compile(
+    r"> Tokens: ([\d.,]{1,12})(k|M)? sent,(?: ([\d.,]{1,12})(k|M)? cache write,)?"
+    r"(?: ([\d.,]{1,12})(k|M)? cache hit,)? ([\d.,]{1,12})(k|M)? received\."
+    r"(?: Cost: \$([\d.]{1,12}) (?:message|request))?"
+)
+DEEDS = (
+    (re.compile(r"> Applied edit to (.{1,400}?)\s*\Z"), "edit", "path"),
+    (re.compile(r"> Added (.{1,400}?) to the chat(?: \(read-only\))?\.?\s*\Z"), "add", "path"),
+    (re.compile(r"> Running (.{1,2000}?)\s*\Z"), "run", "command"),
+)
+REFUSED = re.compile(r"> The LLM did not conform to the edit format")
+"""The lines after it tell which block failed, and are the same failure."""
+QUOTED = re.compile(
+    r"The SEARCH section must exactly match|# The other \d+ SEARCH/REPLACE|Don't re-send them"
+    r"|Just reply with fixed versions"
+)
+"""How those lines end, behind which the model's next answer stands."""
+FAULT = re.compile(
+    r"> (?:litellm\.(?P<name>\w{1,80}): |Model .{1,200} has hit a token limit!|\w{1,80}(?:Error|Exception): )"
+)
+"""An error that ends the turn, if the program does not try again; one of its own comes after a traceback."""
+TRACEBACK = "> Traceback (most recent call last)"
+RETRIES = "> Retrying in "
+FOR_GOOD = frozenset(
+    (
+        *("AuthenticationError", "BadRequestError", "ContextWindowExceededError", "ImageFetchError"),
+        *("NotFoundError", "PermissionDeniedError"),
+    )
+)
+"""Errors of the service after which the program does not try again."""
+WAITS = re.compile(r"> (?:You can use /undo to undo and discard|Copied code context to clipboard)")
+"""What the program says before it waits for the person."""
+STOPPED = "> ^C again to exit"
+LEFT = "> ^C KeyboardInterrupt"
+_ANSWER = re.compile(r".{1,400}\(Y\)es/\(N\)o.{0,100}\]: ?\w{0,10}\Z")
+"""What the person answers to a question of the program."""
+_PASSES_ON = r"(?:ask|code|architect|context|help)\s+(?=\S)"
+_PASSED_ON = re.compile(f"/{_PASSES_ON}")
+_COMMAND = re.compile(f"[/!](?!{_PASSES_ON})")
+"""A command to the program, but for those that bring something to the model."""
+_EXIT = re.compile(r"/(?:exit|quit)\Z")
+
+
+def is_typed(line: str) -> bool:
+    """Whether the person typed a line."""
+    return line.rstrip() == "####" or line.startswith("#### ")
+
+
+def typed(line: str) -> str:
+    """What was typed."""
+    return line[5:].rstrip()
+
+
+def is_request(said: str) -> bool:
+    """Whether what was typed is for the model."""
+    said = said.strip()
+    return bool(said) and said != "<blank>" and not _COMMAND.match(said) and not _ANSWER.match(said)
+
+
+def passed_on(said: str) -> str:
+    """What a command brings to the model, which the program then writes down once more."""
+    said = said.strip()
+    found = _PASSED_ON.match(said)
+    return said[found.end() :] if found else ""
+
+
+def repeats(said: str, passed: str) -> bool:
+    """Whether this is what a command passed on; for one that asks for help the program adds what it found."""
+    said = said.strip()
+    return bool(passed) and (said == passed or said.startswith(f"# Question: {passed}\n"))
+
+
+def is_exit(said: str) -> bool:
+    """Whether what was typed ends the session."""
+    return bool(_EXIT.match(said.strip()))
+
+
+OPENING = b"# aider chat started at "
+_SCALE = {"": 1.0, "k": 1e3, "M": 1e6}
+_UNTOLD = Result(running=True)
+
+
+class AiderReader(LooseReader):
+    """Each line of the file is a record; a run of prompt lines is one prompt."""
+
+    name = "aider"
+    untold = ("times",)
+    gaps = "one time a start, in the person's time zone; commands have no outcome"
+    many = True
+    idle_starts = True
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._asked = GatheredText()
+        self._typed = 0
+        """The number of the last line that was typed; blank ones between two prompts are left out."""
+        self._passed_on = ""
+        """What a command has brought to the model, until that answers."""
+        self._ends = LineEnds()
+        self._spoken = GatheredText()
+        """What the model said and no count has told yet."""
+        self._refused = False
+        """Lines tell which edit failed, before the model answers again."""
+        self._traced = False
+        self._fault: Where | None = None
+        """An error after which the program may try again."""
+        self._stage: Literal["rests", "answers", "counted"] = "rests"
+        """Whether the model is to answer, or has, and the program may still work on that."""
+        self._idle = True
+        """Nothing has happened since the start: to have been left is not much."""
+        self._model = ""
+        self._begun: dict[str, int] = {}
+
+    def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
+        """The events that this line completes."""
+        self._place, self._line = where, line
+        out = self._events(record, where)
+        self._idle = self._idle and all(isinstance(event, SessionStart) for event in out)
+        return out
+
+    def _events(self, record: bytes, where: Where) -> list[Event]:
+        out: list[Event] = []
+        said = record.decode("utf-8", "replace").rstrip("\r\n")
+        self._ends.see(said, where, self._line)
+        heading = self._ends.unmarked
+        if is_typed(said):
+            if heading or self._line != self._typed + 1:
+                self._take_prompt(out, heading=heading)
+            if not self._spoken:
+                self._end_answer(out)
+            self._asked.add(typed(said), self.now + STEP, where)
+            self._typed = self._line
+            return out
+        self._take_prompt(out, heading=heading)
+        started = STARTED.match(said)
+        if started:
+            self._end_answer(out)
+            self._start(started[1], out)
+        elif said.startswith(">") and self.begun and not said.startswith(">>>"):
+            self._program(said, out)
+        elif said.strip() and self.begun:
+            self._speak(said, where)
+        return out
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Nothing in it is JSON."""
+
+    def finish(self) -> list[Event]:
+        """A prompt or an answer that is the last thing written."""
+        out: list[Event] = []
+        self._take_prompt(out)
+        self._end_answer(out)
+        return out + super().finish()
+
+    def held(self) -> list[Event]:
+        """The same, for a history that still grows."""
+        spoken = [self._answer(self._spoken.at, self._spoken.where)] if self._spoken else []
+        if self._asked:
+            return [*spoken, *self._prompt(), *super().held()]
+        failed = [self._failed(self._fault)] if self._fault is not None else []
+        return [*spoken, *failed, *super().held()]
+
+    def _prompt(self) -> list[Event]:
+        asked, at = self._asked, self._asked.at
+        if not asked or not self.begun:
+            return []
+        if is_exit(asked.text):
+            end = SessionEnd(at=at, agent=self.agent, where=asked.where, reason="exit")
+            return [] if self._idle else [end]
+        asks = is_request(asked.text) and not repeats(asked.text, self._passed_on)
+        return [self.prompt(at, asked.text, asked.where)] if asks else []
+
+    def _take_prompt(self, out: list[Event], *, heading: bool = False) -> None:
+        """Take what was typed as such, or a heading for the words of the model that it is."""
+        asked = self._asked
+        if not asked:
+            return
+        if heading:
+            self._speak(asked.text, asked.where)
+        else:
+            self._end_answer(out)
+            self.now, self._refused = asked.at, False
+            taken = self._prompt()
+            if taken:
+                self._stage = "rests" if isinstance(taken[0], SessionEnd) else "answers"
+                out.extend(taken)
+            self._passed_on = passed_on(asked.text)
+        self._asked = GatheredText()
+
+    def _speak(self, said: str, where: Where) -> None:
+        """A line of the model's, or of what the program quotes to it."""
+        if self._refused and QUOTED.match(said):
+            self._spoken = GatheredText()
+            return
+        if not self._spoken:
+            self.now += STEP
+        self._fault, self._traced, self._stage, self._passed_on = None, False, "answers", ""
+        self._spoken.add(said, self.now, where)
+
+    def _start(self, told: str, out: list[Event]) -> None:
+        at = _time(told)
+        if at is None:
+            self.note("no time")
+        self.now = self.now if at is None else at
+        self._stage, self._refused, self._idle = "rests", False, True
+        name = told.replace(" ", "T").replace(":", "-")
+        again = self._begun[name] = self._begun.get(name, 0) + 1
+        out.append(self.start(self.now, name if again == 1 else f"{name}-{again}", synthetic_time=True))
+
+    def _program(self, said: str, out: list[Event]) -> None:
+        """What the program itself tells."""
+        model, folder = MODEL.match(said), FOLDER.match(said)
+        if model:
+            self._model = model[1]
+        elif folder:
+            self.calls.project = folder[1]
+        elif said.startswith(RETRIES):
+            self._fault = None
+        elif said.startswith(TRACEBACK):
+            self._traced = True
+        elif said.startswith((STOPPED, LEFT)) or WAITS.match(said):
+            self._rest(said, out)
+        else:
+            self._work(said, out)
+
+    def _work(self, said: str, out: list[Event]) -> None:
+        """What the program tells of an answer: what it took, what came of it, what went wrong."""
+        tokens, fault = TOKENS.match(said), FAULT.match(said)
+        if tokens:
+            self._refused = False
+            self._count(tokens, out)
+        elif fault and (fault["name"] or self._traced or " has hit a token limit!" in said):
+            self._end_answer(out)
+            self._traced, self._fault = False, self.here()
+            if fault["name"] is None or fault["name"] in FOR_GOOD:
+                self._end_answer(out)
+        elif REFUSED.match(said):
+            self._refused, self._stage = True, "answers"
+            self._deed("edit", {}, Result(text=said[2:], error=True), out)
+        else:
+            for pattern, tool, argument in DEEDS:
+                found = pattern.match(said)
+                if found:
+                    result = _UNTOLD if tool == "run" else Result(text=said[2:], empty=False)
+                    self._deed(tool, {argument: found[1]}, result, out)
+                    return
+
+    def _rest(self, said: str, out: list[Event]) -> None:
+        """The program waits for the person, who may have stopped it, or left."""
+        self._end_answer(out)
+        stage, self._stage, self._refused = self._stage, "rests", False
+        self.now += STEP
+        if said.startswith(LEFT):
+            end = SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason="Control-C")
+            out += [] if self._idle and not out else [end]
+        elif stage == "answers" and said.startswith(STOPPED):
+            out.append(self.prompt(self.now, "", self.here(), interrupt=True))
+        elif stage != "rests" and not said.startswith(STOPPED):
+            out.append(Turn(at=self.now, agent=self.agent, where=self.here(), cost=0.0, stop=ENDED))
+
+    def _end_answer(self, out: list[Event]) -> None:
+        """No count comes any more for what the model said, and an error is not tried again."""
+        if self._spoken:
+            out.append(self._answer(self._spoken.at, self._spoken.where))
+            self._spoken = GatheredText()
+        if self._fault is not None:
+            self.now += STEP
+            out.append(self._failed(self._fault))
+            self._fault, self._stage = None, "rests"
+
+    def _failed(self, where: Where) -> Turn:
+        return failed_turn(self.now, self.agent, where, f"byte-{where.offset}")
+
+    def _deed(self, tool: str, arguments: dict[str, str], result: Result, out: list[Event]) -> None:
+        self._end_answer(out)
+        self.now += STEP
+        name = f"byte-{self._place.offset}"
+        use = self.calls.both(name, tool, arguments, None, self.now, result, self.here(), self.agent)
+        out.append(use)
+
+    def _count(self, told: re.Match[str], out: list[Event]) -> None:
+        self.now += STEP
+        sent, written, read, answered = (_number(told[group], told[group + 1]) for group in (1, 3, 5, 7))
+        out.append(
+            self._answer(
+                self.now,
+                self.here(),
+                input_tokens=max(0, sent - written - read),
+                output_tokens=answered,
+                cache_read=read,
+                cache_write=written,
+                cost=amount(_decimal(told[9])),
+            )
+        )
+        self._spoken, self._fault, self._stage = GatheredText(), None, "counted"
+
+    def _answer(self, at: float, where: Where, **told: Any) -> Turn:
+        spoken = self._spoken
+        return self.kit.models.turn(
+            at,
+            message=f"byte-{where.offset}",
+            model=self._model,
+            agent=self.agent,
+            where=where,
+            said=unthought(spoken.text),
+            said_at=spoken.where if spoken else None,
+            **told,
+        )
+
+
+def aider_outline(data: bytes) -> Outline:
+    """The first prompt, and the last start."""
+    asked, last = "", None
+    for line in data.decode("utf-8", "replace").splitlines():
+        started = STARTED.match(line)
+        if started:
+            last = _time(started[1])
+        elif not asked and is_typed(line) and is_request(typed(line)):
+            asked = typed(line).strip()
+    return Outline(asked, last)
+
+
+def _time(told: str) -> float | None:
+    """A start's time, which stands in the person's time zone and is taken as UTC."""
+    try:
+        return datetime.strptime(told, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return None
+
+
+def _number(digits: str | None, scale: str | None) -> int:
+    return int(_decimal(digits) * _SCALE[scale or ""])
+
+
+def _decimal(digits: str | None) -> float:
+    try:
+        return float((digits or "0").replace(",", ""))
+    except ValueError:
+        return 0.0
+
+
+def _sniff(sample: Sample) -> int:
+    return 95 if sample.head.lstrip().startswith(OPENING) else 0
+
+
+FORMATS = (Format("aider", "lines", _sniff, AiderReader, opening=OPENING, outline=aider_outline),)

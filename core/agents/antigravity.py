@@ -1,0 +1,160 @@
+"""Antigravity's step logs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from core.agents.calls import Result, agent_report
+from core.agents.loose import LooseReader, decode, items, table, text
+from core.agents.table import antigravity_conversation
+from core.events import AgentStart, Compaction, Event
+from core.logs.format import Format, Sample
+from core.logs.times import seconds
+
+_EXIT = re.compile(r"The command failed with exit code: (-?\d{1,9})")
+_COMPLETED = "The command completed successfully"
+_REQUEST = re.compile(r"<USER_REQUEST>\s*(.*?)\s*</USER_REQUEST>", re.DOTALL)
+_MODEL = re.compile(r"`Model Selection` from .{0,100}? to ([^\n.]{1,80}(?:\.\d[^\n.]{0,60})*)")
+_HEAD = 500
+_STEPS = {
+    "VIEW_FILE": ("view_file",),
+    "LIST_DIRECTORY": ("list_dir",),
+    "GREP_SEARCH": ("grep_search",),
+    "FIND": ("find_by_name",),
+    "RUN_COMMAND": ("run_command",),
+    "COMMAND_STATUS": ("command_status",),
+    "CODE_ACTION": ("code_action", "write_to_file", "write_file", "replace_file_content"),
+    "SEARCH_WEB": ("search_web",),
+    "READ_URL_CONTENT": ("read_url_content",),
+    "INVOKE_SUBAGENT": ("invoke_subagent",),
+}
+"""The tools whose results a step tells; the first is taken where the log does not hold the call."""
+_NAMES = {
+    "TargetFile": "path",
+    "AbsolutePath": "path",
+    "DirectoryPath": "path",
+    "SearchPath": "path",
+    "SearchDirectory": "path",
+    "CommandLine": "command",
+    "CodeContent": "content",
+    "TargetContent": "old_string",
+    "ReplacementContent": "new_string",
+    "ReplacementChunks": "edits",
+    "Query": "query",
+}
+"""The program's names of arguments, in the words of our tables."""
+
+
+class AntigravityReader(LooseReader):
+    """A step of the model that is not an answer is the result of the next call that waits."""
+
+    name = "antigravity"
+    untold = ("tokens", "cost")
+    gaps = "calls have no ids and are paired with results in order; the model as it was chosen"
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._waiting: list[tuple[str, str]] = []
+        self._model = ""
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one step."""
+        step = self.table(value, "step")
+        kind = text(step.get("type"))
+        if not kind:
+            return
+        at = self.moment(step.get("created_at"))
+        content = text(step.get("content"))
+        if kind == "USER_INPUT" and (chosen := _MODEL.search(content)):
+            self._model = chosen[1].strip()
+        if not self.begun:
+            out.append(self.start(at, antigravity_conversation(Path(self.here().file)), model=self._model))
+        if kind == "USER_INPUT":
+            asked = _REQUEST.search(content)
+            out.append(self.prompt(at, asked[1] if asked else content, self.here()))
+        elif kind == "PLANNER_RESPONSE":
+            self._answer(at, step, out)
+        elif kind == "CHECKPOINT":
+            out.append(Compaction(at=at, agent=self.agent, where=self.here(), trigger="auto"))
+        elif step.get("source") == "MODEL":
+            self._result(at, kind, step, out)
+
+    def _answer(self, at: float, step: dict[str, Any], out: list[Event]) -> None:
+        message = f"line-{self._line}"
+        said = text(step.get("content"))
+        model, where = self._model, self.here()
+        out.append(
+            self.kit.models.turn(at, message=message, model=model, agent=self.agent, where=where, said=said)
+        )
+        for place, call in self.placed(step.get("tool_calls"), "tool_calls"):
+            name, tool = f"{message}/{place}", text(call.get("name"))
+            self.calls.begin(name, tool, _opened(call.get("args")), at, self.agent, self.here())
+            self._waiting.append((name, tool))
+            kind = self.calls.kind(name)
+            if kind is not None and kind.action == "delegation":
+                out.append(AgentStart(at=at, agent=self.agent, where=self.here(), child=name, role=tool))
+
+    def _result(self, at: float, kind: str, step: dict[str, Any], out: list[Event]) -> None:
+        status = text(step.get("status"))
+        if status == "RUNNING":
+            return
+        told = text(step.get("content"))
+        exited = _EXIT.search(told[:_HEAD])
+        code = int(exited[1]) if exited else 0 if told.startswith(_COMPLETED) else None
+        result = Result(
+            text=told,
+            error=status == "ERROR",
+            exit_code=code,
+            rejected=status in ("CANCELED", "CANCELLED"),
+        )
+        tools = _STEPS.get(kind, ())
+        name = next((name for name, tool in self._waiting if tool in tools), "")
+        if not name and self._waiting:
+            name = self._waiting[0][0]
+        if not name:
+            self._alone(at, tools, result, out)
+            return
+        self._waiting = [pair for pair in self._waiting if pair[0] != name]
+        use = self.calls.end(name, at, result, self.here(), line=self._line)
+        if use is None:
+            return
+        out.append(use)
+        if use.action == "delegation":
+            out.append(agent_report(use, use.id))
+
+    def _alone(self, at: float, tools: tuple[str, ...], result: Result, out: list[Event]) -> None:
+        """A result whose call the log does not hold: done all the same, with unknown arguments."""
+        if not tools:
+            self.note("result without a call")
+            return
+        name = f"line-{self._line}"
+        out.append(self.calls.both(name, tools[0], {}, None, at, result, self.here(), self.agent))
+
+
+def _opened(arguments: Any) -> dict[str, Any]:
+    """Arguments under our names; each value is written as JSON inside a text."""
+    found: dict[str, Any] = {}
+    for name, value in table(arguments).items():
+        inner = decode(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else value
+        found[_NAMES.get(name, name)] = value if inner is None else inner
+    for chunk in items(found.get("edits")):
+        if isinstance(chunk, dict):
+            chunk["old_string"], chunk["new_string"] = (
+                chunk.get("TargetContent"),
+                chunk.get("ReplacementContent"),
+            )
+    return found
+
+
+def _sniff(sample: Sample) -> int:
+    """Steps with an index, a source and a type in capitals."""
+    for step in sample.records[:8]:
+        told = "step_index" in step and "source" in step and text(step.get("type")).isupper()
+        if told and (seconds(step.get("created_at")) is not None or "status" in step):
+            return 95
+    return 0
+
+
+FORMATS = (Format("antigravity", "lines", _sniff, AntigravityReader),)

@@ -1,0 +1,284 @@
+"""ATIF, the Agent Trajectory Interchange Format: trajectories of Harbor, Terminal-Bench, Devin and others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import structs
+
+from core.agents.calls import Result
+from core.agents.loose import STEP, amount, code, items, left_untold, table, text, whole_number, words
+from core.agents.transcript import TranscriptReader, read_result
+from core.events import MAIN, OUTCOMES, Compaction, Event, ToolUse
+from core.logs.format import Format, Sample
+from core.logs.times import seconds
+
+VERSION = "ATIF-v1."
+_FAILED = frozenset(("failure", "failed", "error", "timeout"))
+_REJECTED = frozenset(("rejected", "denied", "cancelled"))
+
+
+class AtifReader(TranscriptReader):
+    """A step holds an answer, its calls and their results; sub-agents are embedded or in other files."""
+
+    name = "atif"
+    gaps = (
+        "outcomes from the text, unless `extra` holds an exit code or a status; times only if steps have them"
+    )
+    many = True
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._timed = False
+        self._base = ""
+        """The JSON pointer of the trajectory that is read, in its document."""
+        self._embedded: dict[str, tuple[str, dict[str, Any]]] = {}
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one trajectory, or of several that are the values of an object."""
+        document = self.table(value, "trajectory")
+        if "steps" in document:
+            self._main(document, "", out)
+            return
+        inner = [(f"/{key}", one) for key, one in document.items() if "steps" in table(one)]
+        if not inner:
+            self.note("no steps")
+            return
+        self._embedded = {_key(one): (place, one) for place, one in inner[1:]}
+        self._main(inner[0][1], inner[0][0], out)
+
+    def _main(self, document: dict[str, Any], base: str, out: list[Event]) -> None:
+        if self.begun:
+            out.extend(self.close_all())
+        self._base = base
+        steps = [table(step) for step in self.items(document.get("steps"), "steps")]
+        times = [at for step in steps if (at := self._time(step)) is not None]
+        self._timed = bool(times)
+        self.now = times[0] if times else 0.0
+        agent, extra = table(document.get("agent")), table(document.get("extra"))
+        self.model = text(agent.get("model_name"))
+        spent = [table(step.get("metrics")) for step in steps]
+        name = text(document.get("session_id")) or text(document.get("trajectory_id"))
+        out.append(
+            self.start(
+                self.now,
+                name,
+                project=text(extra.get("cwd")),
+                branch=text(extra.get("branch")),
+                version=f"{text(agent.get('name'))} {text(agent.get('version'))}".strip(),
+                model=self.model,
+                synthetic_time=not times,
+                untold=left_untold(
+                    cost="cost" not in self.untold,
+                    times=times,
+                    tokens=any(spent) or document.get("final_metrics"),
+                    model=self.model or any(text(step.get("model_name")) for step in steps),
+                ),
+            )
+        )
+        self._embed(document, base)
+        self._steps(document, out)
+        for key in list(self._embedded):
+            self._child({"trajectory_id": key}, out)
+        if not any(spent):
+            self._total(table(document.get("final_metrics")), out)
+        out.extend(self.close_all())
+
+    def _total(self, metrics: dict[str, Any], out: list[Event]) -> None:
+        cached = whole_number(metrics.get("total_cached_tokens"))
+        total = self.total(
+            self.model,
+            amount(metrics.get("total_cost_usd")),
+            sent=max(0, whole_number(metrics.get("total_prompt_tokens")) - cached),
+            answered=whole_number(metrics.get("total_completion_tokens")),
+            read=cached,
+        )
+        out += [total] if total else []
+
+    def _time(self, step: dict[str, Any]) -> float | None:
+        return seconds(step.get("timestamp"))
+
+    def _steps(self, document: dict[str, Any], out: list[Event]) -> None:
+        for place, step in self.placed(document.get("steps"), "steps"):
+            if step.get("is_copied_context") is True:
+                continue
+            at = self._time(step)
+            if at is not None:
+                self.moment(at)
+            elif not self._timed and step.get("source") == "agent":
+                self.now += STEP
+            where = self.here(f"{self._base}/steps/{place}")
+            match step.get("source"):
+                case "user" if self.agent == MAIN:
+                    out.append(self.prompt(self.now, words(step.get("message")), where))
+                case "agent":
+                    self._answer(step, where, out)
+                case "system":
+                    self._managed(step, where, out)
+            self._results(step, where, out)
+
+    def _managed(self, step: dict[str, Any], where: Any, out: list[Event]) -> None:
+        """A system step: the context was compacted, or the program says something of itself."""
+        extra = table(step.get("extra"))
+        managed = table(extra.get("context_management"))
+        if extra.get("interrupt") is True:
+            out.append(self.prompt(self.now, "", where, interrupt=True))
+        results = [table(one) for one in items(table(step.get("observation")).get("results"))]
+        handed = any(one.get("subagent_trajectory_ref") for one in results) and not step.get("tool_calls")
+        if managed.get("type") == "compaction" or handed:
+            facts = {name: whole_number(managed.get(name)) for name in ("tokens_before", "tokens_after")}
+            trigger = text(managed.get("trigger"))
+            out.append(Compaction(at=self.now, agent=self.agent, where=where, trigger=trigger, **facts))
+
+    def _answer(self, step: dict[str, Any], where: Any, out: list[Event]) -> None:
+        metrics, extra = table(step.get("metrics")), table(step.get("extra"))
+        more = table(metrics.get("extra"))
+        cached = whole_number(metrics.get("cached_tokens"))
+        written = whole_number(more.get("cache_write_tokens") or more.get("cache_creation_input_tokens"))
+        calls = self.objects(step.get("tool_calls"), "tool_calls")
+        if step.get("llm_call_count") != 0:
+            self.answer(
+                self.now,
+                words(step.get("message")),
+                out,
+                where,
+                message=f"{self.agent}/step-{step.get('step_id') or where.entry}",
+                model=text(extra.get("generation_model")) or text(step.get("model_name")) or self.model,
+                input_tokens=max(0, whole_number(metrics.get("prompt_tokens")) - cached - written),
+                output_tokens=whole_number(metrics.get("completion_tokens")),
+                cache_read=cached,
+                cache_write=written,
+                cost=amount(metrics.get("cost_usd")),
+                stop=text(extra.get("stop_reason")) or ("tool_use" if calls else ""),
+            )
+        for place, call in enumerate(calls):
+            name = text(call.get("tool_call_id")) or f"{where.entry}/{place}"
+            began = seconds(table(call.get("extra")).get("timestamp"))
+            at = self.now if began is None else began
+            self.call(name, text(call.get("function_name")), call.get("arguments"), at, where)
+
+    def _results(self, step: dict[str, Any], where: Any, out: list[Event]) -> None:
+        """Results name their call, or come in the order of the calls."""
+        calls = [text(table(one).get("tool_call_id")) for one in items(step.get("tool_calls"))]
+        named = table(step.get("observation"))
+        at = self.now
+        for place, one in enumerate(self.objects(named.get("results"), "results")):
+            name = text(one.get("source_call_id")) or (calls[place] if place < len(calls) else "")
+            extra = table(one.get("extra"))
+            if name:
+                ended = seconds(extra.get("timestamp"))
+                use = self.calls.end(
+                    name,
+                    at if ended is None else ended,
+                    _result(one.get("content"), extra),
+                    where,
+                    line=self._line,
+                )
+                self._add(use, text(extra.get("outcome")), timed="duration_sec" in extra, out=out)
+            if step.get("source") == "agent":
+                for ref in map(table, items(one.get("subagent_trajectory_ref"))):
+                    self._child(ref, out)
+
+    def _add(self, use: ToolUse | None, outcome: str, out: list[Event], *, timed: bool) -> None:
+        """Add a tool use with the outcome that its producer gives it, if that is one of ours."""
+        if use is not None:
+            known = outcome if outcome in OUTCOMES else use.outcome
+            out.append(structs.replace(use, outcome=known, duration=use.duration if timed else None))
+
+    def _child(self, ref: dict[str, Any], out: list[Event]) -> None:
+        """A sub-agent's own steps, if they are embedded; else that it ran."""
+        key, extra = _key(ref), table(ref.get("extra"))
+        place, child = self._embedded.pop(key, ("", {}))
+        times = [self._time(table(one)) for one in items(child.get("steps"))]
+        first = [at for at in (seconds(extra.get("started")), *times) if at is not None]
+        begin = first[0] if first else self.now
+        before = self.now, self.agent, self.model, self._base
+        role = text(extra.get("role")) or text(table(child.get("agent")).get("name"))
+        self.child_started(key, begin, out, role)
+        already = len(out)
+        if child:
+            self.agent, self._base, self.now = key, place, begin
+            self.model = text(table(child.get("agent")).get("model_name")) or self.model
+            self._embed(child, place)
+            self._steps(child, out)
+        last = seconds(extra.get("ended")) or max(self.now, before[0])
+        self.now, self.agent, self.model, self._base = before
+        status = text(extra.get("outcome"))
+        if not extra.get("started") or "ended" in extra:
+            uses = sum(isinstance(one, ToolUse) and one.agent == key for one in out[already:])
+            told = {
+                "tool_uses": whole_number(extra.get("tool_uses")) or uses,
+                "tokens": whole_number(extra.get("tokens")),
+            }
+            self.child_ended(key, last, out, well=status not in _FAILED, **told)
+
+    def _embed(self, document: dict[str, Any], base: str) -> None:
+        for place, child in self.placed(document.get("subagent_trajectories"), "subagent_trajectories"):
+            self._embedded[_key(child)] = (f"{base}/subagent_trajectories/{place}", child)
+
+
+class DevinReader(AtifReader):
+    """Transcripts of Devin's CLI: ATIF with the times and costs of steps in `metadata`."""
+
+    name = "devin"
+    untold = ("cost",)
+    gaps = "cost in units of its own; what is only in its database is not read"
+
+    def _time(self, step: dict[str, Any]) -> float | None:
+        at = seconds(step.get("timestamp"))
+        return seconds(table(step.get("metadata")).get("created_at")) if at is None else at
+
+    def _answer(self, step: dict[str, Any], where: Any, out: list[Event]) -> None:
+        inner = table(step.get("metadata")).get("metrics")
+        super()._answer(step if "metrics" in step else {**step, "metrics": inner}, where, out)
+
+
+def _key(told: dict[str, Any]) -> str:
+    """The name of a sub-agent's trajectory; a session's id names several."""
+    return (
+        text(told.get("trajectory_id")) or text(told.get("trajectory_path")) or text(told.get("session_id"))
+    )
+
+
+def _result(content: Any, extra: dict[str, Any]) -> Result:
+    """There is no flag for success: what the producer adds decides, else the text."""
+    found = read_result(content, guess=True)
+    exited = code(extra.get("exit_code"))
+    status = text(extra.get("outcome")) or text(extra.get("status"))
+    told = exited is not None or bool(status) or isinstance(extra.get("success"), bool)
+    return Result(
+        text=found.text,
+        error=(status in _FAILED or extra.get("success") is False) if told else found.error,
+        exit_code=exited if told else found.exit_code,
+        rejected=status in _REJECTED,
+        duration=amount(extra.get("duration_sec")),
+        size=whole_number(extra.get("size")) or None,
+    )
+
+
+def _sniff(sample: Sample) -> int:
+    head = sample.head[:4096].replace(b'": "', b'":"')
+    if b'"schema_version":"ATIF-v1.' not in head:
+        return 0
+    return 97
+
+
+def _devin(sample: Sample) -> int:
+    """Devin's own transcripts, by their folder or by the name of the agent."""
+    named = "devin" in sample.path.parts and sample.path.parent.name == "transcripts"
+    if not _sniff(sample) or not (named or b'"devin' in sample.head[:4096].lower()):
+        return 0
+    return 99
+
+
+def _lines(sample: Sample) -> int:
+    several = sample.document is None and sample.head.startswith(b"{")
+    records = sample.records[:2] if several else ()
+    return 98 if any(text(one.get("schema_version")).startswith(VERSION) for one in records) else 0
+
+
+FORMATS = (
+    Format("atif", "document", _sniff, AtifReader, id_key=("session_id",)),
+    Format("atif", "lines", _lines, AtifReader),
+)
+DEVIN = (Format("devin", "document", _devin, DevinReader, id_key=("session_id",)),)

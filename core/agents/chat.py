@@ -1,0 +1,304 @@
+"""Chat completions: messages of any agent that keeps them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from core.agents.calls import Calls, Result
+from core.agents.log_clock import LogClock
+from core.agents.loose import (
+    STEP,
+    LooseReader,
+    amount,
+    items,
+    kept,
+    left_untold,
+    table,
+    text,
+    untimed,
+    whole_number,
+    words,
+)
+from core.events import Event, Matter, Where
+from core.logs.format import Format, Sample
+from core.logs.times import seconds
+
+_CALLED = re.compile(r"<function=([A-Za-z_][\w.-]{0,99})>(.*?)(?=</function>|<function=|\Z)", re.DOTALL)
+_PARAMETER = re.compile(r"<parameter=([\w.-]{1,100})>(.*?)(?=</parameter>|<parameter=|\Z)", re.DOTALL)
+_EXECUTED = re.compile(r"\s*EXECUTION RESULT of \[([^\]\n]{1,100})\]:?\n?")
+_REFUSED = re.compile(r"\[Error occurred in processing last action\]\s*\Z")
+_NAMED = re.compile(r"\b[Ff]unction '([\w.-]{1,100})'")
+_TRAILER = re.compile(
+    r"(?:(?:\A|\n)\[(?:The command completed|Command finished|Current working directory|Python interpreter)"
+    r"[^\n]*\])+\s*\Z",
+    re.IGNORECASE,
+)
+"""What a shell tool says of itself below its output."""
+_EXIT = re.compile(
+    r"(?:exit(?:ed)?(?: with)?(?: exit)? code|Exit Code|<returncode>)[: ]*(-?\d{1,9})\b", re.IGNORECASE
+)
+_FAILED = re.compile(
+    r"\s*(?:ERROR\b|Error:|Error executing|Error calling|Traceback \(most recent call last\))"
+)
+_ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "function"))
+_NAMES = ("run", "session_id", "conversation_id", "instance_id", "id", "task")
+
+
+class ChatReader(LooseReader):
+    """Calls stand in `tool_calls`, in content parts, or in the text itself; so do their results."""
+
+    name = "chat"
+    gaps = "times, tokens, model and cost only where the messages carry them"
+    many = True
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._waiting: dict[str, str] = {}
+        self._model = ""
+        self._timed = False
+        self._number = 0
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of a run, a list of messages, or one message."""
+        if isinstance(value, list):
+            self._run({"messages": value}, out)
+        elif "messages" in value:
+            self._run(value, out)
+        elif "role" in value:
+            at = _time(value)
+            if not self.begun:
+                self._timed = at is not None
+                out.append(self.start(at or 0.0, self.session, synthetic_time=at is None))
+            self._message(value, at, self.here(), out)
+        else:
+            self.note("neither a message nor a run")
+
+    def _run(self, run: dict[str, Any], out: list[Event]) -> None:
+        out.extend(self.close_all())
+        self.calls, self.clock = Calls(self.kit, self.name), LogClock()
+        self._waiting.clear()
+        self._number = 0
+        messages = self.items(run.get("messages"), "messages")
+        times = [seconds(at) for at in items(run.get("times"))]
+        name = next((found for key in _NAMES if (found := text(run.get(key)))), "")
+        if not name and self.many and self.begun:
+            name = f"{self.file_name}-{self._line}"
+        own = [at for message in messages if (at := _time(table(message))) is not None]
+        told = own or [at for at in times if at is not None]
+        self._timed = bool(told)
+        self._model = text(run.get("model"))
+        self.now = told[0] if told else 0.0
+        start = self.start(
+            self.now,
+            name,
+            model=self._model,
+            project=text(run.get("cwd")),
+            synthetic_time=not told,
+            untold=_untold(messages, self._model, timed=self._timed),
+        )
+        out.append(start)
+        turns = iter(times)
+        for place, message in enumerate(messages):
+            if not isinstance(message, dict):
+                self.note("message is not an object")
+                continue
+            at = _time(message)
+            if message.get("role") == "assistant":
+                turn = next(turns, None)
+                at = turn if at is None else at
+            self._message(message, at, self.here(f"/messages/{place}"), out)
+        out.extend(self.close_all())
+
+    def _message(self, message: dict[str, Any], at: float | None, where: Where, out: list[Event]) -> None:
+        self._number += 1
+        role = text(message.get("role"))
+        if at is not None:
+            self.moment(at)
+        elif not self._timed and role == "assistant":
+            self.now += STEP
+        if role == "assistant":
+            self._answer(message, where, out)
+        elif role in ("tool", "function"):
+            name = text(message.get("tool_call_id")) or text(message.get("name"))
+            self._end(name, text(message.get("name")), words(message.get("content")), at, where, out)
+        elif role == "user":
+            self._heard(message, at, where, out)
+        elif role not in _ROLES:
+            self.note("message of an unknown role")
+
+    def _answer(self, message: dict[str, Any], where: Where, out: list[Event]) -> None:
+        out.extend(self.calls.give_up())
+        self._waiting.clear()
+        usage = table(message.get("usage"))
+        cached = whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
+        out.append(
+            self.kit.models.turn(
+                self.now,
+                message=text(message.get("id")),
+                model=text(message.get("model")) or self._model,
+                input_tokens=max(0, whole_number(usage.get("prompt_tokens")) - cached)
+                or whole_number(usage.get("input_tokens")),
+                output_tokens=whole_number(usage.get("completion_tokens"))
+                or whole_number(usage.get("output_tokens")),
+                cache_read=cached or whole_number(usage.get("cache_read_input_tokens")),
+                cache_write=whole_number(usage.get("cache_creation_input_tokens")),
+                cost=amount(usage.get("cost")),
+                agent=self.agent,
+                where=where,
+                said=words(message.get("content")),
+            )
+        )
+        for call in self.objects(message.get("tool_calls"), "tool_calls"):
+            function = self.table(call.get("function"), "function") or call
+            self._begin(text(call.get("id")), text(function.get("name")), function.get("arguments"), where)
+        legacy = table(message.get("function_call"))
+        if legacy:
+            self._begin("", text(legacy.get("name")), legacy.get("arguments"), where)
+        content = message.get("content")
+        for part in items(content):
+            if table(part).get("type") == "tool_use":
+                self._begin(text(part.get("id")), text(part.get("name")), part.get("input"), where)
+        if not message.get("tool_calls"):
+            for tool, body in _CALLED.findall(words(content)):
+                given = {name: said.strip("\n") for name, said in _PARAMETER.findall(body)}
+                self._begin("", tool, given, where)
+
+    def _begin(self, name: str, tool: str, arguments: Any, where: Where) -> None:
+        if isinstance(arguments, str):
+            arguments = arguments.encode("utf-8", "surrogatepass")
+        name = name or f"{self._number}/{len(self._waiting)}"
+        if self.calls.begin(name, tool, arguments, self.now, self.agent, where):
+            self._waiting[name] = tool
+
+    def _heard(self, message: dict[str, Any], at: float | None, where: Where, out: list[Event]) -> None:
+        content = message.get("content")
+        answers = [part for part in items(content) if table(part).get("type") == "tool_result"]
+        for part in answers:
+            told, failed = words(part.get("content")), part.get("is_error") is True
+            self._end(text(part.get("tool_use_id")), "", told, at, where, out, failed=failed)
+        said = words([part for part in items(content) if part not in answers] if answers else content)
+        executed = _EXECUTED.match(said)
+        if executed:
+            tool = executed.group(1)
+            self._end(self._oldest(tool), tool, said[executed.end() :], at, where, out)
+        elif _REFUSED.search(said[-200:]):
+            named = _NAMED.search(said[:1000])
+            tool = named.group(1) if named else "invalid"
+            self._end(self._oldest(tool), tool, said, at, where, out, failed=True)
+        elif said or not answers:
+            out.append(self.prompt(self.now, said, where))
+
+    def _oldest(self, tool: str) -> str:
+        """The call an answer that names only its tool belongs to."""
+        named = (name for name, waiting in self._waiting.items() if waiting == tool)
+        return next(named, f"answer-{self._number}")
+
+    def _end(
+        self,
+        name: str,
+        tool: str,
+        told: str,
+        at: float | None,
+        where: Where,
+        out: list[Event],
+        *,
+        failed: bool = False,
+    ) -> None:
+        result = _result(told, failed)
+        name = name if name in self._waiting else self._by_tool(name, tool)
+        if name in self._waiting:
+            del self._waiting[name]
+            use = self.calls.end(name, self.now, result, where, line=self._line)
+            kept(use if at is not None else untimed(use), out)
+        elif tool:
+            out.append(self.calls.both(name, tool, {}, None, self.now, result, where, self.agent))
+        else:
+            self.calls.end(name, self.now, result, where, line=self._line)
+
+    def _by_tool(self, name: str, tool: str) -> str:
+        oldest = self._oldest(tool or name)
+        return oldest if oldest in self._waiting else name
+
+
+def _result(told: str, failed: bool) -> Result:
+    exits = _EXIT.findall(told[-400:]) if "code" in told[-400:].lower() else _EXIT.findall(told[:100])
+    exited = int(exits[-1]) if exits else None
+    running = exited == -1
+    trailer = _TRAILER.search(told[-1000:])
+    return Result(
+        text=told[: -len(trailer.group(0))] if trailer else told,
+        error=failed or (exited is None and bool(_FAILED.match(told[:200]))),
+        exit_code=None if running else exited,
+        running=running,
+    )
+
+
+def _untold(messages: list[Any], model: str, *, timed: bool) -> tuple[Matter, ...]:
+    """What none of a run's messages carries."""
+    spoken = [table(message) for message in messages]
+    return left_untold(
+        times=timed,
+        tokens=any(table(message.get("usage")) for message in spoken),
+        model=model or any(text(message.get("model")) for message in spoken),
+        cost=any("cost" in table(message.get("usage")) for message in spoken),
+    )
+
+
+def _time(message: dict[str, Any]) -> float | None:
+    for key in ("timestamp", "created_at", "created", "time"):
+        at = seconds(message.get(key))
+        if at is not None:
+            return at
+    return None
+
+
+def _is_message(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and text(value.get("role")) in _ROLES
+        and ("content" in value or "tool_calls" in value)
+    )
+
+
+def _runs(sample: Sample) -> int:
+    """Messages or runs, one a line."""
+    entries = sample.records[:8]
+    plain = [
+        entry for entry in entries if _is_message(entry) and not {"type", "message", "uuid"} & entry.keys()
+    ]
+    if entries and len(plain) == len(entries):
+        return 60
+    several = len(entries) > 1 or sample.document is None
+    if entries and several and all(_is_run(entry) for entry in entries):
+        return 60
+    line = sample.head.partition(b"\n")[0]
+    named = b'"run"' in line[:400] or b'"times"' in line or b'"resolved"' in line[:1000]
+    return 50 if named and _conversation(line) else 0
+
+
+def _document(sample: Sample) -> int:
+    """One object or list of messages."""
+    value = sample.document
+    if isinstance(value, list):
+        return 45 if value and all(_is_message(item) for item in value[:8]) else 0
+    if isinstance(value, dict):
+        return 45 if _is_run(value) else 0
+    return 30 if _conversation(sample.head.lstrip()) else 0
+
+
+def _is_run(value: dict[str, Any]) -> bool:
+    messages = value.get("messages")
+    return isinstance(messages, list) and bool(messages) and all(_is_message(item) for item in messages[:4])
+
+
+def _conversation(head: bytes) -> bool:
+    """Whether the beginning of a long run or list shows messages."""
+    found = re.search(rb'(?:"messages"\s*:\s*|\A)\[\s*\{[^{}\[\]]{0,200}?"role"\s*:\s*"(\w+)"', head)
+    return found is not None and found.group(1).decode() in _ROLES
+
+
+FORMATS = (
+    Format("chat", "lines", _runs, ChatReader),
+    Format("chat", "document", _document, ChatReader),
+)

@@ -1,0 +1,312 @@
+"""GitHub Copilot CLI's event log."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from msgspec import structs
+
+from core.agents.advice import said_event, split_advice
+from core.agents.attachments import attached_to
+from core.agents.calls import Result
+from core.agents.loose import LooseReader, items, kept, table, text, whole_number, words
+from core.agents.usage import CALLING, ENDED, failed_turn
+from core.events import AgentEnd, AgentStart, Compaction, Event, Outcome, SessionEnd, Where
+from core.logs.envelope import Envelope, as_text
+from core.logs.format import Format, Sample
+from core.logs.links import Link, LinkReader, turn
+from core.logs.records import Record
+
+
+class CopilotLinks(LinkReader):
+    """Events name their parents; only what is said carries the conversation on."""
+
+    def follow(self, told: Envelope, record: Record) -> Link:
+        """The link of one event."""
+        name = as_text(told.id)
+        kind, message = turn(told)
+        if not name:
+            return self.aside(record, kind)
+        said = kind in ("start", "prompt", "answer", "compaction")
+        return self.link(
+            record, name, as_text(told.parent_id) or None, kind, "main" if said else "beside", message
+        )
+
+
+COPILOT_EXIT = re.compile(r"<(?:exited|shellId: \S{1,40} completed) with exit code (-?\d{1,9})>\s*\Z")
+"""How a command's output ends, in older and newer versions."""
+_RUNNING = re.compile(r"<command with (?:shell|session)Id: \S+ is still running", re.IGNORECASE)
+_HELD = 256
+"""Reports that came before their sub-agents, kept at once."""
+_DENIED = frozenset(("rejected", "denied", "cancelled", "canceled"))
+_KINDS = frozenset(("session", "user", "assistant", "tool", "subagent", "system", "hook", "permission"))
+
+
+class _Entry(NamedTuple):
+    record: dict[str, Any]
+    data: dict[str, Any]
+    at: float
+    out: list[Event]
+
+
+class CopilotReader(LooseReader):
+    """Events name the sub-agent they belong to, or in older versions the call that started it."""
+
+    name = "copilot-cli"
+    untold = ("cost",)
+    gaps = "of an answer only the tokens written; the rest once the session is closed"
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._agents: dict[str, str] = {}
+        self._callers: dict[str, str] = {}
+        self._model = ""
+        self._output: dict[str, int] = {}
+        self._reports: dict[str, tuple[_Entry, Where, int]] = {}
+
+    def own_state(self) -> Any:
+        """The sub-agents, who called what, the model and what it wrote; None while a report waits."""
+        return None if self._reports else (self._agents, self._callers, self._model, self._output)
+
+    def own_resume(self, own: Any) -> None:
+        """Go on with them."""
+        self._agents, self._callers, self._model, self._output = own
+
+    def finish(self) -> list[Event]:
+        """What the log leaves open; reports of sub-agents that never came are counted."""
+        for _, where, line in self._reports.values():
+            self.kit.diagnostics.note(where.file, line, "report of an unknown sub-agent")
+        self._reports.clear()
+        return super().finish()
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one record."""
+        record = self.table(value, "record")
+        kind = text(record.get("type"))
+        read = _READERS.get(kind)
+        if read is None:
+            if not kind:
+                self.note("no type")
+            return
+        data = self.table(record.get("data"), "data")
+        read(self, _Entry(record, data, self.moment(record.get("timestamp")), out))
+
+    def _agent(self, entry: _Entry) -> str:
+        for name in (entry.record.get("agentId"), entry.data.get("parentToolCallId")):
+            if isinstance(name, str) and name in self._agents:
+                return self._agents[name]
+        return self.agent
+
+    def _close(self, agent: str, out: list[Event]) -> None:
+        turn = self.usage.close(agent)
+        if turn is not None:
+            self._output[turn.model] = self._output.get(turn.model, 0) + turn.output_tokens
+            out.append(turn)
+
+    def _start(self, entry: _Entry) -> None:
+        context = table(entry.data.get("context"))
+        self._model = text(entry.data.get("selectedModel")) or self._model
+        if self.begun:
+            return
+        entry.out.append(
+            self.start(
+                entry.at,
+                text(entry.data.get("sessionId")),
+                project=text(context.get("cwd")),
+                branch=text(context.get("branch")),
+                version=text(entry.data.get("copilotVersion")),
+                model=self._model,
+            )
+        )
+
+    def _changed(self, entry: _Entry) -> None:
+        self._model = text(entry.data.get("newModel")) or self._model
+
+    def _said(self, entry: _Entry) -> None:
+        said = text(entry.data.get("content")) or attached_to(items(entry.data.get("attachments")))
+        own = entry.data.get("isAutopilotContinuation") is True or "agentId" in entry.record
+        if said.strip() and not own and entry.data.get("source") in (None, "", "user"):
+            self._close(self.agent, entry.out)
+            entry.out.append(self.prompt(entry.at, said, self.here()))
+
+    def _answered(self, entry: _Entry) -> None:
+        said = text(entry.data.get("content")) or attached_to(items(entry.data.get("attachments")))
+        asked = entry.data.get("toolRequests")
+        turn = self.kit.models.turn(
+            entry.at,
+            message=text(entry.data.get("messageId")),
+            model=text(entry.data.get("model")) or self._model,
+            output_tokens=whole_number(entry.data.get("outputTokens")),
+            agent=self._agent(entry),
+            where=self.here(),
+            stop=CALLING if asked else ENDED if said.strip() and asked == [] else "",
+            said=said,
+        )
+        before = self.usage.see(structs.replace(turn, cost=None))
+        if before is not None:
+            self._output[before.model] = self._output.get(before.model, 0) + before.output_tokens
+            entry.out.append(before)
+
+    def _turned(self, entry: _Entry) -> None:
+        self._close(self._agent(entry), entry.out)
+
+    def _called(self, entry: _Entry) -> None:
+        agent = self._agent(entry)
+        self._close(agent, entry.out)
+        name = text(entry.data.get("toolCallId")) or f"line-{self._line}"
+        self._callers[name] = agent
+        self.calls.begin(
+            name, text(entry.data.get("toolName")), entry.data.get("arguments"), entry.at, agent, self.here()
+        )
+
+    def _returned(self, entry: _Entry) -> None:
+        failed = table(entry.data.get("error"))
+        told, said = split_advice(words(entry.data.get("result")) or words(entry.data.get("error")))
+        exited = COPILOT_EXIT.search(told[-100:])
+        result = Result(
+            text=told[: -len(exited.group(0))] if exited else told,
+            error=entry.data.get("success") is False or bool(failed),
+            exit_code=int(exited.group(1)) if exited else None,
+            rejected=text(failed.get("code")).lower() in _DENIED,
+            running=bool(_RUNNING.search(told[-300:])),
+        )
+        name = text(entry.data.get("toolCallId"))
+        use = self.calls.end(name, entry.at, result, self.here(), line=self._line)
+        kept(use, entry.out)
+        if said and use is not None:
+            entry.out.append(said_event(said, entry.at, use.agent, self.here()))
+
+    def _spawned(self, entry: _Entry) -> None:
+        call = text(entry.data.get("toolCallId"))
+        child = text(entry.record.get("agentId")) or call
+        if not child or child in self._agents:
+            return
+        self._agents[child] = child
+        self._agents.setdefault(call, child)
+        parent = self._callers.get(call, self.agent)
+        role = text(entry.data.get("agentName"))
+        entry.out.append(AgentStart(at=entry.at, agent=parent, where=self.here(), child=child, role=role))
+        held = self._reports.pop(call, None) or self._reports.pop(child, None)
+        if held is not None:
+            self._reported(_Entry(held[0].record, held[0].data, held[0].at, entry.out))
+
+    def _reported(self, entry: _Entry) -> None:
+        call = text(entry.data.get("toolCallId"))
+        child = self._agents.get(text(entry.record.get("agentId"))) or self._agents.get(call)
+        if child is None:
+            named = call or text(entry.record.get("agentId"))
+            if not named or len(self._reports) >= _HELD:
+                self.note("report of an unknown sub-agent")
+            else:
+                self._reports[named] = (entry, self.here(), self._line)
+            return
+        self._close(child, entry.out)
+        outcome: Outcome = "failure" if entry.record.get("type") == "subagent.failed" else "success"
+        lasted = whole_number(entry.data.get("durationMs"))
+        entry.out.append(
+            AgentEnd(
+                at=entry.at,
+                agent=self._callers.get(call, self.agent),
+                where=self.here(),
+                child=child,
+                outcome="rejected" if entry.data.get("cancelled") is True else outcome,
+                tokens=whole_number(entry.data.get("totalTokens")),
+                tool_uses=whole_number(entry.data.get("totalToolCalls")),
+                duration=lasted / 1000 if lasted else None,
+            )
+        )
+
+    def _compacted(self, entry: _Entry) -> None:
+        if entry.data.get("success") is False:
+            return
+        trigger = text(entry.data.get("trigger"))
+        entry.out.append(
+            Compaction(
+                at=entry.at,
+                agent=self._agent(entry),
+                where=self.here(),
+                trigger="manual" if trigger == "manual" else "auto" if trigger else "",
+                tokens_before=whole_number(entry.data.get("preCompactionTokens")),
+                tokens_after=whole_number(entry.data.get("postCompactionTokens")),
+            )
+        )
+
+    def _failed(self, entry: _Entry) -> None:
+        entry.out.append(failed_turn(entry.at, self._agent(entry), self.here(), text(entry.record.get("id"))))
+
+    def _aborted(self, entry: _Entry) -> None:
+        reason = text(entry.data.get("reason")).lower()
+        if not reason or "user" in reason:
+            entry.out.append(self.prompt(entry.at, "", self.here(), self._agent(entry), interrupt=True))
+
+    def _ended(self, entry: _Entry) -> None:
+        """The log tells what was sent only here, for all answers at once."""
+        for agent in (self.agent, *self._agents.values()):
+            self._close(agent, entry.out)
+        current = text(entry.data.get("currentModel"))
+        for model, metrics in self.table(entry.data.get("modelMetrics"), "modelMetrics").items():
+            usage = table(table(metrics).get("usage"))
+            read, written = (
+                whole_number(usage.get("cacheReadTokens")),
+                whole_number(usage.get("cacheWriteTokens")),
+            )
+            sent = max(0, whole_number(usage.get("inputTokens")) - read - written)
+            answered = whole_number(usage.get("outputTokens"))
+            turn = self.kit.models.turn(
+                entry.at,
+                message=f"{text(entry.record.get('id'))}:{model}",
+                model=model,
+                input_tokens=sent,
+                output_tokens=max(0, answered - self._output.get(model, 0)),
+                cache_read=read,
+                cache_write=written,
+                cost=self.kit.models.cost(model, sent, answered, read, written, several=True),
+                agent=self.agent,
+                where=self.here(),
+                stop="shutdown",
+            )
+            held = whole_number(entry.data.get("currentTokens")) if model == current else 0
+            window = self.kit.models.window(model, held)
+            entry.out.append(structs.replace(turn, context_tokens=held, context_window=window))
+        self._output.clear()
+        entry.out.append(
+            SessionEnd(
+                at=entry.at, agent=self.agent, where=self.here(), reason=text(entry.data.get("shutdownType"))
+            )
+        )
+
+
+_READERS = {
+    "session.start": CopilotReader._start,
+    "session.resume": CopilotReader._start,
+    "session.model_change": CopilotReader._changed,
+    "user.message": CopilotReader._said,
+    "assistant.message": CopilotReader._answered,
+    "assistant.turn_end": CopilotReader._turned,
+    "tool.execution_start": CopilotReader._called,
+    "tool.execution_complete": CopilotReader._returned,
+    "subagent.started": CopilotReader._spawned,
+    "subagent.completed": CopilotReader._reported,
+    "subagent.failed": CopilotReader._reported,
+    "session.compaction_complete": CopilotReader._compacted,
+    "abort": CopilotReader._aborted,
+    "session.error": CopilotReader._failed,
+    "session.shutdown": CopilotReader._ended,
+}
+
+
+def _sniff(sample: Sample) -> int:
+    """Dotted types with their content under data."""
+    entries = sample.records[:8]
+    if entries and table(entries[0].get("data")).get("producer") == "copilot-agent":
+        return 98
+    named = [
+        entry
+        for entry in entries
+        if isinstance(entry.get("data"), dict) and text(entry.get("type")).partition(".")[0] in _KINDS
+    ]
+    return 85 if named and len(named) == len(entries) and "parentId" in named[0] else 0
+
+
+FORMATS = (Format("copilot-cli", "lines", _sniff, CopilotReader, links=CopilotLinks),)

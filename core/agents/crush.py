@@ -1,0 +1,476 @@
+"""Crush's database."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from core.agents.attachments import attached_to
+from core.agents.calls import Calls, Result, agent_report
+from core.agents.loose import LooseReader, amount, decode, items, table, text, whole_number
+from core.events import AgentStart, Compaction, Event, Where
+from core.logs.database import MAGIC, numbers, reading, select, tables
+from core.logs.format import Format, Sample
+from core.logs.found import Found, Listed, listed_session
+from core.logs.log_files import is_file, read_log
+from core.logs.rows_read import DatabaseRow, RowsRead
+from core.logs.times import seconds
+
+_SESSION = (
+    *("id", "parent_session_id", "title", "prompt_tokens", "completion_tokens"),
+    *("cost", "summary_message_id", "created_at", "updated_at"),
+)
+_MESSAGE = (
+    *("id", "session_id", "role", "model", "provider"),
+    *("is_summary_message", "created_at", "updated_at", "parts"),
+)
+_TABLES = ("sessions", "messages")
+_HOLDERS = (".crush", ".opencode")
+"""Folders of a project in which the database lies."""
+_TITLE = "title-"
+"""How sessions that only made a title for another begin."""
+
+
+def crush_rows(
+    path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
+) -> Iterator[DatabaseRow]:
+    """The messages of a database, each session after its row and before what it spent.
+
+    Of a session that was `read` before, only what came since or may have changed. With `heads`, the sessions'
+    own rows alone.
+    """
+    read = read if session else None
+    with reading(path) as database:
+        if read is not None and read.goes_on(database, _TABLES):
+            yield from _changed(database, session, read)
+            return
+        known = [one for one in select(database, "sessions", _SESSION) if not _names_only(one)]
+        ids = {one["id"] for one in known}
+        roots = [one for one in known if one.get("parent_session_id") not in ids]
+        roots.sort(key=lambda one: (whole_number(one.get("created_at")), str(one["id"])))
+        for root in roots:
+            if not session or root["id"] == session:
+                members = with_children(root, known)
+                yield from (_row("sessions", one) for one in members)
+                if not heads:
+                    yield from _told(database, [one["id"] for one in members], read)
+                    yield _row("spent", members[0])
+
+
+def crush_listing(path: Path) -> list[Listed]:
+    """The sessions of a database; each message is about one event."""
+    with reading(path) as database:
+        known = [one for one in select(database, "sessions", _SESSION) if not _names_only(one)]
+        messages = numbers(database, "messages")
+    ids = {one["id"] for one in known}
+    found = []
+    for root in known:
+        if root.get("parent_session_id") not in ids:
+            members = with_children(root, known)
+            told = [at for one in members if (at := seconds(one.get("updated_at"))) is not None]
+            count = 1 + sum(messages.get(str(one["id"]), 0) for one in members)
+            found.append(
+                Listed(
+                    text(root["id"]),
+                    project_of(path),
+                    text(root.get("title")),
+                    max(told, default=None),
+                    count,
+                )
+            )
+    return found
+
+
+def project_of(path: Path) -> str:
+    """The folder whose database this is."""
+    holder = PurePath(str(path).replace("\\", "/")).parent
+    return str(holder.parent) if holder.name in _HOLDERS else ""
+
+
+def with_children(root: dict[str, Any], known: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A session, those it started, and those that these started."""
+    found, waiting = [root], [root["id"]]
+    below: dict[Any, list[dict[str, Any]]] = {}
+    for one in known:
+        below.setdefault(one.get("parent_session_id"), []).append(one)
+    while waiting:
+        for child in below.pop(waiting.pop(), []):
+            found.append(child)
+            waiting.append(child["id"])
+    return found
+
+
+def _told(database: sqlite3.Connection, ids: list[str], read: RowsRead | None) -> Iterator[DatabaseRow]:
+    marks = ", ".join("?" * len(ids))
+    rest = f"WHERE session_id IN ({marks}) ORDER BY created_at, rowid"
+    if read is not None:
+        read.members = set(ids)
+    for message in select(database, "messages", ("rowid", *_MESSAGE), rest, ids):
+        yield _message_row(message, read)
+
+
+def _changed(database: sqlite3.Connection, session: str, read: RowsRead) -> Iterator[DatabaseRow]:
+    """The messages that came or may have changed, after the rows of their sessions."""
+    told = {}
+    for one in read.of("sessions").changed(database, _SESSION):
+        if one.get("parent_session_id") in read.members and not _names_only(one):
+            read.members.add(one["id"])
+            told[one["id"]] = one
+    found = [
+        one for one in read.of("messages").changed(database, _MESSAGE) if one["session_id"] in read.members
+    ]
+    found.sort(key=lambda one: (whole_number(one.get("created_at")), one["rowid"]))
+    for name in (session, *(one["session_id"] for one in found)):
+        if name not in told:
+            told.update(
+                (one["id"], one) for one in select(database, "sessions", _SESSION, "WHERE id = ?", (name,))
+            )
+    yield from (_row("sessions", one) for one in told.values())
+    yield from (_message_row(message, read) for message in found)
+    if session in told:
+        yield _row("spent", told[session])
+
+
+def _message_row(message: dict[str, Any], read: RowsRead | None) -> DatabaseRow:
+    place = message.pop("rowid")
+    if read is not None and message.get("role") == "assistant" and not _finished(message.get("parts")):
+        read.of("messages").keep_open(place)
+    return _row("messages", message)
+
+
+def _row(table: str, told: dict[str, Any]) -> DatabaseRow:
+    parts = told.get("parts")
+    outer = {
+        name: value
+        for name, value in told.items()
+        if not isinstance(value, bytes) and name not in ("parts", "rowid")
+    }
+    data = msgspec.json.encode({"table": table, **outer})
+    if isinstance(parts, str | bytes) and parts:
+        inner = parts if isinstance(parts, bytes) else parts.encode("utf-8", "replace")
+        data = b'%b,"parts":%b}' % (data[:-1], inner)
+    entry = f"{'messages' if table == 'messages' else 'sessions'}/{told.get('id')}"
+    return DatabaseRow(data, entry)
+
+
+class _Part(msgspec.Struct):
+    type: str = ""
+
+
+def _finished(parts: Any) -> bool:
+    """Whether a message is written to its end; one that cannot be read will not become better."""
+    try:
+        return any(one.type == "finish" for one in msgspec.json.decode(parts or "[]", type=list[_Part]))
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, TypeError):
+        return True
+
+
+def _names_only(session: dict[str, Any]) -> bool:
+    return text(session.get("id")).startswith(_TITLE)
+
+
+def survey_crush(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+    """The sessions of every project on Crush's list."""
+    try:
+        projects = items(table(decode(read_log(root / "projects.json"))).get("projects"))
+    except OSError:
+        return
+    for project in map(table, projects):
+        folder = Path(text(project.get("path")))
+        path = folder / (text(project.get("data_dir")) or ".crush") / "crush.db"
+        try:
+            found = crush_listing(path) if is_file(path) else []
+            size = path.stat().st_size if found else 0
+        except (OSError, ValueError):
+            continue
+        for one in found:
+            placed = one._replace(project=str(folder))
+            yield listed_session(agent, path, placed, size // len(found), now, active_within)
+
+
+_EXIT = re.compile(r"(?:\A|\n)Exit code (-?\d{1,9})\s*\Z")
+_FOLDER = re.compile(r"\s*<cwd>([^<]{0,2000})</cwd>\s*\Z")
+_REFUSED = re.compile(r"\A\W{0,2}(?:user denied permission|permission denied|tool execution canceled)", re.I)
+
+
+class CrushReader(LooseReader):
+    """A message is told once it is finished; what only the session's row tells comes after its messages.
+
+    Ids of calls repeat: a result belongs to the nearest earlier call of its id that is still open.
+    """
+
+    name = "crush"
+    untold = ("tokens",)
+    gaps = "the context and the cost of a session as a whole, not of each answer"
+    many = True
+    rows = staticmethod(crush_rows)
+    """How a database is fed to this reader."""
+    listing = staticmethod(crush_listing)
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._sessions: dict[str, dict[str, Any]] = {}
+        self._told: set[str] = set()
+        self._announced: set[str] = set()
+        self._open: dict[tuple[str, str], list[str]] = {}
+        self._children: dict[str, str] = {}
+        self._summaries: dict[str, float] = {}
+        self._spent: dict[str, tuple[float, int]] = {}
+        self._model = ""
+        self._writing: dict[str, tuple[dict[str, Any], Where]] = {}
+
+    def finish(self) -> list[Event]:
+        """The calls without a result, those of messages that were never finished among them."""
+        return [*super().finish(), *self._begun()]
+
+    def held(self) -> list[Event]:
+        """The same, for a log that still grows."""
+        return [*super().held(), *self._begun()]
+
+    def _begun(self) -> list[Event]:
+        found: list[Event] = []
+        for name, (row, where) in self._writing.items():
+            session = text(row.get("session_id"))
+            agent = session if session in self._announced else self.agent
+            at = seconds(row.get("created_at"))
+            for place, part in enumerate(items(row.get("parts"))):
+                call = table(table(part).get("data"))
+                if table(part).get("type") == "tool_call" and call.get("finished") is True:
+                    told = text(call.get("id")) or f"{name}/{place}"
+                    found.append(
+                        self.calls.both(
+                            told,
+                            text(call.get("name")),
+                            _given(call.get("input")),
+                            None,
+                            self.now if at is None else at,
+                            Result(running=True),
+                            where,
+                            agent,
+                        )
+                    )
+        return found
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one row."""
+        row = self.table(value, "row")
+        match row.get("table"):
+            case "sessions":
+                self._session(row, out)
+            case "messages":
+                self._message(row, out)
+            case "spent":
+                self._spend(row, out)
+            case _:
+                self.note("neither session nor message")
+
+    def _session(self, row: dict[str, Any], out: list[Event]) -> None:
+        name = text(row.get("id"))
+        known = name in self._sessions
+        self._sessions[name] = row
+        summary = text(row.get("summary_message_id"))
+        if summary in self._summaries:
+            self._compacted(summary, name, out)
+        if known or text(row.get("parent_session_id")) in self._sessions:
+            return
+        if self.begun:
+            out.extend([*self.close_all(), *self._begun()])
+            self.calls = Calls(self.kit, self.name)
+            self._writing.clear()
+            self._open.clear()
+        at = seconds(row.get("created_at"))
+        self.now = self.now if at is None else at
+        out.append(self.start(self.now, name, project=project_of(Path(self.here().file))))
+
+    def _agent(self, session: str, out: list[Event]) -> str:
+        """Whose session it is; a child's first deed announces it."""
+        row = self._sessions.get(session, {})
+        parent = text(row.get("parent_session_id"))
+        if parent not in self._sessions:
+            if not self.begun:
+                out.append(self.start(self.now, session))
+            return self.agent
+        if session not in self._announced:
+            self._announced.add(session)
+            began = seconds(row.get("created_at"))
+            started = self._agent(parent, out)
+            at = self.now if began is None else began
+            self._children[session.rpartition("$$")[2]] = session
+            out.append(AgentStart(at=at, agent=started, where=self.here(), child=session))
+        return session
+
+    def _message(self, row: dict[str, Any], out: list[Event]) -> None:
+        name, session = text(row.get("id")), text(row.get("session_id"))
+        parts = self.placed(row.get("parts"), "parts")
+        finished = next((table(part.get("data")) for _, part in parts if part.get("type") == "finish"), None)
+        role = row.get("role")
+        if name in self._told:
+            return
+        if role == "assistant" and finished is None:
+            self._writing[name] = (row, self.here())
+            return
+        self._told.add(name)
+        self._writing.pop(name, None)
+        at = self.moment(whole_number(table(finished).get("time")) or None, row.get("created_at"))
+        agent = self._agent(session, out)
+        if role == "assistant":
+            self._answer(row, parts, table(finished), agent, at, out)
+        elif role == "user" and agent == self.agent:
+            said = _texts(parts) or attached_to(part for _, part in parts)
+            if said.strip():
+                out.append(self.prompt(at, said, self.here()))
+        elif role == "tool":
+            for _, part in parts:
+                if part.get("type") == "tool_result":
+                    self._result(session, self.table(part.get("data"), "result"), at, out)
+
+    def _answer(
+        self,
+        row: dict[str, Any],
+        parts: list[tuple[int, dict[str, Any]]],
+        finished: dict[str, Any],
+        agent: str,
+        at: float,
+        out: list[Event],
+    ) -> None:
+        name, session = text(row.get("id")), text(row.get("session_id"))
+        stop = text(finished.get("reason"))
+        self._model = text(row.get("model")) or self._model
+        turn = self.kit.models.turn(
+            at,
+            message=name,
+            model=self._model,
+            stop=stop,
+            agent=agent,
+            where=self.here(),
+            said=_texts(parts),
+        )
+        held = self._spent.get(session, (0.0, 0))[1]
+        known = self._priced(session) or self.kit.models.free(self._model)
+        out.append(structs.replace(turn, context_tokens=held, cost=0.0 if known else None))
+        self._summaries[name] = at
+        if row.get("is_summary_message") or name == self._sessions.get(session, {}).get("summary_message_id"):
+            self._compacted(name, session, out)
+        for place, part in parts:
+            if part.get("type") == "tool_call":
+                self._call(session, f"{name}/{place}", self.table(part.get("data"), "call"), agent, at)
+        if stop in ("canceled", "cancelled"):
+            out.append(self.prompt(at, "", self.here(), agent, interrupt=True))
+
+    def _call(self, session: str, place: str, call: dict[str, Any], agent: str, at: float) -> None:
+        told = text(call.get("id")) or place
+        name = f"{told}#{place}" if self.calls.known(told) else told
+        given = _given(call.get("input"))
+        if self.calls.begin(name, text(call.get("name")), given, at, agent, self.here()):
+            self._open.setdefault((session, told), []).append(name)
+
+    def _result(self, session: str, result: dict[str, Any], at: float, out: list[Event]) -> None:
+        told = text(result.get("tool_call_id"))
+        waiting = self._open.get((session, told))
+        name = waiting.pop() if waiting else told
+        shell = self.calls.tool(name) == "bash"
+        use = self.calls.end(name, at, _judged(result, shell=shell), self.here(), line=self._line)
+        if use is None:
+            return
+        out.append(use)
+        child = self._children.get(told)
+        if child is not None:
+            out.append(agent_report(use, child))
+
+    def _priced(self, session: str) -> bool:
+        """Whether the session that started it all knows what it cost; no answer adds to that by itself."""
+        seen: set[str] = set()
+        while session not in seen:
+            seen.add(session)
+            row = self._sessions.get(session, {})
+            parent = text(row.get("parent_session_id"))
+            if parent not in self._sessions:
+                return amount(row.get("cost")) is not None
+            session = parent
+        return False
+
+    def _spend(self, row: dict[str, Any], out: list[Event]) -> None:
+        """What a session cost since it was last looked at, and what its context holds now."""
+        name = text(row.get("id"))
+        cost, held = amount(row.get("cost")), whole_number(row.get("prompt_tokens"))
+        before = self._spent.get(name, (0.0, 0))
+        if (cost or 0.0, held) == before or not (cost or held):
+            return
+        self._spent[name] = (cost or 0.0, held)
+        at = seconds(row.get("updated_at"))
+        turn = self.kit.models.turn(
+            self.now if at is None else max(at, self.now),
+            message=f"spent/{name}/{cost}/{held}",
+            model=self._model,
+            agent=self.agent,
+            where=self.here(),
+            stop="total",
+        )
+        window = self.kit.models.window(self._model, held)
+        spent = None if cost is None else max(0.0, cost - before[0])
+        out.append(structs.replace(turn, cost=spent, context_tokens=held, context_window=window))
+
+    def _compacted(self, message: str, session: str, out: list[Event]) -> None:
+        key = f"compaction {message}"
+        if key in self._told:
+            return
+        self._told.add(key)
+        at = self._summaries[message]
+        out.append(Compaction(at=at, agent=self._agent(session, out), where=self.here()))
+
+
+def _given(value: Any) -> Any:
+    """Arguments, which are JSON inside a text."""
+    if not isinstance(value, str):
+        return value
+    decoded = decode(value.encode("utf-8", "surrogatepass"))
+    return value if decoded is None else decoded
+
+
+def _judged(result: dict[str, Any], *, shell: bool) -> Result:
+    told = text(result.get("content"))
+    error = result.get("is_error") is True
+    refused = error and bool(_REFUSED.search(told[:200]))
+    if not shell:
+        return Result(text=told, error=error, rejected=refused)
+    metadata = result.get("metadata")
+    times = table(decode(metadata.encode("utf-8", "replace")) if isinstance(metadata, str) else metadata)
+    began, ended = seconds(times.get("start_time")), seconds(times.get("end_time"))
+    folder = _FOLDER.search(told[-3000:])
+    if folder:
+        told = told[: len(told) - len(folder.group(0))]
+    exited = _EXIT.search(told[-100:])
+    if exited:
+        told = told[: len(told) - len(exited.group(0))]
+    return Result(
+        text="" if told == "no output" else told,
+        error=error,
+        exit_code=int(exited.group(1)) if exited else None if error else 0,
+        rejected=refused,
+        duration=ended - began if began is not None and ended is not None and ended >= began else None,
+    )
+
+
+def _texts(parts: list[tuple[int, dict[str, Any]]]) -> str:
+    """What a message says, its thoughts left out."""
+    return "\n".join(said for _, part in parts if (said := text(table(part.get("data")).get("text"))))
+
+
+def _sniff(sample: Sample) -> int:
+    if not sample.head.startswith(MAGIC) or not {"sessions", "messages"} <= tables(sample.path):
+        return 0
+    try:
+        with reading(sample.path) as database:
+            columns = {str(column[1]) for column in database.execute("PRAGMA table_info(messages)")}
+    except OSError:
+        return 0
+    return 95 if {"parts", "session_id", "role"} <= columns else 0
+
+
+FORMATS = (Format("crush", "database", _sniff, CrushReader),)

@@ -1,1 +1,0 @@
-"""Crush, and the older OpenCode written in Go, which keeps the same tables."""

@@ -1,0 +1,110 @@
+"""Cursor's transcripts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from core.agents.calls import Result
+from core.agents.loose import STEP, LooseReader, items, table, text, words
+from core.agents.record_words import spoken
+from core.events import Event
+from core.logs.format import Companion, Format, Sample
+from core.logs.log_files import is_folder
+
+_QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
+_UNTOLD = Result(running=True)
+_ASKS = frozenset(("AskQuestion", "ask_question"))
+"""Tools that wait for the person: what is written after one says that it was answered."""
+
+
+class CursorReader(LooseReader):
+    """A line is one message; each takes a step of made-up time."""
+
+    name = "cursor"
+    untold = ("times", "outcomes", "tokens", "model", "cost")
+    gaps = "text may be blanked, and calls left out"
+    _asked = ""
+    """The question that stands open."""
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one message."""
+        line = self.table(value, "line")
+        role = line.get("role")
+        if role not in ("user", "assistant"):
+            return
+        if not self.begun:
+            out.append(self.start(0.0, self.session, synthetic_time=True))
+        self.now += STEP
+        if self._asked:
+            use = self.calls.end(self._asked, self.now, _UNTOLD, self.here())
+            self._asked = ""
+            out += [use] if use is not None else []
+        content = self.table(line.get("message"), "message").get("content")
+        if role == "user":
+            said = words(content)
+            asked = _QUERY.findall(said)
+            out.append(self.prompt(self.now, "\n".join(asked) if asked else said, self.here()))
+            return
+        name = f"line-{self._line}"
+        out.append(
+            self.kit.models.turn(
+                self.now,
+                message=name,
+                model="",
+                agent=self.agent,
+                where=self.here(),
+                said=spoken([line], agent=True),
+            )
+        )
+        for place, part in enumerate(items(content)):
+            call = table(part)
+            if call.get("type") != "tool_use":
+                continue
+            tool = text(call.get("name"))
+            if tool in _ASKS and not self._asked:
+                self._asked = f"{name}/{place}"
+                self.calls.begin(self._asked, tool, call.get("input"), self.now, self.agent, self.here())
+            else:
+                out.append(
+                    self.calls.both(
+                        f"{name}/{place}",
+                        tool,
+                        call.get("input"),
+                        None,
+                        self.now,
+                        _UNTOLD,
+                        self.here(),
+                        self.agent,
+                    )
+                )
+
+
+def cursor_files(path: Path) -> list[Companion]:
+    """The transcripts of sub-agents, in a folder beside the main one."""
+    place = path.parent / "subagents"
+    if path.parent.name != path.stem or not is_folder(place):
+        return []
+    return [Companion(file.stem, file) for file in sorted(place.iterdir()) if file.suffix == ".jsonl"]
+
+
+def _sniff(sample: Sample) -> int:
+    """Lines that hold a role and a message with content, and neither ids nor times."""
+    lines = sample.records[:8]
+    if not lines:
+        return 0
+    for line in lines:
+        message = table(line.get("message"))
+        if (
+            line.get("role") not in ("user", "assistant")
+            or "role" in message
+            or "content" not in message
+            or "uuid" in line
+            or "id" in line
+        ):
+            return 0
+    return 92 if "agent-transcripts" in sample.path.parts else 80
+
+
+FORMATS = (Format("cursor", "lines", _sniff, CursorReader, cursor_files),)

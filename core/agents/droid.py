@@ -1,0 +1,150 @@
+"""Factory Droid's log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.agents.attachments import attached_to
+from core.agents.calls import Result
+from core.agents.loose import LooseReader, items, kept, table, text, words
+from core.agents.outcomes import exit_code
+from core.agents.record_words import spoken
+from core.events import Compaction, Event, Where
+from core.logs.envelope import Envelope, as_text
+from core.logs.format import Format, Sample
+from core.logs.links import Link, LinkReader, turn
+from core.logs.records import Record
+from core.logs.times import seconds
+
+
+class DroidLinks(LinkReader):
+    """Messages name their parents, the first one the session; what names nothing stands beside them."""
+
+    def follow(self, told: Envelope, record: Record) -> Link:
+        """The link of one line."""
+        name, type_ = as_text(told.id), as_text(told.type)
+        if type_ == "session_start":
+            return self.link(record, name or self.name(record), None, "start", "main")
+        if type_ == "compaction_state":
+            return self.link(record, name or self.name(record), self.last, "compaction", "main")
+        kind, message = turn(told)
+        if type_ != "message" or not name:
+            return self.aside(record, kind)
+        return self.link(record, name, as_text(told.parent_id) or self.last, kind, "main", message)
+
+
+_ADDED = ("<system-reminder>", "<system-notification>")
+"""What the program says in the person's name."""
+
+
+class DroidReader(LooseReader):
+    """The first line tells no time, so the session begins with the first that does."""
+
+    name = "droid"
+    untold = ("tokens", "model", "cost")
+    gaps = "model and tokens stand in a file of their own, which is not read"
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._opening: tuple[dict[str, Any], Where] | None = None
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one line."""
+        line = self.table(value, "line")
+        kind = line.get("type")
+        if kind == "session_start":
+            if not self.begun:
+                self._opening = (line, self.here())
+        elif kind == "message":
+            at = self.moment(line.get("timestamp"))
+            self._open(at, out)
+            self._message(line, self.table(line.get("message"), "message"), at, out)
+        elif kind == "compaction_state":
+            if (told := seconds(line.get("timestamp"))) is not None:
+                self.moment(told)
+            self._open(self.now, out)
+            out.append(Compaction(at=self.now, agent=self.agent, where=self.here()))
+
+    def own_state(self) -> Any:
+        """Nothing, once the session has begun."""
+        return () if self._opening is None else None
+
+    def finish(self) -> list[Event]:
+        """A session of which only the first line was written begins with it."""
+        out: list[Event] = []
+        if self._opening is not None:
+            self._open(self.now, out)
+        return out + super().finish()
+
+    def _open(self, at: float, out: list[Event]) -> None:
+        if self.begun:
+            return
+        line, where = self._opening or ({}, self.here())
+        self._opening = None
+        project, version = text(line.get("cwd")), text(line.get("version"))
+        out.append(self.start(at, text(line.get("id")), where, project=project, version=version))
+
+    def _message(self, line: dict[str, Any], message: dict[str, Any], at: float, out: list[Event]) -> None:
+        if message.get("role") == "assistant":
+            self._answer(text(line.get("id")), message, at, out)
+        elif message.get("role") == "user":
+            self._said(message, at, out)
+
+    def _said(self, message: dict[str, Any], at: float, out: list[Event]) -> None:
+        content = message.get("content")
+        if isinstance(content, str):
+            content = [{"type": "text", "text": content}]
+        said = []
+        for part in self.objects(content, "content"):
+            if part.get("type") == "tool_result":
+                told = words(part.get("content"))
+                exited = exit_code(told)
+                result = Result(text=told, error=part.get("is_error") is True, exit_code=exited)
+                called = text(part.get("tool_use_id"))
+                kept(self.calls.end(called, at, result, self.here(), line=self._line), out)
+            elif part.get("type") == "text":
+                spoken = text(part.get("text"))
+                if spoken.strip() and not spoken.lstrip().startswith(_ADDED):
+                    said.append(spoken)
+        if told := "\n".join(said) or attached_to(items(content)):
+            out.append(self.prompt(at, told, self.here()))
+
+    def _answer(self, name: str, message: dict[str, Any], at: float, out: list[Event]) -> None:
+        said = spoken([message], agent=True)
+        turn = self.kit.models.turn(
+            at, message=name, model="", agent=self.agent, where=self.here(), said=said
+        )
+        told = self.usage.once(turn)
+        if told is not None:
+            out.append(told)
+        content = message.get("content")
+        for place, part in enumerate([] if isinstance(content, str) else self.objects(content, "content")):
+            if part.get("type") == "tool_use":
+                self.calls.begin(
+                    text(part.get("id")) or f"line-{self._line}/{place}",
+                    text(part.get("name")),
+                    part.get("input"),
+                    at,
+                    self.agent,
+                    self.here(),
+                )
+
+
+def _sniff(sample: Sample) -> int:
+    """A first line that names the session, or messages wrapped in lines that name their parents."""
+    lines = sample.records[:8]
+    if lines and lines[0].get("type") == "session_start" and "id" in lines[0] and "kind" not in lines[0]:
+        return 95
+    wrapped = [
+        line for line in lines if line.get("type") == "message" and "parentId" in line and "timestamp" in line
+    ]
+    parts = [
+        part.get("type")
+        for line in wrapped
+        for part in items(table(line.get("message")).get("content"))
+        if isinstance(part, dict)
+    ]
+    return 55 if any(part in ("tool_use", "tool_result") for part in parts) else 0
+
+
+FORMATS = (Format("droid", "lines", _sniff, DroidReader, links=DroidLinks),)

@@ -1,0 +1,283 @@
+"""Gemini CLI's chat documents."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from core.agents.advice import said_event, split_advice
+from core.agents.attachments import attached_to
+from core.agents.calls import Result, agent_report
+from core.agents.loose import LooseReader, decode, items, table, text, whole_number, words
+from core.agents.usage import CALLING, WORDLESS, failed_turn
+from core.events import AgentStart, Compaction, Event, ToolUse, Where
+from core.logs.envelope import NOTHING, Envelope, as_text
+from core.logs.format import Companion, Format, Sample
+from core.logs.lines import head
+from core.logs.links import Link, LinkReader, turn
+from core.logs.log_files import is_folder
+from core.logs.records import Log, Record
+from core.logs.times import seconds
+from core.logs.titles import Title
+
+_REMEMBERED = 65_536
+"""Messages a rewind can lead back to."""
+
+
+class GeminiLinks(LinkReader):
+    """Messages in a row, some written again, and rewinds that lead back before a message."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(log)
+        self._before: dict[str, str | None] = {}
+        self._head: str | None = None
+
+    def follow(self, told: Envelope, record: Record) -> Link:
+        """The link of one update."""
+        name = as_text(told.id)
+        kind, message = turn(told)
+        if name and name in self._before:
+            return self.link(record, self.name(record), name, "update", "aside", message)
+        parent = self._head
+        if told.rewind_to is not NOTHING:
+            parent = self._before.get(as_text(told.rewind_to), self._head)
+            kind, name = "rewind", ""
+        elif told.set is not NOTHING:
+            return self.link(record, self.name(record), parent, "update", "aside")
+        elif kind == "entry" and as_text(told.session_id):
+            kind = "start"
+        found = self.link(record, name or self.name(record), parent, kind, "main", message)
+        if name:
+            if len(self._before) >= _REMEMBERED:
+                del self._before[next(iter(self._before))]
+            self._before[name] = parent
+        self._head = found.id
+        return found
+
+
+GEMINI_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
+_NOTHING = re.compile(r"^(?:Output|Stdout): \(empty\)\s*$", re.MULTILINE)
+_COMPRESSED = re.compile(
+    r"compressed[^.]{0,40}?\bfrom:? ([\d,]{1,15}) to ([\d,]{1,15}) tokens", re.IGNORECASE
+)
+_FINAL = frozenset(("success", "error", "cancelled"))
+_CONTINUE = "System: Please continue."
+"""What the program says to itself in the person's name."""
+
+
+class GeminiReader(LooseReader):
+    """A message may be written again with the same id; each prompt, answer and call is told once.
+
+    What is rewound later was done all the same, and stays told.
+    """
+
+    name = "gemini"
+    untold = ("cost",)
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._told: set[str] = set()
+
+    def own_state(self) -> Any:
+        """The messages it has told."""
+        return sorted(self._told)
+
+    def own_resume(self, own: Any) -> None:
+        """Go on with them."""
+        self._told = set(own)
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one update, or of a whole document."""
+        record = self.table(value, "record")
+        if "$set" in record:
+            record = self.table(record["$set"], "$set")
+        elif "type" in record:
+            self._message(record, self.here(), out)
+            return
+        if "sessionId" in record and not self.begun:
+            at = self.moment(record.get("startTime"), record.get("lastUpdated"))
+            project = next(iter(items(record.get("directories"))), "")
+            out.append(self.start(at, text(record["sessionId"]), project=text(project)))
+        listed = record.get("messages")
+        for place, message in enumerate(self.items(listed, "messages")):
+            if isinstance(message, dict):
+                self._message(message, self.here(f"/messages/{place}" if value is record else ""), out)
+            else:
+                self.note("message is not an object")
+
+    def _message(self, message: dict[str, Any], where: Where, out: list[Event]) -> None:
+        name = text(message.get("id"))
+        kind = message.get("type")
+        if kind == "gemini":
+            self._answer(name, message, where, out)
+            return
+        if name in self._told:
+            return
+        at = self.moment(message.get("timestamp"))
+        said = words(message.get("content"))
+        if kind == "user":
+            said = said or attached_to(items(message.get("content")))
+        if kind == "user" and said and said != _CONTINUE:
+            out.extend(self.usage.close_all())
+            out.append(self.prompt(at, said, where))
+        elif kind == "info":
+            self._info(at, said, where, out)
+        elif kind == "error":
+            out.extend(self.usage.close_all())
+            out.append(failed_turn(at, self.agent, where, name))
+        if name:
+            self._told.add(name)
+
+    def _info(self, at: float, said: str, where: Where, out: list[Event]) -> None:
+        found = _COMPRESSED.search(said[:500])
+        if found:
+            before, after = (int(group.replace(",", "") or 0) for group in found.groups())
+            out.append(
+                Compaction(at=at, agent=self.agent, where=where, tokens_before=before, tokens_after=after)
+            )
+        elif said.startswith("Request cancelled"):
+            out.append(self.prompt(at, "", where, interrupt=True))
+
+    def _answer(self, name: str, message: dict[str, Any], where: Where, out: list[Event]) -> None:
+        at = self.moment(message.get("timestamp"))
+        tokens = self.table(message.get("tokens"), "tokens")
+        cached = min(whole_number(tokens.get("cached")), whole_number(tokens.get("input")))
+        said = words(message.get("content"))
+        turn = self.kit.models.turn(
+            at,
+            message=name,
+            model=text(message.get("model")),
+            input_tokens=whole_number(tokens.get("input")) - cached + whole_number(tokens.get("tool")),
+            output_tokens=whole_number(tokens.get("output")) + whole_number(tokens.get("thoughts")),
+            cache_read=cached,
+            agent=self.agent,
+            where=where,
+            stop=CALLING if message.get("toolCalls") else "" if said.strip() else WORDLESS,
+            said=said,
+        )
+        before = self.usage.see(turn)
+        if before is not None:
+            out.append(before)
+        for place, call in enumerate(self.objects(message.get("toolCalls"), "toolCalls")):
+            self._call(text(call.get("id")) or f"{name}/{place}", call, at, where, out)
+
+    def _call(self, name: str, call: dict[str, Any], asked: float, where: Where, out: list[Event]) -> None:
+        if name in self._told:
+            return
+        tool, arguments = text(call.get("name")), call.get("args")
+        moment = seconds(call.get("timestamp"))
+        at = asked if moment is None else moment
+        status = text(call.get("status"))
+        if status not in _FINAL:
+            self.calls.begin(name, tool, arguments, at, self.agent, where)
+            return
+        self._told.add(name)
+        turn = self.usage.close(self.agent)
+        if turn is not None:
+            out.append(turn)
+        result = _result(call, status)
+        plain, said = split_advice(result.text)
+        if said:
+            result = result._replace(text=plain)
+        if self.calls.known(name):
+            use = self.calls.end(name, at, result, where, line=self._line)
+        else:
+            use = self.calls.both(name, tool, arguments, None, at, result, where, self.agent)
+        if use is not None:
+            self._done(use, text(call.get("agentId")), table(arguments), out)
+            if said:
+                out.append(said_event(said, use.at, self.agent, where))
+
+    def _done(self, use: ToolUse, child: str, arguments: dict[str, Any], out: list[Event]) -> None:
+        if not child and use.action != "delegation":
+            out.append(use)
+            return
+        child = child or use.id
+        role = text(arguments.get("agent_name")) or use.tool
+        began = use.at - (use.duration or 0.0)
+        out.append(AgentStart(at=began, agent=self.agent, where=use.where, child=child, role=role))
+        out.append(use)
+        out.append(agent_report(use, child, self.agent))
+
+
+def _result(call: dict[str, Any], status: str) -> Result:
+    parts = [_answered(part) for part in items(call.get("result"))] or [words(call.get("result"))]
+    told = "\n".join(part for part in parts if part) or words(call.get("resultDisplay"))
+    exited = GEMINI_EXIT.search(told)
+    nothing = _NOTHING.search(told)
+    return Result(
+        text="" if nothing and not exited else told,
+        error=status == "error",
+        exit_code=int(exited.group(1)) if exited else None,
+        rejected=status == "cancelled",
+        empty=True if nothing and not (exited and int(exited.group(1))) else None,
+    )
+
+
+def _answered(part: Any) -> str:
+    response = table(table(part).get("functionResponse")).get("response")
+    return words(part if response is None else response)
+
+
+def gemini_files(path: Path) -> list[Companion]:
+    """The chats of a session's sub-agents, which lie in a folder named after it."""
+    sample = Sample(head(path, 65_536), path)
+    opening = sample.records[0] if sample.records else table(sample.document)
+    session = text(opening.get("sessionId")) or _session_in(sample.head)
+    folder = path.parent / session
+    if not session or "/" in session or "\\" in session or session in (".", "..") or not is_folder(folder):
+        return []
+    return [
+        Companion(file.name.split(".", 1)[0], file)
+        for file in sorted(folder.iterdir())
+        if file.suffix in (".jsonl", ".json") and file != path
+    ]
+
+
+def _session_in(opening: bytes) -> str:
+    found = re.search(rb'"sessionId"\s*:\s*("[^"\\]{1,100}")', opening)
+    return text(decode(found.group(1))) if found else ""
+
+
+def _sniff(sample: Sample) -> int:
+    """A header with a project hash, or messages of type gemini."""
+    if b'"projectHash"' in sample.head and b'"sessionId"' in sample.head:
+        return 95
+    for record in sample.records[:8]:
+        if "$set" in record or "$rewindTo" in record:
+            return 90
+        if record.get("type") == "gemini" and ("tokens" in record or "toolCalls" in record):
+            return 90
+    return 0
+
+
+def _lines(sample: Sample) -> int:
+    found = _sniff(sample)
+    return found if sample.records and "messages" not in sample.records[0] else 0
+
+
+def _document(sample: Sample) -> int:
+    """The beginning of a first line that is still being written is not a document."""
+    return 0 if _lines(sample) or b'"messages"' not in sample.head else _sniff(sample)
+
+
+def gemini_title(record: dict[str, Any]) -> Title | None:
+    """The summary that the program keeps of a chat."""
+    said = text((table(record.get("$set")) or record).get("summary")) if "type" not in record else ""
+    return Title(2, said) if said else None
+
+
+FORMATS = (
+    Format("gemini", "lines", _lines, GeminiReader, gemini_files, GeminiLinks, gemini_title),
+    Format(
+        "gemini",
+        "document",
+        _document,
+        GeminiReader,
+        gemini_files,
+        GeminiLinks,
+        gemini_title,
+        id_key=("sessionId",),
+    ),
+)

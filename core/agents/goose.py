@@ -1,0 +1,317 @@
+"""Goose's database and logs."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from core.agents.attachments import attached_to
+from core.agents.calls import Calls, Result
+from core.agents.loose import LooseReader, kept, table, text, whole_number, words
+from core.agents.outcomes import exit_code
+from core.engine.fingerprint import fingerprint
+from core.events import Compaction, Event
+from core.logs.database import MAGIC, numbers, reading, select, tables
+from core.logs.format import Format, Sample
+from core.logs.found import Found, Listed, listed_session
+from core.logs.log_files import is_file
+from core.logs.rows_read import DatabaseRow, RowsRead
+from core.logs.times import seconds
+
+_SESSION = (
+    *("id", "name", "description", "session_type", "working_dir", "created_at", "updated_at"),
+    *("provider_name", "model_config_json", "total_tokens"),
+    *("accumulated_input_tokens", "accumulated_output_tokens"),
+)
+_MESSAGE = ("id", "message_id", "session_id", "role", "created_timestamp", "metadata_json", "content_json")
+
+
+def goose_rows(
+    path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
+) -> Iterator[DatabaseRow]:
+    """The messages of a database, each session after its row and before what it spent.
+
+    Messages are only ever added, or all of a session's added again with new numbers: of a session that was
+    `read` before only what came since is. With `heads`, the sessions' own rows alone.
+    """
+    chosen = ("WHERE id = ?", (session,)) if session else ("ORDER BY created_at, rowid", ())
+    with reading(path) as database:
+        for one in list(select(database, "sessions", _SESSION, *chosen)):
+            yield _row("sessions", one)
+            if not heads:
+                messages = _messages(database, one["id"], read if session else None)
+                yield from (_row("messages", message) for message in messages)
+                yield _row("spent", one)
+
+
+def _messages(database: sqlite3.Connection, session: str, read: RowsRead | None) -> Iterable[dict[str, Any]]:
+    if read is not None and read.goes_on(database, ("messages",)):
+        found = read.of("messages").changed(database, _MESSAGE)
+        return [one for one in found if one["session_id"] == session]
+    return select(database, "messages", _MESSAGE, "WHERE session_id = ? ORDER BY id", (session,))
+
+
+def goose_listing(path: Path) -> list[Listed]:
+    """The sessions of a database; each message is about one event."""
+    with reading(path) as database:
+        known = list(select(database, "sessions", _SESSION, "ORDER BY created_at, rowid"))
+        messages = numbers(database, "messages")
+    return [
+        Listed(
+            str(one["id"]),
+            text(one.get("working_dir")),
+            text(one.get("name")) or text(one.get("description")),
+            seconds(one.get("updated_at")),
+            1 + messages.get(str(one["id"]), 0),
+        )
+        for one in known
+    ]
+
+
+def _row(table: str, told: dict[str, Any]) -> DatabaseRow:
+    outer: dict[str, Any] = {"table": table}
+    for name, value in told.items():
+        if name.endswith("_json"):
+            written = value if isinstance(value, bytes) else str(value or "null").encode("utf-8", "replace")
+            outer[name.removesuffix("_json")] = msgspec.Raw(written)
+        elif not isinstance(value, bytes) and name != "rowid":
+            outer[name] = value
+    entry = f"{'messages' if table == 'messages' else 'sessions'}/{told.get('id')}"
+    return DatabaseRow(msgspec.json.encode(outer), entry)
+
+
+_SURVEY_MESSAGE = 2_000
+"""Bytes that a message takes up, by and large."""
+
+
+def survey_goose(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+    """Sessions of the database, and files that are not in it."""
+    path = root / "sessions.db"
+    try:
+        found = goose_listing(path) if is_file(path) else []
+        size = path.stat().st_size if found else 0
+    except OSError:
+        found, size = [], 0
+    for one in found:
+        yield listed_session(agent, path, one, size // len(found), now, active_within)
+    seen = {one.session for one in found}
+    for file in root.glob("*.jsonl"):
+        if file.stem not in seen and is_file(file):
+            try:
+                status = file.stat()
+            except OSError:
+                continue
+            yield Found(
+                agent=agent,
+                session=file.stem,
+                project="",
+                path=file,
+                paths=(file,),
+                modified=status.st_mtime,
+                size=status.st_size,
+                events=status.st_size // _SURVEY_MESSAGE,
+                active=now - status.st_mtime <= active_within,
+            )
+
+
+_REFUSED = re.compile(r"(?:user|has) declined|declined to run|was not approved|denied by", re.IGNORECASE)
+_EXIT = re.compile(r"(?:\A|\n)(?:Command exited with code|Exit code:?) (-?\d{1,9})\b")
+
+
+class GooseReader(LooseReader):
+    """A compaction writes all messages into the database again: what was told is known by what it says."""
+
+    name = "goose"
+    untold = ("cost",)
+    gaps = "tokens of a session as a whole, not of each answer"
+    many = True
+    rows = staticmethod(goose_rows)
+    """How a database is fed to this reader."""
+    listing = staticmethod(goose_listing)
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._told: set[tuple[Any, ...]] = set()
+        self._spent: dict[str, tuple[int, int, int]] = {}
+        self._model = ""
+        self._priced = False
+        self._aside = False
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one row or line."""
+        row = self.table(value, "record")
+        match row.get("table"):
+            case "sessions":
+                self._session(row, out)
+            case "spent":
+                self._spend(row, out)
+            case "messages":
+                self._message(row, row.get("created_timestamp"), out)
+            case _ if "role" in row:
+                self._message(row, row.get("created"), out)
+            case _:
+                self._header(row)
+
+    def _header(self, row: dict[str, Any]) -> None:
+        """The first line of a file, which tells no time."""
+        if "working_dir" not in row and "description" not in row:
+            self.note("neither session nor message")
+        self.calls.project = text(row.get("working_dir"))
+
+    def _session(self, row: dict[str, Any], out: list[Event]) -> None:
+        name = text(row.get("id"))
+        self._model = text(table(row.get("model_config")).get("model_name")) or self._model
+        counted = whole_number(row.get("accumulated_input_tokens"))
+        self._priced = counted > 0 and self.kit.models.cost(self._model, 1, 1, 0, 0) is not None
+        if self.begun and name == self.session:
+            return
+        if self.begun:
+            out.extend(self.close_all())
+            self.calls = Calls(self.kit, self.name)
+            self._told.clear()
+        at = seconds(row.get("created_at"))
+        self.now = self.now if at is None else at
+        folder = text(row.get("working_dir"))
+        out.append(self.start(self.now, name, project=folder, model=self._model))
+
+    def _message(self, row: dict[str, Any], created: Any, out: list[Event]) -> None:
+        at = self.moment(created)
+        if not self.begun:
+            out.append(self.start(at, self.session, project=self.calls.project))
+        parts = self.placed(row.get("content"), "content")
+        said = "\n".join(text(part.get("text")) for _, part in parts if part.get("type") == "text")
+        if _agent_only(row):
+            self._compacted(at, said, out)
+            return
+        self._aside = False
+        calls = tuple(text(part.get("id")) for _, part in parts if "Re" in text(part.get("type")))
+        key = (text(row.get("role")), at, fingerprint(said), calls)
+        if key in self._told:
+            return
+        self._told.add(key)
+        if row.get("role") == "assistant":
+            name = "/".join(str(part) for part in key[1:3]) if not calls else calls[0]
+            turn = self.kit.models.turn(
+                at,
+                message=f"turn/{name}",
+                model=self._model,
+                agent=self.agent,
+                where=self.here(),
+                said=said,
+            )
+            held = self._spent.get(self.session, (0, 0, 0))[2]
+            out.append(structs.replace(turn, context_tokens=held, cost=0.0 if self._priced else None))
+        elif row.get("role") == "user":
+            said = said if said.strip() else attached_to(part for _, part in parts)
+            out += [self.prompt(at, said, self.here())] if said else []
+        for place, part in parts:
+            self._part(f"{self._line}/{place}", part, at, out)
+
+    def _part(self, place: str, part: dict[str, Any], at: float, out: list[Event]) -> None:
+        name = text(part.get("id")) or place
+        if part.get("type") in ("toolRequest", "frontendToolRequest"):
+            call = self.table(part.get("toolCall"), "toolCall")
+            told = table(call.get("value"))
+            tool = text(told.get("name")) or "invalid"
+            begun = self.calls.begin(name, tool, told.get("arguments"), at, self.agent, self.here())
+            if begun and call.get("status") == "error":
+                result = Result(text=words(call.get("error")), error=True)
+                kept(self.calls.end(name, at, result, self.here(), line=self._line), out)
+        elif part.get("type") == "toolResponse":
+            result = _judged(self.table(part.get("toolResult"), "toolResult"))
+            kept(self.calls.end(name, at, result, self.here(), line=self._line), out)
+
+    def _compacted(self, at: float, said: str, out: list[Event]) -> None:
+        """The summary and what goes with it are for the agent alone, one after the other."""
+        key = ("compaction", at, fingerprint(said))
+        if not self._aside and key not in self._told and said.strip():
+            out.append(Compaction(at=at, agent=self.agent, where=self.here()))
+        self._told.add(key)
+        self._aside = True
+
+    def _spend(self, row: dict[str, Any], out: list[Event]) -> None:
+        """What a session spent since it was last looked at, and what its context holds now."""
+        name = text(row.get("id"))
+        sent, written = (
+            whole_number(row.get("accumulated_input_tokens")),
+            whole_number(row.get("accumulated_output_tokens")),
+        )
+        held = whole_number(row.get("total_tokens"))
+        before = self._spent.get(name, (0, 0, 0))
+        if (sent, written, held) == before:
+            return
+        self._spent[name] = (sent, written, held)
+        turn = self.kit.models.turn(
+            self.now,
+            message=f"spent/{name}/{sent}/{written}/{held}",
+            model=self._model,
+            input_tokens=max(0, sent - before[0]),
+            output_tokens=max(0, written - before[1]),
+            cost=self.kit.models.cost(
+                self._model, max(0, sent - before[0]), max(0, written - before[1]), several=True
+            ),
+            agent=self.agent,
+            where=self.here(),
+            stop="total",
+        )
+        window = self.kit.models.window(self._model, held)
+        out.append(structs.replace(turn, context_tokens=held, context_window=window))
+
+
+def _agent_only(row: dict[str, Any]) -> bool:
+    metadata = table(row.get("metadata"))
+    return metadata.get("userVisible") is False and metadata.get("agentVisible") is True
+
+
+def _judged(told: dict[str, Any]) -> Result:
+    value = told.get("value")
+    failed = told.get("status") == "error"
+    inner = table(value)
+    said = words(told.get("error")) if failed else words(inner.get("content") if inner else value)
+    error = failed or inner.get("isError") is True
+    exited = exit_code(said)
+    if exited is None and error:
+        found = _EXIT.search(said[-300:])
+        exited = int(found.group(1)) if found else None
+    refused = bool(_REFUSED.search(said[:300])) and len(said) < 600
+    return Result(text=said, error=error, exit_code=exited, rejected=refused)
+
+
+def _database(sample: Sample) -> int:
+    if not sample.head.startswith(MAGIC) or not {"sessions", "messages"} <= tables(sample.path):
+        return 0
+    try:
+        with reading(sample.path) as database:
+            columns = {str(column[1]) for column in database.execute("PRAGMA table_info(messages)")}
+    except OSError:
+        return 0
+    return 95 if {"content_json", "session_id", "role"} <= columns else 0
+
+
+def _lines(sample: Sample) -> int:
+    """A header with a folder and a description, or messages with requests of its kind."""
+    records = sample.records[:8]
+    if not records:
+        return 0
+    first = records[0]
+    if "working_dir" in first and "role" not in first and {"description", "message_count"} & first.keys():
+        return 92
+    kinds = {
+        text(table(part).get("type"))
+        for record in records
+        if "created" in record and isinstance(record.get("content"), list)
+        for part in record["content"]
+    }
+    return 85 if kinds & {"toolRequest", "toolResponse"} else 0
+
+
+FORMATS = (
+    Format("goose", "database", _database, GooseReader),
+    Format("goose", "lines", _lines, GooseReader),
+)

@@ -1,0 +1,213 @@
+"""Hermes: rows of its database, and the message lists of its older versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from core.agents.loose import amount, decode, items, table, text, whole_number, words
+from core.agents.transcript import TranscriptReader, read_result
+from core.events import Event
+from core.logs.database import MAGIC, numbers, reading, select, tables
+from core.logs.format import Format, Sample
+from core.logs.found import Found, Listed, listed_session
+from core.logs.log_files import is_file
+from core.logs.rows_read import DatabaseRow, RowsRead
+from core.logs.times import seconds
+
+_CODING = ("cli", "tui", "subagent", "")
+"""Sources that are coding work; the same table holds chats of messengers and timed jobs."""
+_SESSION = (
+    *("id", "source", "model", "parent_session_id", "started_at", "ended_at", "end_reason", "cwd", "title"),
+    *("git_branch", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
+    *("estimated_cost_usd", "actual_cost_usd", "message_count"),
+)
+_MESSAGE = (
+    *("id", "session_id", "role", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp"),
+    *("finish_reason", "active", "display_kind"),
+)
+_REPORT = "[ASYNC DELEGATION"
+"""How a background sub-agent's report begins, which stands in the person's name."""
+
+
+class HermesReader(TranscriptReader):
+    """Results are mostly JSON that says how the call ended; tokens are told of the session as a whole."""
+
+    name = "hermes"
+    gaps = "tokens and cost of a session as a whole; questions and permissions are not recorded"
+    many = True
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._told: set[str] = set()
+        self._spent: dict[str, tuple[int, ...]] = {}
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one row, one line, or one document of messages."""
+        row = self.table(value, "record")
+        if row.get("table") == "sessions":
+            self._session(row, out)
+        elif row.get("table") == "spent":
+            self._spend(row, out)
+        elif isinstance(row.get("messages"), list):
+            self._document(row, out)
+        else:
+            self._message(row, f"line-{self._line}", "", out)
+
+    def _document(self, row: dict[str, Any], out: list[Event]) -> None:
+        self.moment(row.get("session_start"), row.get("started_at"))
+        self.model = text(row.get("model"))
+        out.append(self.start(self.now, text(row.get("session_id")), model=self.model))
+        for place, message in self.placed(row["messages"], "messages"):
+            self._message(message, f"message-{place}", f"/messages/{place}", out)
+
+    def _session(self, row: dict[str, Any], out: list[Event]) -> None:
+        name = text(row.get("id"))
+        self.model = text(row.get("model"))
+        if self.begun and name == self.session:
+            return
+        out.extend(self.close_all())
+        self.now = seconds(row.get("started_at")) or self.now
+        out.append(
+            self.start(
+                self.now,
+                name,
+                project=text(row.get("cwd")),
+                branch=text(row.get("git_branch")),
+                model=self.model,
+                parent=text(row.get("parent_session_id")),
+            )
+        )
+
+    def _message(self, row: dict[str, Any], place: str, entry: str, out: list[Event]) -> None:
+        told = row.get("timestamp")
+        if not self.begun:
+            self.moment(told)
+            self.model = text(row.get("_model"))
+            out.append(self.start(self.now, self.session, project=text(row.get("_cwd")), model=self.model))
+        elif told is not None:
+            self.moment(told)
+        name = f"{self.session}/{row.get('id') or place}"
+        if name in self._told or row.get("active") == 0:
+            return
+        self._told.add(name)
+        where, content = self.here(entry), row.get("content")
+        match row.get("role"):
+            case "user" if not text(row.get("display_kind")) and not words(content).startswith(_REPORT):
+                out.append(self.prompt(self.now, words(content), where))
+            case "assistant":
+                stop = text(row.get("finish_reason"))
+                stop = {"tool_calls": "tool_use", "stop": "end_turn"}.get(stop, stop)
+                self.answer(self.now, words(content), out, where, message=name, stop=stop)
+                for number, call in enumerate(_calls(row.get("tool_calls"))):
+                    function = table(call.get("function")) or call
+                    named = text(call.get("id")) or f"{name}/{number}"
+                    self.call(named, text(function.get("name")), function.get("arguments"), self.now, where)
+            case "tool":
+                self.result(text(row.get("tool_call_id")), self.now, read_result(content), out, where)
+
+    def _spend(self, row: dict[str, Any], out: list[Event]) -> None:
+        """What a session spent since it was last looked at."""
+        names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+        spent = tuple(whole_number(row.get(name)) for name in names)
+        before = self._spent.get(self.session, (0, 0, 0, 0))
+        if spent == before:
+            return
+        self._spent[self.session] = spent
+        sent, answered, read, written = (max(0, now - then) for now, then in zip(spent, before, strict=True))
+        cost = amount(row.get("actual_cost_usd")) or amount(row.get("estimated_cost_usd"))
+        cost = cost if not any(before) else None
+        name = f"spent/{self.session}/{'/'.join(map(str, spent))}"
+        total = self.total(
+            self.model, cost, sent=sent, answered=answered, read=read, written=written, message=name
+        )
+        out += [total] if total else []
+
+    @staticmethod
+    def rows(
+        path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
+    ) -> Iterator[DatabaseRow]:
+        """The messages of a database, each session after its row and before what it spent."""
+        with reading(path) as database:
+            for one in _sessions(database):
+                if session not in ("", one["id"]):
+                    continue
+                yield _row("sessions", one)
+                if heads:
+                    continue
+                if session and read is not None and read.goes_on(database, ("messages",)):
+                    listed: Iterable[dict[str, Any]] = read.of("messages").changed(database, _MESSAGE)
+                else:
+                    rest = "WHERE session_id = ? ORDER BY id"
+                    listed = select(database, "messages", _MESSAGE, rest, (one["id"],))
+                yield from (_row("messages", row) for row in listed if row["session_id"] == one["id"])
+                yield _row("spent", one)
+
+
+def survey_hermes(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+    """The sessions of the database below a root, and of each profile."""
+    for path in (root / "state.db", *sorted(root.glob("profiles/*/state.db"))):
+        if not is_file(path):
+            continue
+        try:
+            with reading(path) as database:
+                known = list(_sessions(database))
+                messages = numbers(database, "messages")
+        except OSError:
+            continue
+        for one in known:
+            last = seconds(one.get("ended_at")) or path.stat().st_mtime
+            count = 1 + messages.get(str(one["id"]), 0)
+            listed = Listed(str(one["id"]), text(one.get("cwd")), text(one.get("title")), last, count)
+            size = path.stat().st_size // max(1, len(known))
+            yield listed_session(agent, path, listed, size, now, active_within)
+
+
+def _sessions(database: Any) -> Iterator[dict[str, Any]]:
+    for one in list(select(database, "sessions", _SESSION, "ORDER BY started_at, rowid")):
+        if text(one.get("source")) in _CODING:
+            yield one
+
+
+def _calls(value: Any) -> list[dict[str, Any]]:
+    listed = decode(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) and value else value
+    return [one for one in items(listed) if isinstance(one, dict)]
+
+
+def _row(name: str, told: dict[str, Any]) -> DatabaseRow:
+    plain = {key: value for key, value in told.items() if not isinstance(value, bytes)}
+    entry = f"{'messages' if name == 'messages' else 'sessions'}/{told.get('id')}"
+    return DatabaseRow(msgspec.json.encode({"table": name, **plain}), entry)
+
+
+def _database(sample: Sample) -> int:
+    if not sample.head.startswith(MAGIC) or not {"sessions", "messages"} <= tables(sample.path):
+        return 0
+    try:
+        with reading(sample.path) as database:
+            columns = {str(column[1]) for column in database.execute("PRAGMA table_info(messages)")}
+    except OSError:
+        return 0
+    return 95 if {"tool_call_id", "tool_calls", "session_id", "role"} <= columns else 0
+
+
+def _lines(sample: Sample) -> int:
+    """Rows of its messages, one per line."""
+    wanted = {"role", "tool_call_id", "tool_name", "finish_reason"}
+    entries = sample.records[:6]
+    return 90 if entries and all(wanted <= one.keys() for one in entries) else 0
+
+
+def _document(sample: Sample) -> int:
+    value = table(sample.document)
+    return 70 if isinstance(value.get("messages"), list) and "session_start" in value else 0
+
+
+FORMATS = (
+    Format("hermes", "database", _database, HermesReader),
+    Format("hermes", "lines", _lines, HermesReader),
+    Format("hermes", "document", _document, HermesReader),
+)

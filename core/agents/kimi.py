@@ -1,0 +1,492 @@
+"""Kimi's context and wire logs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+from typing import Any
+
+from core.agents.attachments import attached_to
+from core.agents.calls import Result, agent_report
+from core.agents.lexicon import joined_words
+from core.agents.loose import LooseReader, decode, items, table, text, whole_number, words
+from core.agents.outcomes import exit_code
+from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Outcome, ToolUse, Turn, Where
+from core.logs.format import Companion, Format, Sample
+from core.logs.found import Found
+from core.logs.glimpse import last_time
+from core.logs.lines import opened
+from core.logs.log_files import from_root, is_file, named_like
+from core.logs.times import seconds
+
+WIRE = "wire.jsonl"
+
+
+def session_of(file: str, otherwise: str) -> str:
+    """The id of the session whose log this is, where its folders say it."""
+    path = PurePath(file.replace("\\", "/"))
+    if path.name != WIRE:
+        return otherwise
+    folder = path.parent
+    if folder.parent.name == "agents":
+        folder = folder.parent.parent
+    return folder.name.removeprefix("session_") or otherwise
+
+
+def kimi_files(path: Path) -> list[Companion]:
+    """The logs of the sub-agents beside the main agent's."""
+    return [
+        Companion(folder.name, folder / WIRE)
+        for agents in agents_folder(path)
+        for folder in sorted(agents.iterdir())
+        if folder.name != "main" and is_file(folder / WIRE)
+    ]
+
+
+def agents_folder(path: Path) -> list[Path]:
+    """The folder of all agents of a session, given the log of the main one."""
+    main = from_root(path.parent)
+    if main.name != "main" or main.parent.name != "agents":
+        return []
+    return [named_like(main.parent, path)]
+
+
+_KINDS = frozenset(
+    ("TurnBegin", "StepBegin", "ContentPart", "ToolCall", "ToolResult", "StatusUpdate", "SubagentEvent")
+)
+_NO_COUNT = frozenset(("TurnBegin", "TurnEnd", "StepBegin", "StepInterrupted"))
+"""Messages after which nothing counts any more what an answer before them took."""
+_DEEPEST = 8
+
+
+class KimiWireReader(LooseReader):
+    """What a sub-agent does stands in the log of its parent, wrapped."""
+
+    name = "kimi"
+    untold = ("model", "cost")
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._children: dict[str, list[str]] = {}
+        self._parents: dict[str, str] = {}
+        self._over: dict[str, ToolUse] = {}
+        self._compacting: dict[str, int] = {}
+        self._context: dict[str, int] = {}
+        self._said: dict[str, tuple[str, float, Where]] = {}
+        """What each agent said since its last answer was counted, and when and where it last did."""
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one line."""
+        line = self.table(value, "line")
+        if line.get("type") == "metadata":
+            return
+        message = self.table(line.get("message"), "message")
+        at = self.moment(line.get("timestamp"))
+        if not self.begun:
+            out.append(self.start(at, session_of(self.here().file, self.session)))
+        self._message(message, self.agent, at, out)
+
+    def finish(self) -> list[Event]:
+        """Words that nothing has counted, and the calls that never got a result."""
+        return [*map(self._uncounted, self._said), *super().finish()]
+
+    def held(self) -> list[Event]:
+        """The same, for a log that still grows."""
+        return [*map(self._uncounted, self._said), *super().held()]
+
+    def _message(
+        self, message: dict[str, Any], agent: str, at: float, out: list[Event], depth: int = 0
+    ) -> None:
+        payload = self.table(message.get("payload"), "payload")
+        if text(message.get("type")) in _NO_COUNT and agent in self._said:
+            out.append(self._uncounted(agent))
+            del self._said[agent]
+        match message.get("type"):
+            case "TurnBegin" | "SteerInput":
+                given = payload.get("user_input")
+                said = words(given) or attached_to(items(given))
+                if said.strip() and agent == self.agent:
+                    out.append(self.prompt(at, said, self.here()))
+            case "StepInterrupted":
+                out.append(self.prompt(at, "", self.here(), agent, interrupt=True))
+            case "ContentPart" if said := text(payload.get("text")):
+                so_far = self._said[agent][0] if agent in self._said else ""
+                self._said[agent] = joined_words(so_far, said), at, self.here()
+            case "ToolCall":
+                self._called(payload, agent, at)
+            case "ToolResult":
+                self._answered(payload, at, out)
+            case "StatusUpdate":
+                self._used(payload, agent, at, out)
+            case "CompactionBegin":
+                self._compacting[agent] = self._context.get(agent, 0)
+            case "CompactionEnd":
+                before = self._compacting.pop(agent, self._context.get(agent, 0))
+                out.append(Compaction(at=at, agent=agent, where=self.here(), tokens_before=before))
+            case "SubagentEvent" if depth < _DEEPEST:
+                child = self._child(payload, agent, at, out)
+                self._message(self.table(payload.get("event"), "event"), child, at, out, depth + 1)
+
+    def _uncounted(self, agent: str) -> Turn:
+        """The answer that an agent's last words are, where its tokens are not told."""
+        said, at, where = self._said[agent]
+        name = f"words-{where.offset}"
+        return self.kit.models.turn(at, message=name, model="", agent=agent, where=where, said=said)
+
+    def _child(self, payload: dict[str, Any], agent: str, at: float, out: list[Event]) -> str:
+        call = text(payload.get("parent_tool_call_id")) or text(payload.get("task_tool_call_id"))
+        child = text(payload.get("agent_id")) or call or "sub-agent"
+        if child not in self._parents:
+            self._parents[child] = agent
+            self._children.setdefault(call, []).append(child)
+            role = text(payload.get("subagent_type"))
+            out.append(AgentStart(at=at, agent=agent, where=self.here(), child=child, role=role))
+            if call in self._over:
+                self._report(self._over[call], out)
+        return child
+
+    def _called(self, payload: dict[str, Any], agent: str, at: float) -> None:
+        function = self.table(payload.get("function"), "function")
+        given = function.get("arguments")
+        if isinstance(given, str):
+            decoded = decode(given.encode("utf-8", "surrogatepass"))
+            given = given if decoded is None else decoded
+        name = text(payload.get("id")) or f"line-{self._line}"
+        self.calls.begin(name, text(function.get("name")), given, at, agent, self.here())
+
+    def _answered(self, payload: dict[str, Any], at: float, out: list[Event]) -> None:
+        name = text(payload.get("tool_call_id"))
+        told = table(payload.get("return_value")) or table(payload.get("result"))
+        said = words(told.get("output")) or words(told.get("message"))
+        exited = exit_code(text(told.get("message"))) or exit_code(said)
+        result = Result(text=said, error=told.get("is_error") is True, exit_code=exited)
+        use = self.calls.end(name, at, result, self.here(), line=self._line)
+        if use is not None:
+            self.joined(use, out)
+
+    def joined(self, use: ToolUse, out: list[Event]) -> None:
+        """A call is over, and the sub-agents it started are too."""
+        out.append(use)
+        if use.action == "delegation":
+            self._over[use.id] = use
+        self._report(use, out)
+
+    def _report(self, use: ToolUse, out: list[Event]) -> None:
+        out += [agent_report(use, child, self._parents[child]) for child in self._children.pop(use.id, [])]
+
+    def _used(self, payload: dict[str, Any], agent: str, at: float, out: list[Event]) -> None:
+        usage = self.table(payload.get("token_usage"), "token_usage")
+        if not usage:
+            return
+        said, _, said_at = self._said.pop(agent, ("", at, None))
+        turn = self.kit.models.turn(
+            at,
+            message=text(payload.get("message_id")) or f"line-{self._line}",
+            model="",
+            input_tokens=whole_number(usage.get("input_other")),
+            output_tokens=whole_number(usage.get("output")),
+            cache_read=whole_number(usage.get("input_cache_read")),
+            cache_write=whole_number(usage.get("input_cache_creation")),
+            window=whole_number(payload.get("max_context_tokens")),
+            agent=agent,
+            where=self.here(),
+            said=said,
+            said_at=said_at,
+        )
+        told = self.usage.once(turn)
+        if told is not None:
+            self._context[agent] = told.context_tokens
+            out.append(told)
+
+
+def _sniff_wire(sample: Sample) -> int:
+    """Messages of its own kinds, each in a line with its time."""
+    kinds = [
+        text(table(record.get("message")).get("type"))
+        for record in sample.records[:16]
+        if "timestamp" in record and "payload" in table(record.get("message"))
+    ]
+    if any(kind in _KINDS for kind in kinds):
+        return 95
+    first = sample.records[0] if sample.records else {}
+    return 45 if first.get("type") == "metadata" and "protocol_version" in first else 0
+
+
+_EXIT = re.compile(r"(?:\A|\n)Command failed with exit code: (-?\d{1,9})\.?\s*\Z")
+_CHILD = re.compile(r"^agent_id: (\S{1,80})$", re.MULTILINE)
+_ROLE = re.compile(r"^actual_subagent_type: (\S{1,60})$", re.MULTILINE)
+_STATUS = re.compile(r"^status: (\w{1,20})$", re.MULTILINE)
+_HELD = 256
+"""Reports that came before their calls, kept at once."""
+_SETTINGS = frozenset(("metadata", "config.update", "tools.set_active_tools"))
+"""Records before the first deed, from which the session's beginning is put together."""
+
+
+class KimiReader(LooseReader):
+    """The usage of a step is told twice, by the step's end and by a record of its own, in either order."""
+
+    name = "kimi"
+    untold = ("cost",)
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._opening: tuple[float, Where] | None = None
+        self._project = ""
+        self._model = ""
+        self._role = ""
+        self._spent: Counter[tuple[int, ...]] = Counter()
+        self._refused: set[str] = set()
+        self._said: tuple[str, Where | None] = "", None
+        """What the agent last said in its step, and where."""
+        self._early: dict[str, str] = {}
+        self._source = ""
+        """Who asked for the compaction that is under way."""
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one record."""
+        record = self.table(value, "record")
+        kind = text(record.get("type"))
+        if not kind:
+            self.note("no type")
+            return
+        at = seconds(record.get("time"))
+        at = seconds(record.get("created_at")) if at is None and kind == "metadata" else at
+        if at is not None:
+            self.moment(at)
+        if kind in _SETTINGS:
+            self._set(record)
+        else:
+            self._open(out)
+        match kind:
+            case "turn.prompt":
+                self._asked(record, out)
+            case "context.append_loop_event":
+                self._step(self.table(record.get("event"), "event"), out)
+            case "usage.record":
+                stop = "total" if self._source else ""
+                self._used(record.get("usage"), -1, text(record.get("model")), "", out, stop)
+            case "llm.request":
+                self._model = text(record.get("model")) or self._model
+            case "permission.record_approval_result":
+                if text(table(record.get("result")).get("decision")) in ("rejected", "denied", "cancelled"):
+                    self._refused.add(text(record.get("toolCallId")))
+            case "full_compaction.begin" | "full_compaction.cancel":
+                self._source = _source(record)
+            case "context.apply_compaction":
+                self._compacted(record, out)
+
+    def finish(self) -> list[Event]:
+        """A session of which only the settings were written begins with them."""
+        out: list[Event] = []
+        if self._opening is not None:
+            self._open(out)
+        return out + super().finish()
+
+    def _set(self, record: dict[str, Any]) -> None:
+        if self._opening is None and not self.begun:
+            self._opening = (self.now, self.here())
+        self._project = text(record.get("cwd")) or self._project
+        self._model = text(record.get("modelAlias")) or self._model
+        self._role = text(record.get("profileName")) or self._role
+
+    def _open(self, out: list[Event]) -> None:
+        if self.begun:
+            return
+        at, where = self._opening or (self.now, self.here())
+        self._opening = None
+        if self.agent == MAIN:
+            named = session_of(where.file, self.session)
+            out.append(self.start(at, named, where, project=self._project, model=self._model))
+        else:
+            self.begun = True
+            self.calls.project = self._project
+            out.append(AgentStart(at=at, agent=MAIN, where=where, child=self.agent, role=self._role))
+
+    def _asked(self, record: dict[str, Any], out: list[Event]) -> None:
+        said = words(record.get("input")) or attached_to(items(record.get("input")))
+        person = text(table(record.get("origin")).get("kind")) in ("", "user")
+        if person and said.strip() and self.agent == MAIN:
+            out.append(self.prompt(self.now, said, self.here()))
+
+    def _step(self, event: dict[str, Any], out: list[Event]) -> None:
+        match event.get("type"):
+            case "step.begin":
+                self._source = ""
+            case "tool.call":
+                folder = text(table(event.get("display")).get("cwd"))
+                if folder and not self.calls.project:
+                    self.calls.project = folder
+                name = text(event.get("toolCallId")) or text(event.get("uuid")) or f"line-{self._line}"
+                self.calls.begin(
+                    name, text(event.get("name")), event.get("args"), self.now, self.agent, self.here()
+                )
+            case "tool.result":
+                self._answered(event, out)
+            case "content.part":
+                part = table(event.get("part"))
+                if part.get("type") == "text" and text(part.get("text")).strip():
+                    self._said = text(part.get("text")), self.here()
+            case "step.end":
+                reason, name = text(event.get("finishReason")), text(event.get("uuid"))
+                self._used(event.get("usage"), 1, "", name, out, stop=reason)
+                if reason in ("cancelled", "interrupted", "aborted"):
+                    out.append(self.prompt(self.now, "", self.here(), interrupt=True))
+
+    def _answered(self, event: dict[str, Any], out: list[Event]) -> None:
+        name = text(event.get("toolCallId")) or text(event.get("parentUuid"))
+        told = table(event.get("result"))
+        said = words(told.get("output"))
+        exited = _EXIT.search(said[-200:])
+        result = Result(
+            text=said[: len(said) - len(exited.group(0))] if exited else said,
+            error=told.get("isError") is True,
+            exit_code=int(exited.group(1)) if exited else None,
+            rejected=name in self._refused,
+        )
+        use = self.calls.end(name, self.now, result, self.here(), line=self._line)
+        if use is not None:
+            self._ended(use, said, out)
+        elif _CHILD.search(said) and not self.calls.known(name) and len(self._early) < _HELD:
+            self._early[name] = said
+
+    def joined(self, use: ToolUse, out: list[Event]) -> None:
+        """A sub-agent may have reported before its call was written."""
+        self._ended(use, self._early.pop(use.id, ""), out)
+
+    def _ended(self, use: ToolUse, said: str, out: list[Event]) -> None:
+        out.append(use)
+        if use.action == "delegation":
+            self._reported(use, said, out)
+
+    def _reported(self, use: ToolUse, said: str, out: list[Event]) -> None:
+        """A sub-agent names itself in what it hands back, once for each of a swarm."""
+        roles, states = _ROLE.findall(said), _STATUS.findall(said)
+        for number, child in enumerate(dict.fromkeys(_CHILD.findall(said))):
+            role = roles[number] if number < len(roles) else ""
+            began = use.at - (use.duration or 0.0)
+            out.append(AgentStart(at=began, agent=use.agent, where=use.where, child=child, role=role))
+            state = states[number] if number < len(states) else "completed"
+            outcome: Outcome = "success" if state == "completed" else "failure"
+            if state != "running":
+                out.append(
+                    AgentEnd(
+                        at=use.at,
+                        agent=use.agent,
+                        where=use.where,
+                        child=child,
+                        outcome=outcome if use.outcome == "success" else use.outcome,
+                        duration=use.duration,
+                    )
+                )
+
+    def _used(self, value: Any, sign: int, model: str, name: str, out: list[Event], stop: str = "") -> None:
+        usage = table(value)
+        names = ("inputOther", "output", "inputCacheRead", "inputCacheCreation")
+        key = tuple(whole_number(usage.get(each)) for each in names)
+        if not any(key):
+            return
+        self._spent[key] += sign
+        if self._spent[key] * sign <= 0:
+            return
+        sent, written, read, cached = key
+        said, said_at = self._said
+        self._said = "", None
+        out.append(
+            self.kit.models.turn(
+                self.now,
+                message=name or f"usage-{self._line}",
+                model=self._model or model,
+                input_tokens=sent,
+                output_tokens=written,
+                cache_read=read,
+                cache_write=cached,
+                stop=stop,
+                agent=self.agent,
+                where=self.here(),
+                said=said,
+                said_at=said_at,
+            )
+        )
+
+    def _compacted(self, record: dict[str, Any], out: list[Event]) -> None:
+        source, self._source = self._source, ""
+        out.append(
+            Compaction(
+                at=self.now,
+                agent=self.agent,
+                where=self.here(),
+                trigger=source,
+                tokens_before=whole_number(record.get("tokensBefore")),
+                tokens_after=whole_number(record.get("tokensAfter")),
+            )
+        )
+
+
+def _source(record: dict[str, Any]) -> str:
+    """Who asked for a compaction that begins; blank for one that was cancelled."""
+    if record["type"] == "full_compaction.cancel":
+        return ""
+    return "manual" if record.get("source") == "manual" else "auto"
+
+
+def _sniff_code(sample: Sample) -> int:
+    """Dotted types of its own, or the metadata it begins with."""
+    records = sample.records[:16]
+    kinds = {text(record.get("type")) for record in records}
+    if "time" in {name for record in records for name in record} and kinds & {
+        "turn.prompt",
+        "context.append_loop_event",
+        "context.append_message",
+        "config.update",
+    }:
+        return 95
+    first = records[0] if records else {}
+    return 50 if first.get("type") == "metadata" and {"protocol_version", "created_at"} <= first.keys() else 0
+
+
+FORMATS = (
+    Format("kimi", "lines", _sniff_code, KimiReader, kimi_files, title="Kimi Code", beside=agents_folder),
+    Format("kimi", "lines", _sniff_wire, KimiWireReader, title="Kimi CLI"),
+)
+
+
+_EVENT = 800
+"""Bytes that an event takes up in a log, by and large."""
+
+
+def survey_kimi(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+    """The sessions below a root: of Kimi Code by project, of the older CLI by the folder's fingerprint."""
+    for pattern in (f"*/*/agents/main/{WIRE}", f"*/*/{WIRE}"):
+        for path in root.glob(pattern):
+            try:
+                paths = [path, *(one.path for one in kimi_files(path))]
+                found = [file.stat() for file in paths]
+                told = _told(paths)
+            except OSError:
+                continue
+            size = sum(status.st_size for status in found)
+            modified = max(status.st_mtime for status in found)
+            yield Found(
+                agent=agent,
+                session=session_of(str(path), path.stem),
+                project="",
+                path=path,
+                paths=tuple(paths),
+                modified=modified,
+                size=size,
+                events=size // _EVENT,
+                active=now - (modified if told is None else min(told, modified)) <= active_within,
+                told=told,
+            )
+
+
+def _told(paths: list[Path]) -> float | None:
+    """The last time any of a session's logs tells."""
+    found: list[float] = []
+    for path in paths:
+        with opened(path) as stream:
+            last = last_time(stream, path.stat().st_size)
+        found += [] if last is None else [last]
+    return max(found, default=None)

@@ -1,0 +1,280 @@
+"""Kiro: lines of its CLI, conversations of the older CLI and of Amazon Q, and sessions of its editor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from core.agents.calls import Result
+from core.agents.loose import items, left_untold, table, text, words
+from core.agents.transcript import TranscriptReader, read_result, sidecar
+from core.events import Event
+from core.logs.database import MAGIC, reading, select, tables
+from core.logs.event_redaction import cleaned
+from core.logs.format import Format, Sample
+from core.logs.found import Found, Listed, listed_session
+from core.logs.log_files import is_file
+from core.logs.rows_read import DatabaseRow, RowsRead
+from core.logs.times import seconds
+from core.logs.titles import shown
+
+_TABLES = ("conversations_v2", "conversations")
+_EVENT = 900
+"""Bytes that an event takes up in a log, by and large."""
+_ROW = ("rowid", "key", "conversation_id", "value", "created_at", "updated_at")
+
+
+class KiroReader(TranscriptReader):
+    """Only prompts have times; a call is answered at the time of the prompt before it."""
+
+    name = "kiro"
+    untold = ("tokens", "cost")
+    gaps = "times of prompts alone; the older CLI's and the editor's results only if they were stored"
+
+    many = True
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._read = 0
+        """Turns of the conversation that were read: a database holds it as one row that grows."""
+        self._called: list[str] = []
+        """The calls of the turn before, whose results may come without ids."""
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one line, or of a whole conversation."""
+        record = self.table(value, "record")
+        if "history" in record:
+            self._conversation(record, out)
+            return
+        data = self.table(record.get("data"), "data")
+        told = seconds(table(data.get("meta")).get("timestamp"))
+        if told is not None:
+            self.moment(told)
+        if not self.begun:
+            self._open(out)
+        content = data.get("content")
+        match record.get("kind"):
+            case "Prompt":
+                out.append(self.prompt(self.now, _said(content), self.here()))
+            case "AssistantMessage":
+                self._answer(text(data.get("message_id")), content, out)
+            case "ToolResults":
+                self._results(data, out)
+            case "Clear":
+                out.extend(self.close_all())
+
+    def _open(self, out: list[Event]) -> None:
+        place = self.here()
+        facts = sidecar(place.file, f"{Path(place.file).stem}.json")
+        state = table(facts.get("session_state"))
+        model = table(table(state.get("rts_model_state")).get("model_info")) or table(facts.get("model_info"))
+        self.model = text(model.get("model_id"))
+        began = seconds(facts.get("created_at"))
+        self.now = self.now or began or 0.0
+        out.append(
+            self.start(
+                self.now,
+                text(facts.get("session_id")),
+                project=text(facts.get("cwd")),
+                model=self.model,
+                parent=text(facts.get("parent_session_id")),
+                synthetic_time=not self.now,
+            )
+        )
+
+    def _answer(self, name: str, content: Any, out: list[Event]) -> None:
+        parts = self.objects(content, "content")
+        calls = [table(part.get("data")) for part in parts if part.get("kind") == "toolUse"]
+        stop = "tool_use" if calls else "end_turn"
+        self.answer(self.now, _said(content), out, message=name, stop=stop)
+        for call in calls:
+            self.call(text(call.get("toolUseId")), text(call.get("name")), call.get("input"), self.now)
+
+    def _results(self, data: dict[str, Any], out: list[Event]) -> None:
+        more = table(data.get("results"))
+        for part in self.objects(data.get("content"), "content"):
+            told = table(part.get("data"))
+            name = text(told.get("toolUseId"))
+            stopped = table(more.get(name)).get("result") == "Cancelled"
+            result = _result(told.get("content"), failed=told.get("status") == "error", stopped=stopped)
+            self.result(name, self.now, result, out, timed=False)
+
+    def _conversation(self, record: dict[str, Any], out: list[Event]) -> None:
+        """A conversation of the older CLI, or a session of the editor, as one document."""
+        turns = [(f"/history/{place}", turn) for place, turn in self.placed(record["history"], "history")]
+        users = [table(turn.get("user")) for _, turn in turns]
+        began = next((at for user in users if (at := seconds(user.get("timestamp"))) is not None), None)
+        began = seconds(record.get("created_at")) if began is None else began
+        self.now = began or 0.0
+        folders = [
+            text(table(table(user.get("env_context")).get("env_state")).get("current_working_directory"))
+            for user in users
+        ]
+        project = text(record.get("key")) or next(filter(None, folders), "")
+        self.model = text(table(record.get("model_info")).get("model_id")) or text(record.get("model"))
+        name = text(record.get("conversation_id")) or text(record.get("sessionId"))
+        if not self.begun or name != self.session:
+            out.extend(self.close_all())
+            self._read = 0
+            out.append(
+                self.start(
+                    self.now,
+                    name,
+                    project=project or text(record.get("workspacePath")),
+                    model=self.model,
+                    synthetic_time=began is None,
+                    untold=left_untold(times=began, tokens=False, cost=False, model=self.model),
+                )
+            )
+        already, self._read = self._read, max(self._read, len(turns))
+        for place, turn in turns[already:]:
+            if "message" in turn:
+                self._editor_turn(place, table(turn.get("message")), out)
+            else:
+                self._turn(place, turn, out)
+
+    def _editor_turn(self, place: str, message: dict[str, Any], out: list[Event]) -> None:
+        said = words(message.get("content"))
+        if message.get("role") == "user":
+            out.append(self.prompt(self.now, said, self.here(place)))
+        else:
+            self.answer(self.now, said, out, self.here(place), message=place)
+
+    def _turn(self, place: str, turn: dict[str, Any], out: list[Event]) -> None:
+        user, answer = table(turn.get("user")), table(turn.get("assistant"))
+        where = self.here(place)
+        told = seconds(user.get("timestamp"))
+        self.now = self.now if told is None else told
+        asked = table(user.get("content"))
+        said = text(table(asked.get("Prompt")).get("prompt"))
+        results = items(table(asked.get("ToolUseResults")).get("tool_use_results"))
+        if said:
+            out.append(self.prompt(self.now, said, where))
+        for number, one in enumerate(map(table, results)):
+            name = text(one.get("tool_use_id")) or "".join(self._called[number : number + 1])
+            result = _result(one.get("content"), failed=one.get("status") == "Error", stopped=False)
+            self.result(name, self.now, result, out, where)
+        ended = seconds(table(turn.get("request_metadata")).get("stream_end_timestamp_ms"))
+        self.now = self.now if ended is None else max(self.now, ended)
+        body = table(answer.get("Response")) or table(answer.get("ToolUse"))
+        calls = [table(one) for one in items(body.get("tool_uses"))]
+        stop = "tool_use" if calls else "end_turn"
+        name = text(body.get("message_id")) or place
+        self.answer(self.now, text(body.get("content")), out, where, message=name, stop=stop)
+        self._called = [text(one.get("id")) or f"{place}/{number}" for number, one in enumerate(calls)]
+        for named, one in zip(self._called, calls, strict=True):
+            given = one.get("orig_args") if one.get("args") is None else one["args"]
+            self.call(named, text(one.get("name")), given, self.now, where)
+
+    @staticmethod
+    def rows(
+        path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
+    ) -> Iterator[DatabaseRow]:
+        """The conversations of the older CLI's database, each a row that is rewritten as a whole."""
+        del read, heads
+        with reading(path) as database:
+            there = tables(path)
+            for name in _TABLES:
+                if name not in there:
+                    continue
+                for row in select(database, name, _ROW, "ORDER BY rowid"):
+                    data = str(row.get("value") or "{}").encode("utf-8", "replace")
+                    own = str(row.get("conversation_id") or row.get("key"))
+                    if session in ("", own) and data.startswith(b"{"):
+                        key = str(row.get("key") or "")
+                        yield DatabaseRow(_with_folder(data, key, own), f"{name}/{row['rowid']}")
+
+
+def _listed(path: Path) -> list[Listed]:
+    with reading(path) as database:
+        there = tables(path)
+        return [
+            Listed(
+                str(row.get("conversation_id") or row["key"]),
+                str(row.get("key") or ""),
+                "",
+                seconds(row.get("updated_at")),
+                2 + str(row.get("value")).count('"assistant"'),
+            )
+            for name in _TABLES
+            if name in there
+            for row in select(database, name, _ROW)
+        ]
+
+
+def survey_kiro(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+    """The conversations of the older CLI's database below a root, or the files of sessions."""
+    database = root / "data.sqlite3"
+    if is_file(database):
+        listed = _listed(database)
+        size = database.stat().st_size // max(1, len(listed))
+        for one in listed:
+            yield listed_session(agent, database, one, size, now, active_within)
+    for path in (*root.glob("*.jsonl"), *root.glob("*/*-*-*-*-*.json")):
+        facts = sidecar(str(path), f"{path.stem}.json") if path.suffix == ".jsonl" else {}
+        status = path.stat()
+        yield Found(
+            agent=agent,
+            session=path.stem,
+            project=cleaned(text(facts.get("cwd"))),
+            path=path,
+            paths=(path,),
+            modified=status.st_mtime,
+            size=status.st_size,
+            events=status.st_size // _EVENT,
+            active=now - status.st_mtime <= active_within,
+            title=shown(text(facts.get("title"))),
+        )
+
+
+def _with_folder(data: bytes, folder: str, session: str) -> bytes:
+    """A conversation's JSON with what its row says beside it."""
+    facts = msgspec.json.encode({"key": folder, "conversation_id": session})
+    return facts if data.strip() == b"{}" else b"%b,%b" % (facts[:-1], data.lstrip()[1:])
+
+
+def _said(content: Any) -> str:
+    return "\n".join(
+        text(part.get("data")) for part in map(table, items(content)) if part.get("kind") == "text"
+    )
+
+
+def _result(content: Any, *, failed: bool, stopped: bool) -> Result:
+    """The harness's status says little of a command: its exit is in the JSON it came back with."""
+    parts = [table(part) for part in items(content)]
+    bodies = [part.get("data", part.get("Json", part.get("Text"))) for part in parts]
+    whole = next((body for body in bodies if isinstance(body, dict)), "\n".join(map(text, bodies)))
+    return read_result(whole, error=failed, rejected=stopped)
+
+
+def _lines(sample: Sample) -> int:
+    kinds = {text(one.get("kind")) for one in sample.records[:8] if one.get("version") == "v1"}
+    return 95 if kinds & {"Prompt", "AssistantMessage", "ToolResults", "Clear"} else 0
+
+
+def _document(sample: Sample) -> int:
+    """A conversation of the older CLI, or a session of the editor."""
+    value = table(sample.document)
+    first = table(next(iter(items(value.get("history"))), None))
+    if {"user", "assistant"} <= first.keys():
+        return 92
+    if "message" in first and (
+        "executionId" in first or "workspacePath" in value or "workspaceDirectory" in value
+    ):
+        return 88
+    head = sample.head[:2000]
+    return 90 if b'"history"' in head and b'"env_context"' in head and b'"conversation_id"' in head else 0
+
+
+def _database(sample: Sample) -> int:
+    return 95 if sample.head.startswith(MAGIC) and {*_TABLES} & tables(sample.path) else 0
+
+
+FORMATS = (
+    Format("kiro", "lines", _lines, KiroReader, title="Kiro CLI"),
+    Format("kiro", "document", _document, KiroReader, title="Kiro's editor", id_key=("conversation_id",)),
+    Format("kiro", "database", _database, KiroReader, title="Kiro CLI 1"),
+)

@@ -1,0 +1,205 @@
+"""mini-swe-agent's trajectories."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec import structs
+
+from core.agents.calls import Result
+from core.agents.loose import (
+    STEP,
+    LooseReader,
+    amount,
+    beyond,
+    code,
+    kept,
+    table,
+    text,
+    untimed,
+    whole_number,
+    words,
+)
+from core.events import Event, SessionEnd, Turn, Where
+from core.logs.format import Format, Sample
+from core.logs.times import seconds
+
+_FENCED = re.compile(r"```(?:bash|mswea_bash_command)\s*\n(.*?)\n```", re.DOTALL)
+_RETURNED = re.compile(r"<returncode>\s*(-?\d{1,9})\s*</returncode>")
+_OUTPUT = re.compile(r"<output>\n?(.*?)\n?</output>", re.DOTALL)
+_TIMED_OUT = re.compile(r"timed out and has been killed|<exception>")
+_REJECTED = re.compile(r"\ACommand not executed\b|user rejected your command", re.IGNORECASE)
+
+
+class MiniSweAgentReader(LooseReader):
+    """An answer without exactly one command is not a call; the program then asks again."""
+
+    name = "mini-swe-agent"
+    gaps = "of a result the time of the next answer, in older versions"
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._waiting: list[str] = []
+        self._spent: Turn | None = None
+
+    def finish(self) -> list[Event]:
+        """What a run without an end cost beyond its answers, and the calls without a result."""
+        return [*filter(None, [self._spent]), *super().finish()]
+
+    def held(self) -> list[Event]:
+        """The same, for a log that still grows."""
+        return [*filter(None, [self._spent]), *super().held()]
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of the whole document."""
+        document = self.table(value, "document")
+        info = self.table(document.get("info"), "info")
+        config = table(info.get("config"))
+        messages = self.placed(document.get("messages"), "messages")
+        times = [_time(message) for _, message in messages]
+        told = [at for at in times if at is not None]
+        self.now = told[0] if told else 0.0
+        model = text(table(config.get("model")).get("model_name"))
+        out.append(
+            self.start(
+                self.now,
+                text(document.get("instance_id")) or self.session,
+                project=text(table(config.get("environment")).get("cwd")),
+                model=model,
+                version=text(info.get("mini_version")),
+                synthetic_time=not told,
+            )
+        )
+        told_of_answers = sum(_cost(message) or 0.0 for _, message in messages)
+        all_of_it = amount(table(info.get("model_stats")).get("instance_cost"))
+        self._spent = self.total(model, rest) if (rest := beyond(all_of_it, told_of_answers)) else None
+        answered = False
+        for (place, message), at in zip(messages, times, strict=True):
+            where = self.here(f"/messages/{place}")
+            role = message.get("role")
+            if role == "assistant":
+                answered = True
+                self._pass(at, timed=bool(told))
+                self._answer(place, message, model, where, out)
+            elif role in ("user", "tool", "exit") and answered:
+                self._pass(at, timed=True)
+                last = place == messages[-1][0]
+                self._observe(message, where, last or role == "exit", out)
+            elif role == "user":
+                out.append(self.prompt(self.now, words(message.get("content")), where))
+        if self._spent is not None:
+            self._spent = structs.replace(self._spent, at=self.now)
+        if info.get("exit_status") is not None:
+            reason = text(info["exit_status"])
+            out.extend(self.close_all())
+            kept(self._spent, out)
+            self._spent = None
+            out.append(SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason=reason))
+
+    def _pass(self, at: float | None, *, timed: bool) -> None:
+        """Go on to the time of a message, or by a step where none tells any."""
+        if at is not None:
+            self.moment(at)
+        elif not timed:
+            self.now += STEP
+
+    def _answer(
+        self, place: int, message: dict[str, Any], model: str, where: Where, out: list[Event]
+    ) -> None:
+        out.extend(self.calls.give_up())
+        self._waiting.clear()
+        extra = table(message.get("extra"))
+        said = words(message.get("content"))
+        cost = _cost(message)
+        if cost is None and self._spent is not None:
+            cost = 0.0
+        out.append(self._turn(place, table(extra.get("response")), model, cost, where, said))
+        actions = extra.get("actions")
+        if isinstance(actions, list):
+            for number, action in enumerate(self.objects(actions, "actions")):
+                name = text(action.get("tool_call_id")) or f"{place}/{number}"
+                self._call(name, text(action.get("command") or action.get("action")), where)
+            return
+        commands = _FENCED.findall(said)
+        if len(commands) == 1:
+            self._call(str(place), commands[0], where)
+
+    def _call(self, name: str, command: str, where: Where) -> None:
+        if self.calls.begin(name, "bash", {"command": command}, self.now, self.agent, where):
+            self._waiting.append(name)
+
+    def _turn(
+        self, place: int, response: dict[str, Any], model: str, cost: float | None, where: Where, said: str
+    ) -> Turn:
+        usage = table(response.get("usage"))
+        cached = whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
+        return self.kit.models.turn(
+            self.now,
+            message=text(response.get("id")) or f"turn-{place}",
+            model=text(response.get("model")) or model,
+            input_tokens=max(0, whole_number(usage.get("prompt_tokens")) - cached),
+            output_tokens=whole_number(usage.get("completion_tokens")),
+            cache_read=min(cached, whole_number(usage.get("prompt_tokens"))),
+            cost=cost,
+            agent=self.agent,
+            where=where,
+            said=said,
+        )
+
+    def _observe(self, message: dict[str, Any], where: Where, last: bool, out: list[Event]) -> None:
+        named = text(message.get("tool_call_id"))
+        name = named if named in self._waiting else next(iter(self._waiting), "")
+        if not name:
+            return
+        self._waiting.remove(name)
+        said = words(message.get("content"))
+        extra = table(message.get("extra"))
+        returned = _RETURNED.search(said[:500])
+        exited = code(extra.get("returncode"))
+        if returned and exited is None:
+            exited = int(returned.group(1))
+        shown = _OUTPUT.search(said)
+        failed = bool(_TIMED_OUT.search(said[:2000])) and exited is None
+        if exited is None and not failed and not last and not _REJECTED.search(said[:200]):
+            self.note("answer without a return code")
+        result = Result(
+            text=shown.group(1) if shown else said,
+            error=failed,
+            exit_code=exited,
+            rejected=bool(_REJECTED.search(said[:200])),
+        )
+        use = self.calls.end(name, self.now, result, where, line=self._line)
+        kept(use if _time(message) is not None else untimed(use), out)
+
+
+def _cost(message: dict[str, Any]) -> float | None:
+    """What the log says that an answer cost."""
+    extra = table(message.get("extra"))
+    return amount(table(table(extra.get("response")).get("usage")).get("cost")) or amount(extra.get("cost"))
+
+
+def _time(message: dict[str, Any]) -> float | None:
+    extra = table(message.get("extra"))
+    for value in (
+        extra.get("timestamp"),
+        table(extra.get("response")).get("created"),
+        message.get("timestamp"),
+    ):
+        at = seconds(value)
+        if at is not None:
+            return at
+    return None
+
+
+def _sniff(sample: Sample) -> int:
+    """The name of the trajectory's format, or return codes in a conversation."""
+    head = sample.head
+    if not head.lstrip().startswith(b"{"):
+        return 0
+    if b'"mini_version"' in head or b'"mini-swe-agent-' in head:
+        return 97
+    return 85 if b'"messages"' in head and b"<returncode>" in head else 0
+
+
+FORMATS = (Format("mini-swe-agent", "document", _sniff, MiniSweAgentReader, id_key=("instance_id",)),)

@@ -1,0 +1,115 @@
+"""Mistral Vibe: messages without times, and the facts of the session in a file beside them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from core.agents.calls import Result
+from core.agents.loose import STEP, amount, table, text, whole_number, words
+from core.agents.transcript import TranscriptReader, sidecar
+from core.events import Event
+from core.logs.format import Companion, Format, Sample
+from core.logs.log_files import is_file
+from core.logs.times import seconds
+
+MESSAGES = "messages.jsonl"
+_EXIT = re.compile(r"(?:Return code|returncode): (-?\d{1,9})")
+_STOPPED = ("<vibe_stop_event>", "<user_cancellation>")
+
+
+class VibeReader(TranscriptReader):
+    """A call and its result are written together, after any question to the person."""
+
+    name = "mistral-vibe"
+    untold = ("times",)
+    gaps = "tokens and cost of a session as a whole, once it is over"
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._file = ""
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one message."""
+        message = self.table(value, "message")
+        if not self.begun:
+            self._open(out)
+        self.now += STEP
+        content = words(message.get("content"))
+        match message.get("role"):
+            case "user" if message.get("injected") is not True:
+                if content:
+                    out.append(self.prompt(self.now, content, self.here()))
+            case "assistant":
+                self._answer(message, content, out)
+            case "tool":
+                self.result(text(message.get("tool_call_id")), self.now, _result(content), out, timed=False)
+
+    def _open(self, out: list[Event]) -> None:
+        self._file = self.here().file
+        facts = sidecar(self._file, "meta.json")
+        config = table(facts.get("config"))
+        self.model = text(facts.get("model")) or text(config.get("active_model"))
+        self.now = seconds(facts.get("start_time")) or 0.0
+        out.append(
+            self.start(
+                self.now,
+                Path(self._file).parent.name if Path(self._file).name == MESSAGES else "",
+                project=text(table(facts.get("environment")).get("working_directory")),
+                branch=text(facts.get("git_branch")),
+                parent=text(facts.get("parent_session_id")),
+                model=self.model,
+                synthetic_time=True,
+            )
+        )
+
+    def _answer(self, message: dict[str, Any], said: str, out: list[Event]) -> None:
+        calls = self.objects(message.get("tool_calls"), "tool_calls")
+        stop = "tool_use" if calls else "end_turn"
+        self.answer(self.now, said, out, message=text(message.get("message_id")), stop=stop)
+        for place, call in enumerate(calls):
+            function = table(call.get("function"))
+            name = text(call.get("id")) or f"line-{self._line}/{place}"
+            self.call(name, text(function.get("name")), function.get("arguments"), self.now)
+
+    def finish(self) -> list[Event]:
+        """The calls without a result, and what the session spent as a whole."""
+        stats = table(sidecar(self._file, "meta.json").get("stats")) if self.begun else {}
+        sent = whole_number(stats.get("session_prompt_tokens"))
+        answered = whole_number(stats.get("session_completion_tokens"))
+        prices = [amount(stats.get(f"{way}_price_per_million")) for way in ("input", "output")]
+        cost = None
+        if prices[0] is not None and prices[1] is not None:
+            cost = (sent * prices[0] + answered * prices[1]) / 1e6
+        total = self.total(self.model, cost, sent=sent, answered=answered)
+        return [*super().finish(), *([total] if total else [])]
+
+
+def vibe_children(path: Path) -> list[Companion]:
+    """The logs of sub-agents, below the main one's folder."""
+    folders = sorted((path.parent / "agents").glob("*"))
+    return [Companion(one.name, one / MESSAGES) for one in folders if is_file(one / MESSAGES)]
+
+
+def _result(said: str) -> Result:
+    exited = _EXIT.search(said[-200:])
+    return Result(
+        text=said,
+        error=said.startswith("<tool_error>"),
+        exit_code=int(exited[1]) if exited else None,
+        rejected=any(mark in said[:200] for mark in _STOPPED),
+    )
+
+
+def _sniff(sample: Sample) -> int:
+    """Chat messages that say of themselves whether the program put them in, or beside a file of facts."""
+    entries = sample.records[:6]
+    chat = bool(entries) and all(one.get("role") in ("user", "assistant", "tool") for one in entries)
+    if not chat or any("_ts" in one for one in entries):
+        return 0
+    marked = any("injected" in one and "timestamp" not in one for one in entries)
+    return 90 if marked else 80 if "message_id" in entries[0] and sample.path.name == MESSAGES else 0
+
+
+FORMATS = (Format("mistral-vibe", "lines", _sniff, VibeReader, vibe_children),)

@@ -1,0 +1,222 @@
+"""Open events: the format anyone can write for nooscope."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from core.agents.calls import Result
+from core.agents.loose import LooseReader, amount, code, items, table, text, whole_number
+from core.events import ACTIONS, EVENT_KINDS, OUTCOMES, AgentStart, Event, SessionStart, ToolUse, Where
+from core.logs.format import Format, Sample
+from core.logs.session import identity
+from core.logs.times import seconds
+
+_KINDS = {str(kind.__struct_config__.tag): kind for kind in EVENT_KINDS}
+_PRINTS = ("call", "shape", "result", "before", "after")
+"""Fingerprints, which stand as hexadecimal text: many readers of JSON lose the digits of large numbers."""
+_LARGEST = (1 << 64) - 1
+_HELD = "held"
+
+
+def write(event: Event, session: str) -> bytes:
+    """One event as a line, without its newline. Fields at their default are left out."""
+    told = {name: value for name, value, default in _fields(event) if value != default or name == "session"}
+    for name in _PRINTS:
+        if name in told:
+            told[name] = f"{told[name]:016x}"
+    for name in ("where", "called", "said"):
+        place = told.get(name)
+        if isinstance(place, Where):
+            parts = zip(Where.__struct_fields__, structs.astuple(place), strict=True)
+            told[name] = {part: value for part, value in parts if value or part == "file"}
+    opening = {"kind": event.__struct_config__.tag, "at": event.at}
+    if not isinstance(event, SessionStart):
+        opening["session"] = session
+    return msgspec.json.encode(opening | told)
+
+
+def _fields(event: Event) -> list[tuple[str, Any, Any]]:
+    kind = type(event)
+    names, defaults = kind.__struct_fields__, kind.__struct_defaults__
+    aligned = (*([msgspec.NODEFAULT] * (len(names) - len(defaults))), *defaults)
+    return list(zip(names, structs.astuple(event), aligned, strict=True))
+
+
+class OpenEventsReader(LooseReader):
+    """Reads back what `write` wrote to the letter, and makes the best of lines written by hand."""
+
+    name = "nooscope"
+    many = True
+    interleaved = True
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._current: str | None = None
+        self._agents: set[tuple[str, str]] = set()
+        self._number = 0
+        self._held: dict[Hashable, Event] = {}
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one line."""
+        line = self.table(value, "line")
+        if not line:
+            return
+        if line.get("kind") == _HELD:
+            self._hold(line)
+        elif "kind" in line:
+            self._whole(line, out)
+        else:
+            self._plain(line, out)
+
+    def finish(self) -> list[Event]:
+        """What was still begun at the end."""
+        return self.held()
+
+    def held(self) -> list[Event]:
+        """What the last line of that kind tells and no later event ended."""
+        return list(self._held.values())
+
+    def _hold(self, line: dict[str, Any]) -> None:
+        told = (self._event(table(each)) for each in items(line.get("events")))
+        self._held = {identity(event): event for event in told if event is not None}
+
+    def _whole(self, line: dict[str, Any], out: list[Event]) -> None:
+        event = self._event(line)
+        if event is None:
+            return
+        if self._held:
+            self._held.pop(identity(event), None)
+        self._current = event.session if isinstance(event, SessionStart) else text(line.get("session"))
+        self.session = self._current or self.session
+        self._agents.add((self._current, event.agent))
+        if isinstance(event, AgentStart):
+            self._agents.add((self._current, event.child))
+        out.append(event)
+
+    def _event(self, line: dict[str, Any]) -> Event | None:
+        kind = _KINDS.get(text(line.get("kind")))
+        if kind is None:
+            self.note("event of an unknown kind")
+            return None
+        told = dict(line)
+        if kind is not SessionStart:
+            told.pop("session", None)
+        told["at"] = seconds(told.get("at"))
+        try:
+            for name in _PRINTS:
+                if name in told:
+                    told[name] = _print(told[name])
+            return msgspec.convert(told, kind)
+        except (msgspec.ValidationError, ValueError, TypeError) as fault:
+            self.note(f"event with a wrong field: {_place(fault)}")
+            return None
+
+    def _plain(self, line: dict[str, Any], out: list[Event]) -> None:
+        at = seconds(line.get("at"))
+        session = text(line.get("session")) or self._current or self.session
+        tool, action = text(line.get("tool")), line.get("action")
+        if at is None or not (tool or action):
+            self.note("no time" if at is None else "neither tool nor action")
+            return
+        self.now = at
+        agent = text(line.get("agent")) or self.agent
+        self._open(line, session, agent, out)
+        self._number += 1
+        use = self._use(line, tool, at, agent)
+        if action in ACTIONS:
+            use = structs.replace(use, action=action)
+        elif use.action == "other":
+            self.note("a tool no table knows, and no action of ours")
+        self._spent(line, at, agent, out)
+        out.append(use)
+
+    def _open(self, line: dict[str, Any], session: str, agent: str, out: list[Event]) -> None:
+        parent = text(line.get("parent"))
+        if session != self._current:
+            self._current = session
+            out.append(self.start(self.now, session, model=text(line.get("model"))))
+            self._agents.add((session, self.agent))
+        if (session, agent) not in self._agents:
+            self._agents.add((session, agent))
+            above = parent or self.agent
+            out.append(AgentStart(at=self.now, agent=above, where=self.here(), child=agent))
+
+    def _use(self, line: dict[str, Any], tool: str, at: float, agent: str) -> ToolUse:
+        given = line.get("target")
+        targets = [given] if isinstance(given, str) else [one for one in items(given) if isinstance(one, str)]
+        outcome = line.get("outcome")
+        result = Result(
+            exit_code=code(line.get("exit_code")),
+            error=outcome == "failure",
+            empty=outcome == "empty",
+            rejected=outcome == "rejected",
+            collateral=outcome == "collateral",
+            running=outcome == "pending",
+            duration=amount(line.get("duration")),
+        )
+        name = text(line.get("id")) or f"{self._number}"
+        arguments: dict[str, Any] = {"path": targets[0]} if targets else {}
+        if len(targets) > 1:
+            arguments = {"paths": targets}
+        use = self.calls.both(name, tool, arguments, None, at, result, self.here(), agent)
+        if outcome is not None and outcome not in OUTCOMES:
+            self.note("outcome of an unknown name")
+        told = outcome if outcome in OUTCOMES else use.outcome
+        relative = tuple(self.calls.relative(target) for target in targets)
+        return structs.replace(use, targets=relative or use.targets, outcome=told)
+
+    def _spent(self, line: dict[str, Any], at: float, agent: str, out: list[Event]) -> None:
+        """A line that tells of tokens stands for an answer of the model too."""
+        tokens, context = line.get("tokens"), whole_number(line.get("context_tokens"))
+        if tokens is None and not context:
+            return
+        parts = table(tokens)
+        turn = self.kit.models.turn(
+            at,
+            message=f"turn-{self._number}",
+            model=text(line.get("model")),
+            input_tokens=whole_number(parts.get("input")) or whole_number(tokens),
+            output_tokens=whole_number(parts.get("output")),
+            cache_read=whole_number(parts.get("cache_read")),
+            cache_write=whole_number(parts.get("cache_write")),
+            window=whole_number(line.get("context_window")),
+            agent=agent,
+            where=self.here(),
+        )
+        if context:
+            window = turn.context_window if line.get("context_window") else self._window(turn.model, context)
+            turn = structs.replace(turn, context_tokens=context, context_window=window)
+        out.append(turn)
+
+    def _window(self, model: str, seen: int) -> int:
+        return self.kit.models.window(model, seen)
+
+
+def _print(value: Any) -> int:
+    number = int(value, 16) if isinstance(value, str) else value
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= _LARGEST:
+        raise ValueError("`fingerprint`")
+    return number
+
+
+def _place(fault: Exception) -> str:
+    """Which field it was, in the words of the fault."""
+    return str(fault).rpartition(" - at ")[2].strip("`") if " - at " in str(fault) else "a fingerprint"
+
+
+def _sniff(sample: Sample) -> int:
+    """Lines with a time, and a kind of ours or a session and a tool."""
+    entries = sample.records[:8]
+    whole = [entry for entry in entries if text(entry.get("kind")) in _KINDS and "at" in entry]
+    plain = [entry for entry in entries if "kind" not in entry and {"at", "session"} <= entry.keys()]
+    named = [entry for entry in plain if "tool" in entry or "action" in entry]
+    if not entries or len(whole) + len(named) < (len(entries) + 1) // 2:
+        return 0
+    return 96 if whole else 80
+
+
+FORMATS = (Format("nooscope", "lines", _sniff, OpenEventsReader),)

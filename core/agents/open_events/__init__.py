@@ -1,1 +1,0 @@
-"""The open event format."""

@@ -1,0 +1,98 @@
+"""OpenClaw and its earlier names: pi's lines, in files or in a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.agents.pi import PiLinks, PiReader, pi_title
+from core.logs.database import MAGIC, reading, select, tables
+from core.logs.format import Format, Sample
+from core.logs.found import Found, Listed, listed_session
+from core.logs.log_files import is_file
+from core.logs.rows_read import DatabaseRow, RowsRead
+from core.logs.times import seconds
+
+FOLDERS = (".openclaw", ".clawdbot", ".moltbot", ".moldbot", ".kimi_openclaw", ".qclaw")
+"""Where it keeps its sessions, under the names it has had."""
+_EVENTS, _WINDOWS = "transcript_events", "session_windows"
+_EVENT = 700
+"""Bytes that an event takes up in a log, by and large."""
+
+
+class OpenClawReader(PiReader):
+    """Since 2026.9 the lines are rows of a database, which holds them as they were."""
+
+    name = "openclaw"
+    gaps = "waits for the person are not recorded"
+    many = True
+
+    @staticmethod
+    def rows(
+        path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
+    ) -> Iterator[DatabaseRow]:
+        """The lines of a database's sessions; its other tables, which hold credentials, are not touched."""
+        wanted = ("rowid", "session_id", "seq", "event_json")
+        with reading(path) as database:
+            if session and read is not None and read.goes_on(database, (_EVENTS,)):
+                rows = [
+                    row for row in read.of(_EVENTS).changed(database, wanted) if row["session_id"] == session
+                ]
+            else:
+                chosen = (
+                    ("WHERE session_id = ? ORDER BY seq", (session,)) if session else ("ORDER BY rowid", ())
+                )
+                rows = list(select(database, _EVENTS, wanted, *chosen))
+        for row in rows[:1] if heads else rows:
+            data = str(row.get("event_json") or "{}").encode("utf-8", "replace")
+            yield DatabaseRow(data, f"{_EVENTS}/{row.get('rowid')}")
+
+
+def survey_openclaw(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+    """The sessions below a root: files of each agent, and rows of its database."""
+    for path in root.glob("*/sessions/*.jsonl"):
+        status = path.stat()
+        yield Found(
+            agent=agent,
+            session=path.stem,
+            project="",
+            path=path,
+            paths=(path,),
+            modified=status.st_mtime,
+            size=status.st_size,
+            events=status.st_size // _EVENT,
+            active=now - status.st_mtime <= active_within,
+        )
+    for path in root.glob("*/agent/openclaw-agent.sqlite"):
+        if not is_file(path):
+            continue
+        try:
+            listed = _listed(path)
+        except OSError:
+            continue
+        size = path.stat().st_size // max(1, len(listed))
+        for one in listed:
+            yield listed_session(agent, path, one, size, now, active_within)
+
+
+def _listed(path: Path) -> list[Listed]:
+    statement = f"SELECT session_id, count(*), max(created_at) FROM {_EVENTS} GROUP BY session_id"  # noqa: S608
+    with reading(path) as database:
+        rows = database.execute(statement).fetchall()
+    return [Listed(str(name), "", "", seconds(last), count) for name, count, last in rows]
+
+
+def _lines(sample: Sample) -> int:
+    named = any(part in FOLDERS for part in sample.path.parts) or b"openclaw" in sample.head[:2000]
+    first = sample.records[0] if sample.records else {}
+    return 97 if named and first.get("type") == "session" and "id" in first else 0
+
+
+def _database(sample: Sample) -> int:
+    return 96 if sample.head.startswith(MAGIC) and {_EVENTS, _WINDOWS} <= tables(sample.path) else 0
+
+
+FORMATS = (
+    Format("openclaw", "lines", _lines, OpenClawReader, links=PiLinks, titles=pi_title),
+    Format("openclaw", "database", _database, OpenClawReader),
+)

@@ -1,0 +1,202 @@
+"""pi's session log."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from core.agents.advice import is_advice, said_event
+from core.agents.calls import Result
+from core.agents.loose import LooseReader, amount, code, kept, table, text, whole_number, words
+from core.events import Compaction, Event, Where
+from core.logs.envelope import NOTHING, Envelope, as_text
+from core.logs.event_redaction import one_line
+from core.logs.format import Format, Sample
+from core.logs.links import LONGEST_LABEL, Link, LinkReader, turn
+from core.logs.records import Log, Record
+from core.logs.times import seconds
+from core.logs.titles import Title
+
+
+class PiLinks(LinkReader):
+    """Entries form a tree under the header; those of the first version have no ids."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(log)
+        self._header: str | None = None
+
+    def follow(self, told: Envelope, record: Record) -> Link:
+        """The link of one entry."""
+        kind, message = turn(told)
+        name = as_text(told.id)
+        if kind == "start":
+            found = self.link(record, name or self.name(record), None, kind, "main", message)
+            self._header = found.id
+            return found
+        if not name or told.parent_id is NOTHING:
+            return self.link(record, name or self.name(record), self.last, kind, "main", message)
+        parent = as_text(told.parent_id) or self._header
+        found = self.link(record, name, parent, kind, "main", message)
+        target = as_text(told.target_id) if kind == "label" else ""
+        return found._replace(
+            label=one_line(as_text(told.label, LONGEST_LABEL * 8), LONGEST_LABEL), labels=target
+        )
+
+
+_EXIT = re.compile(r"(?:\A|\n)Command exited with code (\d{1,9})\s*\Z")
+_ABORTED = re.compile(r"(?:\A|\n)(?:Command|Operation) aborted\s*\Z")
+
+
+class PiReader(LooseReader):
+    """Every entry happened, on whichever branch it stands, so they are read in the order of the file."""
+
+    name = "pi"
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._opening: tuple[dict[str, Any], float, Where] | None = None
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one entry."""
+        entry = self.table(value, "entry")
+        if self._opening is not None:
+            self._open(seconds(entry.get("timestamp")), out)
+        match entry.get("type"):
+            case "session":
+                self._header(entry)
+            case "message":
+                self._message(entry, self.table(entry.get("message"), "message"), out)
+            case "custom_message" if entry.get("customType") == "nooscope":
+                said = words(entry.get("content"))
+                if is_advice(said):
+                    at = self.moment(entry.get("timestamp"))
+                    out.append(said_event(said, at, self.agent, self.here()))
+            case "compaction":
+                at = self.moment(entry.get("timestamp"))
+                before = whole_number(entry.get("tokensBefore"))
+                out.append(Compaction(at=at, agent=self.agent, where=self.here(), tokens_before=before))
+
+    def _header(self, entry: dict[str, Any]) -> None:
+        at = self.moment(entry.get("timestamp"))
+        if not self.begun:
+            self._opening = (entry, at, self.here())
+
+    def own_state(self) -> Any:
+        """Nothing, once the session has begun."""
+        return () if self._opening is None else None
+
+    def finish(self) -> list[Event]:
+        """A session of which only the header was written begins with it."""
+        out: list[Event] = []
+        if self._opening is not None:
+            self._open(None, out)
+        return out + super().finish()
+
+    def _open(self, first: float | None, out: list[Event]) -> None:
+        """A header written after the entries below it does not make the session begin after them."""
+        if self._opening is None:
+            return
+        entry, at, where = self._opening
+        self._opening = None
+        at = at if first is None else min(at, first)
+        parent = text(entry.get("parentSession")).replace("\\", "/").rpartition("/")[2]
+        out.append(
+            self.start(
+                at,
+                text(entry.get("id")),
+                where,
+                project=text(entry.get("cwd")),
+                model=text(entry.get("modelId")),
+                version=str(whole_number(entry.get("version")) or 1),
+                parent=parent.removesuffix(".jsonl").rpartition("_")[2],
+            )
+        )
+
+    def _message(self, entry: dict[str, Any], message: dict[str, Any], out: list[Event]) -> None:
+        at = self.moment(entry.get("timestamp"), message.get("timestamp"))
+        match message.get("role"):
+            case "user":
+                out.append(self.prompt(at, words(message.get("content")), self.here()))
+            case "assistant":
+                self._answer(text(entry.get("id")), message, at, out)
+            case "toolResult":
+                told = words(message.get("content"))
+                result = _result(told, message.get("isError"), text(message.get("toolName")))
+                called = text(message.get("toolCallId"))
+                kept(self.calls.end(called, at, result, self.here(), line=self._line), out)
+            case "bashExecution":
+                result = Result(
+                    text=text(message.get("output")),
+                    exit_code=code(message.get("exitCode")),
+                    rejected=message.get("cancelled") is True,
+                )
+                run = {"command": text(message.get("command"))}
+                name = f"bash-{text(entry.get('id')) or at}"
+                out.append(
+                    self.calls.both(name, "bashExecution", run, None, at, result, self.here(), self.agent)
+                )
+
+    def _answer(self, name: str, message: dict[str, Any], at: float, out: list[Event]) -> None:
+        usage = self.table(message.get("usage"), "usage")
+        stop = text(message.get("stopReason"))
+        out.append(
+            self.kit.models.turn(
+                at,
+                message=name,
+                model=text(message.get("model")),
+                input_tokens=whole_number(usage.get("input")),
+                output_tokens=whole_number(usage.get("output")),
+                cache_read=whole_number(usage.get("cacheRead")),
+                cache_write=whole_number(usage.get("cacheWrite")),
+                cost=amount(table(usage.get("cost")).get("total")),
+                stop=stop,
+                agent=self.agent,
+                where=self.here(),
+                said=words(message.get("content")),
+            )
+        )
+        for place, part in enumerate(self.objects(message.get("content"), "content")):
+            if part.get("type") == "toolCall":
+                self.calls.begin(
+                    text(part.get("id")) or f"line-{self._line}/{place}",
+                    text(part.get("name")),
+                    part.get("arguments"),
+                    at,
+                    self.agent,
+                    self.here(),
+                )
+        if stop == "aborted":
+            out.append(self.prompt(at, "", self.here(), interrupt=True))
+
+
+def _result(told: str, error: Any, tool: str) -> Result:
+    shell = tool == "bash"
+    tail = told[-200:]
+    exited = _EXIT.search(tail) if error or shell else None
+    if exited:
+        bare = told[: len(told) - len(tail) + exited.start()]
+        return Result(text=bare, error=True, exit_code=int(exited.group(1)))
+    if error and _ABORTED.search(tail):
+        return Result(text=told, error=True, rejected=True)
+    return Result(text=told, error=error is True, exit_code=0 if shell and not error else None)
+
+
+def _sniff(sample: Sample) -> int:
+    """A header of type session, or messages wrapped in entries."""
+    entries = sample.records[:8]
+    if not entries:
+        return 0
+    first = entries[0]
+    if first.get("type") == "session" and "id" in first and ("cwd" in first or "version" in first):
+        return 95
+    wrapped = [table(entry.get("message")).get("role") for entry in entries if entry.get("type") == "message"]
+    return 60 if any(role in ("toolResult", "bashExecution") for role in wrapped) else 0
+
+
+def pi_title(entry: dict[str, Any]) -> Title | None:
+    """The name the person gave the session."""
+    said = text(entry.get("name")) if entry.get("type") == "session_info" else ""
+    return Title(3, said) if said else None
+
+
+FORMATS = (Format("pi", "lines", _sniff, PiReader, links=PiLinks, titles=pi_title),)

@@ -1,0 +1,236 @@
+"""Qwen Code's chat log."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from core.agents.attachments import attached_to
+from core.agents.calls import Result, agent_report
+from core.agents.loose import LooseReader, items, table, text, whole_number, words
+from core.agents.record_words import spoken
+from core.events import AgentStart, Compaction, Event, ToolUse
+from core.logs.envelope import Envelope, RecordMessage, as_text
+from core.logs.format import Companion, Format, Sample
+from core.logs.links import Link, LinkKind, LinkReader, Rank
+from core.logs.log_files import from_root, is_folder, named_like
+from core.logs.records import Record, stem
+from core.logs.titles import Title
+
+_KINDS: dict[str, tuple[LinkKind, Rank]] = {
+    "user": ("prompt", "main"),
+    "assistant": ("answer", "main"),
+    "tool_result": ("result", "beside"),
+    "system": ("system", "beside"),
+}
+_SUBTYPES: dict[str, tuple[LinkKind, Rank]] = {
+    "chat_compression": ("compaction", "main"),
+    "rewind": ("rewind", "main"),
+    "notification": ("system", "beside"),
+    "cron": ("system", "beside"),
+}
+
+
+class QwenLinks(LinkReader):
+    """Lines name their parents; a rewind begins another branch under an older one."""
+
+    def follow(self, told: Envelope, record: Record) -> Link:
+        """The link of one line."""
+        name = as_text(told.uuid)
+        if not name:
+            return self.aside(record, "entry")
+        kind, rank = _SUBTYPES.get(as_text(told.subtype)) or _KINDS.get(
+            as_text(told.type), ("entry", "aside")
+        )
+        parent = as_text(told.parent_uuid) or None
+        return self.link(record, name, parent, kind, rank, RecordMessage.read(told.message))
+
+
+_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
+_NOTHING = re.compile(r"^(?:Output|Stdout): \(empty\)\s*$", re.MULTILINE)
+_INJECTED = "<qwen:"
+"""How parts begin that a hook or the program added to what the person wrote."""
+_NO_PROMPTS = frozenset(("notification", "cron"))
+_TYPES = frozenset(("user", "assistant", "tool_result", "system"))
+
+
+class QwenReader(LooseReader):
+    """What is rewound later was done all the same, so lines are read in the order of the file."""
+
+    name = "qwen"
+    untold = ("cost",)
+    gaps = "what a sub-agent does that runs in the foreground: only its start and its end are told"
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._children: dict[str, str] = {}
+
+    def own_state(self) -> Any:
+        """The sub-agents it knows."""
+        return self._children
+
+    def own_resume(self, own: Any) -> None:
+        """Go on with them."""
+        self._children = own
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one line."""
+        line = self.table(value, "line")
+        kind = text(line.get("type"))
+        if kind not in _TYPES:
+            return
+        at = self.moment(line.get("timestamp"))
+        if not self.begun:
+            out.append(
+                self.start(
+                    at,
+                    text(line.get("sessionId")),
+                    project=text(line.get("cwd")),
+                    branch=text(line.get("gitBranch")),
+                    version=text(line.get("version")),
+                    model=text(line.get("model")),
+                )
+            )
+        parts = items(table(line.get("message")).get("parts"))
+        subtype = text(line.get("subtype"))
+        if kind == "user":
+            if subtype not in _NO_PROMPTS:
+                self._prompt(at, parts, out)
+        elif kind == "assistant":
+            self._answer(at, line, parts, out)
+        elif kind == "tool_result":
+            self._results(at, line, parts, out)
+        elif subtype == "chat_compression":
+            self._compaction(at, line, out)
+
+    def _prompt(self, at: float, parts: list[Any], out: list[Event]) -> None:
+        texts = [text(table(part).get("text")) for part in parts]
+        said = "\n".join(one for one in texts if one and not one.startswith(_INJECTED))
+        if said := said or attached_to(parts):
+            out.append(self.prompt(at, said, self.here()))
+
+    def _answer(self, at: float, line: dict[str, Any], parts: list[Any], out: list[Event]) -> None:
+        usage = self.table(line.get("usageMetadata"), "usageMetadata")
+        cached = min(
+            whole_number(usage.get("cachedContentTokenCount")), whole_number(usage.get("promptTokenCount"))
+        )
+        turn = self.kit.models.turn(
+            at,
+            message=text(line.get("uuid")),
+            model=text(line.get("model")),
+            input_tokens=whole_number(usage.get("promptTokenCount"))
+            - cached
+            + whole_number(usage.get("toolUsePromptTokenCount")),
+            output_tokens=whole_number(usage.get("candidatesTokenCount"))
+            + whole_number(usage.get("thoughtsTokenCount")),
+            cache_read=cached,
+            agent=self.agent,
+            where=self.here(),
+            said=spoken([line], agent=True),
+        )
+        told = self.usage.once(turn)
+        if told is not None:
+            out.append(told)
+        for place, part in enumerate(parts):
+            call = table(table(part).get("functionCall"))
+            if call:
+                name = text(call.get("id")) or f"{text(line.get('uuid')) or self._line}/{place}"
+                self._call(name, call, at, out)
+
+    def _call(self, name: str, call: dict[str, Any], at: float, out: list[Event]) -> None:
+        arguments = call.get("args")
+        if not self.calls.begin(name, text(call.get("name")), arguments, at, self.agent, self.here()):
+            return
+        kind = self.calls.kind(name)
+        if kind is not None and kind.action == "delegation":
+            role = text(table(arguments).get("subagent_type")) or text(call.get("name"))
+            self._children[name] = name
+            out.append(AgentStart(at=at, agent=self.agent, where=self.here(), child=name, role=role))
+
+    def _results(self, at: float, line: dict[str, Any], parts: list[Any], out: list[Event]) -> None:
+        told = self.table(line.get("toolCallResult"), "toolCallResult")
+        answered: dict[str, Any] = {}
+        for part in parts:
+            response = table(table(part).get("functionResponse"))
+            if response:
+                answered[text(response.get("id"))] = response.get("response")
+        called = text(told.get("callId"))
+        if called not in answered:
+            answered.setdefault(called or next(iter(answered), ""), told.get("resultDisplay"))
+        for name, given in answered.items():
+            status = text(told.get("status")) if name == called or not called else ""
+            result = _result(given, status, told.get("resultDisplay"))
+            use = self.calls.end(name, at, result, self.here(), line=self._line)
+            if use is not None:
+                out.append(use)
+                self._report(use, out)
+
+    def _report(self, use: ToolUse, out: list[Event]) -> None:
+        child = self._children.pop(use.id, "")
+        if child:
+            out.append(agent_report(use, child))
+
+    def _compaction(self, at: float, line: dict[str, Any], out: list[Event]) -> None:
+        info = table(table(line.get("systemPayload")).get("info"))
+        out.append(
+            Compaction(
+                at=at,
+                agent=self.agent,
+                where=self.here(),
+                tokens_before=whole_number(info.get("originalTokenCount")),
+                tokens_after=whole_number(info.get("newTokenCount")),
+            )
+        )
+
+
+def _result(response: Any, status: str, shown: Any) -> Result:
+    failed = bool(table(response).get("error"))
+    told = words(response) or words(shown)
+    exited = _EXIT.search(told)
+    nothing = _NOTHING.search(told)
+    return Result(
+        text="" if nothing and not exited else told,
+        error=status == "error" or (failed and status != "success"),
+        exit_code=int(exited.group(1)) if exited else None,
+        rejected=status == "cancelled",
+        empty=True if nothing and not (exited and int(exited.group(1))) else None,
+    )
+
+
+def qwen_files(path: Path) -> list[Companion]:
+    """The chats of a session's sub-agents, which lie in a folder of the project named after it."""
+    return [
+        Companion(file.stem.removeprefix("agent-"), file)
+        for place in filter(is_folder, _beside(path))
+        for file in sorted(place.iterdir())
+        if file.suffix == ".jsonl"
+    ]
+
+
+def _beside(path: Path) -> list[Path]:
+    chats = from_root(path.parent)
+    if chats.name != "chats":
+        return []
+    folder = chats.parent / "subagents" / stem(path)
+    return [named_like(folder, path)]
+
+
+def _sniff(sample: Sample) -> int:
+    """Lines with ids, parents and messages that have parts."""
+    for record in sample.records[:8]:
+        message = table(record.get("message"))
+        if "uuid" in record and "sessionId" in record and isinstance(message.get("parts"), list):
+            return 96
+        if record.get("type") == "tool_result" and "toolCallResult" in record:
+            return 90
+    return 0
+
+
+def qwen_title(line: dict[str, Any]) -> Title | None:
+    """The name the person gave the chat."""
+    said = text(table(line.get("systemPayload")).get("customTitle")) if line.get("type") == "system" else ""
+    return Title(3, said) if said else None
+
+
+FORMATS = (Format("qwen", "lines", _sniff, QwenReader, qwen_files, QwenLinks, qwen_title, beside=_beside),)

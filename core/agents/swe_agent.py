@@ -1,0 +1,272 @@
+"""SWE-agent's trajectories."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from itertools import pairwise
+from typing import Any
+
+from msgspec import structs
+
+from core.agents.calls import Result
+from core.agents.loose import (
+    STEP,
+    LooseReader,
+    amount,
+    decode,
+    kept,
+    left_untold,
+    table,
+    text,
+    whole_number,
+    words,
+)
+from core.events import Event, SessionEnd, Turn, Where
+from core.logs.format import Format, Sample
+
+_FENCED = re.compile(r"```[\w-]*\n(.*?)\n?```", re.DOTALL)
+_FAILED = re.compile(
+    r"^Traceback \(most recent call last\)|: command not found\s*$|^\s*(?:bash: )?syntax error near"
+    r"|introduced new syntax error|No replacement was performed|TIMED OUT|timed out and (?:was|has been)",
+    re.MULTILINE,
+)
+_EDIT_FAILED = re.compile(
+    r"introduced new syntax error|No replacement was performed|TIMED OUT|^ERROR:", re.MULTILINE
+)
+_NOTHING = "did not produce any output"
+_VIEWERS = frozenset(("open", "goto", "scroll_up", "scroll_down", "view_file", "filemap"))
+_WRITERS = frozenset(("edit", "insert", "create", "edit_anthropic", "str_replace_editor"))
+_FINDERS = frozenset(("search_dir", "search_file", "find_file"))
+_OWN = _VIEWERS | _WRITERS | _FINDERS
+"""The program's own tools; any other word begins a shell command."""
+_NO_MODELS = frozenset(("replay", "human", "human_thought", "instant_empty_submit"))
+"""What may stand for a model without being one."""
+
+
+class SweAgentReader(LooseReader):
+    """Makes up times from execution times, or a fixed step where there are none, and says so."""
+
+    name = "swe-agent"
+    untold = ("times",)
+    gaps = "outcomes judged by the words of a result; tokens and cost of a run as a whole; often no model"
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._model = ""
+        self._spent: Turn | None = None
+
+    def finish(self) -> list[Event]:
+        """What a run without an end has spent so far, and the calls without a result."""
+        return [*filter(None, [self._spent]), *super().finish()]
+
+    def held(self) -> list[Event]:
+        """The same, for a log that still grows."""
+        return [*filter(None, [self._spent]), *super().held()]
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of the whole document."""
+        document = self.table(value, "document")
+        steps = self.placed(document.get("trajectory"), "trajectory")
+        history = self.placed(document.get("history"), "history")
+        states = [_state(step) for _, step in steps]
+        info = self.table(document.get("info"), "info")
+        folder = next((found for state in states if (found := text(state.get("working_dir")))), "")
+        self._model = _model(document.get("replay_config"))
+        stats = table(info.get("model_stats"))
+        self._spent = self._stats(stats)
+        out.append(
+            self.start(
+                0.0,
+                text(document.get("instance_id")) or self.session,
+                project=folder,
+                model=self._model,
+                synthetic_time=True,
+                untold=left_untold(
+                    times=False,
+                    tokens=amount(stats.get("tokens_sent")) or amount(stats.get("tokens_received")),
+                    model=self._model,
+                    cost=_cost(stats),
+                ),
+            )
+        )
+        self._asked(history, out)
+        if steps:
+            opened = ""
+            for (place, step), state in zip(steps, states, strict=True):
+                where = self.here(f"/trajectory/{place}")
+                self._step(place, _action(step), words(step.get("observation")), step, opened, where, out)
+                opened = text(state.get("open_file"))
+        else:
+            self._recall(history, out)
+        if self._spent is not None:
+            self._spent = structs.replace(self._spent, at=self.now)
+        if info.get("exit_status") is not None:
+            kept(self._spent, out)
+            self._spent = None
+            out.append(
+                SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason=text(info["exit_status"]))
+            )
+
+    def _stats(self, stats: dict[str, Any]) -> Turn | None:
+        """What the run spent as a whole."""
+        return self.total(
+            self._model,
+            _cost(stats),
+            sent=whole_number(stats.get("tokens_sent")),
+            answered=whole_number(stats.get("tokens_received")),
+        )
+
+    def _asked(self, history: list[tuple[int, dict[str, Any]]], out: list[Event]) -> None:
+        """The task: what stands before the first answer, demonstrations left out."""
+        for place, message in history:
+            if message.get("is_demo"):
+                continue
+            if message.get("role") == "assistant":
+                return
+            if message.get("role") == "user":
+                said = words(message.get("content"))
+                out.append(self.prompt(self.now, said, self.here(f"/history/{place}")))
+
+    def _recall(self, history: list[tuple[int, dict[str, Any]]], out: list[Event]) -> None:
+        """The steps of a document that holds only the conversation."""
+        spoken = [(place, said) for place, said in history if not said.get("is_demo")]
+        for number, (place, message) in enumerate(spoken):
+            if message.get("role") != "assistant":
+                continue
+            answer = spoken[number + 1][1] if number + 1 < len(spoken) else None
+            where = self.here(f"/history/{place}")
+            if answer is not None and answer.get("role") in ("user", "tool"):
+                self._step(place, _action(message), words(answer.get("content")), message, "", where, out)
+            else:
+                self._step(place, _action(message), None, message, "", where, out)
+
+    def _step(
+        self,
+        place: int,
+        action: str,
+        observed: str | None,
+        step: dict[str, Any],
+        opened: str,
+        where: Where,
+        out: list[Event],
+    ) -> None:
+        lasted = amount(step.get("execution_time"))
+        self.now += STEP if lasted is None else max(lasted, 0.001)
+        tool, arguments = called(action, "" if opened == "n/a" else opened)
+        out.append(
+            self.kit.models.turn(
+                self.now,
+                message=f"turn-{place}",
+                model=self._model,
+                agent=self.agent,
+                where=where,
+                cost=0.0 if self._spent is not None and self._spent.cost is not None else None,
+                said=words(step.get("thought")) or words(step.get("content")),
+            )
+        )
+        result = Result(running=True) if observed is None else step_result(tool, action, observed)
+        use = self.calls.both(
+            f"step-{place}",
+            tool if tool in _OWN else "bash",
+            arguments,
+            None,
+            self.now,
+            result._replace(duration=lasted),
+            where,
+            self.agent,
+        )
+        out.append(use if tool in _OWN else structs.replace(use, tool=tool))
+
+
+def step_result(tool: str, action: str, observed: str) -> Result:
+    """What a step's text says of its end."""
+    failing = _EDIT_FAILED if tool in _WRITERS or tool in _VIEWERS else _FAILED
+    nothing = _NOTHING in observed[:500] or not observed.strip()
+    return Result(
+        text=observed,
+        error=not action.strip() or bool(failing.search(observed)),
+        empty=True if nothing else None,
+    )
+
+
+def called(action: str, opened: str = "") -> tuple[str, dict[str, Any]]:
+    """The tool an action names by its first word, and its arguments; `opened` is the file in view."""
+    bare = action.strip()
+    tool = bare.split(None, 1)[0] if bare else ""
+    if tool not in _OWN:
+        return tool, {"command": bare}
+    try:
+        given = shlex.split(bare)[1:] if len(bare) < 100_000 else bare.split()[1:]
+    except ValueError:
+        given = bare.partition("\n")[0].split()[1:]
+    if tool == "str_replace_editor":
+        return tool, _editor(given)
+    if tool in _FINDERS:
+        return tool, {"pattern": given[0] if given else "", "path": given[1] if len(given) > 1 else ""}
+    if tool in ("open", "create", "view_file", "filemap"):
+        return tool, {"path": given[0] if given else opened, "line": given[1] if len(given) > 1 else ""}
+    if tool in ("goto", "scroll_up", "scroll_down"):
+        return tool, {"path": opened, "line": given[0] if given else ""}
+    return tool, _edit(bare, given, opened)
+
+
+def _edit(bare: str, given: list[str], opened: str) -> dict[str, Any]:
+    first, _, body = bare.partition("\n")
+    lines = re.match(r"(?:edit|insert)\s+(\d+:?\d*)\s*$", first)
+    if lines:
+        return {"path": opened, "lines": lines.group(1), "new_str": body.removesuffix("end_of_edit")}
+    return {
+        "path": opened,
+        "old_str": given[0] if len(given) > 1 else "",
+        "new_str": given[1] if len(given) > 1 else "".join(given[:1]),
+    }
+
+
+def _editor(given: list[str]) -> dict[str, Any]:
+    arguments: dict[str, Any] = dict(zip(("command", "path"), given, strict=False))
+    for flag, value in pairwise(given[2:]):
+        if flag.startswith("--"):
+            arguments[flag[2:]] = value
+    return arguments
+
+
+def _action(step: dict[str, Any]) -> str:
+    action = step.get("action")
+    if isinstance(action, str):
+        return action
+    fenced = _FENCED.findall(words(step.get("content")))
+    return text(fenced[-1]) if fenced else ""
+
+
+def _model(config: Any) -> str:
+    """The model that the settings of a run name, which newer versions write as a text."""
+    told = table(decode(config.encode("utf-8", "replace")) if isinstance(config, str) else config)
+    name = text(table(table(told.get("agent")).get("model")).get("name"))
+    return "" if name in _NO_MODELS else name
+
+
+def _cost(stats: dict[str, Any]) -> float | None:
+    """What the run cost; where several share a limit, the total is that of all so far."""
+    return amount(stats.get("instance_cost")) or amount(stats.get("total_cost"))
+
+
+def _state(step: dict[str, Any]) -> dict[str, Any]:
+    state = step.get("state")
+    return table(decode(state.encode("utf-8", "replace")) if isinstance(state, str) else state)
+
+
+def _sniff(sample: Sample) -> int:
+    """A trajectory of actions and observations, or a history of an agent's messages."""
+    head = sample.head
+    if not head.lstrip().startswith(b"{") or b'"mini_version"' in head:
+        return 0
+    if b'"trajectory"' in head and b'"observation"' in head and b'"action"' in head:
+        return 90
+    named = b'"exit_status"' in head or b'"model_stats"' in head or b'"is_demo"' in head
+    if b'"history"' in head and b'"role"' in head and b'"agent"' in head:
+        return 80 if named or b'"thought"' in head else 55
+    return 0
+
+
+FORMATS = (Format("swe-agent", "document", _sniff, SweAgentReader, id_key=("instance_id",)),)

@@ -1,0 +1,247 @@
+"""VS Code Copilot Chat: a document of requests, or a log of the operations that change one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+from core.agents.calls import Result
+from core.agents.loose import code, items, table, text, whole_number, words
+from core.agents.transcript import TranscriptReader, sidecar
+from core.events import Event, Where
+from core.logs.format import Format, Sample
+from core.logs.times import seconds
+from core.logs.titles import Title
+
+_CANCELLED, _FAILED = 2, 3
+_FINAL = (1, _CANCELLED, _FAILED)
+_REFUSED = (0, 5)
+_DEEPEST = 64
+
+
+class VsCodeChatReader(TranscriptReader):
+    """Keeps the state that the operations make, and tells of each request what is new in it."""
+
+    name = "vscode-chat"
+    untold = ("cost",)
+    gaps = "tokens of the last request of a turn; the times of calls only for commands"
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._state: dict[str, Any] = {}
+        self._told: set[str] = set()
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add what a snapshot or an operation tells that was not told before."""
+        entry = self.table(value, "entry")
+        kind = entry.get("kind")
+        if "requests" in entry and kind is None:
+            self._state = entry
+        elif kind == 0:
+            self._state = table(entry.get("v"))
+        elif not isinstance(kind, int) or not self._apply(kind, items(entry.get("k")), entry):
+            self.note("an operation that cannot be applied")
+        self._read_state(out)
+
+    def _apply(self, kind: int, path: list[Any], entry: dict[str, Any]) -> bool:
+        """Set, push or delete at a place of the state."""
+        holder: Any = self._state
+        if not 0 < len(path) <= _DEEPEST:
+            return False
+        for step in path[:-1]:
+            holder = _inside(holder, step)
+        last = path[-1]
+        if kind == 2:
+            listed = _inside(holder, last)
+            if listed is None and isinstance(holder, dict):
+                listed = holder[str(last)] = []
+            if not isinstance(listed, list):
+                return False
+            if isinstance(cut := entry.get("i"), int) and cut >= 0:
+                del listed[cut:]
+            listed.extend(items(entry.get("v")))
+            return True
+        if isinstance(holder, list) and isinstance(last, int) and 0 <= last <= len(holder):
+            holder[last : last + 1] = [] if kind == 3 else [entry.get("v")]
+            return True
+        if isinstance(holder, dict):
+            if kind == 3:
+                holder.pop(str(last), None)
+            else:
+                holder[str(last)] = entry.get("v")
+            return True
+        return False
+
+    def _read_state(self, out: list[Event]) -> None:
+        requests = self.placed(self._state.get("requests"), "requests")
+        if not self.begun:
+            times = [self._state.get("creationDate"), *(one.get("timestamp") for _, one in requests[:1])]
+            at = next((found for one in times if (found := seconds(one)) is not None), None)
+            self.now = at or 0.0
+            folder = sidecar(str(Path(self.here().file).absolute().parent), "workspace.json")
+            project = _path(text(folder.get("folder")) or text(folder.get("workspace")))
+            name = text(self._state.get("sessionId"))
+            out.append(self.start(self.now, name, project=project, synthetic_time=at is None))
+        for place, request in requests:
+            self._request(request, self.here(f"/requests/{place}"), place, out)
+
+    def _request(self, request: dict[str, Any], where: Where, place: int, out: list[Event]) -> None:
+        name = text(request.get("requestId")) or f"request-{place}"
+        if f"{name}/over" in self._told:
+            return
+        at = seconds(request.get("timestamp"))
+        self.model = text(request.get("modelId")).removeprefix("copilot/") or self.model
+        if name not in self._told:
+            self._told.add(name)
+            self.now = max(self.now, at or 0.0)
+            out.append(self.prompt(self.now, words(request.get("message")), where))
+        result = table(request.get("result"))
+        state = table(request.get("modelState"))
+        took = whole_number(table(result.get("timings")).get("totalElapsed")) / 1000.0
+        ended = seconds(state.get("completedAt")) or (None if at is None else at + took)
+        self._calls(request, result, name, where, out)
+        value = state.get("value")
+        if value not in _FINAL and not result and self._state.get("requests", [])[-1] is request:
+            return
+        self._told.add(f"{name}/over")
+        self.now = max(self.now, ended or self.now)
+        self._answer(request, result, name, where, out)
+        if value == _CANCELLED or request.get("isCanceled") is True:
+            out.append(self.prompt(self.now, "", where, interrupt=True))
+
+    def _answer(
+        self, request: dict[str, Any], result: dict[str, Any], name: str, where: Where, out: list[Event]
+    ) -> None:
+        metadata = table(result.get("metadata")) or result
+        parts = [table(part) for part in items(request.get("response"))]
+        said = [_markdown(part) for part in parts]
+        failed = table(request.get("modelState")).get("value") == _FAILED or bool(result.get("errorDetails"))
+        self.answer(
+            self.now,
+            "\n".join(filter(None, said)),
+            out,
+            where,
+            message=name,
+            model=text(metadata.get("resolvedModel")) or self.model,
+            input_tokens=whole_number(metadata.get("promptTokens")),
+            output_tokens=whole_number(metadata.get("outputTokens")),
+            stop="error" if failed else "end_turn",
+        )
+
+    def _calls(
+        self, request: dict[str, Any], result: dict[str, Any], name: str, where: Where, out: list[Event]
+    ) -> None:
+        """The calls of a request; the arguments of most are told when it ends."""
+        rounds = [table(one) for one in items(table(result.get("metadata")).get("toolCallRounds"))]
+        given = {
+            text(call.get("id")): call for one in rounds for call in map(table, items(one.get("toolCalls")))
+        }
+        for place, part in enumerate(map(table, items(request.get("response")))):
+            if part.get("kind") != "toolInvocationSerialized":
+                continue
+            called = text(part.get("toolCallId")) or f"{name}/{place}"
+            if called in self._told or not _is_over(part, result):
+                continue
+            self._told.add(called)
+            data = table(part.get("toolSpecificData"))
+            call = table(given.get(called))
+            arguments: Any = call.get("arguments")
+            if isinstance(arguments, str):
+                arguments = arguments.encode("utf-8", "surrogatepass")
+            command = table(data.get("commandLine"))
+            if command:
+                kinds = ("userEdited", "toolEdited", "original")
+                arguments = {"command": next((text(command[key]) for key in kinds if command.get(key)), "")}
+            elif arguments is None:
+                arguments = table(data.get("rawInput")) or _places(part.get("resultDetails"))
+            found = _result(part, data)
+            began = seconds(table(data.get("terminalCommandState")).get("timestamp"))
+            self.now = max(self.now, began or 0.0)
+            tool = text(call.get("name")) or text(part.get("toolId"))
+            out.append(self.calls.both(called, tool, arguments, None, self.now, found, where, self.agent))
+
+
+def _is_over(part: dict[str, Any], result: dict[str, Any]) -> bool:
+    """Whether a call has an end: its own arguments may come later, with the request's."""
+    return bool(result) or (part.get("isComplete") is True and bool(table(part.get("toolSpecificData"))))
+
+
+def _result(part: dict[str, Any], data: dict[str, Any]) -> Result:
+    state, details = table(data.get("terminalCommandState")), table(part.get("resultDetails"))
+    confirmed = part.get("isConfirmed")
+    kind = table(confirmed).get("type") if isinstance(confirmed, dict) else confirmed
+    refused = kind is False or (kind in _REFUSED and not isinstance(kind, bool))
+    said = text(table(data.get("terminalCommandOutput")).get("text")) or words(details.get("output"))
+    exited = code(state.get("exitCode"))
+    took = whole_number(state.get("duration")) / 1000.0
+    return Result(
+        text=said,
+        error=details.get("isError") is True,
+        exit_code=exited,
+        rejected=refused,
+        running=part.get("isComplete") is False,
+        empty=False if exited is None and not said else None,
+        duration=took or None,
+    )
+
+
+def _markdown(part: dict[str, Any]) -> str:
+    if part.get("kind") == "markdownContent":
+        return text(table(part.get("content")).get("value"))
+    return text(part.get("value")) if "kind" not in part else ""
+
+
+def _places(details: Any) -> dict[str, Any]:
+    """What a call read or found, which stands for the arguments that are not told."""
+    found = [table(one) for one in items(details)]
+    return {"paths": [_path(one) for one in found if _path(one)]}
+
+
+def _path(value: Any) -> str:
+    """The path of a URI, as a text or as an object."""
+    inner = table(value)
+    if inner:
+        return text(inner.get("fsPath")) or text(inner.get("path")) or _path(inner.get("uri"))
+    return unquote(urlparse(value).path) if isinstance(value, str) and "://" in value else text(value)
+
+
+def _inside(holder: Any, step: Any) -> Any:
+    if isinstance(holder, list):
+        return holder[step] if isinstance(step, int) and 0 <= step < len(holder) else None
+    return holder.get(str(step)) if isinstance(holder, dict) else None
+
+
+def vscode_title(document: dict[str, Any]) -> Title | None:
+    """The name of a session, in a snapshot or in the first line of a log."""
+    said = text((table(document.get("v")) or document).get("customTitle"))
+    return Title(2, said) if said else None
+
+
+def _is_state(value: dict[str, Any]) -> bool:
+    first = table(next(iter(items(value.get("requests"))), None))
+    return "requests" in value and (
+        "requestId" in first or ("sessionId" in value and "creationDate" in value)
+    )
+
+
+def _document(sample: Sample) -> int:
+    if _is_state(table(sample.document)):
+        return 93
+    head = sample.head[:4000]
+    return (
+        93 if b'"requests"' in head and b'"requestId"' in sample.head and b'"message"' in sample.head else 0
+    )
+
+
+def _lines(sample: Sample) -> int:
+    first = sample.records[0] if sample.records else {}
+    return 95 if first.get("kind") == 0 and _is_state(table(first.get("v"))) else 0
+
+
+FORMATS = (
+    Format(
+        "vscode-chat", "document", _document, VsCodeChatReader, titles=vscode_title, id_key=("sessionId",)
+    ),
+    Format("vscode-chat", "lines", _lines, VsCodeChatReader, titles=vscode_title),
+)

@@ -1,0 +1,187 @@
+"""Zed: threads of its agent, each a row of a database that holds a compressed document."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from core.agents.calls import Result
+from core.agents.loose import items, table, text, whole_number, words
+from core.agents.transcript import TranscriptReader
+from core.events import Compaction, Event, Where
+from core.logs.database import MAGIC, reading, select, tables
+from core.logs.format import Format, Sample
+from core.logs.found import Found, Listed, listed_session
+from core.logs.log_files import is_file
+from core.logs.rows_read import DatabaseRow, RowsRead
+from core.logs.times import seconds
+
+if sys.version_info >= (3, 14):
+    from compression.zstd import ZstdError, decompress
+else:
+    from backports.zstd import ZstdError, decompress
+
+_ROW = ("id", "summary", "updated_at", "created_at", "data_type", "data", "parent_id", "folder_paths")
+_REFUSED = ("Tool canceled by user", "Permission to run tool denied by user")
+_TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+
+
+class ZedReader(TranscriptReader):
+    """A row is the whole thread and is rewritten, so every reading tells what is new in it."""
+
+    name = "zed"
+    untold = ("times", "cost")
+    gaps = "times of a thread's beginning and last change alone"
+    many = True
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._told: set[str] = set()
+        self._spent = (0, 0, 0, 0)
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add what a thread's row tells that was not told before."""
+        row = self.table(value, "thread")
+        thread = table(row.get("thread"))
+        if not thread:
+            self.note("a thread that cannot be decompressed")
+            return
+        model = table(thread.get("model"))
+        self.model = text(model.get("model"))
+        name = text(row.get("id"))
+        if not self.begun or name != self.session:
+            out.extend(self.close_all())
+            began = seconds(row.get("created_at")) or seconds(row.get("updated_at"))
+            self.now = began or 0.0
+            self._spent = (0, 0, 0, 0)
+            trees = items(table(thread.get("initial_project_snapshot")).get("worktree_snapshots"))
+            folder = text(row.get("folder_paths")).partition("\n")[0]
+            folder = folder or next((text(table(one).get("worktree_path")) for one in trees), "")
+            parent = text(row.get("parent_id"))
+            start = self.start(
+                self.now, name, project=folder, model=self.model, parent=parent, synthetic_time=True
+            )
+            out.append(start)
+        for place, message in enumerate(self.items(thread.get("messages"), "messages")):
+            self._message(f"{name}/{place}", table(message), self.here(), out)
+        self._spend(table(thread.get("cumulative_token_usage")), out)
+
+    def _message(self, name: str, message: dict[str, Any], where: Where, out: list[Event]) -> None:
+        user, agent = table(message.get("User")), table(message.get("Agent"))
+        if user and name not in self._told:
+            self._told.add(name)
+            said = "\n".join(_said(part) for part in items(user.get("content")))
+            out.append(self.prompt(self.now, said, where))
+        elif agent:
+            self._answer(name, agent, where, out)
+        elif "Compaction" in message and name not in self._told:
+            self._told.add(name)
+            out.append(Compaction(at=self.now, agent=self.agent, where=where))
+
+    def _answer(self, name: str, agent: dict[str, Any], where: Where, out: list[Event]) -> None:
+        parts = [table(part) for part in items(agent.get("content"))]
+        calls = [table(part["ToolUse"]) for part in parts if "ToolUse" in part]
+        said = "\n".join(text(part.get("Text")) for part in parts if "Text" in part)
+        if name not in self._told:
+            self._told.add(name)
+            stop = "tool_use" if calls else "end_turn"
+            self.answer(self.now, said, out, where, message=name, stop=stop, cost=0.0)
+        results = table(agent.get("tool_results"))
+        for place, call in enumerate(calls):
+            called = text(call.get("id")) or f"{name}/{place}"
+            given = call.get("input", call.get("raw_input"))
+            if called not in self._told:
+                self._told.add(called)
+                self.call(called, text(call.get("name")), given, self.now, where)
+            told = table(results.get(called))
+            if told and self.calls.tool(called):
+                body = words(told.get("content")) or _said(
+                    next(iter(items(told.get("content"))), told.get("content"))
+                )
+                refused = any(phrase in body[:200] for phrase in _REFUSED)
+                result = Result(text=body, error=told.get("is_error") is True, rejected=refused)
+                self.result(called, self.now, result, out, where, timed=False)
+
+    def _spend(self, usage: dict[str, Any], out: list[Event]) -> None:
+        """What the thread spent since it was last looked at."""
+        spent = tuple(whole_number(usage.get(name)) for name in _TOKENS)
+        more = [max(0, now - then) for now, then in zip(spent, self._spent, strict=True)]
+        self._spent = spent[0], spent[1], spent[2], spent[3]
+        sent, answered, read, written = more
+        name = f"spent/{self.session}/{'/'.join(map(str, spent))}"
+        total = self.total(
+            self.model, None, sent=sent, answered=answered, read=read, written=written, message=name
+        )
+        out += [total] if total and any(more) else []
+
+    @staticmethod
+    def rows(
+        path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
+    ) -> Iterator[DatabaseRow]:
+        """The threads of a database."""
+        del read, heads
+        with reading(path) as database:
+            for row in select(database, "threads", _ROW, *_chosen(session)):
+                outer = {key: value for key, value in row.items() if key not in ("data", "data_type")}
+                thread = _unpacked(text(row.get("data_type")), row.get("data"))
+                written = msgspec.json.encode(outer)
+                yield DatabaseRow(b'%b,"thread":%b}' % (written[:-1], thread), f"threads/{row['id']}")
+
+
+def survey_zed(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+    """The threads of the database below a root."""
+    path = root / "threads.db"
+    if not is_file(path):
+        return
+    try:
+        with reading(path) as database:
+            listed = list(select(database, "threads", [one for one in _ROW if one != "data"]))
+            size = path.stat().st_size // max(1, len(listed))
+    except (OSError, sqlite3.Error):
+        return
+    for row in listed:
+        folder = text(row.get("folder_paths")).partition("\n")[0]
+        last = seconds(row.get("updated_at"))
+        one = Listed(str(row["id"]), folder, text(row.get("summary")), last, max(2, size // 2000))
+        yield listed_session(agent, path, one, size, now, active_within)
+
+
+def _chosen(session: str) -> tuple[Any, ...]:
+    return ("WHERE id = ?", (session,)) if session else ("ORDER BY updated_at, id", ())
+
+
+def _unpacked(kind: str, data: Any) -> bytes:
+    """A thread's JSON; null if it cannot be decompressed."""
+    if not isinstance(data, bytes):
+        return text(data).encode("utf-8", "replace") or b"null"
+    if kind != "zstd":
+        return data
+    try:
+        return decompress(data)
+    except ZstdError:
+        return b"null"
+
+
+def _said(part: Any) -> str:
+    told = table(part)
+    mention = table(told.get("Mention"))
+    return text(told.get("Text")) or text(told.get("text")) or text(mention.get("content"))
+
+
+def _database(sample: Sample) -> int:
+    if not sample.head.startswith(MAGIC) or "threads" not in tables(sample.path):
+        return 0
+    try:
+        with reading(sample.path) as database:
+            columns = {str(column[1]) for column in database.execute("PRAGMA table_info(threads)")}
+    except OSError:
+        return 0
+    return 95 if {"summary", "data_type", "data"} <= columns else 0
+
+
+FORMATS = (Format("zed", "database", _database, ZedReader),)

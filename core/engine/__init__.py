@@ -1,0 +1,1 @@
+"""The deterministic model of an agent: no clock, randomness, files or network."""

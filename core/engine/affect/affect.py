@@ -1,0 +1,498 @@
+"""One agent's affect: from an event to the parameters it bends, every change on the record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from blake3 import blake3
+
+from core.engine.affect.contagion import AUTHORITY_OF, OPEN, Channel, Exposure
+from core.engine.affect.fields import FIELDS, FieldName, FieldReading, Vector, control_fields
+from core.engine.affect.inheritance import Emission, inherited, returned
+from core.engine.affect.lineage import (
+    BEQUEATHED,
+    EXPOSED,
+    INHERITED,
+    NO_INTENSITIES,
+    OBSERVED_ACT,
+    REPORTED,
+    RESUMED,
+    RETURNED,
+    Lineage,
+    LineageEntry,
+)
+from core.engine.affect.neighbours import KeptAffect
+from core.engine.affect.noise import Noise
+from core.engine.affect.observations import Observer
+from core.engine.affect.policy import BUILT_IN, Policy
+from core.engine.affect.reading import RESTRICTIONS, AffectReading, AffectStep
+from core.engine.affect.stability import Stabiliser
+from core.engine.affect.update import Updater
+from core.engine.percept import EVEN, Composition, Modulation, Percept
+from core.engine.state import KeptField, Stateful, inner, inners, plain_list
+from core.events import Event
+from core.settings.affect import AffectSettings, ModulationSettings, QuarantineSettings
+from core.settings.derived import Derived
+from core.settings.tunable import canonical
+
+_make = tuple.__new__
+"""Builds a named tuple without its Python-level constructor: one is made for every event."""
+
+
+class Modulator:
+    """Compute the targets from deviations: each moves by `reach` times the mean of its drivers."""
+
+    __slots__ = (
+        "_acceptance",
+        "_branches",
+        "_breadth",
+        "_composition",
+        "_delegation",
+        "_escalation",
+        "_fading",
+        "_promotion",
+        "_retries",
+    )
+
+    def __init__(self, settings: ModulationSettings) -> None:
+        self._promotion = _plain(settings.promotion, 0.5)
+        self._breadth = _plain(settings.breadth, 0.5)
+        self._branches = _plain(settings.branches, 1.0)
+        self._fading = _plain(settings.fading, -1.0)
+        self._escalation = _plain(settings.escalation, -0.5)
+        self._retries = _plain(settings.retries, 1.0)
+        self._delegation = _plain(settings.delegation, 1.0)
+        self._acceptance = _plain(settings.acceptance, 0.5)
+        self._composition = settings.composition
+
+    def bend(self, deviations: Sequence[float], quarantined: bool) -> Modulation:
+        """The eight parameters for deviations from rest; quarantine tightens two and suspends delegation."""
+        uncertain, open_, novel, persist, escalate, risk, together = deviations
+        caution = risk + uncertain
+        base, low, high, reach = self._promotion
+        value = base + reach * caution
+        promotion = low if value < low else high if value > high else value
+        base, low, high, reach = self._breadth
+        value = base + reach * (novel + open_)
+        breadth = low if value < low else high if value > high else value
+        base, low, high, reach = self._branches
+        value = base + reach * novel
+        branches = low if value < low else high if value > high else value
+        base, low, high, reach = self._fading
+        value = base + reach * persist
+        fading = low if value < low else high if value > high else value
+        base, low, high, reach = self._escalation
+        value = base + reach * (escalate + uncertain)
+        escalation = low if value < low else high if value > high else value
+        base, low, high, reach = self._retries
+        value = base + reach * persist
+        retries = low if value < low else high if value > high else value
+        base, low, high, reach = self._delegation
+        value = base + reach * together
+        delegation = low if value < low else high if value > high else value
+        base, low, high, reach = self._acceptance
+        value = base + reach * caution
+        acceptance = low if value < low else high if value > high else value
+        if quarantined:
+            promotion, delegation, acceptance = self._promotion[2], 0.0, self._acceptance[2]
+        values = (promotion, breadth, branches, fading, escalation, retries, delegation, acceptance)
+        return _make(Modulation, values)
+
+    def composition(self, deviations: Sequence[float]) -> Composition:
+        """How the rest leans; by the bounds of the settings no factor reaches zero."""
+        share = self._composition
+        uncertain, _, novel, persist, _, risk, _ = deviations
+        familiarity = 0.5 + share * (uncertain - novel) / 2.0
+        values = (
+            1.0 + share * (uncertain + risk) / 2.0,
+            1.0 + share * persist,
+            1.0 + share * novel,
+            1.0 + share * risk,
+            1.0 + share * persist,
+            0.0 if familiarity < 0.0 else 1.0 if familiarity > 1.0 else familiarity,
+        )
+        return _make(Composition, values)
+
+
+class _Target(Protocol):
+    @property
+    def base(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def reach(self) -> float: ...
+
+
+def _plain(target: _Target, weight: float) -> tuple[float, float, float, float]:
+    return (target.base, target.low, target.high, target.reach * weight)
+
+
+_BUCKETS = 30
+"""Slices of the sliding window: a bound on memory, and on how coarsely it slides."""
+
+
+class Quarantine(Stateful):
+    """Volatility over a sliding window, and a state that is entered above and left below it.
+
+    Volatility is the sum of all fields' changes in the window, over fields times the window's minutes.
+    """
+
+    __slots__ = ("_enter", "_release", "_scale", "_slices", "_slot", "_sum", "_width", "active", "times")
+    STATE = ("_width", "_slot", plain_list("_slices"), "_sum", "active", "times")
+
+    def __init__(self, settings: QuarantineSettings) -> None:
+        self._enter = settings.enter
+        self._release = settings.release
+        self._width = settings.window / _BUCKETS
+        self._scale = 60.0 / (len(FIELDS) * settings.window)
+        self._slices = [0.0] * _BUCKETS
+        self._slot = 0
+        self._sum = 0.0
+        self.active = False
+        self.times = 0
+
+    def update(self, now: float, moved: float) -> int:
+        """Take in one cycle's changes; 1 where quarantine begins, -1 where it ends, else 0."""
+        slots = now / self._width
+        if slots >= self._slot + 1:
+            self._slide(int(slots))
+        if moved:
+            self.note(moved)
+        volatility = self._sum * self._scale
+        if self.active:
+            if volatility < self._release:
+                self.active = False
+                return -1
+        elif volatility > self._enter:
+            self.active = True
+            self.times += 1
+            return 1
+        return 0
+
+    def note(self, moved: float) -> None:
+        """Count changes made since the last cycle."""
+        self._slices[self._slot % _BUCKETS] += moved
+        self._sum += moved
+
+    def volatility(self, now: float) -> float:
+        """What the window would hold at that moment, leaving it as it is."""
+        gone = int(now / self._width) - self._slot
+        if gone <= 0:
+            return self._sum * self._scale
+        return (
+            sum([self._slices[(self._slot - back) % _BUCKETS] for back in range(_BUCKETS - gone)])
+            * self._scale
+        )
+
+    def holds(self, now: float) -> bool:
+        """Whether quarantine would still hold at that moment."""
+        return self.active and self.volatility(now) >= self._release
+
+    def _slide(self, slot: int) -> None:
+        slices = self._slices
+        if slot - self._slot >= _BUCKETS:
+            for place in range(_BUCKETS):
+                slices[place] = 0.0
+        else:
+            for passed in range(self._slot + 1, slot + 1):
+                slices[passed % _BUCKETS] = 0.0
+        self._slot = slot
+        self._sum = sum(slices)
+
+    def load(self, state: Sequence[Any]) -> None:
+        """Go on from a dump; a window of another length takes the old one's slices over.
+
+        Written by hand: the width is a setting, and a dump's own only says how to read its slices.
+        """
+        width, slot, slices, total, self.active, self.times = state
+        if width == self._width and len(slices) == _BUCKETS:
+            self._slot, self._slices, self._sum = slot, list(slices), total
+            return
+        self._slices = [0.0] * _BUCKETS
+        self._slot = int(slot * width / self._width)
+        for back in range(len(slices)):
+            place = int((slot - back) * width / self._width)
+            if self._slot - place < _BUCKETS:
+                self._slices[place % _BUCKETS] += slices[(slot - back) % len(slices)]
+        self._sum = sum(self._slices)
+
+
+_STILL = (0,) * len(FIELDS)
+LEVELS = (*(f"field.{name}" for name in FIELDS), "volatility")
+"""Names of what `Affect.levels` gives."""
+
+
+_bound = Derived(Policy.over)
+_written: Derived[[AffectSettings], bytes] = Derived(canonical)
+
+
+class Affect(Stateful):
+    """The seventh field of one agent.
+
+    It bends how an agent's mind works, and has no way to say what the agent may do.
+    """
+
+    __slots__ = (
+        "_at",
+        "_exposure",
+        "_fields",
+        "_modulator",
+        "_noise",
+        "_now",
+        "_observer",
+        "_quarantine",
+        "_settings",
+        "_updater",
+        "composition",
+        "lineage",
+        "modulation",
+        "policy",
+    )
+    NAMED = True
+    STATE = (
+        "_at",
+        "_now",
+        inners("_fields"),
+        inner("_observer"),
+        KeptField("noise", "self._noise.drawn", "self._noise.drawn = {value}"),
+        inner("_quarantine"),
+        inner("_exposure"),
+        inner("lineage"),
+    )
+
+    def __init__(self, settings: AffectSettings, policy: Policy | None = None, seed: int = 0) -> None:
+        self.policy = policy or BUILT_IN
+        bound = self._settings = _bound(self.policy, settings)
+        self._fields = control_fields(bound.fields, bound.inheritance.attenuation)
+        self._observer = Observer(bound.observation)
+        self._noise = Noise(bound.noise)
+        self._updater = Updater(self._fields, bound.hysteresis, Stabiliser(bound.stability), self._noise)
+        self._quarantine = Quarantine(bound.quarantine)
+        self._modulator = Modulator(bound.modulation)
+        self._exposure = Exposure(bound.contagion)
+        self.lineage = Lineage(bound.lineage.kept)
+        self.reseed(seed)
+        self._now = 0.0
+        self._at = 0.0
+        self.composition = EVEN
+        self._bend()
+
+    def _bend(self) -> None:
+        """Let the fields bend the mind as they stand."""
+        deviations = self.deviations
+        self.modulation = self._modulator.bend(deviations, self._quarantine.active)
+        self.composition = self._modulator.composition(deviations)
+
+    def reseed(self, seed: int) -> None:
+        """Draw noise from another seed, and bind the lineage, which must be empty, to it and to the rules."""
+        self._noise.reseed(seed)
+        rules = f"{self.policy.name}\n{seed}\n".encode() + _written(self._settings)
+        self.lineage.begin(blake3(rules).digest())
+
+    @property
+    def quarantined(self) -> bool:
+        """Whether affect is held in quarantine."""
+        return self._quarantine.active
+
+    @property
+    def quarantines(self) -> int:
+        """How often quarantine has begun."""
+        return self._quarantine.times
+
+    @property
+    def deviations(self) -> Vector:
+        """Each field's distance from its rest."""
+        a, b, c, d, e, f, g = self._fields
+        return (
+            a.magnitude - a.rest,
+            b.magnitude - b.rest,
+            c.magnitude - c.rest,
+            d.magnitude - d.rest,
+            e.magnitude - e.rest,
+            f.magnitude - f.rest,
+            g.magnitude - g.rest,
+        )
+
+    def step(self, event: Event, percept: Percept, novelty: float) -> AffectStep:
+        """Let time pass, take in one event, and say what affect bends from here."""
+        now = percept.now
+        elapsed = now - self._now
+        if elapsed < 0.0:
+            elapsed, now = 0.0, self._now
+        self._now = now
+        self._at = event.at
+        updater = self._updater
+        observer = self._observer
+        seen = observer.observe(event, percept, novelty)
+        entry = None
+        moved = change = 0.0
+        strongest: FieldName | None = None
+        if not seen:
+            updater.decay(elapsed)
+        elif updater.observe(seen, observer.intensities, elapsed, now):
+            entry = self.lineage.append(
+                event.at,
+                now,
+                OBSERVED_ACT,
+                seen,
+                observer.intensities,
+                updater.before,
+                updater.after,
+                updater.cuts,
+                updater.noise,
+            )
+            moved = updater.moved
+            if updater.strongest >= 0:
+                strongest = FIELDS[updater.strongest]
+                change = updater.change
+        turn = self._quarantine.update(now, moved)
+        held = self._quarantine.active
+        if seen or turn or elapsed > 0.0:
+            self._bend()
+        return AffectStep(self.modulation, held, turn > 0, turn < 0, strongest, change, entry)
+
+    def resume(self, kept: KeptAffect) -> LineageEntry:
+        """Go on with the affect of an earlier session, faded by the time between, within policy's bounds."""
+        before = [field.magnitude for field in self._fields]
+        for field, deviation in zip(self._fields, kept.deviations, strict=True):
+            field.magnitude = field.bounded(field.rest + deviation)
+            field.magnitude = field.value(kept.elapsed)
+        after = [field.magnitude for field in self._fields]
+        entry = self.lineage.append(
+            self._at, self._now, RESUMED, 0, NO_INTENSITIES, before, after, _STILL, source=kept.session
+        )
+        self._bend()
+        return entry
+
+    def hand_down(self, child: str, generation: int) -> Emission | None:
+        """What a sub-agent of that generation may take over; None in quarantine or beyond the depth limit."""
+        if self.quarantined or generation > self._settings.inheritance.depth:
+            return None
+        entry = self._still(BEQUEATHED, child)
+        return Emission(self.deviations, entry.digest)
+
+    def report(self, parent: str) -> Emission | None:
+        """What the parent may take back at the end; None in quarantine."""
+        if self.quarantined:
+            return None
+        entry = self._still(REPORTED, parent)
+        return Emission(self.deviations, entry.digest)
+
+    def show(self, deviations: Vector | None = None) -> Emission | None:
+        """What others are exposed to of its deviations; None in quarantine or near rest."""
+        if self._quarantine.active:
+            return None
+        deviations = deviations or self.deviations
+        felt = self._exposure.felt(deviations)
+        return Emission(deviations, self.lineage.head, felt) if felt else None
+
+    def receive(
+        self, emission: Emission, channel: Channel, source: str, factors: Sequence[float] = OPEN
+    ) -> LineageEntry | None:
+        """Take in what another agent shows, as policy allows; the new link, or None where nothing came of it.
+
+        Quarantine takes note of it at once, and begins or ends with the agent's next event.
+        """
+        fields, updater, now = self._fields, self._updater, self._now
+        authority = AUTHORITY_OF[channel]
+        if channel == "inheritance":
+            raws = inherited(fields, emission.deviations, self._settings.inheritance.blend)
+            if not updater.seed(raws, "inheritance", authority, now):
+                return None
+            act = INHERITED
+        elif channel == "return":
+            raws = returned(fields, emission.deviations, self._settings.inheritance.back)
+            if not updater.push(raws, "return", authority, now):
+                return None
+            act = RETURNED
+        else:
+            pulls = self._exposure.pull(fields, emission, channel, now, factors)
+            if pulls is None:
+                return None
+            updater.push(pulls, "contagion", authority, now)
+            self._exposure.spend(updater.before, updater.after)
+            updater.cuts[:] = [
+                mine | theirs for mine, theirs in zip(updater.cuts, self._exposure.cuts, strict=True)
+            ]
+            act = EXPOSED
+        entry = self._record(act, source, emission.head)
+        self._quarantine.note(updater.moved)
+        self._bend()
+        return entry
+
+    def read(self, at: float | None = None, now: float | None = None) -> AffectReading:
+        """Affect at a later moment, by the clock or in subjective time, leaving it as it is."""
+        later = self._now
+        if now is not None:
+            later = max(later, now)
+        elif at is not None:
+            later += max(0.0, at - self._at)
+        elapsed = later - self._now
+        held = self._quarantine.holds(later)
+        values = [field.value(elapsed) for field in self._fields]
+        deviations = [value - field.rest for value, field in zip(values, self._fields, strict=True)]
+        return AffectReading(
+            policy=self.policy.name,
+            fields=tuple(
+                FieldReading(
+                    name=field.name,
+                    magnitude=value,
+                    rest=field.rest,
+                    floor=field.floor,
+                    ceiling=field.ceiling,
+                    rate_limit=field.rate_limit,
+                    time_constant=field.time_constant * field.stretch,
+                    updated=field.updated,
+                    change=field.changed,
+                )
+                for field, value in zip(self._fields, values, strict=True)
+            ),
+            modulation=self._modulator.bend(deviations, held),
+            composition=self._modulator.composition(deviations),
+            volatility=self._quarantine.volatility(later),
+            enter=self._settings.quarantine.enter,
+            release=self._settings.quarantine.release,
+            quarantined=held,
+            quarantines=self._quarantine.times,
+            restrictions=RESTRICTIONS if held else (),
+            failures=self._observer.streak,
+            novelty_worth=self._observer.worth,
+            lineage=self.lineage.entries,
+            head=self.lineage.head.hex(),
+            changes=self.lineage.count,
+        )
+
+    def levels(self) -> tuple[float, ...]:
+        """Magnitudes in the order of FIELDS, then volatility: what a curve is drawn from."""
+        levels = [field.magnitude for field in self._fields]
+        levels.append(self._quarantine.volatility(self._now))
+        return tuple(levels)
+
+    def restored(self) -> None:
+        """Bend the mind as the fields say."""
+        self._bend()
+
+    def _record(self, act: int, source: str, partner: bytes) -> LineageEntry:
+        done = self._updater
+        return self.lineage.append(
+            self._at,
+            self._now,
+            act,
+            0,
+            NO_INTENSITIES,
+            done.before,
+            done.after,
+            done.cuts,
+            done.noise,
+            source,
+            partner,
+        )
+
+    def _still(self, act: int, other: str) -> LineageEntry:
+        values = [field.magnitude for field in self._fields]
+        return self.lineage.append(
+            self._at, self._now, act, 0, NO_INTENSITIES, values, values, _STILL, source=other
+        )

@@ -1,0 +1,173 @@
+"""How agents move each other, and what keeps that from running away.
+
+An exposure closes part of the gap between the receiver and the sender's damped deviation, and only where the
+sender deviates further even so: a hop can weaken a deviation, never strengthen it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+from core.engine.affect.fields import FIELDS, ControlField, FieldName
+from core.engine.affect.inheritance import Emission
+from core.engine.affect.lineage import CONTAGION, SPIRAL
+from core.engine.state import Stateful, plain_list, through
+from core.engine.values import Value
+from core.settings.affect import ContagionSettings
+from core.settings.control_fields import Authority
+
+Channel = Literal["inheritance", "return", "down", "up", "tree", "broadcast"]
+CHANNELS: tuple[Channel, ...] = get_args(Channel)
+"""Start and end of a delegation; then, while both live: to a sub-agent, to a parent, by files, to all."""
+
+AUTHORITY_OF: dict[Channel, Authority] = {
+    "inheritance": "parent",
+    "return": "child",
+    "down": "parent",
+    "up": "child",
+    "tree": "peer",
+    "broadcast": "broadcast",
+}
+
+OPEN = (1.0,) * len(FIELDS)
+"""No field suppressed."""
+
+
+class Exposure(Stateful):
+    """What one agent may take in from others: damping by channel, and a limit for each field a window.
+
+    The limit binds the running and the last whole window together, so no stretch of that length exceeds it.
+    """
+
+    __slots__ = ("_damping", "_gap", "_last", "_least", "_slot", "_strength", "_this", "_window", "cuts")
+    STATE = ("_window", "_slot", plain_list("_this"), plain_list("_last"))
+
+    def __init__(self, settings: ContagionSettings) -> None:
+        self._damping: dict[Channel, float] = {
+            "down": settings.delegation,
+            "up": settings.delegation,
+            "tree": settings.tree,
+            "broadcast": settings.broadcast,
+        }
+        self._least = settings.least
+        self._gap = settings.gap
+        self._strength = settings.strength
+        self._window = float(settings.window)
+        self._slot = 0
+        self._this = [0.0] * len(FIELDS)
+        self._last = [0.0] * len(FIELDS)
+        self.cuts = [0] * len(FIELDS)
+
+    def felt(self, deviations: Sequence[float]) -> tuple[int, ...]:
+        """The places of what is large enough in them to be passed on."""
+        least = self._least
+        return tuple([place for place, each in enumerate(deviations) if each > least or each < -least])
+
+    def pull(
+        self,
+        fields: Sequence[ControlField],
+        shown: Emission,
+        channel: Channel,
+        now: float,
+        factors: Sequence[float] = OPEN,
+    ) -> list[float] | None:
+        """The raw step of each field, or None where none moves; `cuts` says which were held back."""
+        if int(now / self._window) > self._slot:
+            self._turn(now)
+        damping = self._damping[channel]
+        gap, deviations = self._gap, shown.deviations
+        cuts = self.cuts = [0, 0, 0, 0, 0, 0, 0]
+        raws = None
+        for place in shown.felt or self.felt(deviations):
+            field = fields[place]
+            reached = damping * deviations[place]
+            own = field.magnitude - field.rest
+            if abs(reached) - abs(own) <= gap:
+                continue
+            raw = self._strength * (reached - own)
+            if factors[place] < 1.0:
+                raw *= factors[place]
+                cuts[place] |= SPIRAL
+            left = max(0.0, field.contagion_limit - self._this[place] - self._last[place])
+            if abs(raw) > left:
+                raw = left if raw > 0.0 else -left
+                cuts[place] |= CONTAGION
+            if raw:
+                raws = raws or [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+                raws[place] = raw
+        return raws
+
+    def spend(self, before: Sequence[float], after: Sequence[float]) -> None:
+        """Count what was really shifted against the limits."""
+        for place, value in enumerate(after):
+            self._this[place] += abs(value - before[place])
+
+    def _turn(self, now: float) -> None:
+        slot = int(now / self._window)
+        self._last = self._this if slot == self._slot + 1 else [0.0] * len(FIELDS)
+        self._this = [0.0] * len(FIELDS)
+        self._slot = slot
+
+    def load(self, state: Sequence[Any]) -> None:
+        """Go on from a dump; with another window, both of its halves count as one that just began.
+
+        Written by hand: the window is a setting, and a dump's own only says how to read its slot.
+        """
+        window, slot, this, last = state
+        self._slot, self._this, self._last = slot, list(this), list(last)
+        if window != self._window:
+            self._slot = int((slot + 1) * window / self._window)
+
+
+class ZoneReading(Value, frozen=True):
+    """A session's shared mood."""
+
+    mean: tuple[float, ...]
+    """Moving average of all agents' deviations, in the order of FIELDS."""
+    spirals: tuple[FieldName, ...]
+    """Fields whose contagion is suppressed."""
+
+
+class Zone(Stateful):
+    """Watch the mean of all agents, and suppress contagion of a field that runs away."""
+
+    __slots__ = ("_calm", "_mean", "_memory", "_spiral", "_suppression", "factors")
+    STATE = (
+        plain_list("_mean"),
+        through("suppressed", "_suppress"),
+    )
+
+    def __init__(self, settings: ContagionSettings) -> None:
+        self._memory = settings.memory
+        self._spiral = settings.spiral
+        self._calm = min(settings.calm, settings.spiral)
+        self._suppression = settings.suppression
+        self._mean = [0.0] * len(FIELDS)
+        self.factors = [1.0] * len(FIELDS)
+
+    def update(self, agents: Sequence[Sequence[float]]) -> None:
+        """Take in every agent's deviations, once a round."""
+        if not agents:
+            return
+        for place, column in enumerate(zip(*agents, strict=True)):
+            mean = self._mean[place]
+            mean += self._memory * (sum(column) / len(agents) - mean)
+            self._mean[place] = mean
+            if abs(mean) > self._spiral:
+                self.factors[place] = self._suppression
+            elif abs(mean) < self._calm:
+                self.factors[place] = 1.0
+
+    def read(self) -> ZoneReading:
+        """The mean and the fields under suppression."""
+        spirals = tuple(name for name, factor in zip(FIELDS, self.factors, strict=True) if factor < 1.0)
+        return ZoneReading(tuple(self._mean), spirals)
+
+    @property
+    def suppressed(self) -> tuple[bool, ...]:
+        """Which fields are held down, in the order of FIELDS."""
+        return tuple([factor < 1.0 for factor in self.factors])
+
+    def _suppress(self, suppressed: Sequence[bool]) -> None:
+        self.factors = [self._suppression if held else 1.0 for held in suppressed]

@@ -1,0 +1,348 @@
+"""One step of one agent through every mechanism, in one readable order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from mypy_extensions import mypyc_attr
+
+from core.engine.affect import Affect, AffectReading, AffectStep, Policy
+from core.engine.governor import Governor, GovernorReading, Verdict
+from core.engine.mind import Mind, MindReading, Thought
+from core.engine.mind.fabric import Fabric
+from core.engine.mind.session_events import (
+    AdviceGiven,
+    AffectReceived,
+    CheckpointAsked,
+    ContextShifted,
+    FieldMoved,
+    FileOpened,
+    FlowBegan,
+    FlowEnded,
+    GovernorChanged,
+    GovernorEpisodeBegan,
+    GovernorHalted,
+    InterventionTold,
+    LoopFound,
+    MethodFired,
+    PatternChanged,
+    PersonAsked,
+    QuarantineBegan,
+    QuarantineEnded,
+    SessionBegan,
+    SessionOver,
+    SignalFired,
+    SignalReleased,
+    StateChanged,
+    SubAgentEnded,
+    SubAgentStarted,
+)
+from core.engine.percept import Percept
+from core.engine.receptor import Receptor, ReceptorReading
+from core.engine.reset import resetting
+from core.engine.response import Learned, Reaction, Response, ResponseReading, RuleSet
+from core.engine.state import KeptField, Stateful, inner, tupled
+from core.engine.story import Facts as StoryFacts
+from core.engine.story import Story, tell
+from core.engine.values import StepValue, Value
+from core.events import MAIN, Advice, AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse
+from core.settings import Settings
+
+_NOTABLE = 0.02
+"""A field that moves less is not told of."""
+
+
+class Changes(Stateful):
+    """Compare each step with the one before; it writes to the fabric and to nothing else."""
+
+    __slots__ = ("_governor", "_leaves", "_lineage", "_pattern", "_shifts", "_standing", "_state")
+    STATE = ("_governor", "_leaves", "_lineage", "_pattern", "_shifts", tupled("_standing"), "_state")
+
+    def __init__(self) -> None:
+        self._pattern = ""
+        self._state = ""
+        self._governor = "IDLE"
+        self._standing: tuple[str, ...] = ()
+        self._lineage = 0
+        self._shifts = 0
+        self._leaves = 0
+
+    def tell(
+        self,
+        fabric: Fabric,
+        event: Event,
+        percept: Percept,
+        verdict: Verdict,
+        mood: AffectStep,
+        reaction: Reaction,
+        affect: Affect,
+        leaves: int,
+    ) -> None:
+        """Put on the fabric what this step changed; `leaves` is how many files the work has seen."""
+        emit, at = fabric.emit, event.at
+        if isinstance(event, ToolUse):
+            self._opened(fabric, event, leaves)
+        else:
+            self._rarer(fabric, event)
+        if percept.pattern != self._pattern:
+            if self._pattern:
+                emit(PatternChanged(at, self._pattern, percept.pattern))
+            self._pattern = percept.pattern
+        if percept.state != self._state:
+            if self._state:
+                emit(StateChanged(at, self._state, percept.state))
+            self._state = percept.state
+        if percept.shifted:
+            self._shifts += 1
+            emit(ContextShifted(at, self._shifts))
+        if percept.signals or self._standing:
+            self._signals(fabric, percept)
+        if verdict.opened:
+            emit(GovernorEpisodeBegan(at))
+        if verdict.state != self._governor:
+            emit(GovernorChanged(at, self._governor, verdict.state))
+            self._governor = verdict.state
+            if verdict.halted_now:
+                emit(GovernorHalted(at, verdict.halted_now, verdict.step))
+        self._felt(fabric, at, mood, affect)
+        if reaction[0] or reaction[1] or reaction[2] or reaction[3] is not None:
+            self._said(fabric, at, reaction)
+
+    def _opened(self, fabric: Fabric, event: ToolUse, leaves: int) -> None:
+        if leaves > self._leaves and event.targets:
+            fabric.emit(FileOpened(event.at, event.targets[0]))
+        self._leaves = leaves
+
+    def _rarer(self, fabric: Fabric, event: Event) -> None:
+        match event:
+            case SessionStart():
+                fabric.emit(SessionBegan(event.at, event.session, event.tool, event.model))
+            case SessionEnd():
+                fabric.emit(SessionOver(event.at, event.reason))
+            case AgentStart():
+                fabric.emit(SubAgentStarted(event.at, event.child, event.role))
+            case AgentEnd():
+                fabric.emit(SubAgentEnded(event.at, event.child, event.outcome))
+            case Advice():
+                fabric.emit(AdviceGiven(event.at, event.characters))
+
+    def _signals(self, fabric: Fabric, percept: Percept) -> None:
+        at = percept.at
+        standing = tuple([signal.name for signal in percept.signals])
+        if standing == self._standing:
+            return
+        for name in self._standing:
+            if name not in standing:
+                fabric.emit(FlowEnded(at) if name == "flow_active" else SignalReleased(at, name))
+        for signal in percept.signals:
+            if signal.name not in self._standing:
+                flow = signal.name == "flow_active"
+                fired = FlowBegan(at, signal.intensity) if flow else None
+                fabric.emit(fired or SignalFired(at, signal.name, signal.intensity))
+        self._standing = standing
+
+    def _felt(self, fabric: Fabric, at: float, mood: AffectStep, affect: Affect) -> None:
+        if mood.strongest is not None and not -_NOTABLE < mood.change < _NOTABLE:
+            fabric.emit(FieldMoved(at, mood.strongest, mood.change))
+        received = affect.lineage.count - self._lineage - (mood.entry is not None)
+        if received > 0:
+            fabric.emit(AffectReceived(at, received))
+        self._lineage = affect.lineage.count
+        if mood.entered:
+            fabric.emit(QuarantineBegan(at))
+        elif mood.released:
+            fabric.emit(QuarantineEnded(at))
+
+    def _said(self, fabric: Fabric, at: float, reaction: Reaction) -> None:
+        emit = fabric.emit
+        if reaction.loop is not None:
+            emit(LoopFound(at, reaction.loop.detector, reaction.loop.count))
+        for firing in reaction.fired:
+            emit(MethodFired(at, firing.method, firing.cue, firing.score))
+        for notice in reaction.notices:
+            if notice.kind == "needs_you":
+                emit(PersonAsked(at, notice.rule))
+        for asked in reaction.checkpoints:
+            emit(CheckpointAsked(at, asked.name))
+        for told in reaction.told:
+            emit(InterventionTold(at, told.intervention.sender, told.fate))
+
+
+class Step(StepValue, frozen=True, gc=False):
+    """What one event did."""
+
+    percept: Percept
+    thought: Thought
+    verdict: Verdict
+    mood: AffectStep
+    reaction: Reaction
+
+
+class Frame(Value, frozen=True):
+    """One agent's whole mind at one moment, immutable."""
+
+    at: float
+    agent: str
+    events: int
+    receptor: ReceptorReading
+    mind: MindReading
+    governor: GovernorReading
+    affect: AffectReading
+    response: ResponseReading
+    story: Story
+    """State, flow, regime, phase and governor as they are told together."""
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Engine(Stateful):
+    """The model of one agent's mind.
+
+    It has no clock, no chance and no files: the same events and settings give the same bytes. Rules and what
+    was learned in earlier sessions are handed in like settings.
+    """
+
+    __slots__ = (
+        "_at",
+        "_changes",
+        "_events",
+        "affect",
+        "agent",
+        "governor",
+        "mind",
+        "receptor",
+        "response",
+        "settings",
+    )
+    VERSION = 6
+    NAMED = True
+    STATE: ClassVar[Sequence[str | KeptField]] = (
+        "agent",
+        "_at",
+        "_events",
+        inner("receptor"),
+        inner("mind"),
+        inner("governor"),
+        inner("affect"),
+        inner("response"),
+        inner("_changes"),
+    )
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        policy: Policy | None = None,
+        seed: int = 0,
+        agent: str = MAIN,
+        rules: RuleSet | None = None,
+        learned: Learned | None = None,
+    ) -> None:
+        self.settings = settings
+        self.agent = agent
+        self.receptor = Receptor(settings.receptor)
+        wakeups = rules.triggers if rules is not None else ()
+        self.mind = Mind(settings.mind, seed.to_bytes(8, "big"), agent, wakeups)
+        self.governor = Governor(settings.governor)
+        self.affect = Affect(settings.affect, policy, seed)
+        self.response = Response(
+            settings.response, self.receptor, self.mind, rules=rules, learned=learned, agent=agent
+        )
+        self._changes = Changes()
+        self._at = 0.0
+        self._events = 0
+
+    def step(self, event: Event) -> Step:
+        """Let time pass up to the event, then take it in."""
+        self._events += 1
+        if event.at > self._at:
+            self._at = event.at
+        percept = self.receptor.step(event)
+        thought = self.mind.step(event, percept, self.affect.modulation, self.affect.composition)
+        novelty = thought.novelty
+        verdict = self.governor.step(
+            event,
+            novelty=novelty,
+            elapsed=percept.elapsed,
+            pattern=percept.pattern,
+            failure_rate=percept.failure_rate,
+        )
+        if verdict.halted_now:
+            self.mind.tell("halt")
+        mood = self.affect.step(event, percept, novelty)
+        reaction = self.response.step(event, percept, thought, verdict, mood)
+        self._changes.tell(
+            self.mind.heart.fabric,
+            event,
+            percept,
+            verdict,
+            mood,
+            reaction,
+            self.affect,
+            self.receptor.heatmap.size,
+        )
+        return Step(percept, thought, verdict, mood, reaction)
+
+    def frame(self, at: float | None = None) -> Frame:
+        """All readings, decayed to `at` where that is later than the last event; nothing changes."""
+        moment = self._at if at is None or at < self._at else at
+        receptor = self.receptor.read(moment)
+        mind = self.mind.read(moment, receptor.now)
+        governor = self.governor.read()
+        bent = self.affect.modulation
+        return Frame(
+            at=moment,
+            agent=self.agent,
+            events=self._events,
+            receptor=receptor,
+            mind=mind,
+            governor=governor,
+            affect=self.affect.read(moment, receptor.now),
+            response=self.response.read(bent.escalation_threshold, bent.delegation_preference),
+            story=tell(
+                StoryFacts(
+                    receptor.meta.state,
+                    receptor.gate.firing,
+                    mind.regime.regime,
+                    mind.regime.candidate,
+                    mind.cortical.phase,
+                    governor.state,
+                    receptor.behaviour.short.failure_rate,
+                    self.response.loops.current is not None,
+                    self.response.ended,
+                    receptor.facts.failures_recent,
+                )
+            ),
+        )
+
+    def story(self, step: Step) -> Story:
+        """The words for the moment after a step."""
+        return tell(self.story_facts(step))
+
+    def story_facts(self, step: Step) -> StoryFacts:
+        """What the mechanisms say after a step, each for itself."""
+        percept = step.percept
+        signals = percept.signals
+        return StoryFacts(
+            percept.state,
+            bool(signals) and signals[0].name == "flow_active",
+            step.thought.regime,
+            self.mind.heart.regime.candidate,
+            self.mind.heart.vitality.phase,
+            step.verdict.state,
+            percept.failure_rate,
+            self.response.loops.current is not None,
+            self.response.ended,
+            self.receptor.facts.failures_recent,
+        )
+
+    def resetter(self) -> Callable[[Engine], None]:
+        """What sets engines like this one, which has seen nothing, back to its start."""
+        return resetting(self)
+
+    def serve(self, seed: int, agent: str) -> None:
+        """Be the mind of another agent, from its start; set back, it costs a tenth of a new engine."""
+        self.agent = agent
+        self.mind.serve(seed.to_bytes(8, "big"), agent)
+        self.affect.reseed(seed)
+        self.response.serve(agent)

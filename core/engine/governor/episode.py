@@ -1,0 +1,236 @@
+"""Governed episodes: each from one prompt to the next, kept with its course and its end."""
+
+from __future__ import annotations
+
+from collections import deque
+from struct import Struct as Layout
+from typing import Literal, NamedTuple
+
+from msgspec.structs import astuple
+
+from core.engine.governor.machine import HaltReason
+from core.engine.state import Stateful, each, grouped, made
+from core.engine.values import Value
+from core.settings.governor import GovernorEpisodeSettings
+
+_POINT = Layout("<I4f")
+
+
+class Point(NamedTuple):
+    """The budgets after one step, for drawing."""
+
+    step: int
+    effort: float
+    risk: float
+    exploration: float
+    persistence: float
+
+
+class GovernorEpisode(Value, frozen=True):
+    """One governed episode, as far as it has come."""
+
+    number: int
+    """1 for the first; work before any prompt counts as one too."""
+    opened_at: float
+    """Epoch seconds."""
+    closed_at: float
+    """Epoch seconds of the next prompt; of an open episode, of its last step."""
+    steps: int
+    fruitless: int
+    """Steps without reward."""
+    dips: int
+    """How often recovering began."""
+    interrupts: int
+    """How often the person stopped the agent."""
+    halt: HaltReason | Literal[""]
+    halted_at: float
+    halt_value: float
+    """The reading that met the limit."""
+    halt_limit: float
+    cause: str
+    """What stood in the way at the halt."""
+    after_halt: int
+    """Tool uses that came after the halt."""
+    points: bytes
+    """The course, packed; `trajectory` reads it."""
+
+    def trajectory(self) -> tuple[Point, ...]:
+        """The budgets over the steps, thinned evenly in a long episode."""
+        return tuple(map(Point._make, _POINT.iter_unpack(self.points)))
+
+    @property
+    def sentence(self) -> str:
+        """Where and why it would halt; empty where it would not."""
+        if not self.halt:
+            return ""
+        words = halt_words(self.halt, self.halt_value, self.halt_limit)
+        cause = f", {self.cause}" if self.cause else ""
+        return f"would halt here: {words} ({self.fruitless} of {self.steps} steps without progress{cause})"
+
+
+def halt_words(halt: HaltReason, value: float, limit: float) -> str:
+    """A halt in short words."""
+    if halt == "EXTERNAL":
+        return f"step fuse, {value:.0f} of {limit:.0f} steps"
+    if halt == "SAFETY":
+        return f"exploration rose to {value:.2f}, limit {limit:.2f}"
+    if halt == "OVERRISK":
+        return f"risk rose to {value:.2f}, limit {limit:.2f}"
+    if halt == "EXHAUSTION":
+        return f"effort fell to {value:.3f}, limit {limit:.3f}"
+    return f"no progress, and effort fell to {value:.2f}, limit {limit:.2f}"
+
+
+def _points(packed: bytes) -> list[bytes]:
+    size = _POINT.size
+    return [packed[at : at + size] for at in range(0, len(packed), size)]
+
+
+class GovernorEpisodes(Stateful):
+    """The open episode and a bounded number of those before it."""
+
+    __slots__ = (
+        "_after_halt",
+        "_cause",
+        "_dips",
+        "_fruitless",
+        "_halt",
+        "_halt_limit",
+        "_halt_value",
+        "_halted_at",
+        "_halts",
+        "_interrupts",
+        "_last_at",
+        "_most",
+        "_number",
+        "_opened_at",
+        "_past",
+        "_points",
+        "_steps",
+        "_stride",
+    )
+    STATE = (
+        each("_past", astuple, lambda row: GovernorEpisode(*row)),
+        grouped(
+            "open",
+            "_number",
+            "_opened_at",
+            "_last_at",
+            "_steps",
+            "_fruitless",
+            "_dips",
+            "_interrupts",
+            "_halt",
+            "_halted_at",
+            "_halt_value",
+            "_halt_limit",
+            "_cause",
+            "_after_halt",
+            made("_points", b"".join, _points),
+        ),
+        "_stride",
+        "_halts",
+    )
+
+    def __init__(self, settings: GovernorEpisodeSettings) -> None:
+        self._most = settings.points
+        self._past: deque[GovernorEpisode] = deque(maxlen=settings.kept)
+        self._number = 0
+        self._halts = 0
+        self._clear(0.0)
+
+    def _clear(self, at: float) -> None:
+        self._opened_at = at
+        self._last_at = at
+        self._steps = 0
+        self._fruitless = 0
+        self._dips = 0
+        self._interrupts = 0
+        self._halt: HaltReason | Literal[""] = ""
+        self._halted_at = 0.0
+        self._halt_value = 0.0
+        self._halt_limit = 0.0
+        self._cause = ""
+        self._after_halt = 0
+        self._points: list[bytes] = []
+        self._stride = 1
+
+    @property
+    def number(self) -> int:
+        """Episodes opened so far."""
+        return self._number
+
+    @property
+    def halts(self) -> int:
+        """Halts so far, in episodes kept or not."""
+        return self._halts
+
+    @property
+    def after_halt(self) -> int:
+        """Tool uses since the open episode halted."""
+        return self._after_halt
+
+    def open(self, at: float) -> None:
+        """Close the open episode and begin another; one without a step leaves nothing behind."""
+        if self._steps:
+            self._past.append(self.current(at))
+        self._number += 1
+        self._clear(at)
+
+    def record(self, at: float, step: int, budgets: tuple[float, float, float, float], reward: float) -> None:
+        """Note the budgets after one step, and whether it brought anything."""
+        self._last_at = at
+        self._steps = step
+        if reward <= 0.0:
+            self._fruitless += 1
+        if step % self._stride == 0:
+            points = self._points
+            points.append(_POINT.pack(step, *budgets))
+            if len(points) >= self._most:
+                self._points = points[1::2]
+                self._stride *= 2
+
+    def dip(self) -> None:
+        """Recovering began."""
+        self._dips += 1
+
+    def interrupt(self) -> None:
+        """The person stopped the agent."""
+        self._interrupts += 1
+
+    def halted(self, at: float, halt: HaltReason, value: float, limit: float, cause: str) -> None:
+        """The governor would have ended the episode here."""
+        self._halts += 1
+        self._halt = halt
+        self._halted_at = at
+        self._halt_value = value
+        self._halt_limit = limit
+        self._cause = cause
+
+    def overrun(self, at: float) -> None:
+        """One more tool use after the halt."""
+        self._last_at = at
+        self._after_halt += 1
+
+    def current(self, closed_at: float | None = None) -> GovernorEpisode:
+        """The open episode."""
+        return GovernorEpisode(
+            number=self._number,
+            opened_at=self._opened_at,
+            closed_at=self._last_at if closed_at is None else closed_at,
+            steps=self._steps,
+            fruitless=self._fruitless,
+            dips=self._dips,
+            interrupts=self._interrupts,
+            halt=self._halt,
+            halted_at=self._halted_at,
+            halt_value=self._halt_value,
+            halt_limit=self._halt_limit,
+            cause=self._cause,
+            after_halt=self._after_halt,
+            points=b"".join(self._points),
+        )
+
+    def past(self) -> tuple[GovernorEpisode, ...]:
+        """Ended episodes that had a step, oldest first."""
+        return tuple(self._past)

@@ -1,0 +1,218 @@
+"""The states of bounded agency, and the only ways between them."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Literal, NamedTuple, get_args
+
+from core.engine.governor.appraisal import Appraisal, Pressures
+from core.engine.governor.kinetics import Budgets, Kinetics
+from core.engine.governor.profile import Profile
+from core.engine.state import Stateful, tupled
+from core.settings.governor import AppraisalSettings, WeightSettings
+
+State = Literal["IDLE", "RECOVERING", "HALTED"]
+STATES: tuple[State, ...] = get_args(State)
+
+HaltReason = Literal["SAFETY", "OVERRISK", "EXHAUSTION", "STAGNATION", "EXTERNAL"]
+HALT_REASONS: tuple[HaltReason, ...] = get_args(HaltReason)
+HALT_WORDS: dict[HaltReason, str] = {
+    "SAFETY": "explores too far",
+    "OVERRISK": "risks too much",
+    "EXHAUSTION": "is exhausted",
+    "STAGNATION": "gets nowhere",
+    "EXTERNAL": "took too many steps",
+}
+"""What the agent does that each halt is about."""
+
+Transition = Literal["", "SAFETY", "OVERRISK", "EXHAUSTION", "STAGNATION", "EXTERNAL", "dip", "stabilised"]
+"""Why a step changed the state; empty where it did not."""
+
+
+class Rule(NamedTuple):
+    """One row of the transition table; the first that applies wins."""
+
+    priority: int
+    before: Literal["ANY", "IDLE", "RECOVERING", "HALTED"]
+    condition: str
+    after: State
+    reason: str
+
+
+RULES = (
+    Rule(1, "ANY", "exploration >= max_exploration", "HALTED", "SAFETY"),
+    Rule(2, "ANY", "risk >= max_risk", "HALTED", "OVERRISK"),
+    Rule(3, "ANY", "effort <= exhaustion_threshold", "HALTED", "EXHAUSTION"),
+    Rule(4, "ANY", "stagnating and effort <= stagnation_floor", "HALTED", "STAGNATION"),
+    Rule(5, "ANY", "steps >= max_steps", "HALTED", "EXTERNAL"),
+    Rule(6, "IDLE", "effort < effort_dip or persistence < persistence_dip", "RECOVERING", "dip"),
+    Rule(7, "RECOVERING", "effort >= recovery_cap", "IDLE", "stabilised"),
+    Rule(8, "HALTED", "always", "HALTED", ""),
+)
+
+_FRESH = (1.0, 0.0, 0.0, 1.0)
+"""A new run may spend all effort and persistence, and no risk or exploration."""
+_NOTHING = (0.0, 0.0, 0.0, 0.0)
+
+
+class Machine(Stateful):
+    """One governed run, from a fresh start to a halt that nothing undoes but a new run."""
+
+    __slots__ = (
+        "_appraisal",
+        "_budgets",
+        "_dips",
+        "_kinetics",
+        "_limits",
+        "_pressures",
+        "_recovery",
+        "brink",
+        "halt",
+        "stagnant",
+        "state",
+        "steps",
+    )
+    STATE = (
+        "state",
+        "halt",
+        "steps",
+        "stagnant",
+        tupled("_budgets"),
+        tupled("brink"),
+        tupled("_pressures"),
+    )
+
+    def __init__(
+        self,
+        profile: Profile,
+        appraisal: AppraisalSettings | None = None,
+        weights: WeightSettings | None = None,
+    ) -> None:
+        self._appraisal = Appraisal(appraisal or AppraisalSettings())
+        self._kinetics = Kinetics(profile, weights or WeightSettings())
+        self._recovery = (profile.recovery_delay, profile.recovery_rate, profile.recovery_cap)
+        self._dips = (profile.stagnation_window, profile.effort_dip, profile.persistence_dip)
+        self._limits = (
+            profile.max_exploration,
+            profile.max_risk,
+            profile.exhaustion_threshold,
+            profile.stagnation_floor,
+            profile.max_steps,
+        )
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin a new run."""
+        self.state: State = "IDLE"
+        self.halt: HaltReason | Literal[""] = ""
+        """Why it halted, if it did."""
+        self.steps = 0
+        """Steps taken; the halting one is the last."""
+        self.stagnant = 0
+        """Steps in a row without reward."""
+        self.brink: tuple[float, float, float, float] = _FRESH
+        """The budgets as the last step computed them, before a halt took them away."""
+        self._budgets: tuple[float, float, float, float] = _FRESH
+        self._pressures: tuple[float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0)
+
+    @property
+    def budgets(self) -> Budgets:
+        """What may be spent now."""
+        return Budgets(*self._budgets)
+
+    @property
+    def pressures(self) -> Pressures:
+        """What weighs on the run."""
+        return Pressures(*self._pressures)
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """Budgets, then pressures, as they are."""
+        return self._budgets + self._pressures
+
+    @property
+    def may_act(self) -> bool:
+        """Whether any action is allowed."""
+        return self.state != "HALTED" and self._budgets[0] > 0.0
+
+    def step(
+        self, reward: float, novelty: float, urgency: float, difficulty: float = 0.0, dt: float = 0.0
+    ) -> Transition:
+        """Take one step, `dt` seconds after the one before, and say which transition it made."""
+        if self.state == "HALTED":
+            return ""
+        if not (
+            -1.0 <= reward <= 1.0
+            and 0.0 <= novelty <= 1.0
+            and 0.0 <= urgency <= 1.0
+            and 0.0 <= difficulty <= 1.0
+            and 0.0 <= dt < inf
+        ):
+            reward = _bounded(reward, -1.0)
+            novelty, urgency, difficulty = _bounded(novelty), _bounded(urgency), _bounded(difficulty)
+            dt = dt if 0.0 <= dt < inf else 0.0
+        self.steps += 1
+        self.stagnant = stagnant = 0 if reward > 0.0 else self.stagnant + 1
+        window, effort_dip, persistence_dip = self._dips
+        stagnating = stagnant >= window
+        self._pressures = pressures = self._appraisal.add(
+            self._pressures, reward, novelty, urgency, difficulty
+        )
+        computed = self._kinetics.next(pressures, self._budgets, stagnating, dt)
+        recovering = self.state == "RECOVERING"
+        dipping = not recovering and (computed[0] < effort_dip or computed[3] < persistence_dip)
+        if recovering or dipping:
+            computed = self._recover(computed, dt)
+        self.brink = self._budgets = computed
+        halt = self._limit(computed, stagnating)
+        if halt:
+            self.state = "HALTED"
+            self.halt = halt
+            self._budgets = _NOTHING
+            return halt
+        if dipping:
+            self.state = "RECOVERING"
+            return "dip"
+        if recovering and computed[0] >= self._recovery[2]:
+            self.state = "IDLE"
+            return "stabilised"
+        return ""
+
+    def _recover(
+        self, computed: tuple[float, float, float, float], dt: float
+    ) -> tuple[float, float, float, float]:
+        effort, risk, exploration, persistence = computed
+        _, old_risk, old_exploration, _ = self._budgets
+        delay, rate, cap = self._recovery
+        if dt >= delay:
+            effort = max(effort, min(cap, effort + rate * dt))
+            persistence = max(persistence, min(cap, persistence + rate * dt))
+        return (effort, min(risk, old_risk), min(exploration, old_exploration), persistence)
+
+    def _limit(
+        self, budgets: tuple[float, float, float, float], stagnating: bool
+    ) -> HaltReason | Literal[""]:
+        effort, risk, exploration, _ = budgets
+        max_exploration, max_risk, exhaustion, floor, max_steps = self._limits
+        if exploration >= max_exploration:
+            return "SAFETY"
+        if risk >= max_risk:
+            return "OVERRISK"
+        if effort <= exhaustion:
+            return "EXHAUSTION"
+        if stagnating and effort <= floor:
+            return "STAGNATION"
+        if self.steps >= max_steps:
+            return "EXTERNAL"
+        return ""
+
+    def restored(self) -> None:
+        """Refuse names and numbers that no machine has."""
+        if self.state not in STATES or (self.halt and self.halt not in HALT_REASONS):
+            raise ValueError("its state has no known name")
+        if (len(self._budgets), len(self.brink), len(self._pressures)) != (4, 4, 5):
+            raise ValueError("it has too many or too few numbers")
+
+
+def _bounded(value: float, low: float = 0.0) -> float:
+    return low if value < low else 1.0 if value > 1.0 else value if value == value else 0.0

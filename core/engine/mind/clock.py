@@ -1,0 +1,229 @@
+"""When the mind ticks: gamma perceives, theta thinks, delta consolidates, all in subjective time."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from core.engine.state import Stateful, grouped
+from core.settings.mind import ClockSettings
+
+Resolution = Literal["gamma", "theta"]
+
+MICRO = 1_000_000
+"""Ticks are kept in whole microseconds."""
+
+
+class Ticks(NamedTuple):
+    """Ticks that came due together."""
+
+    gamma: int = 0
+    theta: int = 0
+    delta: int = 0
+
+
+NO_TICKS = Ticks()
+ONE_GAMMA = Ticks(gamma=1)
+
+
+class Clock(Stateful):
+    """Three rhythms in whole microseconds, so that splitting a stretch of time changes no tick.
+
+    However long the stretch, it costs no more than the few doublings from the shortest theta to the longest.
+    """
+
+    __slots__ = (
+        "_busy",
+        "_delta_every",
+        "_factor",
+        "_gamma_longest",
+        "_gamma_next",
+        "_gamma_shortest",
+        "_gamma_step",
+        "_now",
+        "_since_delta",
+        "_theta",
+        "_theta_longest",
+        "_theta_next",
+        "_theta_shortest",
+        "_throttle_factor",
+        "_throttle_from",
+        "_throttle_hard",
+        "_violation",
+        "_violations",
+        "delta",
+        "due",
+        "gamma",
+        "theta",
+    )
+    STATE = (
+        grouped("times", "_now", "_gamma_next", "_theta_next", "_theta", "_since_delta"),
+        grouped("pace", "_violations", "_busy", "_factor"),
+        grouped("counts", "gamma", "theta", "delta"),
+    )
+
+    def __init__(self, settings: ClockSettings) -> None:
+        self._gamma_longest = settings.gamma_longest * MICRO
+        self._gamma_shortest = min(settings.gamma_shortest, settings.gamma_longest) * MICRO
+        self._violation = settings.gamma_violation
+        self._theta_shortest = int(settings.theta_shortest * MICRO)
+        self._theta_longest = int(max(settings.theta_shortest, settings.theta_longest) * MICRO)
+        self._delta_every = settings.delta_every
+        self._throttle_from = settings.throttle_from
+        self._throttle_hard = settings.throttle_hard
+        self._throttle_factor = settings.throttle_factor
+        self._factor = 1.0
+        self._violations = 0
+        self._busy = False
+        self._now = 0
+        self._theta = self._theta_shortest
+        self._gamma_step = self._gamma_interval()
+        self._gamma_next = self._gamma_step
+        self._theta_next = self._theta
+        self._since_delta = 0
+        self.due = min(self._gamma_next, self._theta_next)
+        """Microsecond of the next tick; before it there is no need to advance."""
+        self.gamma = 0
+        self.theta = 0
+        self.delta = 0
+
+    def advance(self, now: float) -> Ticks:
+        """Let subjective time pass up to `now` seconds and say which ticks came due."""
+        until = int(now * MICRO)
+        if until > self._now:
+            self._now = until
+        if until < self.due:
+            return NO_TICKS
+        gamma = theta = 0
+        if until < self._theta_next and until < self._gamma_next + self._gamma_step:
+            self._gamma_next += self._gamma_step
+            self.gamma += 1
+            self.due = min(self._gamma_next, self._theta_next)
+            return ONE_GAMMA
+        if self._theta_next <= until:
+            gamma = self._gammas_until(self._theta_next)
+            theta = self._thetas_until(until)
+        gamma += self._gammas_until(until)
+        self.gamma += gamma
+        self.due = min(self._gamma_next, self._theta_next)
+        return Ticks(gamma, theta, self._count_thetas(theta))
+
+    def violation(self, now: float) -> None:
+        """Something went wrong: perceive more often until the next theta tick, and think sooner after it."""
+        self._busy = True
+        self._violations += 1
+        self._gamma_step = self._gamma_interval()
+        self._gamma_next = min(self._gamma_next, int(now * MICRO) + self._gamma_step)
+        self.due = min(self._gamma_next, self._theta_next)
+
+    def throttle(self, used: float) -> None:
+        """Slow all rhythms down as the budget runs out; what is scheduled already stays."""
+        slowings = (used >= self._throttle_from) + (used >= self._throttle_hard)
+        factor = self._throttle_factor**slowings
+        if factor != self._factor:
+            self._factor = factor
+            self._gamma_step = self._gamma_interval()
+
+    def wake(self, resolution: Resolution, now: float, window: float) -> Ticks | None:
+        """Tick out of turn; None where a theta tick is due within the window anyway."""
+        at = int(now * MICRO)
+        if self._theta_next - at <= int(window * MICRO):
+            return None
+        if resolution == "gamma":
+            self.gamma += 1
+            self._gamma_next = at + self._gamma_step
+            self.due = min(self._gamma_next, self._theta_next)
+            return ONE_GAMMA
+        self._accelerate()
+        self._theta_next = at + int(self._theta * self._factor)
+        self.due = min(self._gamma_next, self._theta_next)
+        return Ticks(theta=1, delta=self._count_thetas(1))
+
+    def _gammas_until(self, until: int) -> int:
+        if self._gamma_next > until:
+            return 0
+        ticks = (until - self._gamma_next) // self._gamma_step + 1
+        self._gamma_next += ticks * self._gamma_step
+        return ticks
+
+    def _thetas_until(self, until: int) -> int:
+        """Take the first theta tick as busy or quiet as the stretch was, the others as quiet."""
+        if self._violations:
+            self._violations = 0
+            self._gamma_step = self._gamma_interval()
+        if self._busy:
+            self._busy = False
+            self._accelerate()
+        else:
+            self._decelerate()
+        ticks = 1
+        self._theta_next += int(self._theta * self._factor)
+        while self._theta_next <= until and self._theta < self._theta_longest:
+            self._decelerate()
+            ticks += 1
+            self._theta_next += int(self._theta * self._factor)
+        if self._theta_next <= until:
+            step = int(self._theta * self._factor)
+            more = (until - self._theta_next) // step + 1
+            ticks += more
+            self._theta_next += more * step
+        return ticks
+
+    def _count_thetas(self, ticks: int) -> int:
+        if not ticks:
+            return 0
+        self.theta += ticks
+        deltas, self._since_delta = divmod(self._since_delta + ticks, self._delta_every)
+        self.delta += deltas
+        return deltas
+
+    def _gamma_interval(self) -> int:
+        interval = max(self._gamma_shortest, self._gamma_longest / (1.0 + self._violation * self._violations))
+        return int(interval * self._factor)
+
+    def _accelerate(self) -> None:
+        self._theta = max(self._theta // 2, self._theta_shortest)
+
+    def _decelerate(self) -> None:
+        self._theta = min(self._theta * 2, self._theta_longest)
+
+    @property
+    def gamma_interval(self) -> float:
+        """Seconds between gamma ticks as things are now."""
+        return self._gamma_step / MICRO
+
+    @property
+    def theta_interval(self) -> float:
+        """Seconds between theta ticks as things are now."""
+        return self._theta * self._factor / MICRO
+
+    @property
+    def factor(self) -> float:
+        """How much the budget slows all rhythms."""
+        return self._factor
+
+    @property
+    def violations(self) -> int:
+        """Violations since the last theta tick."""
+        return self._violations
+
+    @property
+    def gamma_in(self) -> float:
+        """Seconds to the next gamma tick."""
+        return (self._gamma_next - self._now) / MICRO
+
+    @property
+    def theta_in(self) -> float:
+        """Seconds to the next theta tick."""
+        return (self._theta_next - self._now) / MICRO
+
+    @property
+    def delta_in(self) -> int:
+        """Theta ticks to the next delta tick."""
+        return self._delta_every - self._since_delta
+
+    def restored(self) -> None:
+        """Bring rhythms outside this clock's bounds inside."""
+        self._theta = min(max(self._theta, self._theta_shortest), self._theta_longest)
+        self._since_delta = min(self._since_delta, self._delta_every - 1)
+        self._gamma_step = self._gamma_interval()
+        self.due = min(self._gamma_next, self._theta_next)

@@ -1,0 +1,290 @@
+"""The mechanisms that live by the tick, and what one beat of the clock does to them."""
+
+from __future__ import annotations
+
+from core.engine.mind.clock import Clock, Ticks
+from core.engine.mind.cortical import CorticalState
+from core.engine.mind.dreams import Dream, Dreams, Reason
+from core.engine.mind.episodes import Episodes
+from core.engine.mind.fabric import (
+    AffectUpdated,
+    Dreamt,
+    EpisodeEnded,
+    Fabric,
+    MindEvent,
+    PhaseChanged,
+    Regulated,
+    SleepDue,
+    SnapshotAsked,
+    Ticked,
+    VitalityUpdated,
+)
+from core.engine.mind.forecast import Forecast
+from core.engine.mind.habituation import Habituation
+from core.engine.mind.homeostasis import SIGNAL_IDS, Correction, Homeostasis
+from core.engine.mind.metrics import Metrics, TickKind, TickRow
+from core.engine.mind.moment_events import AccuracyTurned, TicksDropped
+from core.engine.mind.mood import Mood
+from core.engine.mind.regime import RegimeSense
+from core.engine.mind.salience import Salience
+from core.engine.mind.sleep import ContextGauge, SleepPressure
+from core.engine.mind.tiers import Band, Opinion, Tiers
+from core.engine.mind.vitality import Vitality
+from core.engine.percept import AXES, EVEN, NEUTRAL, Composition, Modulation, Percept
+from core.engine.state import Stateful, grouped, inner, row, tupled
+from core.events import MAIN
+from core.settings.mind import MindSettings
+
+_CONFIDENCE = AXES.index("confidence")
+_NO_AXES = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+_PARTS = (
+    "clock",
+    "salience",
+    "habituation",
+    "sleep",
+    "gauge",
+    "dreams",
+    "homeostasis",
+    "state",
+    "mood",
+    "regime",
+    "vitality",
+    "forecast",
+    "tiers",
+    "episodes",
+    "fabric",
+    "metrics",
+)
+
+
+class Heart(Stateful):
+    """Everything that beats, and what the beats of one step left behind.
+
+    Of ticks that come due together only the last few are run; the others count as time, and as dropped.
+    """
+
+    __slots__ = (
+        *_PARTS,
+        "_affect",
+        "_axes",
+        "_due_told",
+        "_pace",
+        "composition",
+        "modulation",
+        "_mortality",
+        "_pending",
+        "_prediction",
+        "_serial",
+        "at",
+        "band",
+        "confidence",
+        "corrections",
+        "dreamt",
+        "dropped",
+        "news",
+        "now",
+        "rows",
+        "urgency",
+        "write_environment",
+        "write_inference",
+    )
+    NAMED = True
+    STATE = (
+        *map(inner, _PARTS),
+        grouped(
+            "moment",
+            "at",
+            "now",
+            tupled("_axes"),
+            "urgency",
+            "confidence",
+            row("modulation", Modulation),
+            row("composition", Composition),
+        ),
+        grouped("counts", "_serial", "dropped", "_due_told", "band"),
+    )
+
+    def __init__(self, settings: MindSettings, seed: bytes = b"", agent: str = MAIN) -> None:
+        self.clock = Clock(settings.clock)
+        self.salience = Salience(settings.salience)
+        self.habituation = Habituation(settings.habituation)
+        self.sleep = SleepPressure(settings.sleep)
+        self.gauge = ContextGauge(settings.context)
+        self.dreams = Dreams(settings.dreams)
+        self.homeostasis = Homeostasis(settings.homeostasis)
+        self.state = CorticalState()
+        self.mood = Mood(settings.cortical.mood)
+        self.regime = RegimeSense(settings.cortical.regime)
+        self.vitality = Vitality(settings.cortical.vitality)
+        self.forecast = Forecast(settings.forecast)
+        self.tiers = Tiers(settings.tiers)
+        self.episodes = Episodes(settings.episodes)
+        self.fabric = Fabric(settings.fabric)
+        self.metrics = Metrics(settings.metrics, seed, agent)
+        self._affect = self.state.claim_affect().write
+        self._mortality = self.state.claim_mortality().write
+        self._prediction = self.state.claim_prediction().write
+        self.write_environment = self.state.claim_environment().write
+        self.write_inference = self.state.claim_inference().write
+        self._pending = settings.clock.pending
+        self._axes: tuple[float, ...] = _NO_AXES
+        self.modulation = NEUTRAL
+        self.composition = EVEN
+        self.confidence = 0.0
+        """Felt confidence as affect lets it fade and come back; what the gate goes by."""
+        self._pace = settings.tiers.confidence_pace
+        self._serial = 0
+        self._due_told = False
+        self.band: Band = self.tiers.band
+        self.now = 0.0
+        self.at = 0.0
+        self.urgency = 0.0
+        """The greatest since the last gamma tick."""
+        self.dropped = 0
+        self.rows: tuple[TickRow, ...] = ()
+        self.news: tuple[MindEvent, ...] = ()
+        self.corrections: tuple[Correction, ...] = ()
+        self.dreamt: Dream | None = None
+        self.sleep.set_mode(self.homeostasis.intensive)
+
+    def begin(self, at: float, percept: Percept, modulation: Modulation, composition: Composition) -> None:
+        """Start a step: take the moment's readings, leave the last step's behind."""
+        self.at = at
+        self.now = percept.now
+        self._axes = percept.axes
+        self.modulation = modulation
+        self.composition = composition
+        gap = percept.axes[_CONFIDENCE] - self.confidence
+        if gap:
+            pace = self._pace * (composition[1] if gap > 0.0 else composition[0])
+            self.confidence += gap if pace > 1.0 else pace * gap
+        self.rows = ()
+        self.news = ()
+        self.corrections = ()
+        self.dreamt = None
+
+    def emit(self, event: MindEvent) -> None:
+        """Put an event of the mind's own on the fabric and in this step's news."""
+        self.fabric.emit(event)
+        self.news = (*self.news, event)
+
+    def beat(self, ticks: Ticks, woken: bool = False) -> None:
+        """Run ticks: perception first, then thought, then consolidation."""
+        if ticks.gamma:
+            self._gamma(ticks.gamma, "wakeup_gamma" if woken else "gamma")
+        if ticks.theta:
+            self._drop(ticks.theta - self._pending)
+            for _ in range(min(ticks.theta, self._pending)):
+                self._theta("wakeup_theta" if woken else "theta")
+        if ticks.delta:
+            self._delta()
+
+    def _drop(self, ticks: int) -> None:
+        if ticks > 0:
+            self.dropped += ticks
+            self.fabric.emit(TicksDropped(self.at, ticks))
+
+    def _gamma(self, count: int, kind: TickKind) -> None:
+        mood, now = self.mood, self.now
+        self.salience.tick(count, self.modulation.unpromoted_decay, now)
+        self.habituation.tick(self.clock.gamma)
+        self._drop(count - self._pending)
+        for _ in range(min(count, self._pending)):
+            mood.tick(now, self._axes, self.urgency)
+            self._record(kind, 0)
+        self._affect(mood.pleasure, mood.arousal, mood.dominance, mood.emotion)
+        self.episodes.sample(self.state)
+        self.urgency = 0.0
+
+    def _theta(self, kind: TickKind) -> None:
+        state, vitality, at = self.state, self.vitality, self.at
+        trend = self.forecast.trend
+        if trend != state.trend:
+            self.fabric.emit(AccuracyTurned(at, trend, self.forecast.accuracy))
+        self._prediction(self.forecast.accuracy, trend)
+        phase = vitality.phase
+        if vitality.update(state.budget_remaining, state.accuracy):
+            self.emit(PhaseChanged(at, phase, vitality.phase))
+        self._mortality(vitality.economic, vitality.composite, vitality.phase)
+        self.sleep.update(self.gauge.fill)
+        for correction in self.homeostasis.update(vitality.economic, state.accuracy, state.pleasure):
+            self.corrections = (*self.corrections, correction)
+            signal, deviation, knob, value = correction
+            self.emit(Regulated(at, signal, deviation, knob, value))
+        self.sleep.set_mode(self.homeostasis.intensive)
+        self._record(kind, len(SIGNAL_IDS))
+        self.emit(Ticked(at, self.clock.theta, kind, state.tier, self.tiers.total_money))
+        self.emit(AffectUpdated(at, state.pleasure, state.arousal, state.dominance, state.emotion))
+        self.emit(VitalityUpdated(at, vitality.economic, vitality.epistemic, vitality.composite))
+        if self.homeostasis.intensive and self.sleep.needed:
+            self.dream("pressure")
+        if self.sleep.needed and not self._due_told:
+            self._due_told = True
+            load = self.gauge.fill
+            self.emit(SleepDue(at, self.sleep.pressure, self.sleep.threshold, load))
+
+    def _delta(self) -> None:
+        ended = self.episodes.delta(self.at, self.state, self.clock.gamma)
+        looked_over = 0
+        if ended is not None:
+            looked_over = 1
+            self.emit(EpisodeEnded(self.at, ended.number, ended.regime, ended.outcome, ended.ended_by))
+        if self.sleep.needed:
+            looked_over = len(self.episodes.kept)
+            self.dream("pressure")
+        self._record("delta", looked_over)
+        self.emit(Ticked(self.at, self.clock.delta, "delta", self.state.tier, self.tiers.total_money))
+
+    def dream(self, reason: Reason) -> Dream:
+        """Consolidate, and start sleep pressure again."""
+        dream = self.dreams.run(
+            self.at,
+            self.now,
+            self.clock.gamma,
+            reason,
+            self.sleep.pressure,
+            self.episodes,
+            self.salience,
+            self.habituation,
+        )
+        self.sleep.reset()
+        self._due_told = False
+        self.dreamt = dream
+        collected = dream.expired + dream.forgotten
+        self.emit(Dreamt(self.at, dream.compressed, collected, dream.rebalanced, reason))
+        self.emit(SnapshotAsked(self.at, self.clock.gamma, "dream"))
+        return dream
+
+    def opinion(self) -> Opinion:
+        """Which tier this moment would deserve."""
+        state = self.state
+        return self.tiers.opinion(
+            self.forecast.surprise,
+            self.confidence,
+            state.composite,
+            state.arousal,
+            self.homeostasis.tier_bias,
+        )
+
+    def _record(self, kind: TickKind, reflected: int) -> None:
+        serial = self._serial = self._serial + 1
+        tier, accuracy, used, regime = self.state.frame()
+        row = self.metrics.tick(
+            serial,
+            kind,
+            self.at,
+            tier,
+            self.gauge.point,
+            accuracy,
+            used,
+            regime,
+            self.sleep.pressure,
+            reflected,
+        )
+        if row is not None:
+            self.rows = (*self.rows, row)
+
+    def restored(self) -> None:
+        """Nothing of the step before the dump is left to tell."""
+        self.sleep.set_mode(self.homeostasis.intensive)
+        self.rows, self.news, self.corrections, self.dreamt = (), (), (), None

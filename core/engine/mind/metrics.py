@@ -1,0 +1,267 @@
+"""One wide record a tick, with a trace id that the same run always gives."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+from blake3 import blake3
+
+from core.engine.mind.cortical import Regime, Tier
+from core.engine.state import Stateful, row
+from core.engine.values import Value
+from core.events import Event, ToolUse, Turn
+from core.settings.mind_state import MetricsSettings
+
+TickKind = Literal["gamma", "theta", "delta", "wakeup_gamma", "wakeup_theta"]
+TICK_KINDS: tuple[TickKind, ...] = get_args(TickKind)
+
+
+class TickRow(NamedTuple):
+    """A tick as the hot path keeps it; `Metrics.record` makes the full record of it."""
+
+    tick: int
+    kind: TickKind
+    at: float
+    trace: int
+    """Number of the theta tick whose trace this one belongs to."""
+    predict_work: int
+    appraise_work: int
+    gate_work: int
+    retrieve_work: int
+    deliberate_seconds: float
+    act_seconds: float
+    reflect_work: int
+    cost: float
+    unpriced_turns: int
+    tier: Tier
+    tokens_used: int
+    tokens_budget: int
+    accuracy_change: float
+    budget_used: float
+    regime: Regime
+    actions: int
+    memory_hits: int
+    memory_misses: int
+    sleep_pressure: float
+
+
+class TickRecord(Value, frozen=True, kw_only=True):
+    """A tick as it is written: one JSON line.
+
+    The engine has no clock: what the agent did is timed by its log (deliberate, act), what the engine did
+    is counted in things handled (predict, appraise, gate, retrieve, reflect).
+    """
+
+    agent: str
+    traceparent: str
+    tick: int
+    kind: TickKind
+    wall_time: float
+    """Epoch seconds of the event under which the tick ran."""
+    predict_work: int
+    """Outcomes forecast."""
+    appraise_work: int
+    """Events appraised."""
+    gate_work: int
+    """Turns placed in a tier."""
+    retrieve_work: int
+    """Past episodes compared with the moment, to recall those like it."""
+    deliberate_seconds: float
+    """Time the model took."""
+    act_seconds: float
+    """Time the tools took."""
+    reflect_work: int
+    """Rules of homeostasis looked over at a theta tick, episodes at a delta tick."""
+    cost: float
+    """US dollars since the last record, as far as prices are known."""
+    unpriced_turns: int
+    tier: Tier
+    tokens_used: int
+    """Of the context."""
+    tokens_budget: int
+    """Context tokens at which a compaction is due; 0 where unknown."""
+    accuracy_change: float
+    budget_used: float
+    regime: Regime
+    actions: int
+    memory_hits: int
+    """Recollections that found a past episode like the moment."""
+    memory_misses: int
+    """Recollections that found none."""
+    sleep_pressure: float
+
+
+class Metrics(Stateful):
+    """Gather what happens between ticks and close it into a row at each."""
+
+    __slots__ = (
+        "_accuracy",
+        "_act",
+        "_actions",
+        "_agent",
+        "_cost",
+        "_deliberate",
+        "_events",
+        "_forecasts",
+        "_gamma",
+        "_hits",
+        "_last_at",
+        "_misses",
+        "_retrieved",
+        "_seed",
+        "_tokens",
+        "_turns",
+        "_unpriced",
+        "last",
+        "theta",
+    )
+    STATE = (
+        "_events",
+        "_turns",
+        "_actions",
+        "_retrieved",
+        "_hits",
+        "_misses",
+        "_unpriced",
+        "_forecasts",
+        "_cost",
+        "_deliberate",
+        "_act",
+        "_tokens",
+        "_accuracy",
+        "_last_at",
+        "theta",
+        row("last", TickRow),
+    )
+
+    def __init__(self, settings: MetricsSettings, seed: bytes, agent: str) -> None:
+        self._gamma = settings.gamma
+        self.serve(seed, agent)
+        self._tokens = 0
+        self._accuracy: float | None = None
+        self._last_at: float | None = None
+        self.theta = 0
+        self.last: TickRow | None = None
+        self._clear()
+
+    def serve(self, seed: bytes, agent: str) -> None:
+        """Name the agent whose ticks are recorded from here, and its seed."""
+        self._seed = seed
+        self._agent = agent
+
+    def _clear(self) -> None:
+        self._events = self._turns = self._actions = self._retrieved = 0
+        self._hits = self._misses = self._unpriced = self._forecasts = 0
+        self._cost = self._deliberate = self._act = 0.0
+
+    def update(self, event: Event) -> None:
+        """Count one event towards the next row."""
+        if type(event) is ToolUse:
+            self.tool_use(event)
+        elif type(event) is Turn:
+            self.turn(event)
+        else:
+            self._events += 1
+            self._last_at = event.at
+
+    def tool_use(self, event: ToolUse) -> None:
+        """Count one call."""
+        self._events += 1
+        self._actions += 1
+        self._last_at = event.at
+        duration = event.duration
+        if duration is not None:
+            self._act += duration
+        outcome = event.outcome
+        if outcome == "success" or outcome == "empty" or outcome == "failure":
+            self._forecasts += 1
+
+    def turn(self, event: Turn) -> None:
+        """Count one answer of the model, and the time it took."""
+        self._events += 1
+        self._turns += 1
+        if event.context_tokens:
+            self._tokens = event.context_tokens
+        if event.cost is None:
+            self._unpriced += 1
+        else:
+            self._cost += event.cost
+        at, last = event.at, self._last_at
+        if last is not None and at > last:
+            self._deliberate += at - last
+        self._last_at = at
+
+    def retrieved(self, compared: int, found: int) -> None:
+        """Count one recollection: how many episodes were compared, and how many were like the moment."""
+        self._retrieved += compared
+        if found:
+            self._hits += 1
+        else:
+            self._misses += 1
+
+    def tick(
+        self,
+        tick: int,
+        kind: TickKind,
+        at: float,
+        tier: Tier,
+        tokens_budget: int,
+        accuracy: float,
+        budget_used: float,
+        regime: Regime,
+        sleep_pressure: float,
+        reflected: int = 0,
+    ) -> TickRow | None:
+        """Close a row; None where gamma ticks are not wanted, and what was gathered waits for the next."""
+        if kind == "theta" or kind == "wakeup_theta":
+            self.theta += 1
+        elif not self._gamma and kind != "delta":
+            return None
+        before = self._accuracy
+        values = (
+            tick,
+            kind,
+            at,
+            self.theta,
+            self._forecasts,
+            self._events,
+            self._turns,
+            self._retrieved,
+            self._deliberate,
+            self._act,
+            reflected,
+            self._cost,
+            self._unpriced,
+            tier,
+            self._tokens,
+            tokens_budget,
+            0.0 if before is None else accuracy - before,
+            budget_used,
+            regime,
+            self._actions,
+            self._hits,
+            self._misses,
+            sleep_pressure,
+        )
+        row = self.last = tuple.__new__(TickRow, values)
+        self._accuracy = accuracy
+        self._clear()
+        return row
+
+    def record(self, row: TickRow) -> TickRecord:
+        """The full record of a row."""
+        fields = row._asdict()
+        del fields["trace"]
+        return TickRecord(
+            agent=self._agent,
+            traceparent=traceparent(self._seed, row.trace, row.tick),
+            wall_time=fields.pop("at"),
+            **fields,
+        )
+
+
+def traceparent(seed: bytes, theta: int, tick: int) -> str:
+    """A W3C trace context: one trace a theta tick, one span a tick."""
+    trace = blake3(b"trace" + theta.to_bytes(8, "little") + seed).hexdigest(length=16)
+    span = blake3(b"span" + tick.to_bytes(8, "little") + seed).hexdigest(length=8)
+    return f"00-{trace}-{span}-01"

@@ -1,0 +1,377 @@
+"""The mind: one event through attention, sleep, habituation, homeostasis and clock, in one readable order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from core.engine.mind.clock import MICRO, NO_TICKS, Clock, Ticks
+from core.engine.mind.cortical import Regime
+from core.engine.mind.episode import Episode, Recalled
+from core.engine.mind.fabric import (
+    Compacted,
+    EpisodeEnded,
+    Habituated,
+    ModelSelected,
+    RegimeChanged,
+    ThinkingEnded,
+    ThinkingStarted,
+    ToolReturned,
+    TurnEnded,
+    Woken,
+)
+from core.engine.mind.heart import Heart
+from core.engine.mind.moment_events import SEEN, BudgetBandChanged, ItemPromoted, WakeupDropped
+from core.engine.mind.readings import (
+    MindReading,
+    read_clock,
+    read_habituation,
+    read_homeostasis,
+    read_salience,
+    read_sleep,
+    read_triggers,
+)
+from core.engine.mind.session_events import ToolCalled
+from core.engine.mind.sleep import SleepPressure
+from core.engine.mind.stimulus import News, Stimuli, StimulusSource
+from core.engine.mind.thought import Thought
+from core.engine.mind.wakeup import Trigger, Wakeup, Wakeups
+from core.engine.percept import EVEN, NEUTRAL, Composition, Modulation, Percept
+from core.engine.state import Stateful, grouped, inner
+from core.events import MAIN, Compaction, Event, Prompt, ToolUse, Turn
+from core.settings.mind import MindSettings
+
+_make = tuple.__new__
+"""Builds a named tuple without its Python-level constructor: these are made for every event."""
+
+
+LEVELS = ("sleep", "context", "pleasure", "arousal", "dominance", "accuracy", "vitality", "budget")
+"""Names of what `Mind.levels` gives."""
+
+
+class Mind(Stateful):
+    """All mechanisms of one agent's mind."""
+
+    __slots__ = (
+        "_asked_at",
+        "_asked_cost",
+        "_asked_turns",
+        "_recalled",
+        "_settings",
+        "_source",
+        "_turns",
+        "_wakeups",
+        "heart",
+    )
+    VERSION = 1
+    NAMED = True
+    STATE = (
+        inner("_source"),
+        inner("_wakeups"),
+        inner("heart"),
+        "_turns",
+        grouped("asked", "_asked_at", "_asked_turns", "_asked_cost"),
+    )
+
+    def __init__(
+        self,
+        settings: MindSettings,
+        seed: bytes = b"",
+        agent: str = MAIN,
+        wakeups: tuple[Trigger, ...] = (),
+    ) -> None:
+        self._settings = settings
+        self._source = StimulusSource(settings.stimuli)
+        self._wakeups = Wakeups(settings.wakeups, wakeups)
+        self.heart = Heart(settings, seed, agent)
+        self._turns = 0
+        self._asked_at: float | None = None
+        self._asked_turns = 0
+        self._asked_cost = 0.0
+        self._recalled: tuple[Recalled, ...] | None = None
+        """What the last moment is like, once somebody looked; only a step makes another moment."""
+
+    def serve(self, seed: bytes, agent: str) -> None:
+        """Be the mind of another agent; what earlier sessions left is its predecessor's."""
+        self._recalled = None
+        self.heart.metrics.serve(seed, agent)
+        self.heart.episodes.remember(())
+
+    def step(
+        self,
+        event: Event,
+        percept: Percept,
+        modulation: Modulation = NEUTRAL,
+        composition: Composition = EVEN,
+    ) -> Thought:
+        """Let subjective time pass, then take the event in."""
+        heart, source = self.heart, self._source
+        self._recalled = None
+        heart.begin(event.at, percept, modulation, composition)
+        ticks = NO_TICKS
+        if percept.now * MICRO >= heart.clock.due:
+            ticks = heart.clock.advance(percept.now)
+            heart.beat(ticks)
+        kind = type(event)
+        if kind is ToolUse:
+            stimuli = self._tool_use(event)  # type: ignore[arg-type]
+        elif kind is Turn:
+            stimuli = self._turn(event)  # type: ignore[arg-type]
+        else:
+            stimuli = self._rarer(event)
+        if percept.shifted or source.news:
+            stimuli = source.more(stimuli, percept.shifted)
+        regime = heart.regime.regime
+        changed = heart.regime.update(percept, source.looping)
+        if changed:
+            self._regime_changed(regime)
+            regime = heart.regime.regime
+        novelty, wakeup, episode = 1.0, None, None
+        if stimuli:
+            novelty = self._attend(stimuli)
+            wakeup = self._wakeups.update(stimuli, event.at)
+            if wakeup is not None:
+                ticks, wakeup = self._wake(wakeup, ticks)
+        elif kind is ToolUse:
+            novelty = heart.habituation.observe(
+                source.call_pattern(event),  # type: ignore[arg-type]
+                heart.clock.gamma,
+                event.program or event.tool,  # type: ignore[union-attr]
+            )
+        if kind is not Turn:
+            episode = self._remember(event, percept.pattern)
+        dream = heart.dreamt
+        return Thought(
+            ticks,
+            wakeup,
+            stimuli[0] if stimuli else None,
+            novelty,
+            regime,
+            changed,
+            dream,
+            dream is not None,
+            heart.corrections,
+            episode,
+            heart.rows,
+            heart.news,
+        )
+
+    def tell(self, news: News) -> None:
+        """Take in what another room reports; it draws attention with the next event."""
+        self._source.tell(news)
+
+    def _tool_use(self, event: ToolUse) -> Stimuli:
+        heart = self.heart
+        heart.mood.tool_use(event)
+        heart.metrics.tool_use(event)
+        heart.forecast.update(event)
+        began = event.at - event.duration if event.duration else event.at
+        heart.fabric.emit(_make(ToolCalled, (began, event.tool, event.call)))
+        returned = (event.at, event.tool, event.action, event.outcome, event.duration)
+        heart.fabric.emit(_make(ToolReturned, returned))
+        return self._source.tool_use(event)
+
+    def _turn(self, event: Turn) -> Stimuli:
+        heart = self.heart
+        heart.mood.events += 1
+        heart.metrics.turn(event)
+        tiers, model, cost = heart.tiers, event.model, event.cost
+        tokens = event.input_tokens + event.output_tokens + event.cache_write
+        before = tiers.model
+        if tiers.update(event, tokens) or model != before:
+            heart.emit(ModelSelected(event.at, tiers.tier, model, "log"))
+        used = tiers.used
+        if tiers.band != heart.band:
+            heart.band = tiers.band
+            heart.fabric.emit(BudgetBandChanged(event.at, heart.band, used))
+        heart.write_inference(1.0 - used if used < 1.0 else 0.0, tiers.tier)
+        heart.clock.throttle(used)
+        context = event.context_tokens
+        heart.gauge.turn(context, event.context_window)
+        turns = self._turns = self._turns + 1
+        self._asked_turns += 1
+        if cost:
+            self._asked_cost += cost
+        cached = event.cache_read / context if context else 0.0
+        heart.fabric.emit(_make(TurnEnded, (event.at, turns, model, tokens, cost, cached)))
+        return self._source.turn(event, tokens, heart.gauge.fill)
+
+    def _rarer(self, event: Event) -> Stimuli:
+        heart = self.heart
+        heart.mood.update(event)
+        heart.metrics.update(event)
+        if type(event) is Prompt:
+            self._prompt(event)
+        elif type(event) is Compaction:
+            self._compaction(event)
+        return self._source.update(event, heart.gauge.fill, False)
+
+    def _remember(self, event: Event, pattern: str) -> Episode | None:
+        """Let a compaction be dreamt over, and tell of the episode an event ends."""
+        heart = self.heart
+        if type(event) is Compaction:
+            heart.dream("compaction")
+        episode = heart.episodes.update(event, pattern, heart.state, heart.clock.gamma)
+        if episode is not None:
+            heart.emit(
+                EpisodeEnded(event.at, episode.number, episode.regime, episode.outcome, episode.ended_by)
+            )
+        return episode
+
+    def _prompt(self, event: Prompt) -> None:
+        heart, at = self.heart, event.at
+        if self._asked_at is not None:
+            heart.emit(ThinkingEnded(at, at - self._asked_at, self._asked_turns, self._asked_cost))
+        self._asked_at = None if event.interrupt else at
+        self._asked_turns, self._asked_cost = 0, 0.0
+        if not event.interrupt:
+            heart.emit(ThinkingStarted(at, "prompt", heart.tiers.model))
+
+    def _compaction(self, event: Compaction) -> None:
+        heart = self.heart
+        heart.emit(Compacted(event.at, event.tokens_before, event.tokens_after, event.trigger))
+        heart.gauge.record(event)
+
+    def _regime_changed(self, before: Regime) -> None:
+        heart = self.heart
+        regime = heart.regime.regime
+        heart.write_environment(regime)
+        heart.salience.dishabituate(heart.habituation)
+        heart.emit(RegimeChanged(heart.at, before, regime))
+
+    def _attend(self, stimuli: Stimuli) -> float:
+        """Score and queue each stimulus; return how novel the first one's pattern is."""
+        heart = self.heart
+        at, now, threshold = heart.at, heart.now, heart.modulation.promotion_threshold
+        regime, tick, trust = heart.regime.regime, heart.clock.gamma, heart.homeostasis.tool_trust
+        first: float | None = None
+        emit = heart.fabric.emit
+        for stimulus in stimuli:
+            kept = heart.habituation.observe(stimulus.pattern, tick, stimulus.what)
+            item = heart.salience.push(stimulus, kept, regime, at, now, threshold, trust)
+            emit(_make(SEEN[stimulus.kind], (at, stimulus.cause, stimulus.what, stimulus.measure)))
+            if item.promoted:
+                emit(_make(ItemPromoted, (at, stimulus.what, item.score)))
+            if stimulus.urgency > heart.urgency:
+                heart.urgency = stimulus.urgency
+            if stimulus.kind == "anomaly" or stimulus.kind == "policy_violation":
+                heart.clock.violation(now)
+            if kept < 1.0:
+                heart.emit(Habituated(at, stimulus.what, kept))
+            if first is None:
+                first = kept
+        return 1.0 if first is None else first
+
+    def _wake(self, wakeup: Wakeup, ticks: Ticks) -> tuple[Ticks, Wakeup | None]:
+        """Run the tick a wakeup asks for, unless a scheduled one is near."""
+        heart = self.heart
+        woken = heart.clock.wake(wakeup.resolution, heart.now, self._wakeups.window)
+        if woken is None:
+            self._wakeups.deduplicated += 1
+            heart.fabric.emit(WakeupDropped(heart.at, wakeup.trigger))
+            return ticks, None
+        heart.emit(Woken(heart.at, wakeup.trigger, wakeup.resolution))
+        heart.beat(woken, woken=True)
+        return Ticks(ticks.gamma + woken.gamma, ticks.theta + woken.theta, ticks.delta + woken.delta), wakeup
+
+    def remember(self, episodes: Iterable[Episode]) -> None:
+        """Take the episodes of saved sessions to compare with."""
+        self._recalled = None
+        self.heart.episodes.remember(episodes)
+
+    def recall(self, k: int | None = None, tokens: int | None = None) -> tuple[Recalled, ...]:
+        """The past episodes most like this moment, as many as affect lets the search look at."""
+        heart = self.heart
+        most = self.wide(self._settings.episodes.top_k) if k is None else k
+        return heart.episodes.recall(
+            heart.state, heart.clock.gamma, most, tier=heart.tiers.tier, tokens=tokens
+        )
+
+    def _like_now(self) -> tuple[Recalled, ...]:
+        if self._recalled is None:
+            self._recalled = self.recall()
+        return self._recalled
+
+    def restored(self) -> None:
+        """What was recalled belongs to another moment."""
+        self._recalled = None
+
+    def wide(self, most: int) -> int:
+        """As many of so many as affect's breadth lets through."""
+        return max(1, round(most * self.heart.modulation.search_breadth / NEUTRAL.search_breadth))
+
+    def alike(self, most: int, ahead: int = 1) -> tuple[tuple[Recalled, tuple[Episode, ...]], ...]:
+        """The past episodes most like this moment, best first, each with up to so many that followed it.
+
+        Only a step may ask: it is the retrieval that the metrics count.
+        """
+        heart = self.heart
+        found = heart.episodes.alike(
+            heart.state, heart.clock.gamma, self.wide(most), tier=heart.tiers.tier, ahead=ahead
+        )
+        if heart.tiers.tier != "T0":
+            heart.metrics.retrieved(heart.episodes.compared, len(found))
+        return found
+
+    def read(self, at: float | None = None, now: float | None = None) -> MindReading:
+        """The mind now, or as it would stand at a later moment without events; nothing changes.
+
+        `now` is that moment in subjective seconds, where the caller knows it.
+        """
+        heart, settings = self.heart, self._settings
+        if now is None:
+            ahead = 0.0 if at is None else min(max(0.0, at - heart.at), settings.clock.live_limit)
+            now = heart.now + ahead
+        now = max(now, heart.now)
+        clock = Clock(settings.clock)
+        clock.load(heart.clock.dump())
+        ticks = clock.advance(now)
+        sleep = heart.sleep
+        if ticks.theta:
+            sleep = SleepPressure(settings.sleep)
+            sleep.load(heart.sleep.dump())
+        for _ in range(min(ticks.theta, settings.clock.pending)):
+            sleep.update(heart.gauge.fill)
+        salience = read_salience(heart.salience, now, ticks.gamma, heart.modulation.unpromoted_decay)
+        return MindReading(
+            at=heart.at if at is None else max(at, heart.at),
+            salience=salience,
+            queued=heart.salience.waiting(now),
+            sleep=read_sleep(
+                sleep, heart.gauge, clock, settings.clock.delta_every, heart.homeostasis.intensive
+            ),
+            dreams=heart.dreams.past(),
+            dream_count=heart.dreams.count,
+            habituation=read_habituation(heart.habituation, clock.gamma, settings.habituation.familiar),
+            homeostasis=read_homeostasis(heart.homeostasis),
+            clock=read_clock(clock, heart.dropped),
+            triggers=read_triggers(self._wakeups),
+            deduplicated=self._wakeups.deduplicated,
+            cortical=heart.state.read(),
+            mood=heart.mood.read(),
+            regime=heart.regime.read(),
+            vitality=heart.vitality.read(),
+            forecast=heart.forecast.read(),
+            tiers=heart.tiers.read(),
+            opinion=heart.opinion(),
+            episodes=heart.episodes.read(),
+            last_tick=heart.metrics.last,
+            confidence=heart.confidence,
+            recalled=tuple([one.line for one in self._like_now()]),
+            events=heart.fabric.recent(),
+            emitted=heart.fabric.emitted,
+        )
+
+    def levels(self) -> tuple[float, ...]:
+        """The gauges of the mind, in the order of LEVELS: what a curve is drawn from."""
+        heart = self.heart
+        state = heart.state
+        return (
+            heart.sleep.pressure,
+            heart.gauge.fill,
+            state.pleasure,
+            state.arousal,
+            state.dominance,
+            state.accuracy,
+            state.composite,
+            state.budget_remaining,
+        )

@@ -1,0 +1,240 @@
+"""What a screen shows of the mind, built only when asked for."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from core.engine.mind.clock import Clock, Resolution
+from core.engine.mind.cortical import CorticalReading
+from core.engine.mind.dreams import Dream
+from core.engine.mind.episodes import EpisodesReading
+from core.engine.mind.fabric import MindEvent
+from core.engine.mind.forecast import ForecastReading
+from core.engine.mind.habituation import Habituation, PatternExposure
+from core.engine.mind.homeostasis import Homeostasis, Knob, RuleState
+from core.engine.mind.metrics import TickRow
+from core.engine.mind.mood import MoodReading
+from core.engine.mind.regime import RegimeReading
+from core.engine.mind.salience import Salience
+from core.engine.mind.sleep import ContextGauge, SleepPressure
+from core.engine.mind.stimulus import Cause, StimulusKind
+from core.engine.mind.tiers import Opinion, TierReading
+from core.engine.mind.vitality import VitalityReading
+from core.engine.mind.wakeup import Wakeups
+
+
+class SalienceReading(Struct, frozen=True):
+    """One item that has the mind's attention, and the terms of its score."""
+
+    score: float
+    arrived_with: float
+    kind: StimulusKind
+    cause: Cause
+    what: str
+    times: int
+    """How often its pattern is queued."""
+    age: float
+    """Subjective seconds."""
+    at: float
+    novelty: float
+    relevance: float
+    urgency: float
+    promoted: bool
+
+
+class SleepReading(Struct, frozen=True):
+    """Sleep pressure, the context that drives it, and when consolidation comes."""
+
+    pressure: float
+    accumulator: float
+    threshold: float
+    intensive: bool
+    needed: bool
+    ticks: int | None
+    """Theta ticks until consolidation is needed, at this load."""
+    minutes: float | None
+    """The same in minutes of work, at this rhythm."""
+    dream_ticks: int | None
+    """Theta ticks until the delta tick that brings the dream."""
+    context: float
+    """Share of the way to compaction."""
+    context_tokens: int
+    compaction_point: int
+    turns_to_compaction: int | None
+    compactions: int
+    compacted_at: float | None
+    context_most: int = 0
+    """Most tokens that its window was seen to hold."""
+
+
+class HabituationReading(Struct, frozen=True):
+    """How many patterns the mind knows, and those it is most used to."""
+
+    patterns: int
+    familiar: tuple[PatternExposure, ...]
+
+
+class HomeostasisReading(Struct, frozen=True):
+    """The rules, the knobs, and which of them the operator holds."""
+
+    tool_trust: float
+    tier_bias: float
+    intensive: bool
+    held: tuple[Knob, ...]
+    rules: tuple[RuleState, ...]
+
+
+class ClockReading(Struct, frozen=True):
+    """The three rhythms."""
+
+    gamma: int
+    theta: int
+    delta: int
+    dropped: int
+    gamma_interval: float
+    theta_interval: float
+    gamma_in: float
+    theta_in: float
+    delta_in: int
+    """Theta ticks to the next delta tick."""
+    violations: int
+    slowed: float
+    """Factor by which the budget slows all rhythms."""
+
+
+class TriggerReading(Struct, frozen=True):
+    """One trigger and its history."""
+
+    name: str
+    resolution: Resolution
+    least: float
+    refire: float
+    fired: int
+    fired_at: float | None
+
+
+class MindReading(Struct, frozen=True):
+    """The whole mind at one moment."""
+
+    at: float
+    salience: tuple[SalienceReading, ...]
+    queued: int
+    sleep: SleepReading
+    dreams: tuple[Dream, ...]
+    dream_count: int
+    habituation: HabituationReading
+    homeostasis: HomeostasisReading
+    clock: ClockReading
+    triggers: tuple[TriggerReading, ...]
+    deduplicated: int
+    """Wakeups left to a theta tick that was due anyway."""
+    cortical: CorticalReading
+    mood: MoodReading
+    regime: RegimeReading
+    vitality: VitalityReading
+    forecast: ForecastReading
+    tiers: TierReading
+    opinion: Opinion
+    episodes: EpisodesReading
+    last_tick: TickRow | None
+    confidence: float = 0.0
+    """What the gate goes by: confidence as affect lets it fade and come back."""
+    recalled: tuple[str, ...] = ()
+    """The past episodes most like this moment, as many as affect lets be looked at."""
+    events: tuple[MindEvent, ...] = ()
+    """The last on the fabric, oldest first."""
+    emitted: int = 0
+    """How many the fabric has had."""
+
+
+def read_salience(
+    salience: Salience, now: float, ticks: int, unpromoted: float
+) -> tuple[SalienceReading, ...]:
+    """The winners of attention at a moment."""
+    return tuple(
+        SalienceReading(
+            score,
+            item.score,
+            item.stimulus.kind,
+            item.stimulus.cause,
+            item.stimulus.what,
+            times,
+            now - item.now,
+            item.at,
+            item.novelty,
+            item.relevance,
+            item.urgency,
+            item.promoted,
+        )
+        for score, item, times in salience.top(now, ticks, unpromoted)
+    )
+
+
+def read_sleep(
+    sleep: SleepPressure, gauge: ContextGauge, clock: Clock, delta_every: int, intensive: bool
+) -> SleepReading:
+    """Pressure and its forecast."""
+    context = gauge.fill
+    ticks = sleep.forecast(context)
+    dream_ticks = None
+    if ticks is not None:
+        late = max(0, ticks - clock.delta_in)
+        dream_ticks = clock.delta_in + -(-late // delta_every) * delta_every
+    return SleepReading(
+        sleep.pressure,
+        sleep.accumulator,
+        sleep.threshold,
+        intensive,
+        sleep.needed,
+        ticks,
+        None if ticks is None else ticks * clock.theta_interval / 60.0,
+        dream_ticks,
+        context,
+        gauge.tokens,
+        gauge.point,
+        gauge.turns_left(),
+        gauge.compactions,
+        gauge.compacted_at,
+        gauge.most,
+    )
+
+
+def read_habituation(habituation: Habituation, tick: int, limit: int) -> HabituationReading:
+    """The patterns the mind is most used to."""
+    return HabituationReading(len(habituation), habituation.most_familiar(tick, limit))
+
+
+def read_homeostasis(homeostasis: Homeostasis) -> HomeostasisReading:
+    """Rules and knobs."""
+    return HomeostasisReading(
+        homeostasis.tool_trust,
+        homeostasis.tier_bias,
+        homeostasis.intensive,
+        homeostasis.held,
+        homeostasis.rules(),
+    )
+
+
+def read_clock(clock: Clock, dropped: int) -> ClockReading:
+    """The three rhythms."""
+    return ClockReading(
+        clock.gamma,
+        clock.theta,
+        clock.delta,
+        dropped,
+        clock.gamma_interval,
+        clock.theta_interval,
+        clock.gamma_in,
+        clock.theta_in,
+        clock.delta_in,
+        clock.violations,
+        clock.factor,
+    )
+
+
+def read_triggers(wakeups: Wakeups) -> tuple[TriggerReading, ...]:
+    """Every trigger and its history."""
+    return tuple(
+        TriggerReading(trigger.name, trigger.resolution, trigger.least, trigger.refire, times, at)
+        for trigger, at, times in wakeups.fired()
+    )

@@ -1,0 +1,8 @@
+"""The receptor: a passive observer that turns what an agent does into emotion axes and signals."""
+
+from __future__ import annotations
+
+from core.engine.receptor.readings import ReceptorReading, Why
+from core.engine.receptor.receptor import Receptor
+
+__all__ = ["Receptor", "ReceptorReading", "Why"]

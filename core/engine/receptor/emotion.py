@@ -1,0 +1,274 @@
+"""The emotion engine: axes that impulses raise and time lowers."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from itertools import islice
+from math import exp, log
+from typing import Any, TypeAlias, overload
+
+from core.engine.percept import AXES, Axis
+from core.engine.receptor.impulse import IMPLEMENTATION, Impulses
+from core.engine.receptor.readings import Contribution, Why
+from core.engine.receptor.vector import CONFIDENCE, FATIGUE, FLOW, POSITION, ZERO, Vector
+from core.engine.state import Stateful, each, tupled
+from core.settings.impulses import ImpulseSettings
+from core.settings.receptor import EmotionSettings
+
+COMPACTION = "compaction"
+DISRUPTION = "disruption"
+_COMPACTED = (COMPACTION,)
+_NEGLIGIBLE = 1e-12
+
+
+_Mark: TypeAlias = tuple[int, float, float, tuple[str, ...], str, bool, Vector, float, float, float]
+"""One event: number, at, now, causes, pattern, whether it shifted, the axes after it, flow it disrupted, and
+what implementation was left with for confidence and for flow."""
+
+
+def _mark(row: Sequence[Any]) -> _Mark:
+    event, at, now, causes, pattern, shifted, after, disruption, calm, flowing = row
+    return (event, at, now, tuple(causes), pattern, shifted, _vector(after), disruption, calm, flowing)
+
+
+class EmotionEngine(Stateful):
+    """Sum impulses that fade by true half-lives, each axis held within 0 and 1.
+
+    A half-life counts seconds, or the agent's actions; between its actions the latter stand still.
+
+    Where a bound cuts an event off, its impulses count in proportion, as far as they took effect; so what
+    explains a value always sums to it. `undisturbed` is flow as it would be had no signal ever disrupted it.
+    """
+
+    __slots__ = (
+        "_given",
+        "_impulses",
+        "_marks",
+        "_now",
+        "_rates",
+        "_relief",
+        "_steps",
+        "_trend",
+        "_weariness",
+        "undisturbed",
+        "values",
+    )
+    STATE = (
+        "_now",
+        tupled("values"),
+        "undisturbed",
+        each("_marks", tuple, _mark),
+    )
+
+    def __init__(self, settings: EmotionSettings, impulses: ImpulseSettings) -> None:
+        self._given = (settings, impulses)
+        self._impulses = Impulses(impulses)
+        self._weariness = self._impulses.weariness
+        rates = [-log(2.0) / getattr(settings.half_life, axis) for axis in AXES]
+        acted = [getattr(settings.half_life_unit, axis) == "actions" for axis in AXES]
+        self._rates = tuple(0.0 if each else rate for rate, each in zip(rates, acted, strict=True))
+        self._steps: Vector | None = (
+            _vector([exp(rate) if each else 1.0 for rate, each in zip(rates, acted, strict=True)])
+            if any(acted)
+            else None
+        )
+        self._relief = settings.compaction_relief
+        self._trend = settings.trend
+        self._now = 0.0
+        self._marks: deque[_Mark] = deque(maxlen=settings.remembered + 1)
+        self._marks.append((0, 0.0, 0.0, (), "", False, ZERO, 0.0, 1.0, 1.0))
+        self.values: Vector = ZERO
+        self.undisturbed = 0.0
+
+    def update(
+        self,
+        event: int,
+        at: float,
+        now: float,
+        causes: tuple[str, ...],
+        pattern: str,
+        shifted: bool,
+        calm: float = 1.0,
+        bounded: bool = False,
+    ) -> None:
+        """Let the axes fade until `now`, then add what the event brings.
+
+        `calm` is what failures leave of the implementation pattern; where it is bounded, so does frustration.
+        """
+        p, q, r, s, t, u = self._impulses.row(causes, pattern, shifted)
+        a, b, c, d, e, f = self.values
+        raw = self.undisturbed
+        passed = now - self._now
+        if passed > 0.0:
+            i, j, k, m, n, o = self._rates
+            a *= exp(i * passed)
+            b *= exp(j * passed)
+            c *= exp(k * passed)
+            d *= exp(m * passed)
+            fade = exp(n * passed)
+            e *= fade
+            raw *= fade
+            f *= exp(o * passed)
+            self._now = now
+        if self._steps is not None:
+            a, b, c, d, e, f, raw = self._stepped(a, b, c, d, e, f, raw)
+        flowing = calm
+        if bounded and pattern == IMPLEMENTATION:
+            flowing = calm * (1.0 - a)
+            r -= (1.0 - calm) * self._impulses.implementation[CONFIDENCE]
+            t -= (1.0 - flowing) * self._impulses.implementation[FLOW]
+        a += p
+        b += q
+        c += r
+        d += s + self._weariness * now
+        e += t
+        raw += t
+        f += u
+        self.undisturbed = 0.0 if raw < 0.0 else 1.0 if raw > 1.0 else raw
+        self.values = values = (
+            0.0 if a < 0.0 else 1.0 if a > 1.0 else a,
+            0.0 if b < 0.0 else 1.0 if b > 1.0 else b,
+            0.0 if c < 0.0 else 1.0 if c > 1.0 else c,
+            1.0 if d > 1.0 else d,
+            0.0 if e < 0.0 else 1.0 if e > 1.0 else e,
+            0.0 if f < 0.0 else 1.0 if f > 1.0 else f,
+        )
+        self._marks.append((event, at, now, causes, pattern, shifted, values, 0.0, calm, flowing))
+
+    def _stepped(
+        self, a: float, b: float, c: float, d: float, e: float, f: float, raw: float
+    ) -> tuple[float, float, float, float, float, float, float]:
+        """The axes one action later, where their half-lives count actions."""
+        assert self._steps is not None  # noqa: S101
+        i, j, k, m, n, o = self._steps
+        return a * i, b * j, c * k, d * m, e * n, f * o, raw * n
+
+    def relieve(self, event: int, at: float, now: float) -> None:
+        """A compaction of the agent's context takes part of its fatigue away."""
+        a, b, c, d, e, f = self.ahead(now)
+        self.undisturbed *= exp(self._rates[FLOW] * (now - self._now))
+        self._now = now
+        self.values = (a, b, c, d * (1.0 - self._relief), e, f)
+        self._marks.append((event, at, now, _COMPACTED, "", False, self.values, 0.0, 1.0, 1.0))
+
+    def disrupt(self, amount: float) -> None:
+        """A signal breaks into the flow of the event just felt."""
+        a, b, c, d, e, f = self.values
+        amount = min(amount, e)
+        self.values = (a, b, c, d, e - amount, f)
+        last = self._marks[-1]
+        self._marks[-1] = (*last[:6], self.values, amount, *last[8:])
+
+    def ahead(self, now: float) -> Vector:
+        """The axes faded to a later moment, without letting it pass."""
+        passed = now - self._now
+        return self.values if passed <= 0.0 else self._faded(self.values, passed)
+
+    def trend(self, now: float) -> Vector:
+        """How far each axis has come since a while ago, or since the oldest event remembered."""
+        then = now - self._trend
+        since, past = self._marks[0][2], self._marks[0][6]
+        for _, _, moment, _, _, _, values, _, _, _ in self._marks:
+            if moment > then:
+                break
+            since, past = moment, values
+        past = self._faded(past, max(then - since, 0.0))
+        a, b, c, d, e, f = (new - old for new, old in zip(self.ahead(now), past, strict=True))
+        return (a, b, c, d, e, f)
+
+    def why(self, axis: Axis, now: float) -> Why:
+        """Which impulses of which recent events make up the value; what is older, in one figure."""
+        position = POSITION[axis]
+        rate = self._rates[position]
+        step = 1.0 if self._steps is None else self._steps[position]
+        found: list[Contribution] = []
+        since, level = self._marks[0][2], self._marks[0][6][position]
+        remaining = sum([1 for mark in islice(self._marks, 1, None) if mark[3] != _COMPACTED])
+        older = level * exp(rate * (now - since)) * step**remaining
+        for mark in islice(self._marks, 1, None):
+            event, at, moment, causes, _, _, values, _, _, _ = mark
+            faded = exp(rate * (moment - since))
+            if causes != _COMPACTED:
+                remaining -= 1
+                faded *= step
+            left = exp(rate * (now - moment)) * step**remaining
+            for source, amount in self._effects(mark, position, level * faded):
+                if amount:
+                    found.append(Contribution(event, at, source, amount * left, amount))
+            since, level = moment, values[position]
+        return Why(
+            axis=axis,
+            value=self.ahead(now)[position],
+            contributions=tuple(reversed(found)),
+            older=older,
+        )
+
+    def still(self) -> EmotionEngine:
+        """One that stands where this one stands and never moves, to be asked why at any later time."""
+        other = EmotionEngine(*self._given)
+        other._now, other.values, other.undisturbed = self._now, self.values, self.undisturbed
+        other._marks = self._marks.copy()
+        return other
+
+    def _effects(self, mark: _Mark, position: int, before: float) -> list[tuple[str, float]]:
+        _, _, moment, causes, pattern, shifted, values, disrupted, calm, flowing = mark
+        disruption = disrupted if position == FLOW else 0.0
+        effect = values[position] + disruption - before
+        if causes == _COMPACTED:
+            return [(COMPACTION, effect)] if position == FATIGUE else []
+        held = flowing if position == FLOW else calm if position == CONFIDENCE else 1.0
+        parts = self._impulses.parts(causes, pattern, shifted, moment, position, held)
+        total = sum([amount for _, amount in parts])
+        share = effect / total if abs(total) > _NEGLIGIBLE else 1.0
+        return [*((source, amount * share) for source, amount in parts), (DISRUPTION, -disruption)]
+
+    def _faded(self, values: Vector, passed: float) -> Vector:
+        a, b, c, d, e, f = values
+        i, j, k, m, n, o = self._rates
+        return (
+            a * exp(i * passed),
+            b * exp(j * passed),
+            c * exp(k * passed),
+            d * exp(m * passed),
+            e * exp(n * passed),
+            f * exp(o * passed),
+        )
+
+
+def _vector(values: Sequence[float]) -> Vector:
+    a, b, c, d, e, f = values
+    return (a, b, c, d, e, f)
+
+
+class Explanation(Sequence[Why]):
+    """What makes up each axis at one moment, in the order of AXES, worked out when it is looked at."""
+
+    __slots__ = ("_made", "_now", "_still")
+
+    def __init__(self, emotion: EmotionEngine, now: float) -> None:
+        self._still = emotion.still()
+        self._now = now
+        self._made: tuple[Why, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(AXES)
+
+    @overload
+    def __getitem__(self, place: int) -> Why: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Why, ...]: ...
+    def __getitem__(self, place: int | slice) -> Why | tuple[Why, ...]:
+        if self._made is None:
+            self._made = tuple([self._still.why(axis, self._now) for axis in AXES])
+        return self._made[place]
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Explanation)
+            and self._now == other._now
+            and self._still.dump() == other._still.dump()
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._now, self._still.values))

@@ -1,0 +1,246 @@
+"""What a screen shows of the receptor: immutable, built only when asked for."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from core.engine.percept import AgentState, Axis, Pattern, Signal, SignalName
+from core.events import Action
+
+
+class AxisReading(Struct, frozen=True):
+    """One axis: where it stands, and where it would fire."""
+
+    axis: Axis
+    value: float
+    threshold: float
+    baseline: float
+    offset: float
+    field: float
+    """What the meta neuron adds; always 0 for flow."""
+    trend: float
+    """Change against a while ago."""
+    firing: bool
+    """A signal of this axis stands, be it only held."""
+    held: bool
+    """It stands although the value is below the threshold."""
+    release: int
+    """Events below the threshold until it is let go; 0 where nothing stands."""
+
+
+class GateReading(Struct, frozen=True):
+    """A, the flow gate."""
+
+    value: float
+    threshold: float
+    firing: bool
+
+
+class HeldReading(Struct, frozen=True):
+    """One axis for which B sends a signal."""
+
+    axis: Axis
+    signal: SignalName
+    intensity: float
+    release: int
+
+
+class MetaReading(Struct, frozen=True):
+    """C, the meta neuron."""
+
+    state: AgentState
+    rates: tuple[tuple[Axis, float], ...]
+    """Share of the buffer in which each axis was the strongest."""
+    field: tuple[tuple[Axis, float], ...]
+    buffer: tuple[Axis | None, ...]
+    """Strongest axis of each of the last events, oldest first."""
+
+
+class WindowReading(Struct, frozen=True):
+    """One window of the Commander."""
+
+    name: str
+    events: int
+    pattern: Pattern
+    ratios: tuple[tuple[Action, float], ...]
+    failure_rate: float
+    alternations: int
+
+
+class BehaviourReading(Struct, frozen=True):
+    """The three windows, and what changed between the medium and the short one."""
+
+    short: WindowReading
+    medium: WindowReading
+    session: WindowReading
+    delta: str
+    """Such as `exploration -> trial_error`; empty where both agree."""
+    meaning: str
+    usual: tuple[tuple[Pattern, float], ...] = ()
+    """Shares of the patterns in earlier sessions, where there were any."""
+
+
+class PathReading(Struct, frozen=True):
+    """One leaf of the heatmap with its six dimensions and its decayed count."""
+
+    path: str
+    count: int
+    opened: int
+    modified: int
+    last_modified: float | None
+    last_access: float
+    last_state: AgentState
+    heat: float
+
+
+class NodeReading(Struct, frozen=True):
+    """One component of a path; its figures are the sums of all leaves at or below it."""
+
+    name: str
+    path: str
+    count: int
+    heat: float
+    leaf: PathReading | None
+    children: tuple[NodeReading, ...]
+
+
+class HeatmapReading(Struct, frozen=True):
+    """Where the work is."""
+
+    tree: tuple[NodeReading, ...]
+    top: tuple[PathReading, ...]
+    """The shown leaves, hottest first."""
+    leaves: int
+    """How many are remembered, shown or not."""
+    context: tuple[str, ...]
+    """The hot paths a shift is measured against."""
+
+
+class Contribution(Struct, frozen=True):
+    """What one impulse of one event still adds to a value."""
+
+    event: int
+    """Number of the event, from 1."""
+    at: float
+    source: str
+    """Name of the impulse in the settings, or `compaction` or `disruption`."""
+    amount: float
+    """What is left of it."""
+    impulse: float
+    """What it did when it came."""
+
+
+class Why(Struct, frozen=True):
+    """What makes up a value: contributions, newest first, and all older ones in one figure."""
+
+    axis: Axis
+    value: float
+    contributions: tuple[Contribution, ...]
+    older: float
+
+
+class FactsReading(Struct, frozen=True, kw_only=True):
+    """Plain figures of what the agent did; an action is a tool use that took place."""
+
+    actions: int
+    looks: int
+    """Files read and searches made."""
+    runs: int
+    """Shell commands."""
+    tests: int
+    edits: int
+    """Edits that went through."""
+    changes: int
+    """Of these, edits of files that the agent did not make itself."""
+    changed_files: int
+    failures: int
+    failures_in_a_row: int
+    failures_recent: int
+    """Failures among the last `of_failures` actions."""
+    of_failures: int
+    same_error: int
+    """Failures whose error had come before."""
+    failed_edits: int
+    failed_edits_again: int
+    """Of these, those of a file an edit of which had failed before."""
+    failed_reads: int
+    same_result: int
+    """Calls made again with the same result."""
+    new_result: int
+    """Calls made again with another result."""
+    stale_recent: int
+    """Results among the last `of_recent` actions that had come before."""
+    edits_recent: int
+    """Edits among the last `of_recent` actions, good or failed."""
+    new_files_recent: int
+    of_recent: int
+    edits_again: int
+    """Edits of a file edited before."""
+    rereads: int
+    """Files read again although nothing was edited since."""
+    new_files: int
+    """Actions that touched a file for the first time."""
+    checks: int
+    """Commands that were the first after an edit."""
+    checks_passed: int
+    runs_since_change: int
+    """Commands run since the first change."""
+    edits_since_pass: int
+    """Good edits since a command last went well."""
+    since_good_edit: int
+    """Actions since the last good edit, or since the beginning."""
+    since_change: int
+    """Actions since the last change, or since the beginning."""
+    since_run: int
+    """Actions since the last command, or since the beginning."""
+    failures_since_edit: int
+    """Failures since the last good edit, or since the beginning."""
+    looks_before_edit: int
+    """Files read and searches made before the first change."""
+    words_of_checking: int
+    """Phrases of checking in the agent's words, each counted once an answer."""
+    words_of_doubt: int
+    """Phrases of doubt in the agent's words, each counted once an answer."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The figures a person asks for first, in words; none before the first action."""
+        if not self.actions:
+            return ()
+        edit = "the last good edit" if self.edits else "the beginning, no edit yet"
+        return (
+            f"{self.failures_recent} of the last {_counted(self.of_failures, 'action')} failed",
+            f"{_counted(self.same_error, 'failure')} with an error seen before",
+            f"{_counted(self.edits_since_pass, 'edit')} since a command last went well",
+            f"{_counted(self.since_good_edit, 'action')} since {edit}",
+            f"{_counted(self.looks_before_edit, 'look')} at files or searches before the first change",
+        )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+class ReceptorReading(Struct, frozen=True):
+    """The whole receptor at one moment."""
+
+    at: float
+    now: float
+    """Subjective seconds since the first event."""
+    wall: float
+    """Wall seconds since the first event."""
+    events: int
+    """Events of every kind so far."""
+    idle: bool
+    """Nothing has come for so long that the baseline is frozen."""
+    axes: tuple[AxisReading, ...]
+    gate: GateReading
+    held: tuple[HeldReading, ...]
+    signals: tuple[Signal, ...]
+    meta: MetaReading
+    behaviour: BehaviourReading
+    heatmap: HeatmapReading
+    shifts: int
+    """How often the context shifted so far."""
+    facts: FactsReading
+    """The plain figures behind all this."""

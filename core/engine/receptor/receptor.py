@@ -1,0 +1,606 @@
+"""The receptor: from one event of the agent to what it feels and which signals fire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from mypy_extensions import mypyc_attr
+
+from core.engine.percept import AXES, AgentState, Axis, Pattern, Percept, Signal, SignalName
+from core.engine.receptor.ambient import AmbientEstimator, effective
+from core.engine.receptor.commander import Commander
+from core.engine.receptor.emotion import EmotionEngine, Explanation
+from core.engine.receptor.facts import ActionFacts
+from core.engine.receptor.heatmap import Heatmap
+from core.engine.receptor.impulse import LONG_PROMPT
+from core.engine.receptor.meta import Field, MetaNeuron
+from core.engine.receptor.readings import AxisReading, GateReading, HeldReading, ReceptorReading, Why
+from core.engine.receptor.vector import (
+    CONFIDENCE,
+    FATIGUE,
+    FLOW,
+    FRUSTRATION,
+    NONE,
+    SEEKING,
+    UNCERTAINTY,
+    Vector,
+)
+from core.engine.state import Stateful, inner, made, plain_list
+from core.events import Compaction, Event, Prompt, ToolUse, Turn
+from core.settings.receptor import AmbientSettings, NeuronSettings, ReceptorSettings, TimeSettings
+
+ORDER = (FRUSTRATION, SEEKING, UNCERTAINTY, CONFIDENCE, FATIGUE)
+"""The axes B listens to, in the order its signals are sent; flow is not among them."""
+COMPOUND: SignalName = "compound_frustration_seeking"
+NAMES: dict[int, SignalName] = {
+    FRUSTRATION: "frustration_spike",
+    SEEKING: "seeking_spike",
+    UNCERTAINTY: "uncertainty_spike",
+    CONFIDENCE: "confidence_sustained",
+    FATIGUE: "fatigue_rising",
+}
+
+
+_make = tuple.__new__
+"""Builds a named tuple without its Python-level constructor: these are made for every act."""
+
+
+class EmotionNeuron(Stateful):
+    """Fire an axis at or above its threshold; let it go after enough events below it in a row.
+
+    Frustration and seeking that stand together are sent as one compound signal. While A fires, B rests and
+    forgets what it held.
+    """
+
+    __slots__ = (
+        "_compound",
+        "_high",
+        "_hold",
+        "_intensity",
+        "_left",
+        "_low",
+        "_offsets",
+        "dominant",
+        "greatest",
+    )
+    STATE = (
+        plain_list("_left"),
+        plain_list("_intensity"),
+        "_compound",
+        "dominant",
+        "greatest",
+    )
+
+    def __init__(self, settings: NeuronSettings, ambient: AmbientSettings) -> None:
+        self._hold = settings.hold
+        self._low = ambient.low
+        self._high = ambient.high
+        self._offsets = tuple(getattr(ambient.offset, axis) for axis in AXES)
+        self._left = [0] * len(AXES)
+        """Events below the threshold until each axis is let go; 0 where nothing stands."""
+        self._intensity = [0.0] * len(AXES)
+        self._compound = False
+        self.dominant = NONE
+        """The axis that stands highest above its threshold."""
+        self.greatest = 0.0
+        """How far it stands above it."""
+
+    def update(self, values: Vector, baseline: Sequence[float], field: Field) -> tuple[Signal, ...]:
+        """Say what fires and what is still held."""
+        left = self._left
+        excess = self._excess(values, baseline, field)
+        if max(excess) < 0.0 and not any(left):
+            self.dominant, self.greatest, self._compound = NONE, 0.0, False
+            return ()
+        standing: list[Signal] = []
+        dominant, greatest = NONE, -1.0
+        for axis, intensity in zip(ORDER, excess, strict=True):
+            held = left[axis]
+            if intensity >= 0.0:
+                left[axis] = self._hold
+            elif held > 1:
+                left[axis] = held - 1
+                intensity = 0.0
+            else:
+                left[axis] = 0
+                continue
+            fresh = not held
+            self._intensity[axis] = intensity
+            if intensity > greatest:
+                dominant, greatest = axis, intensity
+            standing.append(_make(Signal, (NAMES[axis], intensity, fresh)))
+        self.dominant = dominant
+        self.greatest = greatest if standing else 0.0
+        compound = left[FRUSTRATION] > 0 and left[SEEKING] > 0
+        if compound:
+            both = max(standing[0].intensity, standing[1].intensity)
+            standing[:2] = [_make(Signal, (COMPOUND, both, not self._compound))]
+        self._compound = compound
+        return tuple(standing)
+
+    def _excess(
+        self, values: Vector, baseline: Sequence[float], field: Field
+    ) -> tuple[float, float, float, float, float]:
+        """How far each axis stands above its threshold, in the order of its signals."""
+        low, high = self._low, self._high
+        frustration, seeking, confidence, fatigue, _, uncertainty = values
+        a, b, c, d, _, f = baseline
+        i, j, k, m, _, o = self._offsets
+        a = a + i + field.frustration
+        b = b + j + field.seeking
+        f = f + o + field.uncertainty
+        c += k
+        d += m
+        return (
+            frustration - (low if a < low else high if a > high else a),
+            seeking - (low if b < low else high if b > high else b),
+            uncertainty - (low if f < low else high if f > high else f),
+            confidence - (low if c < low else high if c > high else c),
+            fatigue - (low if d < low else high if d > high else d),
+        )
+
+    def frustrated(self, value: float, baseline: Sequence[float], field: Field) -> bool:
+        """Whether frustration stands at or above its threshold."""
+        threshold = baseline[FRUSTRATION] + self._offsets[FRUSTRATION] + field.frustration
+        low, high = self._low, self._high
+        return value >= (low if threshold < low else high if threshold > high else threshold)
+
+    def rest(self) -> None:
+        """A fires: nothing of B is sent or held."""
+        self._left = [0] * len(AXES)
+        self._compound = False
+        self.dominant, self.greatest = NONE, 0.0
+
+    def terms(self, axis: int, baseline: Sequence[float], field: Field) -> tuple[float, float, float, float]:
+        """The threshold of an axis and its three terms: baseline, offset, field."""
+        lift = getattr(field, AXES[axis], 0.0)
+        offset = self._offsets[axis]
+        level = baseline[axis]
+        return effective(level, offset, lift, self._low, self._high), level, offset, lift
+
+    def thresholds(self, baseline: Sequence[float], field: Field) -> tuple[float, ...]:
+        """Those of all axes, in the order of AXES."""
+        low, high = self._low, self._high
+        a, b, c, d, e, f = baseline
+        i, j, k, m, n, o = self._offsets
+        return (
+            effective(a, i, field.frustration, low, high),
+            effective(b, j, field.seeking, low, high),
+            effective(c, k, 0.0, low, high),
+            effective(d, m, 0.0, low, high),
+            effective(e, n, 0.0, low, high),
+            effective(f, o, field.uncertainty, low, high),
+        )
+
+    def release(self, axis: int) -> int:
+        """Events below the threshold until the axis is let go; 0 where nothing stands."""
+        return self._left[axis]
+
+    def read(self) -> tuple[HeldReading, ...]:
+        return tuple(
+            HeldReading(
+                axis=AXES[axis],
+                signal=COMPOUND if self._compound and axis in (FRUSTRATION, SEEKING) else NAMES[axis],
+                intensity=self._intensity[axis],
+                release=self._left[axis],
+            )
+            for axis in ORDER
+            if self._left[axis]
+        )
+
+
+class SubjectiveTime(Stateful):
+    """Let time pass in full up to a cap, then not at all; a long pause freezes it.
+
+    The cap is for the stretch between two acts (tool uses, prompts): events in between, such as turns of
+    the model, let time pass within it but never stretch it. A clock that runs backwards stands still, and a
+    stretch it runs through again is not lived again; one that was set far back counts from there.
+    """
+
+    __slots__ = ("_at", "_cap", "_freeze", "_room", "elapsed", "gap", "now", "silence", "wall")
+    STATE = (
+        "_at",
+        "_room",
+        "now",
+        "wall",
+        "gap",
+        "elapsed",
+        "silence",
+    )
+
+    def __init__(self, settings: TimeSettings) -> None:
+        self._cap = settings.cap
+        self._freeze = settings.freeze
+        self._at: float | None = None
+        self._room = settings.cap
+        self.now = 0.0
+        self.wall = 0.0
+        """Seconds on the wall since the first event, backward jumps left out."""
+        self.gap = 0.0
+        """Wall seconds between the last two events."""
+        self.elapsed = 0.0
+        self.silence = False
+
+    @property
+    def at(self) -> float | None:
+        """When the last event was; None before the first."""
+        return self._at
+
+    def update(self, at: float, act: bool) -> None:
+        """Move on to an event; an act opens a new stretch."""
+        last = self._at
+        if last is None or at >= last or at < last - self._freeze:
+            self._at = at
+        gap = 0.0 if last is None or at <= last else at - last
+        self.gap = gap
+        self.wall += gap
+        if gap > self._freeze:
+            self.silence = True
+            self.elapsed = 0.0
+        else:
+            self.silence = False
+            room = self._room
+            self.elapsed = elapsed = gap if gap < room else room
+            self.now += elapsed
+            self._room = room - elapsed
+        if act:
+            self._room = self._cap
+
+    def ahead(self, at: float | None) -> tuple[float, float]:
+        """Wall and subjective seconds an event at `at` would add."""
+        if at is None or self._at is None or at <= self._at:
+            return 0.0, 0.0
+        gap = at - self._at
+        return gap, 0.0 if gap > self._freeze else min(gap, self._room)
+
+
+class FlowGate(Stateful):
+    """Fire while flow is at or above its threshold.
+
+    The threshold is made of the flow baseline and a fixed offset; no field of the meta neuron is handed in.
+    """
+
+    __slots__ = ("_high", "_low", "_offset", "firing", "fresh", "intensity")
+    STATE = (
+        "firing",
+        "fresh",
+        "intensity",
+    )
+
+    def __init__(self, settings: AmbientSettings) -> None:
+        self._offset = settings.offset.flow
+        self._low = settings.low
+        self._high = settings.high
+        self.firing = False
+        self.fresh = False
+        self.intensity = 0.0
+
+    def threshold(self, baseline: float) -> float:
+        """From where on the agent flows."""
+        threshold = baseline + self._offset
+        return self._low if threshold < self._low else self._high if threshold > self._high else threshold
+
+    def update(self, flow: float, baseline: float) -> bool:
+        """Say whether the agent flows."""
+        threshold = baseline + self._offset
+        if threshold < self._low:
+            threshold = self._low
+        elif threshold > self._high:
+            threshold = self._high
+        above = flow - threshold
+        if above >= 0.0:
+            self.fresh = not self.firing
+            self.firing = True
+            self.intensity = above
+            return True
+        self.close()
+        return False
+
+    def close(self) -> None:
+        """The agent does not flow, whatever the axis says."""
+        self.firing = self.fresh = False
+        self.intensity = 0.0
+
+    def read(self, flow: float, baseline: float, firing: bool) -> GateReading:
+        return GateReading(value=flow, threshold=self.threshold(baseline), firing=firing)
+
+
+EFFECTIVE = ("success", "failure", "empty")
+"""Outcomes of a call that took place; any other tires the agent and does no more."""
+
+
+LEVELS = (*(f"threshold.{axis}" for axis in AXES), *(f"baseline.{axis}" for axis in AXES))
+"""Names of what `Receptor.levels` gives."""
+
+
+_NO_CAUSES: tuple[str, ...] = ()
+_new_tuple = tuple.__new__
+"""Builds a named tuple without its Python-level constructor: these are made for every event."""
+
+
+def _written(signals: tuple[Signal, ...]) -> tuple[Any, ...]:
+    return tuple([tuple(signal) for signal in signals])
+
+
+def _read(rows: Sequence[Any]) -> tuple[Signal, ...]:
+    return tuple([Signal(*row) for row in rows])
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Receptor(Stateful):
+    """Feel what an agent does, without ever touching it.
+
+    Acts are tool uses and prompts: they tire, they carry the impulses of the short window's pattern, and they
+    let the neurons fire or release. Every other event only lets time pass and repeats what stands; a
+    compaction also relieves fatigue. Hours worked are hours of subjective time: a night's pause tires nobody.
+    While the failure rate of the short window is at its limit, nothing flows and no state is deep work.
+    """
+
+    __slots__ = (
+        "_ambient",
+        "_bounded",
+        "_clock",
+        "_commander",
+        "_disruption_flow",
+        "_disruption_share",
+        "_emotion",
+        "_events",
+        "_failures",
+        "_gate",
+        "_heatmap",
+        "_long_prompt",
+        "_meta",
+        "_neuron",
+        "_signals",
+        "_silence",
+        "_storm",
+        "facts",
+    )
+    NAMED = True
+    TOLD: ClassVar = (LONG_PROMPT,)
+    """Causes of a long prompt."""
+    STATE = (
+        "_events",
+        inner("_clock"),
+        inner("_commander"),
+        inner("_emotion"),
+        inner("_ambient"),
+        inner("_gate"),
+        inner("_neuron"),
+        inner("_meta"),
+        inner("_heatmap"),
+        inner("facts"),
+        made("_signals", _written, _read),
+    )
+
+    def __init__(self, settings: ReceptorSettings) -> None:
+        self._clock = SubjectiveTime(settings.time)
+        self._commander = Commander(settings.commander)
+        self._emotion = EmotionEngine(settings.emotion, settings.impulse)
+        self._ambient = AmbientEstimator(settings.ambient)
+        self._gate = FlowGate(settings.ambient)
+        self._neuron = EmotionNeuron(settings.neuron, settings.ambient)
+        self._meta = MetaNeuron(settings.meta)
+        self._heatmap = Heatmap(settings.heatmap)
+        self._bounded = settings.flow.bounded
+        self._failures = settings.flow.failures
+        self.facts = ActionFacts(settings.facts)
+        """Plain figures of what the agent did."""
+        self._storm = settings.meta.stuck_failures
+        self._long_prompt = settings.emotion.long_prompt
+        self._disruption_flow = settings.emotion.disruption_flow
+        self._disruption_share = settings.emotion.disruption_share
+        self._silence = settings.ambient.silence
+        self._events = 0
+        self._signals: tuple[Signal, ...] = ()
+
+    def seed(self, prior: Mapping[Axis, float], thresholds: Mapping[Axis, float] | None = None) -> None:
+        """Begin with baselines of earlier sessions, and with what C had made of B's thresholds there."""
+        self._ambient.seed(prior)
+        if thresholds:
+            neutral = dict(zip(AXES, self._neuron.thresholds(self._ambient.baseline, Field()), strict=True))
+            self._meta.seed({axis: level - neutral[axis] for axis, level in thresholds.items()})
+
+    def remind(self, patterns: Mapping[Pattern, float]) -> None:
+        """Take the shares of patterns that were usual in earlier sessions, to be compared with."""
+        self._commander.usual = tuple(patterns.items())
+
+    @property
+    def heatmap(self) -> Heatmap:
+        """Where the work is."""
+        return self._heatmap
+
+    @property
+    def failure_rate(self) -> float:
+        """Share of shell commands in the short window that failed."""
+        return self._commander.failure_rate
+
+    @property
+    def storm(self) -> bool:
+        """Whether so many actions in a row have failed that it is being stuck whatever else is felt."""
+        return 0 < self._storm <= self.facts.failures_in_a_row
+
+    def step(self, event: Event) -> Percept:
+        """Walk one event through the receptor."""
+        self._events += 1
+        clock = self._clock
+        if type(event) is ToolUse:
+            clock.update(event.at, True)
+            action, outcome = event.action, event.outcome
+            if outcome not in EFFECTIVE:
+                self._commander.slide(clock.wall)
+                return self._feel(event.at, _NO_CAUSES, "", False)
+            causes = self.facts.update(event)
+            shifted = bool(event.targets) and self._heatmap.update(event, clock.now, self._meta.state)
+            self._commander.update(clock.wall, action, outcome)
+            return self._feel(event.at, causes, self._commander.pattern, shifted)
+        if type(event) is Prompt:
+            clock.update(event.at, True)
+            self._commander.slide(clock.wall)
+            self.facts.asked(event)
+            told = self.TOLD if event.characters > self._long_prompt else _NO_CAUSES
+            return self._feel(event.at, told, self._commander.pattern, False)
+        if type(event) is Turn:
+            self.facts.said(event)
+        clock.update(event.at, False)
+        self._commander.slide(clock.wall)
+        if clock.gap > self._silence:
+            self._ambient.freeze()
+        if type(event) is Compaction:
+            self._emotion.relieve(self._events, event.at, clock.now)
+        return self._stand(event.at)
+
+    def _feel(self, at: float, causes: tuple[str, ...], pattern: str, shifted: bool) -> Percept:
+        """Impulses, baseline, then C, A and B in turn."""
+        clock, commander, emotion = self._clock, self._commander, self._emotion
+        ambient, meta, gate, neuron = self._ambient, self._meta, self._gate, self._neuron
+        silence = clock.gap > self._silence
+        failing = commander.failure_rate
+        bounded = self._bounded
+        calm = 1.0
+        if bounded and failing:
+            calm = 1.0 - failing / self._failures if failing < self._failures else 0.0
+        emotion.update(self._events, at, clock.now, causes, pattern, shifted, calm, bounded)
+        values = emotion.values
+        if silence:
+            ambient.freeze()
+        ambient.update(clock.now, values, emotion.undisturbed)
+        if shifted:
+            ambient.reset()
+        baseline = ambient.baseline
+        flow = values[FLOW]
+        open_ = not bounded or (
+            failing < self._failures and not neuron.frustrated(values[FRUSTRATION], baseline, meta.field)
+        )
+        meta.update(
+            neuron.dominant,
+            silence,
+            commander.pattern,
+            values[FRUSTRATION],
+            flow if open_ else 0.0,
+            self.facts.failures_in_a_row,
+        )
+        signals: tuple[Signal, ...]
+        if open_ and gate.update(flow, baseline[FLOW]):
+            neuron.rest()
+            signals = (_new_tuple(Signal, ("flow_active", gate.intensity, gate.fresh)),)
+        else:
+            gate.close()
+            signals = neuron.update(values, baseline, meta.field)
+            if neuron.greatest > 0.0 and flow >= self._disruption_flow:
+                emotion.disrupt(self._disruption_share * neuron.greatest)
+                values = emotion.values
+        self._signals = signals
+        return Percept(
+            at,
+            clock.now,
+            clock.elapsed,
+            clock.silence,
+            commander.pattern,
+            commander.medium_pattern,
+            meta.state,
+            values,
+            signals,
+            shifted,
+            commander.failure_rate,
+            commander.events,
+        )
+
+    def _stand(self, at: float) -> Percept:
+        """What an event that is not an act finds: everything as it was, but for the time gone by."""
+        clock, commander = self._clock, self._commander
+        rate = commander.failure_rate
+        signals = self._signals
+        return Percept(
+            at,
+            clock.now,
+            clock.elapsed,
+            clock.silence,
+            commander.pattern,
+            commander.medium_pattern,
+            "idle" if clock.gap > self._silence else self._state(rate),
+            self._emotion.ahead(clock.now),
+            signals if not signals else self._standing(rate),
+            False,
+            rate,
+            commander.events,
+        )
+
+    def _state(self, rate: float) -> AgentState:
+        """What the last act was found in, but for deep work that time has shown to fail."""
+        state = self._meta.state
+        return "exploring" if state == "deep_work" and not self._flows(rate) else state
+
+    def _flows(self, rate: float) -> bool:
+        """Whether so many commands failing leaves room for flow."""
+        return not self._bounded or rate < self._failures
+
+    def _standing(self, rate: float) -> tuple[Signal, ...]:
+        """What the last act fired or held, none of it fresh; flow ends once the window shows failures."""
+        signals = self._signals
+        if not self._flows(rate) and signals and signals[0].name == "flow_active":
+            return ()
+        for signal in signals:
+            if signal.fresh:
+                return tuple([Signal(name, intensity, False) for name, intensity, _ in signals])
+        return signals
+
+    def why(self, axis: Axis, at: float | None = None) -> Why:
+        """Which impulses of which events make up the value of an axis."""
+        return self._emotion.why(axis, self._clock.now + self._clock.ahead(at)[1])
+
+    def explained(self, at: float | None = None) -> Explanation:
+        """The same of all axes, worked out only when it is looked at."""
+        return Explanation(self._emotion, self._clock.now + self._clock.ahead(at)[1])
+
+    def read(self, at: float | None = None) -> ReceptorReading:
+        """Everything a screen shows; with a later `at`, as it will be then if nothing happens."""
+        clock = self._clock
+        gap, passed = clock.ahead(at)
+        now, wall = clock.now + passed, clock.wall + gap
+        values, trend = self._emotion.ahead(now), self._emotion.trend(now)
+        idle = clock.at is None or gap > self._silence
+        behaviour = self._commander.read(wall)
+        rate = behaviour.short.failure_rate
+        flowing = self._gate.firing and self._flows(rate)
+        return ReceptorReading(
+            at=(clock.at or 0.0) + gap,
+            now=now,
+            wall=wall,
+            events=self._events,
+            idle=idle,
+            axes=tuple(self._axis(axis, values[axis], trend[axis], flowing) for axis in range(len(AXES))),
+            gate=self._gate.read(values[FLOW], self._ambient.baseline[FLOW], flowing),
+            held=self._neuron.read(),
+            signals=self._signals if gap == 0.0 and self._flows(rate) else self._standing(rate),
+            meta=self._meta.read("idle" if idle else self._state(rate)),
+            behaviour=behaviour,
+            heatmap=self._heatmap.read(now),
+            shifts=self._heatmap.shifts,
+            facts=self.facts.read(),
+        )
+
+    def _axis(self, axis: int, value: float, trend: float, flowing: bool) -> AxisReading:
+        threshold, baseline, offset, field = self._neuron.terms(
+            axis, self._ambient.baseline, self._meta.field
+        )
+        release = self._neuron.release(axis)
+        firing = flowing if axis == FLOW else release > 0
+        return AxisReading(
+            axis=AXES[axis],
+            value=value,
+            threshold=threshold,
+            baseline=baseline,
+            offset=offset,
+            field=field,
+            trend=trend,
+            firing=firing,
+            held=firing and value < threshold,
+            release=release,
+        )
+
+    def levels(self) -> tuple[float, ...]:
+        """Thresholds, then baselines, each in the order of AXES: what a curve is drawn from."""
+        baseline = self._ambient.baseline
+        return self._neuron.thresholds(baseline, self._meta.field) + tuple(baseline)

@@ -1,0 +1,33 @@
+"""The response: from a firing to the right word at the right time."""
+
+from __future__ import annotations
+
+from core.engine.response.actions import CheckpointRequest
+from core.engine.response.interventions import Intervention, ToldIntervention
+from core.engine.response.learned import Learned, learn
+from core.engine.response.loops import Loop
+from core.engine.response.reaction import QUIET, Firing, Notice, Reaction, ResponseReading
+from core.engine.response.response import Response
+from core.engine.response.rules import RuleSet, add_rules, built_in
+from core.engine.response.scoring import Candidate
+from core.engine.response.tally import SessionTally
+
+__all__ = [
+    "Response",
+    "Reaction",
+    "ResponseReading",
+    "QUIET",
+    "Firing",
+    "Notice",
+    "CheckpointRequest",
+    "Candidate",
+    "Intervention",
+    "ToldIntervention",
+    "Loop",
+    "RuleSet",
+    "add_rules",
+    "built_in",
+    "Learned",
+    "learn",
+    "SessionTally",
+]

@@ -1,0 +1,196 @@
+"""The registry of actions: what each type of method does, and the words it leaves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from heapq import nsmallest
+from typing import NamedTuple
+
+from core.engine.mind.episode import Episode, Recalled
+from core.engine.percept import PATTERNS
+from core.engine.receptor.heatmap import Leaf
+from core.engine.receptor.persona import likeness
+from core.engine.response.delegates import handing_over
+from core.engine.response.method import Cue, Method, MethodType, fill
+from core.engine.response.scene import Scene
+
+_LOOKED_AT = 40
+_TROUBLE: frozenset[Cue] = frozenset(("loop", "halt", "pressure", "frustration", "compound"))
+
+_ENDINGS = {
+    "start": "a start",
+    "prompt": "a prompt",
+    "interrupt": "an interrupt",
+    "pattern": "a change of pattern",
+    "delta": "a rest",
+    "session_end": "the session's end",
+}
+
+
+class CheckpointRequest(NamedTuple):
+    """A moment a method asks to keep by name."""
+
+    at: float
+    name: str
+    centre: str
+    """The folder or file most of the work is in."""
+    state: str
+    pattern: str
+
+
+class ActionResult(NamedTuple):
+    """What an action came to."""
+
+    text: str
+    checkpoint: CheckpointRequest | None = None
+
+
+Act = Callable[[Scene, Method], ActionResult]
+
+
+def alert(scene: Scene, method: Method) -> ActionResult:
+    """Say the method's sentence, and in trouble to whom the work could be handed."""
+    said = fill(method.action.say, scene.words()) or scene.reason()
+    return ActionResult(f"{said} {advised_delegate(scene)}".rstrip())
+
+
+def advised_delegate(scene: Scene) -> str:
+    """Whom to ask for help; blank where nothing is wrong or going on alone is preferred."""
+    return handing_over(scene.delegates) if scene.cue in _TROUBLE else ""
+
+
+def search_episodes(scene: Scene, method: Method) -> ActionResult:
+    """Recall the most alike episodes, and what ended each."""
+    alike = scene.recollection.alike(method.action.limit or scene.settings.recalled)
+    found = [_remembered(one, after) for one, after in alike]
+    lead = fill(method.action.say, scene.words())
+    return ActionResult(f"{lead} {'; '.join(found) or 'nothing alike is remembered'}".strip())
+
+
+def suggest(scene: Scene, method: Method) -> ActionResult:
+    """Name the hottest paths and those left a while ago."""
+    most = scene.recollection.wide(method.action.limit or scene.settings.paths)
+    known = max(1, round(2 * most * scene.recollection.composition.familiarity))
+    hottest = nsmallest(_LOOKED_AT, scene.heatmap.leaves, key=lambda leaf: (-leaf.weight, leaf.path))
+    hot = [leaf.path for leaf in hottest[:known]]
+    left = [leaf.path for leaf in hottest[known:] if _left(leaf, scene)][:most]
+    seen = {*hot, *left}
+    rare = [leaf.path for leaf in reversed(hottest) if leaf.count == 1 and leaf.path not in seen]
+    parts = [fill(method.action.say, scene.words())] if method.action.say else []
+    parts.append(f"Work is in {', '.join(hot)}." if hot else "No path has been visited yet.")
+    if left:
+        parts.append(f"Left a while ago: {', '.join(left)}.")
+    moved = [leaf.path for leaf in hottest if leaf.last_modified and leaf.last_modified > leaf.last_access]
+    if moved:
+        parts.append(f"Changed on disk since it was last there: {', '.join(moved[:most])}.")
+    if rare and known < most:
+        parts.append(f"Looked at only once: {', '.join(rare[: most - known])}.")
+    return ActionResult(" ".join(parts))
+
+
+def persist(scene: Scene, method: Method) -> ActionResult:
+    """Ask for a checkpoint named after where the work is."""
+    centre = work_centre(scene.heatmap.leaves, scene.settings.centre)
+    state, pattern = scene.percept.state, scene.percept.pattern
+    name = f"{state.replace('_', ' ')} in {centre}" if centre else state.replace("_", " ")
+    lead = fill(method.action.say, scene.words())
+    return ActionResult(
+        f"{lead} Checkpoint: {name}, {pattern.replace('_', ' ')}.".strip(),
+        CheckpointRequest(scene.at, name, centre, state, pattern),
+    )
+
+
+def note(scene: Scene, method: Method) -> ActionResult:
+    """Write down what the agent is at."""
+    words = scene.words()
+    said = fill(method.action.say, words)
+    return ActionResult(
+        said
+        or f"{words['state']}, {words['pattern']}, {scene.cue} +{scene.intensity:.2f}, "
+        f"{words['failures']} of commands fail"
+    )
+
+
+def probe(scene: Scene, method: Method) -> ActionResult:
+    """Say what followed the most alike episodes and how often, and how personas that work alike fare."""
+    lean, settings = scene.recollection.composition, scene.settings
+    most = max(1, round((method.action.limit or settings.alike) * lean.branching))
+    alike = scene.recollection.alike(most, max(1, round(settings.ahead * lean.depth)))
+    came = [", then ".join(one.did() for one in after) for _, after in alike if after]
+    counted = sorted(Counter(came).items(), key=lambda item: (-item[1], item[0]))
+    least = settings.pruned * lean.pruning * len(came)
+    likely = [item for item in counted if item[1] >= least] or counted[:1]
+    said = []
+    if likely:
+        shares = "; ".join(f"{what} ({number} of {len(came)})" for what, number in likely)
+        said.append(f"After moments like this came {shares}.")
+    said += _personas(scene)
+    return ActionResult(" ".join(said) or "Nothing is known of what follows here.")
+
+
+def _personas(scene: Scene) -> list[str]:
+    """What those who work alike mostly do, each counted by its likeness."""
+    near = [
+        (alike, persona)
+        for persona in scene.personas
+        if (alike := likeness(scene.signature, persona.actions)) >= scene.settings.likeness
+    ]
+    if not near:
+        return []
+    weight = sum([alike for alike, _ in near])
+    patterns = {
+        name: sum([alike * one.patterns.get(name, 0.0) for alike, one in near]) / weight for name in PATTERNS
+    }
+    stuck = sum([alike * one.states.get("stuck", 0.0) for alike, one in near]) / weight
+    usual = max(PATTERNS, key=lambda name: patterns[name])
+    who = "1 known persona works" if len(near) == 1 else f"{len(near)} known personas work"
+    closest = max(alike for alike, _ in near)
+    return [
+        f"{who} like this (likeness {closest:.2f}): {patterns[usual]:.0%} {usual.replace('_', ' ')}, "
+        f"stuck {stuck:.0%} of the time."
+    ]
+
+
+REGISTRY: Mapping[MethodType, Act] = {
+    "knowledge_search": search_episodes,
+    "path_suggest": suggest,
+    "status_notify": alert,
+    "context_persist": persist,
+    "action_log": note,
+    "future_probe": probe,
+    "loop_alert": alert,
+}
+
+
+def work_centre(leaves: Iterable[Leaf], share: float) -> str:
+    """The deepest folder or file that holds at least that share of the heat around it."""
+    inside = [(leaf.path.split("/"), leaf.weight) for leaf in leaves]
+    centre: list[str] = []
+    while inside:
+        depth = len(centre)
+        heats: dict[str, float] = {}
+        for parts, heat in inside:
+            if len(parts) > depth:
+                heats[parts[depth]] = heats.get(parts[depth], 0.0) + heat
+        if not heats:
+            break
+        hottest = max(heats, key=lambda name: (heats[name], name))
+        if heats[hottest] < share * sum(heats.values()):
+            break
+        inside = [one for one in inside if len(one[0]) > depth and one[0][depth] == hottest]
+        centre.append(hottest)
+    return "/".join(centre)
+
+
+def _left(leaf: Leaf, scene: Scene) -> bool:
+    settings = scene.settings
+    gone = scene.at - leaf.last_access
+    return leaf.count >= settings.visits and settings.left_after <= gone <= settings.left_within
+
+
+def _remembered(one: Recalled, after: tuple[Episode, ...]) -> str:
+    episode = one.episode
+    calls = f"{episode.calls} call{'s' if episode.calls != 1 else ''}"
+    line = f"{one.line} after {calls}, ended by {_ENDINGS[episode.ended_by]}"
+    return f"{line}, then {after[0].did()}" if after else line

@@ -1,0 +1,181 @@
+"""Words meant for the agent: what waits, what was said when, and what came of it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+from core.engine.percept import AgentState
+from core.engine.response.advice import sentence_print
+from core.engine.response.method import Deliver, InterventionKind, Source, Window
+from core.engine.state import Stateful, made, tuple_queue
+from core.engine.values import Value
+from core.settings.response import QueueSettings
+
+Fate = Literal["delivered", "said", "expired", "displaced"]
+"""Its window came and nobody spoke, it reached the agent, past its deadline, or pushed out by others."""
+_ELSEWHERE = "elsewhere"
+"""Who sent a sentence that nothing here asked for: other settings, or the person."""
+
+
+_LOOKED_BACK = 8
+"""Words told last that an echo in the log may belong to."""
+
+
+class Intervention(NamedTuple):
+    """One word that waits for its moment."""
+
+    number: int
+    kind: InterventionKind
+    window: Window | None
+    """Of a follow-up only; the others go before the next event."""
+    source: Source | None
+    """Of a self-steer only."""
+    cancel: bool
+    """Of a steer: stop what the agent is at."""
+    message: str
+    priority: int
+    sender: str
+    """The method that asked for it, or `person`."""
+    created_at: float
+    deadline: float
+    state: AgentState
+    """The agent's when it was asked for."""
+
+
+class ToldIntervention(NamedTuple):
+    """An intervention as an episode: what was said, its fate, and how the agent was before and after."""
+
+    intervention: Intervention
+    fate: Fate
+    at: float
+    trouble: float
+    """Frustration when it was said."""
+    after_state: AgentState | None
+    """Some acts later; None while they have not come."""
+    after_trouble: float | None
+
+
+class QueueReading(Value, frozen=True):
+    """What waits, and what was told."""
+
+    waiting: tuple[Intervention, ...]
+    told: tuple[ToldIntervention, ...]
+    """Oldest first."""
+    count: int
+    """Asked for so far."""
+
+
+def _rows(values: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
+    return tuple([tuple(value) for value in values])
+
+
+def _told(intervention: Sequence[Any], *episode: Any) -> ToldIntervention:
+    return ToldIntervention(Intervention(*intervention), *episode)
+
+
+class InterventionQueue(Stateful):
+    """Keep interventions by priority until their window opens; each ends as an episode.
+
+    The queue sends nothing: delivering means that this is when it would have been; what did reach the agent
+    comes back as an event.
+    """
+
+    __slots__ = ("_deadline", "_follow", "_number", "_size", "_told", "open", "waiting")
+    STATE = (
+        "_number",
+        made("waiting", tuple, lambda rows: [Intervention(*row) for row in rows]),
+        tuple_queue("_told", _told),
+        made("open", _rows, lambda rows: [list(row) for row in rows]),
+    )
+
+    def __init__(self, settings: QueueSettings) -> None:
+        self._size = settings.size
+        self._deadline = settings.deadline
+        self._follow = settings.follow
+        self._told: deque[ToldIntervention] = deque(maxlen=settings.kept)
+        self.open: list[list[int]] = []
+        """Of words just said, the number and the acts until their effect is noted."""
+        self._number = 0
+        self.waiting: list[Intervention] = []
+
+    def push(
+        self, deliver: Deliver, message: str, sender: str, at: float, state: AgentState, trouble: float
+    ) -> Intervention:
+        """Queue one; where all places are taken the least urgent, newest one gives way."""
+        self._number += 1
+        kind = deliver.kind
+        made = Intervention(
+            self._number,
+            kind,
+            deliver.window if kind == "follow_up" else None,
+            deliver.source if kind == "self_steer" else None,
+            deliver.cancel and kind == "steer",
+            message,
+            deliver.priority,
+            sender,
+            at,
+            at + (self._deadline if deliver.deadline is None else deliver.deadline),
+            state,
+        )
+        self.waiting.append(made)
+        self.waiting.sort(key=lambda one: (-one.priority, one.number))
+        while len(self.waiting) > self._size:
+            self._end(self.waiting.pop(), "displaced", at, trouble)
+        return made
+
+    def drain(self, at: float, windows: Sequence[Window], trouble: float) -> tuple[ToldIntervention, ...]:
+        """Take out what is due: past its deadline, meant for this window, or too urgent for one.
+
+        What was asked for at this very event waits for the next.
+        """
+        due = [
+            one for one in self.waiting if at > one.deadline or one.window is None or one.window in windows
+        ]
+        if not due:
+            return ()
+        numbers = {one.number for one in due}
+        self.waiting = [one for one in self.waiting if one.number not in numbers]
+        return tuple(
+            self._end(one, "expired" if at > one.deadline else "delivered", at, trouble) for one in due
+        )
+
+    def said(self, call: int, at: float, state: AgentState, trouble: float) -> ToldIntervention:
+        """A sentence reached the agent: the one that waits or was just due, else one asked for elsewhere."""
+        for one in self.waiting:
+            if sentence_print(one.message) == call:
+                self.waiting.remove(one)
+                return self._end(one, "said", at, trouble)
+        for place in range(len(self._told) - 1, max(-1, len(self._told) - 1 - _LOOKED_BACK), -1):
+            told = self._told[place]
+            if told.fate == "delivered" and sentence_print(told.intervention.message) == call:
+                self._told[place] = told = told._replace(fate="said", at=at)
+                return told
+        self._number += 1
+        made = Intervention(
+            self._number, "steer", None, None, False, "", 0, _ELSEWHERE, at, at + self._deadline, state
+        )
+        return self._end(made, "said", at, trouble)
+
+    def _end(self, one: Intervention, fate: Fate, at: float, trouble: float) -> ToldIntervention:
+        told = ToldIntervention(one, fate, at, trouble, None, None)
+        self._told.append(told)
+        if fate in ("delivered", "said"):
+            self.open.append([one.number, self._follow])
+        return told
+
+    def follow(self, state: AgentState, trouble: float) -> None:
+        """Another act: note how the agent is once enough came after a word."""
+        for entry in self.open:
+            entry[1] -= 1
+        if self.open[0][1] > 0:
+            return
+        ripe = {number for number, left in self.open if left <= 0}
+        self.open = [entry for entry in self.open if entry[1] > 0]
+        for place, told in enumerate(self._told):
+            if told.intervention.number in ripe:
+                self._told[place] = told._replace(after_state=state, after_trouble=trouble)
+
+    def read(self) -> QueueReading:
+        return QueueReading(waiting=tuple(self.waiting), told=tuple(self._told), count=self._number)

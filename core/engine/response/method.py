@@ -1,0 +1,140 @@
+"""One method: what it listens to, and what it then does. All of it is data."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, get_args
+
+from core.engine.percept import AGENT_STATES, AgentState, Axis
+from core.settings.closed import Closed
+from core.settings.declared import limited
+from core.settings.tunable import part, tunable
+
+Cue = Literal[
+    "compound", "frustration", "seeking", "uncertainty", "confidence", "fatigue", "loop", "halt", "pressure"
+]
+"""What a method may listen to: the receptor's signals, a loop, a governor's halt, pressure on the person."""
+CUES: tuple[Cue, ...] = get_args(Cue)
+
+CUE_OF: dict[str, Cue] = {
+    "compound_frustration_seeking": "compound",
+    "frustration_spike": "frustration",
+    "seeking_spike": "seeking",
+    "uncertainty_spike": "uncertainty",
+    "confidence_sustained": "confidence",
+    "fatigue_rising": "fatigue",
+}
+"""Flow is not among them: it only silences."""
+
+CUE_AXES: dict[Cue, tuple[Axis, ...]] = {
+    "compound": ("frustration", "seeking"),
+    "frustration": ("frustration",),
+    "seeking": ("seeking",),
+    "uncertainty": ("uncertainty",),
+    "confidence": ("confidence",),
+    "fatigue": ("fatigue",),
+}
+
+MethodType = Literal[
+    "knowledge_search",
+    "path_suggest",
+    "status_notify",
+    "context_persist",
+    "action_log",
+    "future_probe",
+    "loop_alert",
+]
+Mode = Literal["auto", "notify", "background"]
+Frequency = Literal["low", "medium", "high"]
+NoticeKind = Literal["needs_you", "risk", "done"]
+InterventionKind = Literal["steer", "follow_up", "self_steer"]
+Window = Literal["decide", "reflect", "curator", "dream"]
+Source = Literal["risk", "mortality", "policy", "attention"]
+
+PLACES = ("cue", "state", "pattern", "intensity", "value", "pressure", "loop", "halt", "failures", "hours")
+"""What a sentence may name in braces."""
+
+_BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+def _cues(given: Any) -> Any:
+    listed = [given] if isinstance(given, str) else given
+    if not isinstance(listed, list | tuple):
+        return given
+    if "any" in listed:
+        return CUES
+    return tuple(CUE_OF.get(one, one) if isinstance(one, str) else one for one in listed)
+
+
+def _states(given: Any) -> Any:
+    listed = [given] if isinstance(given, str) else given
+    return AGENT_STATES if isinstance(listed, list | tuple) and "any" in listed else listed
+
+
+def _sentence(text: str) -> str:
+    unknown = [name for name in _BRACES.findall(text) if name not in PLACES]
+    if unknown:
+        raise ValueError(f"{{{unknown[0]}}} is not a place for a value")
+    return text
+
+
+class MethodTrigger(Closed):
+    """When a method is a candidate, and how easily it fires."""
+
+    signals: tuple[Cue, ...] = limited(min_length=1, before=_cues)
+    states: tuple[AgentState, ...] = limited(min_length=1, before=_states)
+    sensitivity: float = tunable(..., "How much of a signal counts.", ge=0, le=1)
+    frequency: Frequency = "low"
+    threshold: float | None = limited(None, ge=0, le=1)
+    """A threshold of its own, in place of the settings'."""
+    despite_flow: bool = False
+    """Speak of loops even while the agent flows: a loop of successes feels like flow."""
+
+
+class Deliver(Closed):
+    """The intervention a method asks for."""
+
+    kind: InterventionKind = "follow_up"
+    window: Window = "decide"
+    source: Source = "attention"
+    cancel: bool = False
+    priority: int = tunable(100, "Higher goes first.", ge=0, le=255)
+    deadline: float | None = limited(None, ge=1, le=86_400)
+
+
+class Action(Closed):
+    """What a method says, and to whom."""
+
+    say: str = limited("", max_length=300, after=_sentence)
+    tell: str = limited("", max_length=300, after=_sentence)
+    """What the agent is told, as a fact, where that differs from what the person is."""
+    kind: NoticeKind = "risk"
+    limit: int | None = limited(None, ge=1, le=50)
+    deliver: Deliver | None = None
+
+
+class Method(Closed):
+    """One way to respond."""
+
+    id: str = limited(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")
+    type: MethodType
+    mode: Mode
+    trigger: MethodTrigger
+    action: Action = part(Action, "What it says, and to whom.")
+    enabled: bool = True
+
+
+def own_method(entry: dict[str, Any]) -> Method:
+    """A method of our own table, which needs no check at every start."""
+    trigger, action = dict(entry["trigger"]), dict(entry.get("action", {}))
+    trigger["signals"] = tuple(_cues(trigger["signals"]))
+    trigger["states"] = tuple(_states(trigger["states"]))
+    if "deliver" in action:
+        action["deliver"] = Deliver.model_construct(**action["deliver"])
+    made = {"trigger": MethodTrigger.model_construct(**trigger), "action": Action.model_construct(**action)}
+    return Method.model_construct(**{**entry, **made})
+
+
+def fill(sentence: str, values: dict[str, str]) -> str:
+    """Put values into the braces of a sentence."""
+    return _BRACES.sub(lambda found: values.get(found[1], ""), sentence)

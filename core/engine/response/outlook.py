@@ -1,0 +1,209 @@
+"""Whether a run goes worse or better than is usual for its agent, from plain counts and fitted weights."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from math import exp, log, log1p
+from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
+
+from core.engine.receptor.readings import FactsReading
+from core.engine.response.tables import OUTLOOK
+from core.settings.response import OutlookSettings
+
+Stage = Literal["too early", "10", "15", "20", "end"]
+Direction = Literal["too early", "worse", "usual", "better"]
+
+STAGES: tuple[tuple[int, Stage], ...] = ((20, "20"), (15, "15"), (10, "10"))
+"""From how many actions on each stage holds, the latest first."""
+
+_WORDS: dict[str, tuple[str, str]] = {
+    "actions": ("1 action so far", "{n} actions so far"),
+    "looks": ("1 file read or search made", "{n} files read or searches made"),
+    "tests": ("1 test run", "{n} test runs"),
+    "changes": ("1 edit of an existing file", "{n} edits of existing files"),
+    "changed_files": ("1 file changed", "{n} files changed"),
+    "failures": ("1 call failed", "{n} calls failed"),
+    "failures_in_a_row": ("the last action failed", "{n} failures in a row"),
+    "same_error": ("1 error seen before", "{n} errors seen before"),
+    "failed_edits": ("1 edit failed", "{n} edits failed"),
+    "failed_reads": ("1 read failed", "{n} reads failed"),
+    "same_result": ("1 call again, same result", "{n} calls again, same result"),
+    "rereads": ("1 file read again in vain", "{n} files read again in vain"),
+    "new_files": ("1 new file touched", "{n} new files touched"),
+    "checks_passed": (
+        "1 edit checked and passed",
+        "{n} edits checked and passed",
+    ),
+    "runs_since_change": ("1 command since the first change", "{n} commands since the first change"),
+    "edits_since_pass": ("1 edit since a command passed", "{n} edits since a command passed"),
+    "since_good_edit": ("1 action since a good edit", "{n} actions since a good edit"),
+    "since_change": ("1 action since the last change", "{n} actions since the last change"),
+    "since_run": ("1 action since a command", "{n} actions since a command"),
+    "failures_since_edit": ("1 failure since a good edit", "{n} failures since a good edit"),
+    "edits_recent": ("1 edit in the last ten actions", "{n} edits in the last ten actions"),
+    "stale_recent": ("1 stale result among the last ten", "{n} stale results among the last ten"),
+    "words_of_checking": ("1 phrase of good runs", "{n} phrases of good runs"),
+    "words_of_doubt": ("1 phrase of failing runs", "{n} phrases of failing runs"),
+}
+"""How each count is told: one, and any other number."""
+
+_AGAINST = frozenset(
+    (
+        "failures",
+        "failures_in_a_row",
+        "same_error",
+        "failed_edits",
+        "failed_reads",
+        "same_result",
+        "rereads",
+        "edits_since_pass",
+        "since_good_edit",
+        "since_change",
+        "since_run",
+        "failures_since_edit",
+        "stale_recent",
+        "words_of_doubt",
+    )
+)
+_FOR = frozenset(("tests", "checks_passed", "words_of_checking"))
+"""Counts that by themselves speak against a run, or for it."""
+
+
+class Reason(NamedTuple):
+    """What one count adds."""
+
+    name: str
+    number: int
+    amount: float
+    """In log-odds; above 0 speaks against the run."""
+    text: str
+
+
+class OutlookReading(Struct, frozen=True):
+    """The read-out: a shift against what is usual for this agent, never an alarm."""
+
+    stage: Stage
+    direction: Direction
+    shift: float
+    """In log-odds of going wrong; 0 is as usual."""
+    band: float
+    """How far the shift may be off, as a standard error."""
+    chance: float | None
+    """Of going wrong; only where a base rate is known."""
+    reasons: tuple[Reason, ...]
+    """What counts most first; counts that only correct others are in the shift and not here."""
+    fitted_on: str
+    """Runs the weights were fitted on: how many, of what kind, when."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The read-out in words: how it goes, then what counts most."""
+        if self.stage == "too early":
+            return ("too early to say how it goes",)
+        goes = {"worse": "worse than usual", "better": "better than usual"}.get(self.direction, "as usual")
+        known = "" if self.chance is None else f", {100 * self.chance:.0f}% of such runs go wrong"
+        return (
+            f"goes {goes}: {band_words(self)} log-odds{known}",
+            *(reason.text for reason in self.reasons),
+            f"learned from {self.fitted_on}",
+        )
+
+
+class _Fit(NamedTuple):
+    """The weights of one stage."""
+
+    names: tuple[str, ...]
+    means: tuple[float, ...]
+    weights: tuple[float, ...]
+    """For the logarithm of one more than the count, its mean taken off."""
+    band: float
+
+
+@cache
+def _fits() -> tuple[dict[str, _Fit], str]:
+    return read_fits(tomllib.loads(OUTLOOK.decode()))
+
+
+def read_fits(table: Mapping[str, Any]) -> tuple[dict[str, _Fit], str]:
+    """The weights of every stage, and what they were fitted on."""
+    fits = {}
+    for stage, rows in table["stage"].items():
+        counts: Mapping[str, Mapping[str, float]] = rows["counts"]
+        fits[stage] = _Fit(
+            tuple(counts),
+            tuple(row["mean"] for row in counts.values()),
+            tuple(row["weight"] for row in counts.values()),
+            float(rows["band"]),
+        )
+    about = table["about"]
+    return fits, f"{about['runs']:,} repairs of Python projects by {about['models']} models, {about['date']}"
+
+
+def stage_of(actions: int, ended: bool) -> Stage:
+    """Which weights hold after so many actions."""
+    if ended and actions:
+        return "end"
+    return next((stage for least, stage in STAGES if actions >= least), "too early")
+
+
+def shift_of(facts: Any, stage: Stage) -> float:
+    """The shift alone, in log-odds."""
+    fit = _fits()[0][stage]
+    return sum(
+        weight * (log1p(getattr(facts, name)) - mean)
+        for name, mean, weight in zip(fit.names, fit.means, fit.weights, strict=True)
+    )
+
+
+def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> OutlookReading:
+    """What the plain counts say of how this run goes."""
+    fits, fitted_on = _fits()
+    stage = stage_of(facts.actions, ended)
+    if stage == "too early":
+        return OutlookReading(stage, "too early", 0.0, 0.0, None, (), fitted_on)
+    fit = fits[stage]
+    reasons = []
+    for name, mean, weight in zip(fit.names, fit.means, fit.weights, strict=True):
+        number = getattr(facts, name)
+        above = log1p(number) - mean
+        amount = weight * above
+        if abs(amount) >= settings.telling and _follows(name, number, above, amount):
+            said = _WORDS[name][number != 1].format(n=number or "no")
+            than = "more" if above > 0.0 else "fewer"
+            word = "worse" if amount > 0.0 else "better"
+            reasons.append(Reason(name, number, amount, f"{said}, {than} than usual: {word}"))
+    reasons.sort(key=lambda reason: -abs(reason.amount))
+    shift = shift_of(facts, stage) - settings.own_shift
+    direction: Direction = (
+        "worse" if shift > settings.usual else "better" if shift < -settings.usual else "usual"
+    )
+    return OutlookReading(
+        stage, direction, shift, fit.band, chance(shift, settings.base_rate), tuple(reasons[:6]), fitted_on
+    )
+
+
+def _follows(name: str, number: int, above: float, amount: float) -> bool:
+    """Whether a person can follow a reason; of a count that only corrects others the sign is wrong."""
+    if name in _AGAINST:
+        return (above > 0.0) == (amount > 0.0)
+    if name in _FOR or not number:
+        return (above > 0.0) != (amount > 0.0)
+    return True
+
+
+def chance(shift: float, base_rate: float) -> float | None:
+    """The chance of going wrong; None where the agent's own share of runs that do is not known."""
+    if not 0.0 < base_rate < 1.0:
+        return None
+    odds = log(base_rate / (1.0 - base_rate)) + shift
+    return 1.0 / (1.0 + exp(-odds))
+
+
+def band_words(reading: OutlookReading) -> str:
+    """The shift and its band, such as `+0.6 (0.3 to 0.9)`."""
+    low, high = reading.shift - reading.band, reading.shift + reading.band
+    return f"{reading.shift:+.1f} ({low:+.1f} to {high:+.1f})"

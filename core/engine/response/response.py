@@ -1,0 +1,404 @@
+"""From what fires to a word: weigh the methods, let those that fire act, and keep what they leave."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+
+from core.engine.affect import AffectStep
+from core.engine.governor import Verdict
+from core.engine.mind import Mind, Thought
+from core.engine.percept import AXES, NEUTRAL, Percept
+from core.engine.receptor import Receptor
+from core.engine.receptor.persona import Persona
+from core.engine.receptor.prior import distribution
+from core.engine.response.actions import REGISTRY, CheckpointRequest, advised_delegate
+from core.engine.response.delegates import Delegates
+from core.engine.response.interventions import InterventionQueue, ToldIntervention
+from core.engine.response.learned import NOTHING_LEARNED, Learned, cue_deltas
+from core.engine.response.loops import Loop, LoopDetector
+from core.engine.response.memo import HotMemo, MemoLine
+from core.engine.response.method import CUE_OF, Cue, Deliver, Method, Mode, Window, fill
+from core.engine.response.outlook import OutlookReading, outlook
+from core.engine.response.reaction import QUIET, Firing, Notice, Reaction, ResponseReading
+from core.engine.response.rules import RuleSet, built_in
+from core.engine.response.scene import Recollection, Scene
+from core.engine.response.scoring import Scorer, Shot
+from core.engine.response.tally import ActTally, SessionTally
+from core.engine.state import Stateful, inner, mapped, row, tuple_queue
+from core.events import ACTIONS, MAIN, Advice, AgentEnd, AgentStart, Event, Prompt, SessionEnd, ToolUse, Turn
+from core.settings.response import ResponseEscalationSettings, ResponseSettings
+
+
+class Escalation(Stateful):
+    """Join troubles as independent chances; ask once when they reach the threshold.
+
+    It asks again after the pressure fell well below, or after the person spoke.
+    """
+
+    __slots__ = ("_armed", "_halt", "_loop", "_rearm", "pressure", "weights")
+    STATE = (
+        "_armed",
+        "pressure",
+    )
+
+    def __init__(self, settings: ResponseEscalationSettings) -> None:
+        self.weights: dict[Cue, float] = {
+            "compound": settings.compound,
+            "frustration": settings.frustration,
+            "seeking": settings.seeking,
+            "uncertainty": settings.uncertainty,
+            "fatigue": settings.fatigue,
+        }
+        self._loop = settings.loop
+        self._halt = settings.halt
+        self._rearm = settings.rearm
+        self._armed = True
+        self.pressure = 0.0
+
+    def update(self, calm: float, loop: Loop | None, halted: bool, threshold: float) -> float | None:
+        """The pressure where the person should be asked now, else None; `calm` is what signals leave of 1."""
+        if halted:
+            calm *= 1.0 - self._halt
+        if loop is not None:
+            press = self._loop * loop.intensity
+            calm *= 1.0 - press if press < 1.0 else 0.0
+        self.pressure = pressure = 1.0 - calm
+        if pressure >= threshold:
+            if self._armed and pressure > 0.0:
+                self._armed = False
+                return pressure
+        elif pressure < self._rearm * threshold:
+            self._armed = True
+        return None
+
+    def answer(self) -> None:
+        """The person spoke."""
+        self._armed = True
+
+
+_FRUSTRATION = AXES.index("frustration")
+_PERSON = Deliver.model_construct(kind="steer", priority=255)
+
+_PATIENCE = 2
+"""Retries that affect may add before a loop is told; it takes none away, for the limits were measured."""
+
+
+class Response(Stateful):
+    """The interpretation of one agent's signals; it looks at receptor and mind and touches neither."""
+
+    __slots__ = (
+        "_agent",
+        "_checkpoints",
+        "_counts",
+        "_ears",
+        "_ended",
+        "_escalation",
+        "_final",
+        "_last",
+        "_learned",
+        "_log",
+        "_memo",
+        "_mind",
+        "_personas",
+        "_receptor",
+        "_scorer",
+        "_settings",
+        "delegates",
+        "loops",
+        "queue",
+        "rules",
+        "tally",
+    )
+    NAMED = True
+    STATE = (
+        inner("_scorer"),
+        inner("_escalation"),
+        inner("_memo"),
+        tuple_queue("_log", MemoLine),
+        tuple_queue("_checkpoints", CheckpointRequest),
+        mapped("_counts"),
+        "_ended",
+        row("_last", Firing),
+        inner("loops"),
+        inner("queue"),
+        inner("tally"),
+        inner("delegates"),
+    )
+
+    def __init__(
+        self,
+        settings: ResponseSettings,
+        receptor: Receptor,
+        mind: Mind,
+        *,
+        rules: RuleSet | None = None,
+        learned: Learned | None = None,
+        agent: str = MAIN,
+    ) -> None:
+        self.rules = built_in() if rules is None else rules
+        self._learned = learned or NOTHING_LEARNED
+        self._settings = settings
+        self._receptor = receptor
+        self._mind = mind
+        self._scorer = Scorer(settings.scoring, self.rules, cue_deltas(self._learned, settings.learning))
+        self._escalation = Escalation(settings.escalation)
+        self._ears = {
+            name: (self._scorer.floor[cue], self._escalation.weights.get(cue, 0.0))
+            for name, cue in CUE_OF.items()
+        }
+        self._ears["flow_active"] = (1.0, 0.0)
+        self._memo = HotMemo(settings.memo)
+        self._log: deque[MemoLine] = deque(maxlen=settings.actions.log)
+        self._checkpoints: deque[CheckpointRequest] = deque(maxlen=settings.memo.size)
+        self.serve(agent)
+        self._counts: dict[str, int] = {}
+        self._ended = False
+        self._last: Firing | None = None
+        self.loops = LoopDetector(settings.loops, frozenset(settings.notices.final))
+        self.queue = InterventionQueue(settings.queue)
+        self.tally = ActTally()
+        self.delegates = Delegates()
+        self._personas: tuple[Persona, ...] = ()
+
+    def meet(self, personas: tuple[Persona, ...]) -> None:
+        """Take the personas that a look ahead may ask."""
+        self._personas = personas
+
+    def serve(self, agent: str) -> None:
+        """Answer for another agent; only the main one's last turn ends the work."""
+        self._agent = agent
+        self._final = frozenset(self._settings.notices.final) if agent == MAIN else frozenset()
+
+    def step(
+        self, event: Event, percept: Percept, thought: Thought, verdict: Verdict, mood: AffectStep
+    ) -> Reaction:
+        """Take in one event and what the rest of the mind made of it."""
+        lean = mood.modulation.persistence - NEUTRAL.persistence
+        loop = self.loops.update(event, min(_PATIENCE, round(lean)) if lean > 0.5 else 0)
+        tally = self.tally
+        tally.time(percept)
+        if thought.ticks.theta:
+            tally.sample(percept.axes)
+        kind = type(event)
+        if kind is Advice:
+            said = self.queue.said(event.call, percept.at, percept.state, percept.axes[_FRUSTRATION])  # type: ignore[union-attr]
+            return QUIET._replace(told=(said,))
+        told = self._deliver(event, percept, thought) if self.queue.waiting else ()
+        reaction = QUIET
+        if kind is ToolUse or kind is Prompt:
+            self._ended = False
+            tally.patterns[percept.pattern] += 1
+            tally.states[percept.state] += 1
+            if kind is ToolUse:
+                tally.actions[event.action] += 1  # type: ignore[union-attr]
+            else:
+                self._escalation.answer()
+            if self.queue.open:
+                self.queue.follow(percept.state, percept.axes[_FRUSTRATION])
+            if percept.signals or loop is not None or verdict.halted_now:
+                reaction = self._weigh(percept, verdict, mood, loop, True)
+            else:
+                self._scorer.rest(percept.at, percept.state, ())
+        elif kind is AgentStart or kind is AgentEnd:
+            self.delegates.update(event)  # type: ignore[arg-type]
+        elif loop is not None:
+            self._ended = self._ends(event)
+            reaction = self._weigh(percept, verdict, mood, loop, False)
+        elif self._ends(event):
+            self._ended = True
+            reaction = self._done(event)
+        return reaction._replace(told=told) if told else reaction
+
+    def _ends(self, event: Event) -> bool:
+        """Whether the agent ends its turn, or the session is over."""
+        return type(event) is SessionEnd or (type(event) is Turn and event.stop in self._final)
+
+    def _done(self, event: Event) -> Reaction:
+        if self._agent != MAIN:
+            return QUIET
+        over = type(event) is SessionEnd
+        text = "The session is over." if over else "Done, and waiting for you."
+        return QUIET._replace(notices=(Notice(event.at, self._agent, "done", "done", text, 0.0),))
+
+    def _weigh(
+        self, percept: Percept, verdict: Verdict, mood: AffectStep, loop: Loop | None, act: bool
+    ) -> Reaction:
+        """Gather what may be heard and let the methods that fire act; but for an act only a loop is heard."""
+        signals = percept.signals
+        at, state = percept.at, percept.state
+        extra: list[tuple[Cue, float]] = []
+        if loop is not None:
+            extra.append(("loop", loop.intensity))
+        loud = loop is not None
+        if act:
+            calm = 1.0
+            ears = self._ears
+            for name, intensity, fresh in signals:
+                floor, weight = ears[name]
+                if intensity > floor:
+                    loud = True
+                press = weight * intensity
+                calm *= 1.0 - press if press < 1.0 else 0.0
+                if fresh:
+                    self.tally.fired(name)
+            if verdict.halted_now:
+                loud = True
+                extra.append(("halt", 1.0))
+            pressure = self._escalation.update(
+                calm,
+                self.loops.current,
+                verdict.state == "HALTED",
+                mood.modulation.escalation_threshold,
+            )
+            if pressure is not None:
+                loud = True
+                extra.append(("pressure", pressure))
+        if not loud:
+            self._scorer.rest(at, state, signals)
+            return QUIET
+        if not act:
+            signals = signals[:1] if signals and signals[0][0] == "flow_active" else ()
+        shots = self._scorer.update(at, state, signals, extra)
+        if not shots:
+            return QUIET if loop is None else QUIET._replace(loop=loop)
+        return self._fire(shots, percept, verdict, mood, loop)
+
+    def _fire(
+        self, shots: list[Shot], percept: Percept, verdict: Verdict, mood: AffectStep, loop: Loop | None
+    ) -> Reaction:
+        fired: list[Firing] = []
+        notices: list[Notice] = []
+        checkpoints: list[CheckpointRequest] = []
+        at, state, trouble = percept.at, percept.state, percept.axes[_FRUSTRATION]
+        memory, heatmap, settings = Recollection(self._mind), self._receptor.heatmap, self._settings.actions
+        signature = distribution(self.tally.actions, ACTIONS)
+        delegates = self.delegates.order(mood.modulation.delegation_preference, percept.failure_rate)
+        for method, cue, intensity, score in shots:
+            pressure = self._escalation.pressure
+            scene = Scene(
+                at,
+                self._agent,
+                cue,
+                intensity,
+                percept,
+                verdict,
+                loop,
+                pressure,
+                memory,
+                heatmap,
+                settings,
+                signature,
+                self._personas,
+                delegates,
+            )
+            name, reason = method.id, scene.reason()
+            text, checkpoint = REGISTRY[method.type](scene, method)
+            firing = Firing(
+                at, self._agent, name, method.type, method.mode, cue, state, intensity, score, reason, text
+            )
+            self._counts[name] = self._counts.get(name, 0) + 1
+            self._last = firing
+            fired.append(firing)
+            if checkpoint is not None:
+                checkpoints.append(checkpoint)
+                self._checkpoints.append(checkpoint)
+            notice = DISPATCH[method.mode](self, method, firing)
+            deliver = method.action.deliver
+            if deliver is not None and mood.quarantined and score < mood.modulation.mutation_acceptance:
+                held = f"Not told to the agent while its affect is unsettled: {text}"
+                notice = (notice or self.notice(method, firing))._replace(text=held)
+            elif deliver is not None:
+                told = fill(method.action.tell, scene.words()) if method.action.tell else text
+                if method.action.tell:
+                    told = f"{told} {advised_delegate(scene)}".rstrip()
+                self.queue.push(deliver, told, name, at, state, trouble)
+            if notice is not None:
+                notices.append(notice)
+        return Reaction(tuple(fired), tuple(notices), (), loop, tuple(checkpoints))
+
+    def remember(self, firing: Firing) -> None:
+        """Put what a method said on the memo."""
+        self._memo.add(MemoLine(firing.at, firing.method, firing.text))
+
+    def write_down(self, firing: Firing) -> None:
+        """Put what a method said into the action log."""
+        self._log.append(MemoLine(firing.at, firing.method, firing.text))
+
+    def notice(self, method: Method, firing: Firing) -> Notice:
+        """What the person would be told."""
+        rest = self._scorer.cooldown(method.id)
+        return Notice(firing.at, firing.agent, method.action.kind, method.id, firing.text, rest)
+
+    def steer(self, message: str, at: float, deliver: Deliver = _PERSON) -> None:
+        """Queue a word of the person's own."""
+        self.queue.push(deliver, message, "person", at, "idle", 0.0)
+
+    def _deliver(self, event: Event, percept: Percept, thought: Thought) -> tuple[ToldIntervention, ...]:
+        windows: list[Window] = []
+        if type(event) is Turn or type(event) is Prompt:
+            windows.append("decide")
+        elif type(event) is ToolUse:
+            windows.append("reflect")
+        if thought.ticks.theta:
+            windows.append("curator")
+        if thought.dream is not None:
+            windows.append("dream")
+        return self.queue.drain(percept.at, windows, percept.axes[_FRUSTRATION])
+
+    def read(self, asks_at: float, preference: float = NEUTRAL.delegation_preference) -> ResponseReading:
+        """What a screen shows; affect says at what pressure the person is asked, and how it delegates."""
+        return ResponseReading(
+            candidates=self._scorer.candidates(),
+            memo=self._memo.entries,
+            memo_text=self._memo.text(),
+            queue=self.queue.read(),
+            log=tuple(self._log),
+            fired=tuple(self._counts.items()),
+            last=self._last,
+            loops=self.loops.read(),
+            pressure=self._escalation.pressure,
+            asks_at=asks_at,
+            learned=tuple(self._learned.deltas.items()),
+            checkpoints=tuple(self._checkpoints),
+            outlook=self.outlook(),
+            delegates=self.delegates.order(preference, self._receptor.failure_rate),
+        )
+
+    def outlook(self) -> OutlookReading:
+        """Whether the run goes worse or better than is usual for its agent."""
+        return outlook(self._receptor.facts.read(), self._ended, self._settings.outlook)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the agent's last word ended its turn or the session."""
+        return self._ended
+
+    def memo(self, tokens: int | None = None) -> str:
+        """What could be handed to the agent now."""
+        return self._memo.text(tokens)
+
+    def session(self) -> SessionTally:
+        """The statistics of the session so far."""
+        return self.tally.read()
+
+
+def _auto(response: Response, _: Method, firing: Firing) -> None:
+    response.remember(firing)
+
+
+def _notify(response: Response, method: Method, firing: Firing) -> Notice:
+    response.remember(firing)
+    return response.notice(method, firing)
+
+
+def _background(response: Response, _: Method, firing: Firing) -> None:
+    response.write_down(firing)
+
+
+DISPATCH: Mapping[Mode, Callable[[Response, Method, Firing], Notice | None]] = {
+    "auto": _auto,
+    "notify": _notify,
+    "background": _background,
+}
+"""How each mode leaves what a method said."""

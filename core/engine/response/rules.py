@@ -1,0 +1,292 @@
+"""Rule files: the built-in methods, and those a person or a project adds or bends."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple, get_args
+
+from core.engine.mind.wakeup import Trigger
+from core.engine.percept import AGENT_STATES
+from core.engine.response.method import CUES, PLACES, Deliver, Method, own_method
+from core.engine.response.tables import RECEPTOR_RULES
+from core.engine.response.wakeup_rules import WakeupRule, read_wakeups
+from core.errors import PolicyError
+from core.settings.closed import Closed
+from core.settings.declared import Declared, Invalid
+
+MOST = 8
+"""Methods one project may add; with more, their notices could push out those of others."""
+OWN_WORDS = ("done", "question")
+"""What notices of our own are called; a method of that name could use up their rest."""
+
+_FREQUENCIES = ("low", "medium", "high")
+
+
+class Refusal(NamedTuple):
+    """One field of a project's method that is left out, and what it may be."""
+
+    field: str
+    """Empty where the whole method is left out."""
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.why}" if self.field else self.why
+
+
+def unwanted(method: Method) -> str:
+    """Why a project may not add this method; empty where it may."""
+    if method.id in OWN_WORDS:
+        return f"{method.id} is a word of our own; a project's method is called something else"
+    if method.action.kind == "done":
+        return "action.kind is done; a project's method may say risk or needs_you"
+    if method.type == "context_persist":
+        return "type is context_persist; only your own rules may have checkpoints written"
+    if method.action.deliver is not None:
+        return "action.deliver: only your own rules may put words to an agent"
+    return ""
+
+
+def narrowed(known: Method, wanted: Method) -> tuple[Method, list[Refusal]]:
+    """The known method with what a project may change, and what of its wishes is left out."""
+    if wanted != known and (known.action.kind == "done" or known.type == "context_persist"):
+        return known, [Refusal("", "left out, only your own rules may change a method that does not warn")]
+    old, new = known.trigger, wanted.trigger
+    frequent = _FREQUENCIES.index(new.frequency) >= _FREQUENCIES.index(old.frequency)
+    easier = old.threshold is not None and new.threshold is not None and new.threshold <= old.threshold
+    checks: tuple[tuple[str, bool, str], ...] = (
+        ("enabled", wanted.enabled, "a project may only turn it on"),
+        ("type", False, "only your own rules may change it"),
+        ("mode", False, "only your own rules may change it"),
+        ("action", False, "only your own rules may change it"),
+        ("trigger.signals", False, "another signal could use up its rest; a project may add a method"),
+        ("trigger.states", set(new.states) >= set(old.states), "a project may only add to them"),
+        ("trigger.sensitivity", new.sensitivity >= old.sensitivity, "a project may only raise it"),
+        ("trigger.frequency", frequent, "a project may only make it more frequent"),
+        ("trigger.threshold", easier, "a project may only lower one that is there"),
+        ("trigger.despite_flow", new.despite_flow, "a project may only turn it on"),
+    )
+    kept: dict[str, dict[str, Any]] = {"": {}, "trigger": {}}
+    refused: list[Refusal] = []
+    for path, allowed, why in checks:
+        group, _, name = path.rpartition(".")
+        before, after = (old, new) if group else (known, wanted)
+        if allowed or getattr(after, name) == getattr(before, name):
+            kept[group][name] = getattr(after, name)
+        else:
+            refused.append(Refusal(path, f"left out, {why}"))
+    trigger = old.model_copy(update=kept["trigger"])
+    return known.model_copy(update={**kept[""], "trigger": trigger}), refused
+
+
+BUILT_IN = "built-in"
+
+
+class RuleSet(NamedTuple):
+    """Methods in force, and where each was last said."""
+
+    methods: tuple[Method, ...]
+    origins: Mapping[str, str]
+    wakeups: tuple[WakeupRule, ...] = ()
+    """The person's own conditions that wake the mind."""
+
+    @property
+    def triggers(self) -> tuple[Trigger, ...]:
+        """The wakeups as the mind knows them."""
+        return tuple(rule.trigger for rule in self.wakeups)
+
+    def method(self, name: str) -> Method | None:
+        """The method of that name."""
+        return next((method for method in self.methods if method.id == name), None)
+
+
+NO_RULES = RuleSet((), {})
+
+
+@cache
+def built_in() -> RuleSet:
+    """The methods everyone has."""
+    methods = tuple(map(own_method, json.loads(RECEPTOR_RULES)["methods"]))
+    return RuleSet(methods, dict.fromkeys((method.id for method in methods), BUILT_IN))
+
+
+def add_rules(base: RuleSet, content: bytes, source: str) -> RuleSet:
+    """Lay one file over a set: a known id is bent, a new one added.
+
+    All or nothing: a file with a fault changes nothing, and every fault is named with what is allowed.
+    """
+    methods = {method.id: method for method in base.methods}
+    tree = _tree(content, source)
+    wanted = _wanted(methods, tree, source)
+    woken = {rule.id: rule for rule in base.wakeups} | read_wakeups(tree.get("wakeups", []), source)
+    origins = {**base.origins, **dict.fromkeys(wanted, source)}
+    return RuleSet(tuple((methods | wanted).values()), origins, tuple(woken.values()))
+
+
+def add_foreign_rules(base: RuleSet, content: bytes, source: str) -> tuple[RuleSet, tuple[str, ...]]:
+    """Lay a watched project's file over a set as far as it only warns more; what of it is left out."""
+    methods = {method.id: method for method in base.methods}
+    origins = dict(base.origins)
+    refused: list[str] = []
+    tree = _tree(content, source)
+    if tree.get("wakeups"):
+        refused.append(f"{source}: wakeups are left out: only your own rules may wake the mind")
+    wanted = _wanted(methods, tree, source)
+    new = [name for name in wanted if name not in methods]
+    if len(new) > MOST:
+        left = len(new) - MOST
+        refused.append(f"{source}: {left} methods are left out: a project may add up to {MOST}")
+    surplus = set(new[MOST:])
+    for name, method in wanted.items():
+        if name in surplus:
+            continue
+        known = methods.get(name)
+        if known is not None:
+            taken, losses = narrowed(known, method)
+            said = [str(loss) for loss in losses]
+        else:
+            taken, why = method, unwanted(method)
+            said = [f"the method is left out: {why}"] if why else []
+        refused += [f"{source}{_line(content, name)}: {name}: {each}" for each in said]
+        if taken != known and (known is not None or not said):
+            methods[name] = taken
+            origins[name] = source
+    return RuleSet(tuple(methods.values()), origins, base.wakeups), tuple(refused)
+
+
+def _line(content: bytes, name: str) -> str:
+    """Where a file names a method, as `:7`."""
+    found = re.search(rb'"id"\s*:\s*"' + re.escape(name.encode()) + b'"', content)
+    return f":{len(content[: found.end()].splitlines())}" if found else ""
+
+
+def _wanted(known: Mapping[str, Method], tree: Mapping[str, Any], source: str) -> dict[str, Method]:
+    """Every method a file names, laid over the known one of that id; PolicyError where any is wrong."""
+    found: dict[str, Method] = {}
+    faults: list[str] = []
+    seen: dict[str, int] = {}
+    for place, entry in enumerate(tree["methods"]):
+        name = entry.get("id") if isinstance(entry, dict) else None
+        label = f"methods[{place}]" + (f" ({name})" if isinstance(name, str) else "")
+        if not isinstance(entry, dict) or not isinstance(name, str):
+            faults.append(f"{label}: must be a table with an id")
+        elif name in seen:
+            faults.append(f"{label}: the id is methods[{seen[name]}]'s already")
+        else:
+            seen[name] = place
+            below = known.get(name)
+            try:
+                found[name] = Method.model_validate(_laid_over(below.model_dump() if below else {}, entry))
+            except Invalid as error:
+                first = {each["loc"][: _depth(each["loc"])]: each for each in reversed(error.errors())}
+                faults += [f"{label}: {_fault(each)}" for each in reversed(first.values())]
+    if faults:
+        raise PolicyError("\n".join(f"{source}: {fault}" for fault in faults))
+    return found
+
+
+def _tree(content: bytes, source: str) -> dict[str, Any]:
+    try:
+        tree = json.loads(content)
+    except json.JSONDecodeError as error:
+        raise PolicyError(f"{source}:{error.lineno}: is not JSON: {error.msg}") from None
+    except (ValueError, RecursionError) as error:
+        raise PolicyError(f"{source}: is not JSON: {error}") from None
+    if isinstance(tree, dict) and "wakeups" in tree:
+        tree.setdefault("methods", [])
+    if not isinstance(tree, dict) or not isinstance(tree.get("methods"), list):
+        told = "must be a list" if isinstance(tree, dict) and "methods" in tree else "missing"
+        raise PolicyError(f'{source}: methods: {told}; a rule file is {{"methods": [...], "wakeups": [...]}}')
+    unknown = [name for name in tree if name not in ("methods", "wakeups")]
+    if unknown:
+        raise PolicyError(f"{source}: {unknown[0]}: unknown; it may be methods or wakeups")
+    return tree
+
+
+def _laid_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for name, value in above.items():
+        under = merged.get(name)
+        merged[name] = (
+            _laid_over(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
+        )
+    return merged
+
+
+def _depth(place: tuple[int | str, ...]) -> int:
+    """How many words lead to the field, without places in a list."""
+    return next((depth for depth, word in enumerate(place) if isinstance(word, int)), len(place))
+
+
+def _fault(error: Any) -> str:
+    words = [str(word) for word in error["loc"] if isinstance(word, str)]
+    path = ".".join(words)
+    if error["type"] == "missing":
+        return f"{path} is missing; it must be {_allowed(words)}"
+    if error["type"] == "extra_forbidden":
+        return f"{path} is unknown; it may be {_listed(_siblings(words[:-1]))}"
+    return f"{path} is {_short(error['input'])}; it may be {_allowed(words)}"
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, default=str)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+_SPECIAL = {
+    "id": "1 to 40 of a-z, 0-9, - and _",
+    "trigger.signals": f"a list of any or {', '.join(CUES)}",
+    "trigger.states": f"a list of any or {', '.join(AGENT_STATES)}",
+    "trigger.threshold": "a number from 0 to 1",
+    "action.say": f"up to 300 characters; braces may name {', '.join(PLACES)}",
+    "action.limit": "a whole number from 1 to 50",
+    "action.deliver.deadline": "a number from 1 to 86400",
+}
+
+
+def _allowed(words: list[str]) -> str:
+    path = ".".join(words)
+    if path in _SPECIAL:
+        return _SPECIAL[path]
+    field = _field(words)
+    if field is None:
+        return "something else"
+    choices = get_args(field.annotation)
+    if choices and all(isinstance(choice, str) for choice in choices):
+        return _listed(choices)
+    if field.annotation is bool:
+        return "true or false"
+    bounds = [f"{bound:g}" for bound in field.bounds[:2] if bound is not None]
+    if len(bounds) == 2:
+        noun = "a whole number" if field.annotation is int else "a number"
+        return f"{noun} from {bounds[0]} to {bounds[1]}"
+    return f"a table with {_listed(_siblings(words))}"
+
+
+def _groups(words: list[str]) -> Iterator[type[Closed]]:
+    model: type[Closed] = Method
+    yield model
+    for word in words:
+        if word not in model.model_fields:
+            return
+        inner = Deliver if word == "deliver" else model.model_fields[word].annotation
+        if not (isinstance(inner, type) and issubclass(inner, Closed)):
+            return
+        model = inner
+        yield model
+
+
+def _field(words: list[str]) -> Declared | None:
+    *_, model = _groups(words[:-1])
+    return model.model_fields.get(words[-1]) if words else None
+
+
+def _siblings(words: list[str]) -> list[str]:
+    *_, model = _groups(words)
+    return list(model.model_fields)
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(names)

@@ -1,0 +1,297 @@
+"""How well each method fits the moment, term by term."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from core.engine.percept import AgentState, Signal
+from core.engine.response.method import CUE_OF, CUES, Cue, Method, MethodType, Mode
+from core.engine.response.rules import RuleSet
+from core.engine.state import Stateful, made, mapped, through
+from core.engine.values import Value
+from core.settings.response import ScoringSettings
+
+Cues = Sequence[tuple[Cue, float]]
+"""What may be heard beside the receptor's signals, and how strongly."""
+
+_SLACK = 1.0 - 1e-9
+_NEVER = float("inf")
+
+
+class Candidate(Value, frozen=True):
+    """One method at the last act: every factor of its score, and why it fired or did not."""
+
+    id: str
+    type: MethodType
+    mode: Mode
+    cue: Cue | None
+    """The signal that fits best; None where none of its signals stands."""
+    signal_match: float
+    state_match: float
+    intensity: float
+    sensitivity: float
+    learned: float
+    """1 plus the learned delta."""
+    recency: float
+    score: float
+    threshold: float
+    fired: bool
+    why: str
+
+
+class Shot(NamedTuple):
+    """A method that fires."""
+
+    method: Method
+    cue: Cue
+    intensity: float
+    score: float
+
+
+MUST_KNOW: frozenset[Cue] = frozenset(("halt", "pressure"))
+"""What no flow may keep from the person; loops pass where the method says so, as the built-in one does."""
+
+
+def _flows(signals: tuple[Signal, ...]) -> bool:
+    """While the agent flows no other signal is sent."""
+    return bool(signals) and signals[0][0] == "flow_active"
+
+
+def _passes(cue: Cue, method: Method) -> bool:
+    """Whether flow lets a method hear a cue: what the person must know always passes."""
+    return cue in MUST_KNOW or (cue == "loop" and method.trigger.despite_flow)
+
+
+class _Rule:
+    """A method with its numbers at hand."""
+
+    __slots__ = (
+        "_soonest",
+        "cooldown",
+        "last",
+        "least",
+        "method",
+        "sensitivity",
+        "states",
+        "threshold",
+        "wake",
+    )
+
+    def __init__(self, method: Method, settings: ScoringSettings, scales: Mapping[Cue, float]) -> None:
+        trigger = method.trigger
+        self.method = method
+        self.states = trigger.states
+        self.sensitivity = trigger.sensitivity
+        self.threshold = settings.threshold if trigger.threshold is None else trigger.threshold
+        self.cooldown: float = getattr(settings, trigger.frequency)
+        self.last: float | None = None
+        self.least: dict[Cue, float] = {}
+        """Intensity that no other factor could lift above the threshold."""
+        for cue in trigger.signals:
+            most = self.sensitivity * scales[cue]
+            self.least[cue] = self.threshold / most * _SLACK if most > 0.0 else _NEVER
+        least = min(self.least.values())
+        self._soonest = self.cooldown * least ** (1.0 / settings.recovery) * _SLACK if least < 1.0 else _NEVER
+        self.wake = -_NEVER
+        """Before this no signal, of at most 1, could make it fire again."""
+
+    def fired(self, at: float | None) -> None:
+        """Note when it last fired."""
+        self.last = at
+        self.wake = -_NEVER if at is None else at + self._soonest
+
+
+def _written(values: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
+    return tuple([tuple(value) for value in values])
+
+
+class Scorer(Stateful):
+    """Score every method that hears something, and remember when each fired.
+
+    Rest is counted in the log's wall time: it spares the person, whose patience does not stop with the agent.
+    Acts alone are weighed; between them nothing new is felt.
+    """
+
+    __slots__ = (
+        "_at",
+        "_before",
+        "_extra",
+        "_listening",
+        "_mismatch",
+        "_power",
+        "_rules",
+        "_scales",
+        "_signals",
+        "_state",
+        "floor",
+    )
+    STATE = (
+        through("fired", "_take_fired"),
+        "_at",
+        "_state",
+        made("_signals", _written, lambda rows: tuple([Signal(*row) for row in rows])),
+        made("_extra", _written, lambda rows: tuple(map(tuple, rows))),
+        mapped("_before"),
+    )
+
+    def __init__(self, settings: ScoringSettings, rules: RuleSet, deltas: Mapping[Cue, float]) -> None:
+        self._mismatch = settings.mismatch
+        self._power = settings.recovery
+        self._scales: dict[Cue, float] = {cue: 1.0 + deltas.get(cue, 0.0) for cue in CUES}
+        self._rules = [_Rule(method, settings, self._scales) for method in rules.methods]
+        self._listening: dict[Cue, list[tuple[float, _Rule]]] = {
+            cue: [
+                (rule.least[cue], rule) for rule in self._rules if rule.method.enabled and cue in rule.least
+            ]
+            for cue in CUES
+        }
+        self.floor: dict[Cue, float] = {
+            cue: min((least for least, _ in rules), default=_NEVER) for cue, rules in self._listening.items()
+        }
+        """Intensity of each cue up to which no method could fire."""
+        self._at = 0.0
+        self._state: AgentState = "idle"
+        self._signals: tuple[Signal, ...] = ()
+        self._extra: Cues = ()
+        self._before: dict[str, float | None] = {}
+
+    def rest(self, at: float, state: AgentState, signals: tuple[Signal, ...]) -> None:
+        """An act at which no method can fire."""
+        self._at = at
+        self._state = state
+        self._signals = signals
+        if self._extra:
+            self._extra = ()
+        if self._before:
+            self._before = {}
+
+    def update(
+        self, at: float, state: AgentState, signals: tuple[Signal, ...], extra: Cues = ()
+    ) -> list[Shot]:
+        """Weigh all methods that hear something; those above their threshold, the best first."""
+        self.rest(at, state, signals)
+        self._extra = tuple(extra)
+        flow = _flows(signals)
+        best: dict[str, Shot] = {}
+        for cue, intensity in self._cues():
+            if intensity <= self.floor[cue]:
+                continue
+            scale = self._scales[cue]
+            for least, rule in self._listening[cue]:
+                if intensity <= least or at < rule.wake:
+                    continue
+                method = rule.method
+                if flow and not _passes(cue, method):
+                    continue
+                score = self._score(rule, rule.last, intensity, scale)
+                if score > rule.threshold:
+                    known = best.get(method.id)
+                    if known is None or score > known.score:
+                        best[method.id] = Shot(method, cue, intensity, score)
+        if not best:
+            return []
+        for rule in self._rules:
+            if rule.method.id in best:
+                self._before[rule.method.id] = rule.last
+                rule.fired(at)
+        return sorted(best.values(), key=lambda shot: -shot.score)
+
+    def _cues(self) -> list[tuple[Cue, float]]:
+        """What could be heard at the last act."""
+        if _flows(self._signals):
+            return list(self._extra)
+        return [(CUE_OF[name], intensity) for name, intensity, _ in self._signals] + list(self._extra)
+
+    def _score(self, rule: _Rule, last: float | None, intensity: float, scale: float) -> float:
+        match = 1.0 if self._state in rule.states else self._mismatch
+        return match * intensity * rule.sensitivity * scale * self._recency(rule, last)
+
+    def _recency(self, rule: _Rule, last: float | None) -> float:
+        if last is None:
+            return 1.0
+        elapsed = self._at - last
+        if elapsed >= rule.cooldown:
+            return 1.0
+        return (elapsed / rule.cooldown) ** self._power if elapsed > 0.0 else 0.0
+
+    def cooldown(self, name: str) -> float:
+        """How long a method rests; 0 for one that is not known."""
+        return next((rule.cooldown for rule in self._rules if rule.method.id == name), 0.0)
+
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Every method at the last act, in the order of the rules."""
+        cues = self._cues()
+        return tuple([self._candidate(rule, cues) for rule in self._rules])
+
+    def _candidate(self, rule: _Rule, cues: Sequence[tuple[Cue, float]]) -> Candidate:
+        method = rule.method
+        name = method.id
+        last = self._before.get(name, rule.last)
+        heard = [(cue, intensity) for cue, intensity in cues if cue in rule.least]
+        silenced = flow = _flows(self._signals)
+        if flow and any(_passes(cue, method) for cue, _ in heard):
+            heard = [(cue, intensity) for cue, intensity in heard if _passes(cue, method)]
+            silenced = False
+        scored = [
+            (self._score(rule, last, intensity, self._scales[cue]), cue, intensity)
+            for cue, intensity in heard
+        ]
+        score, cue, intensity = max(scored, key=lambda one: one[0]) if scored else (0.0, None, 0.0)
+        fired = name in self._before
+        return Candidate(
+            id=name,
+            type=method.type,
+            mode=method.mode,
+            cue=cue,
+            signal_match=1.0 if cue else 0.0,
+            state_match=1.0 if self._state in rule.states else self._mismatch,
+            intensity=intensity,
+            sensitivity=rule.sensitivity,
+            learned=self._scales[cue] if cue else 1.0,
+            recency=self._recency(rule, last),
+            score=score,
+            threshold=rule.threshold,
+            fired=fired,
+            why=self._why(rule, last, cue, intensity, score, fired, silenced),
+        )
+
+    def _why(
+        self,
+        rule: _Rule,
+        last: float | None,
+        cue: Cue | None,
+        intensity: float,
+        score: float,
+        fired: bool,
+        silenced: bool,
+    ) -> str:
+        if fired:
+            return f"fired: {score:.3f} is above {rule.threshold:g}"
+        if not rule.method.enabled:
+            return "switched off"
+        if silenced:
+            return "flow silences it"
+        if cue is None:
+            return f"hears nothing of {', '.join(rule.least)}"
+        if intensity <= 0.0:
+            return f"{cue} is only held, not above its threshold"
+        reasons = [f"{score:.3f} is not above {rule.threshold:g}"]
+        if self._state not in rule.states:
+            reasons.append(f"the state is {self._state}, not {' or '.join(rule.states)}")
+        if last is not None and self._at - last < rule.cooldown:
+            reasons.append(f"it rests, {max(0.0, self._at - last):.0f} of {rule.cooldown:.0f} s")
+        if rule.sensitivity * self._scales[cue] * intensity <= rule.threshold:
+            reasons.append(f"{cue} is only {intensity:.2f} above its threshold")
+        return "; ".join(reasons)
+
+    @property
+    def fired(self) -> tuple[tuple[str, float], ...]:
+        """When each method that did fire last did."""
+        return tuple([(rule.method.id, rule.last) for rule in self._rules if rule.last is not None])
+
+    def _take_fired(self, fired: Sequence[Sequence[Any]]) -> None:
+        """Methods that are no more are forgotten."""
+        known: dict[str, float] = dict(fired)  # type: ignore[arg-type]
+        for rule in self._rules:
+            rule.fired(known.get(rule.method.id))

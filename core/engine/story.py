@@ -1,0 +1,97 @@
+"""One story: how state, flow, regime, phase and governor are told, so that no two of them contradict."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from core.engine.governor.machine import State as GovernorState
+from core.engine.mind.cortical import SEVERITY, Phase, Regime
+from core.engine.percept import AgentState
+from core.engine.values import Value
+
+FAILING = 0.4
+"""Share of failing commands from which on nothing is told as going well."""
+
+
+class Facts(NamedTuple):
+    """What the mechanisms say, each for itself."""
+
+    state: AgentState
+    flowing: bool
+    """The flow gate fires."""
+    regime: Regime
+    candidate: Regime
+    """The regime that may follow; the same where none may."""
+    phase: Phase
+    governor: GovernorState
+    failure_rate: float
+    loop: bool
+    """A loop goes on."""
+    ended: bool
+    """The agent has ended its turn."""
+    failures: int = 0
+    """Failed calls of any kind among the last ones."""
+
+
+class Story(Value, frozen=True):
+    """The same as a person is told it."""
+
+    state: AgentState
+    flowing: bool
+    regime: Regime
+    phase: str
+    governor: str
+
+
+class StoryRule(NamedTuple):
+    """Two things that never stand together, and what is told instead."""
+
+    where: str
+    never: str
+    instead: str
+
+
+RULES = (
+    StoryRule("crisis, turbulence, a loop or 40 % failing commands", "deep work, flow", "exploring"),
+    StoryRule("stuck or a loop", "flow", "no flow"),
+    StoryRule("stuck or a loop", "calm, progress", "turbulence"),
+    StoryRule("nothing fails, and a milder regime may follow", "crisis, turbulence", "the milder one"),
+    StoryRule(
+        "stuck, a loop, crisis, turbulence or 40 % failing commands", "phase thriving or stable", "strained"
+    ),
+    StoryRule("stuck, a loop, crisis, turbulence or 40 % failing commands", "governor idle", "watching"),
+    StoryRule("the turn has ended", "stuck, deep work, exploring, flow", "idle"),
+    StoryRule("the governor would halt", "deep work, flow", "exploring"),
+)
+"""Which combinations may not stand together; the first column wins."""
+
+_AT_WORK = ("stuck", "deep_work", "exploring")
+_ROUGH = ("crisis", "turbulence")
+_GOOD_PHASES = ("thriving", "stable")
+
+
+def told_regime(regime: Regime, candidate: Regime, failure_rate: float, failures: int) -> Regime:
+    """The regime; of a rough one the milder that may follow, where nothing fails any more."""
+    over = regime in _ROUGH and not (failure_rate or failures)
+    return candidate if over and SEVERITY[candidate] < SEVERITY[regime] else regime
+
+
+def tell(facts: Facts) -> Story:
+    """The words for one moment."""
+    state, regime = facts.state, facts.regime
+    failing = facts.failure_rate >= FAILING
+    if facts.ended and state in _AT_WORK:
+        state = "idle"
+    trouble = state == "stuck" or (facts.loop and not facts.ended)
+    if not trouble:
+        regime = told_regime(regime, facts.candidate, facts.failure_rate, facts.failures)
+    elif regime not in _ROUGH:
+        regime = "turbulence"
+    bad = regime in _ROUGH or facts.loop or failing or facts.governor == "HALTED"
+    if bad and state == "deep_work":
+        state = "exploring"
+    flowing = facts.flowing and not (bad or trouble or facts.ended)
+    strained = trouble or failing or regime in _ROUGH
+    phase = "strained" if strained and facts.phase in _GOOD_PHASES else facts.phase
+    governor = "watching" if strained and facts.governor == "IDLE" else facts.governor.lower()
+    return Story(state, flowing, regime, phase, governor)

@@ -1,0 +1,183 @@
+"""A session as an ATIF trajectory, the interchange format that Harbor and others read."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from core.events import (
+    MAIN,
+    Advice,
+    AgentEnd,
+    AgentStart,
+    Compaction,
+    Event,
+    Prompt,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+    Turn,
+)
+from core.export.film import ExportedSession, Spoken
+
+VERSION = "ATIF-v1.7"
+"""The newest version whose fields are all in use here; a reader of v1.8 takes it as it is."""
+
+
+class _Trajectory:
+    """The steps of one agent."""
+
+    def __init__(self, name: str, version: str, model: str) -> None:
+        self.agent = {"name": name, "version": version} | ({"model_name": model} if model else {})
+        self.steps: list[dict[str, Any]] = []
+        self.children: list[str] = []
+        self.refs: dict[str, dict[str, Any]] = {}
+
+    def step(self, source: str, at: float, message: str = "", **more: Any) -> dict[str, Any]:
+        """Add a step."""
+        made = {"step_id": len(self.steps) + 1, "timestamp": _iso(at), "source": source, "message": message}
+        self.steps.append({**made, **{key: value for key, value in more.items() if value}})
+        return self.steps[-1]
+
+    def document(self, every: dict[str, _Trajectory], **more: Any) -> dict[str, Any]:
+        """The trajectory with those of its sub-agents inside."""
+        if not self.steps:
+            self.step("system", 0.0, "no steps are logged")
+        inner = [every[name].document(every, trajectory_id=name) for name in self.children if name in every]
+        made = {"schema_version": VERSION, **more, "agent": self.agent, "steps": self.steps}
+        return {**made, **({"subagent_trajectories": inner} if inner else {})}
+
+
+def atif(film: ExportedSession) -> bytes:
+    """One session as one JSON document; words are as redacted and as long as was asked for."""
+    start = next((one for one in film.events if isinstance(one, SessionStart) and one.agent == MAIN), None)
+    privacy = film.privacy
+    tool = start.tool if start else film.summary.agent
+    model = start.model if start else ""
+    model = model or next((one.model for one in film.events if isinstance(one, Turn) and one.model), "")
+    every = {
+        MAIN: _Trajectory(tool or "agent", (start.version if start else "") or "unknown", privacy.name(model))
+    }
+    for event, moment in zip(film.events, film.moments, strict=True):
+        agent = privacy.agent(event.agent)
+        if agent not in every:
+            every[agent] = _Trajectory(agent, "unknown", "")
+        _add(event, agent, moment.spoken, every, film)
+    extra = {"cwd": privacy.name(start.project), "branch": privacy.name(start.branch)} if start else {}
+    facts = {key: value for key, value in extra.items() if value}
+    document = every[MAIN].document(
+        every,
+        session_id=film.summary.id or "session",
+        final_metrics=_total(film.events),
+        **({"extra": facts} if facts else {}),
+    )
+    return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
+
+
+def _add(
+    event: Event, agent: str, spoken: Spoken, every: dict[str, _Trajectory], film: ExportedSession
+) -> None:
+    own = every[agent]
+    match event:
+        case Prompt():
+            if event.interrupt:
+                own.step("system", event.at, spoken.text, extra={"interrupt": True})
+            else:
+                own.step("user", event.at, spoken.text)
+        case Turn():
+            extra = {"stop_reason": event.stop} if event.stop else None
+            name = film.privacy.name(event.model)
+            own.step("agent", event.at, spoken.text, model_name=name, metrics=_metrics(event), extra=extra)
+        case ToolUse():
+            _call(own, event, spoken, film)
+        case Compaction():
+            managed = {
+                "type": "compaction",
+                "boundary": "replace",
+                "trigger": event.trigger,
+                "tokens_before": event.tokens_before,
+                "tokens_after": event.tokens_after,
+            }
+            own.step("system", event.at, "Context compacted.", extra={"context_management": managed})
+        case AgentStart():
+            _child(own, event, film.privacy.agent(event.child), every)
+        case AgentEnd():
+            ref = own.refs.get(film.privacy.agent(event.child))
+            if ref is not None:
+                ref["extra"] |= {
+                    "ended": _iso(event.at),
+                    "outcome": event.outcome,
+                    "tool_uses": event.tool_uses,
+                    "tokens": event.tokens,
+                }
+        case Advice():
+            own.step("system", event.at, "Advice of nooscope.", extra={"advice": event.characters})
+        case SessionEnd():
+            own.step("system", event.at, "Session ended.", extra={"session_end": event.reason or "ended"})
+
+
+def _call(own: _Trajectory, use: ToolUse, spoken: Spoken, film: ExportedSession) -> None:
+    step = _holder(own, use.at)
+    taken = {one["tool_call_id"] for one in step.get("tool_calls", ())}
+    name = use.id or f"call-{len(taken) + 1}"
+    while name in taken:
+        name += "+"
+    words = film.privacy.words
+    given: dict[str, Any] = {"command": spoken.text} if spoken.text else {}
+    if use.targets and use.action != "shell_exec":
+        given = {"path": film.privacy.path(use.targets[0]), **({"input": spoken.text} if spoken.text else {})}
+    call = {"tool_call_id": name, "function_name": use.tool if words else use.action, "arguments": given}
+    began = use.at if use.duration is None else use.at - use.duration
+    call["extra"] = {"timestamp": _iso(began), "action": use.action}
+    step.setdefault("tool_calls", []).append(call)
+    extra: dict[str, Any] = {"outcome": use.outcome, "timestamp": _iso(use.at), "size": use.size}
+    extra |= {} if use.duration is None else {"duration_sec": use.duration}
+    extra |= {} if use.exit_code is None else {"exit_code": use.exit_code}
+    result = {"source_call_id": name, "content": spoken.result, "extra": extra}
+    step.setdefault("observation", {"results": []})["results"].append(result)
+
+
+def _holder(own: _Trajectory, at: float) -> dict[str, Any]:
+    """The agent's last step, or a new one that no request to a model belongs to."""
+    if own.steps and own.steps[-1]["source"] == "agent":
+        return own.steps[-1]
+    step = own.step("agent", at)
+    step["llm_call_count"] = 0
+    return step
+
+
+def _child(own: _Trajectory, event: AgentStart, name: str, every: dict[str, _Trajectory]) -> None:
+    if name in own.refs:
+        return
+    every.setdefault(name, _Trajectory(event.role or name, "unknown", ""))
+    ref = {"trajectory_id": name, "extra": {"started": _iso(event.at), "role": event.role}}
+    own.refs[name] = ref
+    own.children.append(name)
+    results = _holder(own, event.at).setdefault("observation", {"results": []})["results"]
+    results.append({"subagent_trajectory_ref": [ref]})
+
+
+def _metrics(turn: Turn) -> dict[str, Any]:
+    sent = turn.input_tokens + turn.cache_read + turn.cache_write
+    found: dict[str, Any] = {}
+    if sent or turn.output_tokens:
+        found = {"prompt_tokens": sent, "completion_tokens": turn.output_tokens}
+        found |= {"cached_tokens": turn.cache_read} if turn.cache_read else {}
+        found |= {"extra": {"cache_write_tokens": turn.cache_write}} if turn.cache_write else {}
+    return found | ({"cost_usd": turn.cost} if turn.cost else {})
+
+
+def _total(events: Any) -> dict[str, Any]:
+    turns = [one for one in events if isinstance(one, Turn)]
+    return {
+        "total_prompt_tokens": sum(one.input_tokens + one.cache_read + one.cache_write for one in turns),
+        "total_completion_tokens": sum(one.output_tokens for one in turns),
+        "total_cached_tokens": sum(one.cache_read for one in turns),
+        "total_cost_usd": sum(one.cost or 0.0 for one in turns),
+    }
+
+
+def _iso(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat()

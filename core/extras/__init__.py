@@ -1,0 +1,1 @@
+"""Optional parts, imported by nothing else in core."""

@@ -1,0 +1,286 @@
+"""The connection to a NATS server: credentials, TLS, the stream, and reading it from any place on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+import msgspec
+
+from core.errors import LinkLost, UsageError
+from core.extras.hosts.subjects import STORED, STREAM
+from core.extras.optional import needed
+from core.settings.hosts import HostsSettings
+
+_BYTES = 1_000_000
+_DAY = 86_400.0
+_EXPIRES = 5.0
+_PULL = 512
+"""Messages asked for at once."""
+_IDLE = 60.0
+_CONNECT = 15.0
+_AGAIN = 0.1
+"""Seconds until the one other try the library makes of a server that did not answer."""
+
+
+class Server(NamedTuple):
+    """A server, and what it wants to know of us."""
+
+    url: str
+    options: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The address without the secrets in it."""
+        return ",".join(map(_without_user, self.url.split(",")))
+
+
+class StreamState(NamedTuple):
+    """How the stream stands."""
+
+    created: str
+    first: int
+    """The oldest message it still holds."""
+    last: int
+
+
+def server_of(url: str, environment: Mapping[str, str]) -> Server:
+    """The server behind an address; user, token, credentials and TLS by NATS's own variables."""
+    for each in url.split(","):
+        if not _is_address(each):
+            raise UsageError(
+                f"{_without_user(each)!r} is not an address of a NATS server; write nats://host:4222"
+            )
+    told = {name: environment.get(f"NATS_{name}", "") for name in ("USER", "PASSWORD", "TOKEN", "CREDS")}
+    options: dict[str, Any] = {}
+    if told["USER"]:
+        options |= {"user": told["USER"], "password": told["PASSWORD"]}
+    if told["TOKEN"]:
+        options["token"] = told["TOKEN"]
+    if told["CREDS"]:
+        options["user_credentials"] = told["CREDS"]
+    if seed := environment.get("NATS_NKEY"):
+        options["nkeys_seed"] = seed
+    authority, certificate, key = (environment.get(f"NATS_{name}", "") for name in ("CA", "CERT", "KEY"))
+    if authority or certificate or url.startswith(("tls:", "wss:")):
+        try:
+            context = ssl.create_default_context(cafile=authority or None)
+            if certificate:
+                context.load_cert_chain(certificate, key or None)
+        except (OSError, ssl.SSLError) as fault:
+            raise UsageError(f"NATS_CA, NATS_CERT or NATS_KEY cannot be used: {fault}") from None
+        options["tls"] = context
+    return Server(url, options)
+
+
+def _is_address(url: str) -> bool:
+    try:
+        cut = urlsplit(url)
+        return cut.scheme in ("nats", "tls", "ws", "wss") and bool(cut.hostname) and cut.port != 0
+    except ValueError:
+        return False
+
+
+def _without_user(url: str) -> str:
+    try:
+        cut = urlsplit(url)
+    except ValueError:
+        return url.rpartition("@")[2]
+    return urlunsplit(cut._replace(netloc=cut.netloc.rpartition("@")[2]))
+
+
+class NatsLink:
+    """One connection that never mends itself: its user makes another, and asks where the stream stands."""
+
+    def __init__(self, connection: Any, lost: asyncio.Event) -> None:
+        self.connection = connection
+        self._lost = lost
+        self.stream = connection.jetstream(publish_async_max_pending=20_000)
+
+    @property
+    def up(self) -> bool:
+        return bool(self.connection.is_connected)
+
+    async def close(self) -> None:
+        """End it; what was under way is forgotten."""
+        with contextlib.suppress(Exception):
+            await asyncio.wait_for(self.connection.close(), 2.0)
+
+    async def answered(self, answers: asyncio.Future[list[Any]], patience: float) -> list[Any]:
+        """What was answered within so many seconds; raises `LinkLost` as soon as no answer can come."""
+        lost = asyncio.ensure_future(self._lost.wait())
+        either: set[asyncio.Future[Any]] = {answers, lost}
+        await asyncio.wait(either, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+        lost.cancel()
+        if answers.done():
+            return answers.result()
+        answers.cancel()
+        raise LinkLost("the connection was lost" if self._lost.is_set() else "the server did not answer")
+
+    async def state(self, make: HostsSettings | None = None) -> StreamState:
+        """How the stream stands; it is made where it is not there and `make` says how."""
+        errors = needed("nats.js.errors", "nats")
+        try:
+            info = await self.stream.stream_info(STREAM)
+        except errors.NotFoundError:
+            if make is None:
+                raise LinkLost(f"there is no stream {STREAM} yet; no host has sent anything") from None
+            info = await self.stream.add_stream(_config(make))
+        except errors.ServiceUnavailableError:
+            raise LinkLost("the server runs without JetStream; start it with `nats-server -js`") from None
+        created = getattr(info, "created", None)
+        return StreamState(str(created), int(info.state.first_seq), int(info.state.last_seq))
+
+
+async def connect_nats(server: Server) -> NatsLink:
+    """A connection; raises `LinkLost` with the reason."""
+    connection = needed("nats", "nats").NATS()
+    lost = asyncio.Event()
+
+    async def gone() -> None:
+        lost.set()
+
+    async def ignore(_: Exception) -> None:
+        """Whoever uses the connection meets the fault."""
+
+    try:
+        async with asyncio.timeout(_CONNECT):
+            await connection.connect(
+                server.url.split(","),
+                allow_reconnect=False,
+                max_reconnect_attempts=1,
+                reconnect_time_wait=_AGAIN,
+                connect_timeout=5,
+                error_cb=ignore,
+                disconnected_cb=gone,
+                closed_cb=gone,
+                name="nooscope",
+                pending_size=64 * 1024 * 1024,
+                **server.options,
+            )
+    except Exception as fault:  # noqa: BLE001 the library raises many kinds
+        said = str(fault).partition("\n")[0] or type(fault).__name__
+        with contextlib.suppress(Exception):
+            await asyncio.wait_for(connection.close(), 2.0)
+        raise LinkLost(f"cannot reach {server.name} ({said})") from None
+    return NatsLink(connection, lost)
+
+
+def _config(settings: HostsSettings) -> Any:
+    api = needed("nats.js.api", "nats")
+    return api.StreamConfig(
+        name=STREAM,
+        subjects=[STORED],
+        retention=api.RetentionPolicy.LIMITS,
+        storage=api.StorageType.FILE,
+        max_age=settings.keep * _DAY,
+        max_bytes=int(settings.most * _BYTES) or -1,
+        num_replicas=settings.replicas,
+        duplicate_window=min(settings.window, settings.keep * _DAY),
+        compression=api.StoreCompression.S2,
+    )
+
+
+class StreamItem(NamedTuple):
+    """One message of the stream."""
+
+    sequence: int
+    subject: str
+    id: str
+    data: bytes
+    left: int
+    """Messages that stand behind it."""
+
+
+class Reading:
+    """The stream from a place on, in order and without gaps; asked for in portions, so that a slow reader
+    only takes longer."""
+
+    def __init__(
+        self, link: NatsLink, subject: str = STORED, *, words: bool = True, pull: int = _PULL
+    ) -> None:
+        self._link = link
+        self._subject = subject
+        self._words = words
+        self._pull = pull
+        self._wanted = 0
+        self._asked = 0.0
+        self._next = 1
+        self._waiting: Any = None
+        self._ask = ""
+
+    async def begin(self, sequence: int) -> None:
+        """Start at a place of the stream."""
+        api = needed("nats.js.api", "nats")
+        info = await self._link.stream.add_consumer(
+            STREAM,
+            api.ConsumerConfig(
+                filter_subject=self._subject,
+                deliver_policy=api.DeliverPolicy.BY_START_SEQUENCE,
+                opt_start_seq=max(1, sequence),
+                ack_policy=api.AckPolicy.NONE,
+                inactive_threshold=_IDLE,
+                mem_storage=True,
+                headers_only=not self._words,
+            ),
+        )
+        self._ask = f"$JS.API.CONSUMER.MSG.NEXT.{STREAM}.{info.name}"
+        inbox = self._link.connection.new_inbox()
+        self._waiting = await self._link.connection.subscribe(inbox, pending_msgs_limit=-1)
+        self._inbox = inbox
+        self.left = int(info.num_pending or 0)
+
+    async def end(self) -> None:
+        """Ask for nothing more."""
+        with contextlib.suppress(Exception):
+            await self._waiting.unsubscribe()
+
+    async def take(self, patience: float, clock: Callable[[], float]) -> list[StreamItem]:
+        """What came, or nothing within so many seconds; raises `LinkLost` where something is missing."""
+        if self._wanted <= 0 or clock() - self._asked > _EXPIRES:
+            request = {"batch": self._pull, "expires": int((_EXPIRES - 0.5) * 1e9)}
+            await self._link.connection.publish(self._ask, msgspec.json.encode(request), self._inbox)
+            self._wanted, self._asked = self._pull, clock()
+        found: list[StreamItem] = []
+        try:
+            message = await self._waiting.next_msg(timeout=patience)
+            while True:
+                self._sort(message, found)
+                if not self._waiting.pending_msgs:
+                    return found
+                message = await self._waiting.next_msg(timeout=0.1)
+        except TimeoutError:
+            if not self._link.up:
+                raise LinkLost("the connection was lost") from None
+        except LinkLost:
+            raise
+        except Exception as fault:  # noqa: BLE001 the library raises many kinds
+            raise LinkLost(str(fault) or type(fault).__name__) from None
+        return found
+
+    def _sort(self, message: Any, found: list[StreamItem]) -> None:
+        headers = message.headers or {}
+        status = headers.get("Status")
+        if status is not None and not message.reply:
+            if status not in ("404", "408", "100", "409"):
+                raise LinkLost(f"the server ended the reading ({status})")
+            if status == "409" and "Deleted" in headers.get("Description", ""):
+                raise LinkLost("the server ended the reading")
+            self._wanted = 0
+            return
+        # $JS.ACK.[domain.hash.]stream.consumer.delivered.stream_seq.consumer_seq.time.pending[.token]
+        words = message.reply.split(".")
+        place = 5 if len(words) == 9 else 7
+        sequence, order, left = int(words[place]), int(words[place + 1]), int(words[place + 3])
+        if order != self._next:
+            raise LinkLost("messages were lost on the way")
+        self._next += 1
+        self._wanted -= 1
+        self.left = left
+        found.append(
+            StreamItem(sequence, message.subject, headers.get("Nats-Msg-Id", ""), bytes(message.data), left)
+        )

@@ -1,0 +1,126 @@
+"""Events as messages: what is sent of each, and the id by which it is known everywhere."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+from blake3 import blake3
+from msgspec.structs import asdict, replace
+
+from core.agents.open_events import write
+from core.events import MAIN, AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse, Turn
+from core.extras.hosts.subjects import session_subject
+from core.logs.event_redaction import cleaned
+from core.logs.session import identity
+from core.safe_text import whole
+
+_PRINTS = ("call", "shape", "result", "before", "after")
+
+
+class ShippedEvent(NamedTuple):
+    """One event on its way."""
+
+    id: bytes
+    subject: str
+    payload: bytes
+
+
+class Names:
+    """Numbers made with a key of the host in place of names, equal for equal names."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = blake3(key).digest()
+
+    def word(self, name: str) -> str:
+        """A word that tells nothing of a name but whether it is the same."""
+        return name and blake3(name.encode("utf-8", "surrogatepass"), key=self._key).hexdigest(length=4)
+
+    def path(self, path: str) -> str:
+        """A path whose folders stay folders."""
+        return "/".join(map(self.word, path.split("/")))
+
+    def number(self, print_: int) -> int:
+        """Another fingerprint, so that nobody can compare it with the one of a guessed text."""
+        if not print_:
+            return 0
+        digest = blake3(print_.to_bytes(8, "big"), key=self._key).digest(length=8)
+        return int.from_bytes(digest, "big") or 1
+
+    def without_words(self, event: Event) -> Event:
+        """The same event in figures: kinds, times, sizes, outcomes, models and tools; no names."""
+        changed: dict[str, Any] = {}
+        if event.agent != MAIN:
+            changed["agent"] = self.word(event.agent)
+        match event:
+            case SessionStart():
+                changed |= {"project": self.path(event.project), "branch": self.word(event.branch)}
+            case ToolUse():
+                changed |= {
+                    "targets": tuple(map(self.path, event.targets)),
+                    "program": self.word(event.program),
+                }
+                changed |= {name: self.number(getattr(event, name)) for name in _PRINTS}
+                changed["tool"] = event.tool if "__" not in event.tool else f"mcp__{self.word(event.tool)}"
+            case AgentStart():
+                changed |= {"child": self.word(event.child), "role": ""}
+            case AgentEnd():
+                changed["child"] = self.word(event.child)
+            case SessionEnd():
+                changed["reason"] = ""
+            case Turn():
+                pass
+            case _ if told := getattr(event, "call", 0):
+                changed["call"] = self.number(told)
+        return replace(event, **changed) if changed else event
+
+
+class Sender:
+    """Makes the messages of one session, each event's id the same whenever its logs are read again."""
+
+    def __init__(self, host: str, agent: str, session: str, names: Names | None = None) -> None:
+        self.session = cleaned(session)
+        self.subject = session_subject(host, agent, self.session)
+        self._names = names
+        self._seen: set[bytes] = set()
+        self._start = self.subject.encode() + b"\0"
+        self.last = 0.0
+
+    def message(self, event: Event) -> ShippedEvent:
+        """The message of the next event."""
+        own = self._start + repr(identity(event)).encode("utf-8", "surrogatepass")
+        id_ = blake3(own).digest(length=16)
+        times = 1
+        while id_ in self._seen:
+            id_ = blake3(own + b"\0%d" % times).digest(length=16)
+            times += 1
+        self._seen.add(id_)
+        self.last = event.at
+        return ShippedEvent(id_, self.subject, self._line(event))
+
+    def held(self, events: list[Event]) -> ShippedEvent:
+        """What the logs have begun and not ended now, such as calls that wait for a permission."""
+        told = {
+            "kind": "held",
+            "at": self.last,
+            "session": whole(self.session),
+            "after": len(self._seen),
+            "events": [msgspec.Raw(self._line(event)) for event in events],
+        }
+        payload = msgspec.json.encode(told)
+        return ShippedEvent(blake3(self._start + payload).digest(length=16), self.subject, payload)
+
+    def _line(self, event: Event) -> bytes:
+        """An event as a line, without its place: the file lies on this host alone."""
+        sent = replace(event, where=None)
+        if isinstance(sent, ToolUse):
+            sent = replace(sent, called=None)
+        if self._names is not None:
+            sent = self._names.without_words(sent)
+        try:
+            return write(sent, self.session)
+        except UnicodeEncodeError:
+            named = {key: whole(value) for key, value in asdict(sent).items() if isinstance(value, str)}
+            if isinstance(sent, ToolUse):
+                named["targets"] = tuple(map(whole, sent.targets))  # type: ignore[assignment]
+            return write(replace(sent, **named), whole(self.session))

@@ -1,0 +1,325 @@
+"""The stream as logs of open events in a folder of our own, which the usual readers follow."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import threading
+import time
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+from blake3 import blake3
+
+from core.errors import LinkLost, UsageError
+from core.extras.hosts.link import NatsLink, Reading, Server, StreamItem, connect_nats
+from core.extras.hosts.subjects import ALIVE, name_of, parts
+from core.store import atomic
+
+_PLACE = "place.json"
+_LONGEST = 1_000_000
+"""Bytes of a message that are taken at most."""
+_TAIL = 1_100_000
+_SYNCED = 60.0
+"""Seconds between two times at which all is had on the disk."""
+_SAVED = 1.0
+"""Seconds between two notes of how far the stream was read."""
+_BACKOFF = (0.2, 0.5, 1.0, 2.0, 5.0)
+_TORN = b'"seq":'
+_REFUSED = (None, b"", 0.0)
+
+
+class _Note(msgspec.Struct):
+    """How far the stream was read."""
+
+    seq: int
+    synced: int
+    boot: str
+    """Which start of the machine it was written under."""
+
+
+def _boot() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+class Ledger:
+    """The logs of one stream: every message once, in the order of the stream, also after a crash."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.written = self.refused = 0
+        self._last: dict[Path, int] = {}
+        self._boot = _boot()
+        self.place = self._synced = self._read_place()
+        self._synced_at = time.monotonic()
+
+    def add(self, items: list[StreamItem]) -> None:
+        """Write what is not there yet; raises only `OSError`, and then the same may be added again."""
+        lines: dict[Path, list[bytes]] = {}
+        times: dict[Path, float] = {}
+        lasts: dict[Path, int] = {}
+        for item in items:
+            path, line, at = self._line(item)
+            if path is None:
+                self.refused += 1
+                continue
+            if path not in self._last:
+                self._last[path] = _mend(path)
+            if item.sequence > lasts.get(path, self._last[path]):
+                lines.setdefault(path, []).append(line)
+                times[path] = max(at, times.get(path, 0.0))
+                lasts[path] = item.sequence
+        for path, held in lines.items():
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            try:
+                atomic.append(path, b"".join(held))
+            except OSError:
+                if not path.stat().st_size:
+                    path.unlink()
+                raise
+            self._last[path] = lasts[path]
+            if 0.0 < times[path] < time.time():
+                os.utime(path, (times[path], times[path]))
+            self.written += len(held)
+        self.place = max(self.place, *(item.sequence for item in items), 0)
+
+    def save(self) -> None:
+        """Note the place, and now and then the one up to which all is on the disk.
+
+        What a process wrote survives its crash; only after the machine's the place on the disk counts.
+        """
+        if time.monotonic() - self._synced_at >= _SYNCED:
+            self.sync()
+        self._note()
+
+    def sync(self) -> None:
+        """Have all on the disk, and note it."""
+        os.sync()
+        self._synced, self._synced_at = self.place, time.monotonic()
+        self._note()
+
+    def _note(self) -> None:
+        note = _Note(self.place, self._synced, self._boot)
+        atomic.replace(self.folder / _PLACE, msgspec.json.encode(note))
+
+    def tidy(self, first: int) -> None:
+        """Remove logs of which the stream, which begins with this message, holds nothing any more."""
+        for path in self.folder.glob("*/*/*.jsonl"):
+            with contextlib.suppress(OSError):
+                if _mend(path) < first:
+                    path.unlink()
+                    self._last.pop(path, None)
+
+    def _line(self, item: StreamItem) -> tuple[Path | None, bytes, float]:
+        """The file of a message, its line and its time; a place in another host's file is left out."""
+        named, data = parts(item.subject), item.data
+        if named is None or len(data) > _LONGEST:
+            return _REFUSED
+        try:
+            told = msgspec.json.decode(data, type=dict[str, Any])
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return _REFUSED
+        if not told:
+            return _REFUSED
+        if b"\n" in data or b'"where"' in data or b'"called"' in data or _TORN in data:
+            data = msgspec.json.encode(_placeless(told))
+        host, agent, session = named
+        line = data.strip()[:-1] + b',"seq":%d}\n' % item.sequence
+        at = told.get("at")
+        when = float(at) if isinstance(at, int | float) else 0.0
+        return self.folder / host / agent / f"{session}.jsonl", line, when
+
+    def _read_place(self) -> int:
+        try:
+            told = msgspec.json.decode((self.folder / _PLACE).read_bytes(), type=_Note)
+        except (OSError, msgspec.DecodeError):
+            return 0
+        return max(0, told.seq if told.boot and told.boot == self._boot else told.synced)
+
+
+def _placeless(told: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in told.items() if key not in ("where", "called", "seq")}
+    if isinstance(events := kept.get("events"), list):
+        kept["events"] = [_placeless(each) for each in events if isinstance(each, dict)]
+    return kept
+
+
+def _said(fault: LinkLost | OSError) -> str:
+    if isinstance(fault, LinkLost) or fault.strerror is None:
+        return str(fault)
+    return f"{fault.filename}: {fault.strerror}" if fault.filename else fault.strerror
+
+
+def _mend(path: Path) -> int:
+    """Cut a half-written end off a log, and tell the last message it holds."""
+    try:
+        size = path.stat().st_size
+    except OSError:
+        return 0
+    with path.open("r+b") as file:
+        start = max(0, size - _TAIL)
+        file.seek(start)
+        tail = file.read()
+        whole = tail.rfind(b"\n") + 1
+        if whole < len(tail):
+            file.truncate(start + whole)
+        number = tail[:whole].rpartition(_TORN)[2].partition(b"}")[0]
+    return int(number) if number.isdigit() else 0
+
+
+class Mirror:
+    """Keeps the logs up to date from a thread; where another process does so already, it only looks on."""
+
+    def __init__(self, server: Server, cache: Path, *, pull: int = 512) -> None:
+        self._server = server
+        self._cache = cache
+        self._pull = pull
+        self._stop = threading.Event()
+        self._ready = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._lock: IO[bytes] | None = None
+        self._failed: Exception | None = None
+        self.ledger: Ledger | None = None
+        self.lost = ""
+        """Why nothing comes at present."""
+        self.heard: dict[str, float] = {}
+        """When each host last gave a sign of life, by `time.monotonic`."""
+        self.since = time.monotonic()
+
+    def start(self, patience: float = 60.0) -> Path:
+        """Read up to the end the stream has now, then go on in a thread; the folder of the logs."""
+        self._thread = threading.Thread(target=self._run, name="nooscope-mirror", daemon=True)
+        self._thread.start()
+        if not self._ready.wait(patience):
+            self.lost = self.lost or "the stream is still being read"
+        if self._failed is not None:
+            raise self._failed
+        if self.ledger is None:
+            raise LinkLost(f"{self._server.name} does not answer")
+        return self.ledger.folder
+
+    def stop(self) -> None:
+        """End the thread and note the place."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(5.0)
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._persist())
+        except Exception as fault:  # noqa: BLE001 it must be told to whoever waits, in another thread
+            self._failed = fault
+            self.lost = str(fault) or type(fault).__name__
+        finally:
+            self._ready.set()
+            if self._lock is not None:
+                self._lock.close()
+
+    async def _persist(self) -> None:
+        tries = 0
+        while not self._stop.is_set():
+            link: NatsLink | None = None
+            try:
+                link = await connect_nats(self._server)
+                await self._follow(link)
+            except (LinkLost, OSError) as fault:
+                if self.ledger is None:
+                    raise
+                self.lost = _said(fault)
+                if isinstance(fault, OSError):
+                    self._ready.set()
+                await asyncio.sleep(_BACKOFF[min(tries, len(_BACKOFF) - 1)])
+                tries += 1
+            else:
+                tries = 0
+            finally:
+                if link is not None:
+                    await link.close()
+
+    async def _follow(self, link: NatsLink) -> None:
+        try:
+            state = await link.state()
+        except LinkLost:
+            raise
+        except Exception as fault:  # noqa: BLE001 the library raises many kinds
+            raise LinkLost(f"the server did not answer ({fault})") from None
+        ledger = self._open(state.created)
+        alive = await link.connection.subscribe(ALIVE)
+        if self._lock is None:
+            await self._look_on(link, alive)
+            return
+        ledger.tidy(state.first)
+        reading = Reading(link, pull=self._pull)
+        try:
+            await reading.begin(ledger.place + 1)
+        except Exception as fault:  # noqa: BLE001 as above
+            raise LinkLost(f"the server did not answer ({fault})") from None
+        await self._take(link, reading, ledger, alive)
+
+    async def _take(self, link: NatsLink, reading: Reading, ledger: Ledger, alive: Any) -> None:
+        saved = time.monotonic()
+        try:
+            while not self._stop.is_set():
+                items = await reading.take(0.25, time.monotonic)
+                ledger.add(items)
+                self.lost = ""
+                await self._listen(alive)
+                if time.monotonic() - saved >= _SAVED and items:
+                    ledger.save()
+                    saved = time.monotonic()
+                if not reading.left:
+                    self._ready.set()
+                if not link.up:
+                    raise LinkLost("the connection was lost")
+        finally:
+            ledger.save()
+            if self._stop.is_set():
+                ledger.sync()
+
+    async def _look_on(self, link: NatsLink, alive: Any) -> None:
+        self._ready.set()
+        while not self._stop.is_set():
+            await asyncio.sleep(0.25)
+            await self._listen(alive)
+            self.lost = ""
+            if not link.up:
+                raise LinkLost("the connection was lost")
+
+    async def _listen(self, alive: Any) -> None:
+        while alive.pending_msgs:
+            message = await alive.next_msg(timeout=0.1)
+            host = message.subject.partition(".")[2]
+            if len(self.heard) < 100_000 or host in self.heard:
+                self.heard[host] = time.monotonic()
+
+    def _open(self, created: str) -> Ledger:
+        """The logs of this very stream; one that was made again has others."""
+        name = blake3(f"{self._server.name}\0{created}".encode()).hexdigest(length=8)
+        folder = self._cache / "hosts" / name
+        if self.ledger is not None and self.ledger.folder == folder:
+            return self.ledger
+        if self.ledger is not None:
+            raise UsageError("the stream was deleted and made again; restart nooscope to see it")
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = (folder / "lock").open("ab")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._lock = lock
+        except OSError:
+            lock.close()
+        self.ledger = Ledger(folder)
+        return self.ledger
+
+
+def host_of(path: Path, folder: Path) -> str:
+    """The host whose session a mirrored log is."""
+    try:
+        return name_of(path.relative_to(folder).parts[0])
+    except (ValueError, IndexError):
+        return ""

@@ -1,0 +1,242 @@
+"""What is known of a stretch of a session, as short numbered facts: the only thing prose is made from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from core.agents.words import Words, telling_line, words_of
+from core.engine.engine import Frame
+from core.engine.receptor.readings import WindowReading
+from core.engine.response.loops.loop import Loop
+from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
+from core.logs.redaction import redact
+from core.report.agents import agent_names, as_sub_agent
+from core.report.closing import Close, last_word
+from core.report.formatting import clock, count, plain, span, times
+from core.report.troubles import troubles
+from core.timeline.timeline import Timeline
+
+Read = Callable[[Event], Words]
+_SAID = 200
+"""Letters of the log's own words in one fact."""
+_LAST = 12
+"""Events among which the agent's last words are looked for."""
+_AT_REST: dict[Close, str] = {
+    "said": "it answered, and the log does not say whether it is done",
+    "done": "it ended its turn and waits for a prompt",
+    "stopped": "the person stopped it",
+    "ended": "the session is over",
+}
+"""How an agent stands that does nothing until somebody speaks to it."""
+
+
+class Fact(NamedTuple):
+    """One thing that is known, by the number of the event that shows it (the first is 1)."""
+
+    number: int
+    words: str
+    kind: str = ""
+
+    @property
+    def line(self) -> str:
+        """As it is cited."""
+        return f"[{self.number}] {self.words}"
+
+
+def log_words(said: str, most: int = _SAID) -> str:
+    """Words of a log as one quoted line, without secrets and escapes."""
+    return plain(redact(" ".join(said.split())), most)
+
+
+def stretch_facts(timeline: Timeline, start: int, stop: int, read: Read = words_of) -> list[Fact]:
+    """What was asked, done, what failed and how it ended, in the order it happened."""
+    events = timeline.events[start:stop]
+    if not events:
+        return []
+    found = [
+        *_asked(events, start, read),
+        *_failed(events, start, read),
+        *_done(events, start),
+        *_marks(timeline, start, stop),
+        *_ended(events, start, read),
+    ]
+    return sorted(dict.fromkeys(found), key=lambda fact: (fact.number, fact.words))
+
+
+def _asked(events: Sequence[Event], start: int, read: Read) -> list[Fact]:
+    found = []
+    for place, event in enumerate(events, start + 1):
+        if isinstance(event, Prompt) and event.agent == MAIN:
+            said = log_words(read(event).said)
+            words = "the person stopped it" if event.interrupt else f'the person asked: "{said}"'
+            found.append(Fact(place, words if said or event.interrupt else "the person asked", "asked"))
+    return found
+
+
+def _failed(events: Sequence[Event], start: int, read: Read, *, solved: bool = True) -> list[Fact]:
+    """What failed, and whether it worked later; on wish without what did."""
+    found = []
+    for trouble in troubles(events):
+        use = events[trouble.last]
+        if not isinstance(use, ToolUse) or (trouble.solved is not None and not solved):
+            continue
+        words = read(use)
+        error = log_words(telling_line(words.output), 120)
+        named = _named(use, words)
+        why = f': "{error}"' if error else ""
+        found.append(
+            Fact(start + trouble.last + 1, f"{named} failed {times(trouble.failures)}{why}", "failed")
+        )
+        if trouble.solved is not None:
+            edits = ", ".join(plain(path, 50) for path in trouble.edits[:3])
+            after = f" after changing {edits}" if edits else ""
+            worked = events[trouble.solved]
+            if isinstance(worked, ToolUse) and worked.call != use.call:
+                named = _named(worked, read(worked))
+            found.append(Fact(start + trouble.solved + 1, f"{named} worked{after}", "solved"))
+        elif trouble.in_vain:
+            edits = count(trouble.in_vain, "file")
+            found.append(
+                Fact(
+                    start + trouble.last + 1,
+                    f"{named} failed again after {edits} had been changed",
+                    "unsolved",
+                )
+            )
+    return found
+
+
+def _named(use: ToolUse, words: Words) -> str:
+    what = log_words(words.command, 80) or " ".join(use.targets[:2]) or use.program
+    return plain(f"{use.tool} {what}".strip(), 100)
+
+
+def _done(events: Sequence[Event], start: int) -> list[Fact]:
+    edited: Counter[str] = Counter()
+    last: dict[str, int] = {}
+    found = []
+    for place, event in enumerate(events, start + 1):
+        if isinstance(event, ToolUse) and event.outcome in ("success", "empty"):
+            if event.action == "file_edit" and event.targets:
+                edited[event.targets[0]] += 1
+                last[event.targets[0]] = place
+            elif event.purpose in ("test", "build", "commit"):
+                found.append(Fact(place, f"a {event.purpose} passed", "passed"))
+        elif isinstance(event, Compaction):
+            found.append(Fact(place, "the context was compacted", "compacted"))
+    for path, number in edited.most_common(6):
+        found.append(Fact(last[path], f"{plain(path, 80)} was changed {times(number)}", "edited"))
+    return found
+
+
+def _marks(timeline: Timeline, start: int, stop: int) -> list[Fact]:
+    """What the mind noticed."""
+    found = []
+    for mark in timeline.marks.between(start, stop):
+        if mark.kind == "halt":
+            found.append(Fact(mark.place + 1, f"the governor would halt: {plain(mark.name, 40)}", "halt"))
+        elif mark.kind == "state" and mark.name in ("stuck", "deep_work"):
+            found.append(Fact(mark.place + 1, f"it became {mark.name.replace('_', ' ')}", mark.name))
+    return found
+
+
+def _ended(events: Sequence[Event], start: int, read: Read) -> list[Fact]:
+    for back, event in enumerate(reversed(events[-_LAST:])):
+        place = start + len(events) - back
+        if isinstance(event, SessionEnd):
+            return [Fact(place, "the session ended", "ended")]
+        if isinstance(event, Turn) and event.agent == MAIN:
+            said = log_words(read(event).said)
+            if said:
+                return [Fact(place, f'it last said: "{said}"', "said")]
+    return []
+
+
+def stuck_facts(timeline: Timeline, stop: int, read: Read = words_of) -> list[Fact]:
+    """What bears on whether it is stuck at a place, and why."""
+    frame = timeline.at(stop)
+    events = timeline.events[:stop]
+    if not events:
+        return []
+    asked = max((place for place, one in enumerate(events) if isinstance(one, Prompt)), default=0)
+    found = _asked(events[asked : asked + 1], asked, read)
+    found += _failed(events[asked:], asked, read, solved=False)[-8:]
+    notices = timeline.settings.response.notices
+    left = last_word(reversed(events), frozenset(notices.final))
+    question, rest = left.asks(notices.asking), _AT_REST.get(left.close)
+    if question is not None:
+        words = log_words(read(question).command, 120)
+        found.append(Fact(stop, f'it waits for your answer ({question.tool}): "{words}"', "needs"))
+    elif left.close == "failed":
+        found.append(Fact(stop, "it needs you: an error or a refusal ended its turn", "needs"))
+    elif rest is not None:
+        found.append(Fact(stop, rest, "rest"))
+    elif left.close == "tool" and left.open:
+        named = _named(left.open[-1], read(left.open[-1]))
+        words = f"its last call has no result: {named}; it still runs, waits for your permission, or was left"
+        found.append(Fact(stop, words, "open"))
+    found += _now(timeline, frame, stop, over=rest is not None or left.close == "failed")
+    done = _done(events[asked:], asked)
+    for kind in ("passed", "edited"):
+        found += [fact for fact in done if fact.kind == kind][-6:]
+    found += _ended(events, 0, read)
+    return sorted(dict.fromkeys(found), key=lambda fact: (fact.number, fact.words))
+
+
+def _now(timeline: Timeline, frame: Frame, stop: int, *, over: bool) -> list[Fact]:
+    found = []
+    loop = frame.response.loops.current
+    if loop is not None:
+        found.append(_loop(timeline, frame.at, loop, stop, over=over))
+    if not over:
+        found += _loops_below(timeline, stop)
+    if frame.governor.would_halt:
+        found.append(Fact(stop, f"the governor: {plain(frame.governor.would_halt, 80)}", "halt"))
+    behaviour = frame.receptor.behaviour.short
+    if behaviour.failure_rate >= 0.2:
+        found.append(Fact(stop, _failing(behaviour), "rate"))
+    if frame.mind.sleep.context >= 0.9:
+        full = f"its context is {100 * frame.mind.sleep.context:.0f}% full"
+        found.append(Fact(stop, full, "context"))
+    state = frame.story.state.replace("_", " ")
+    found.append(Fact(stop, f"its state is {state}", "state"))
+    return found
+
+
+def _failing(window: WindowReading) -> str:
+    """How many of the commands of a window failed."""
+    commands = round(window.events * dict(window.ratios)["shell_exec"])
+    failed = round(commands * window.failure_rate)
+    if commands == 1:
+        return "the only command of the last minutes failed"
+    which = f"all {commands}" if failed == commands else f"{failed} of the {commands}"
+    return f"{which} commands of the last minutes failed"
+
+
+def _loops_below(timeline: Timeline, stop: int) -> list[Fact]:
+    """Loops of sub-agents that have not reported back."""
+    society = timeline.society_at(stop)
+    agents = society.read().agents
+    names = agent_names(agents)
+    found = []
+    for one in agents:
+        loop = society.engine(one.name).response.loops.current if one.awake and one.ended is None else None
+        if loop is not None and one.name != MAIN:
+            who = as_sub_agent(names[one.name])
+            found.append(_loop(timeline, timeline.time_of(stop), loop, stop, over=False, who=who))
+    return found
+
+
+def _loop(timeline: Timeline, at: float, loop: Loop, stop: int, *, over: bool, who: str = "it") -> Fact:
+    """A loop that goes on; of an agent at rest, when it began."""
+    what = log_words(loop.what, 120)
+    if loop.detector == "gave_up":
+        return Fact(stop, f"{who} {what}", "loop")
+    if not over:
+        lasted = span(max(0.0, at - loop.began_at))
+        return Fact(stop, f"{who} has gone round in circles for {lasted}: {what}", "loop")
+    began = clock(loop.began_at - timeline.time_of(1))
+    place = min(stop, max(1, timeline.index_at(loop.began_at)))
+    return Fact(place, f"it went round in circles from {began} on: {what}", "loop")

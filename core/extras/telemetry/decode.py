@@ -1,0 +1,205 @@
+"""OTLP requests, in JSON or protobuf, as plain records."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from core.agents.loose import items, table, text
+from core.errors import Malformed
+from core.extras.telemetry import wire
+
+__all__ = ["LogRecord", "Malformed", "SpanRecord", "logs", "traces"]
+
+_ERROR = 2
+_DEEPEST = 16
+
+
+class LogRecord(NamedTuple):
+    """One log record."""
+
+    at: float
+    name: str
+    attributes: dict[str, Any]
+    resource: dict[str, Any]
+
+
+class SpanRecord(NamedTuple):
+    """One span."""
+
+    trace: str
+    id: str
+    parent: str
+    name: str
+    start: float
+    end: float
+    attributes: dict[str, Any]
+    resource: dict[str, Any]
+    failed: bool
+
+
+def logs(body: bytes, binary: bool) -> list[LogRecord]:
+    """The records of a request to `/v1/logs`; raises only `Malformed`."""
+    return _binary_logs(body) if binary else _json_logs(body)
+
+
+def traces(body: bytes, binary: bool) -> list[SpanRecord]:
+    """The spans of a request to `/v1/traces`; raises only `Malformed`."""
+    return _binary_spans(body) if binary else _json_spans(body)
+
+
+def _decoded(body: bytes) -> dict[str, Any]:
+    try:
+        value = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        raise Malformed("not JSON") from None
+    if not isinstance(value, dict):
+        raise Malformed("not a JSON object")
+    return value
+
+
+def _json_logs(body: bytes) -> list[LogRecord]:
+    found = []
+    for group in items(_decoded(body).get("resourceLogs")):
+        resource = _attributes(table(table(group).get("resource")).get("attributes"))
+        for scope in items(table(group).get("scopeLogs")):
+            for record in map(table, items(table(scope).get("logRecords"))):
+                at = _seconds(record.get("timeUnixNano")) or _seconds(record.get("observedTimeUnixNano"))
+                told = _attributes(record.get("attributes"))
+                name = text(told.get("event.name")) or text(record.get("eventName"))
+                found.append(LogRecord(at, name or _name(_value(record.get("body"))), told, resource))
+    return found
+
+
+def _json_spans(body: bytes) -> list[SpanRecord]:
+    found = []
+    for group in items(_decoded(body).get("resourceSpans")):
+        resource = _attributes(table(table(group).get("resource")).get("attributes"))
+        for scope in items(table(group).get("scopeSpans")):
+            for span in map(table, items(table(scope).get("spans"))):
+                code = table(span.get("status")).get("code")
+                found.append(
+                    SpanRecord(
+                        text(span.get("traceId")).lower(),
+                        text(span.get("spanId")).lower(),
+                        text(span.get("parentSpanId")).lower(),
+                        text(span.get("name")),
+                        _seconds(span.get("startTimeUnixNano")),
+                        _seconds(span.get("endTimeUnixNano")),
+                        _attributes(span.get("attributes")),
+                        resource,
+                        code in (_ERROR, "STATUS_CODE_ERROR"),
+                    )
+                )
+    return found
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    pairs = map(table, items(value))
+    return {key: _value(pair.get("value")) for pair in pairs if (key := text(pair.get("key")))}
+
+
+def _value(value: Any, depth: int = 0) -> Any:
+    """An `AnyValue` as a plain value."""
+    if depth > _DEEPEST:
+        raise Malformed("values nested too deep")
+    for name, inner in table(value).items():
+        if name == "intValue":
+            return _whole(inner)
+        if name == "arrayValue":
+            return [_value(item, depth + 1) for item in items(table(inner).get("values"))]
+        if name == "kvlistValue":
+            pairs = map(table, items(table(inner).get("values")))
+            return {text(pair.get("key")): _value(pair.get("value"), depth + 1) for pair in pairs}
+        if name in ("stringValue", "boolValue", "doubleValue", "bytesValue"):
+            return inner
+    return None
+
+
+def _whole(value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0
+
+
+def _seconds(value: Any) -> float:
+    return max(0, _whole(value)) / 1e9
+
+
+def _name(body: Any) -> str:
+    return body if isinstance(body, str) and len(body) < 200 else ""
+
+
+def _binary_logs(body: bytes) -> list[LogRecord]:
+    found = []
+    for group in _each(body, 1):
+        resource = _resource(group)
+        for scope in _each(group, 2):
+            found += [_binary_log(record, resource) for record in _each(scope, 2)]
+    return found
+
+
+def _binary_log(data: bytes, resource: dict[str, Any]) -> LogRecord:
+    at = seen = 0
+    name, said, pairs = "", "", []
+    for field, raw in wire.fields(data):
+        if field == 1:
+            at = wire.number(raw)
+        elif field == 11:
+            seen = wire.number(raw)
+        elif field == 5:
+            said = _name(wire.any_value(wire.message(raw)))
+        elif field == 6:
+            pairs.append(wire.message(raw))
+        elif field == 12:
+            name = wire.string_field(raw)
+    told = wire.attributes(pairs)
+    return LogRecord((at or seen) / 1e9, text(told.get("event.name")) or name or said, told, resource)
+
+
+def _binary_spans(body: bytes) -> list[SpanRecord]:
+    found = []
+    for group in _each(body, 1):
+        resource = _resource(group)
+        for scope in _each(group, 2):
+            found += [_binary_span(span, resource) for span in _each(scope, 2)]
+    return found
+
+
+def _binary_span(data: bytes, resource: dict[str, Any]) -> SpanRecord:
+    names = {1: "", 2: "", 4: ""}
+    times = {7: 0, 8: 0}
+    name, code, pairs = "", 0, []
+    for field, raw in wire.fields(data):
+        if field in names:
+            names[field] = wire.message(raw).hex()
+        elif field in times:
+            times[field] = wire.number(raw)
+        elif field == 5:
+            name = wire.string_field(raw)
+        elif field == 9:
+            pairs.append(wire.message(raw))
+        elif field == 15:
+            code = next((wire.number(v) for f, v in wire.fields(wire.message(raw)) if f == 3), 0)
+    return SpanRecord(
+        names[1],
+        names[2],
+        names[4],
+        name,
+        times[7] / 1e9,
+        times[8] / 1e9,
+        wire.attributes(pairs),
+        resource,
+        code == _ERROR,
+    )
+
+
+def _each(data: bytes, wanted: int) -> list[bytes]:
+    return [wire.message(raw) for field, raw in wire.fields(data) if field == wanted]
+
+
+def _resource(group: bytes) -> dict[str, Any]:
+    inner = next(iter(_each(group, 1)), b"")
+    return wire.attributes(_each(inner, 1))

@@ -1,0 +1,386 @@
+"""From telemetry to events: Claude Code's, Codex's and Gemini's own, and the GenAI conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, TypeAlias
+
+from core.agents.calls import Calls
+from core.agents.codex.results import read_output
+from core.agents.loose import code, text, whole_number
+from core.agents.outcomes import Result
+from core.agents.reader import AgentKit
+from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart
+from core.extras.telemetry.decode import LogRecord, SpanRecord
+from core.logs.event_redaction import clean, cleaned
+
+_REFUSED = frozenset(("reject", "rejected", "denied", "abort", "deny"))
+_MAIN_NAMES = frozenset(("", MAIN, "/root"))
+_SEEN = 20_000
+"""Calls and answers of a session remembered, so that none is told twice."""
+
+
+class Session:
+    """What is remembered of one session."""
+
+    __slots__ = ("agents", "by_logs", "calls", "seen", "tool")
+
+    def __init__(self, kit: AgentKit, tool: str) -> None:
+        self.tool = tool
+        self.calls = Calls(kit, tool)
+        self.agents = {MAIN}
+        self.seen: dict[str, None] = {}
+        self.by_logs = False
+        """Its own log records tell of it, so that spans would tell the same twice."""
+
+    def first(self, name: str) -> bool:
+        """Whether something of this name comes for the first time."""
+        if not name:
+            return True
+        if name in self.seen:
+            return False
+        self.seen[name] = None
+        if len(self.seen) > _SEEN:
+            del self.seen[next(iter(self.seen))]
+        return True
+
+
+ReadLog: TypeAlias = Callable[[Session, AgentKit, dict[str, Any], float], list[Event]]
+ReadSpan: TypeAlias = Callable[[Session, AgentKit, SpanRecord, float], list[Event]]
+
+
+def _truth(value: Any) -> bool:
+    return value is True or (isinstance(value, str) and value.lower() == "true")
+
+
+def _number(value: Any) -> int:
+    """A count that may be written as text."""
+    if isinstance(value, str):
+        return int(value) if value.isdecimal() and len(value) < 16 else 0
+    return whole_number(value)
+
+
+def _amount(value: Any) -> float | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if 0 <= number < 1e12 else None
+
+
+def _taken(value: Any) -> float | None:
+    """Milliseconds as seconds."""
+    number = _amount(value)
+    return None if number is None else number / 1000
+
+
+def _agent(session: Session, name: str, at: float) -> tuple[str, list[Event]]:
+    """Who did it; a sub-agent heard of for the first time starts then."""
+    agent = MAIN if name in _MAIN_NAMES else cleaned(name)
+    if agent in session.agents:
+        return agent, []
+    session.agents.add(agent)
+    return agent, [AgentStart(at=at, child=agent)]
+
+
+def _prompt(_: Session, __: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
+    said = text(told.get("prompt"))
+    return [Prompt(at=at, characters=_number(told.get("prompt_length")) or len(said))]
+
+
+def _use(
+    session: Session,
+    name: str,
+    tool: str,
+    arguments: Any,
+    result: Result,
+    at: float,
+    agent: str,
+) -> list[Event]:
+    if not session.first(f"use {name}" if name else ""):
+        return []
+    began = None if result.duration is None else at - result.duration
+    return [session.calls.both(name, tool, arguments, began, at, result, None, agent)]
+
+
+def _tool_result(session: Session, _: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
+    """A finished call, in Claude Code's or Gemini's names."""
+    agent, events = _agent(session, text(told.get("agent_name")) or text(told.get("agent.name")), at)
+    tool = text(told.get("tool_name")) or text(told.get("function_name"))
+    arguments: Any = next(
+        (
+            told[key]
+            for key in ("tool_input", "arguments", "function_args", "tool_parameters")
+            if told.get(key)
+        ),
+        {},
+    )
+    said = text(told.get("output")) or text(told.get("error"))
+    failed = not _truth(told.get("success", True))
+    result = Result(
+        text=said,
+        error=failed,
+        exit_code=code(told.get("exit_code")),
+        rejected=text(told.get("decision")).lower() in _REFUSED and failed,
+        empty=None if said else False,
+        duration=_taken(told.get("duration_ms")),
+    )
+    given = arguments.encode() if isinstance(arguments, str) else arguments
+    name = text(told.get("tool_use_id")) or text(told.get("call_id"))
+    return [*events, *_use(session, name, tool, given, result, at, agent)]
+
+
+def _codex_result(session: Session, _: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
+    """A finished call of Codex, which calls it a success when a command ran, however that ended."""
+    agent, events = _agent(session, text(told.get("agent_name")), at)
+    said = {"output": text(told.get("output")), "success": _truth(told.get("success", True))}
+    result = read_output(said).result._replace(running=False)
+    if result.duration is None or "duration_ms" in told:
+        result = result._replace(duration=_taken(told.get("duration_ms")))
+    arguments = text(told.get("arguments")).encode()
+    name, tool = text(told.get("call_id")), text(told.get("tool_name"))
+    return [*events, *_use(session, name, tool, arguments, result, at, agent)]
+
+
+def _tool_decision(session: Session, _: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
+    """A call that was refused never gets a result."""
+    if text(told.get("decision")).lower() not in _REFUSED:
+        return []
+    name = text(told.get("tool_use_id")) or text(told.get("call_id"))
+    tool = text(told.get("tool_name"))
+    return _use(session, name, tool, {}, Result(rejected=True), at, MAIN)
+
+
+def _api_request(session: Session, kit: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
+    name = text(told.get("request_id"))
+    if not session.first(f"turn {name}" if name else ""):
+        return []
+    agent, events = _agent(session, text(told.get("agent.name")), at)
+    turn = kit.models.turn(
+        at,
+        message=name,
+        model=text(told.get("model")),
+        input_tokens=_number(told.get("input_tokens")),
+        output_tokens=_number(told.get("output_tokens")),
+        cache_read=_number(told.get("cache_read_tokens")),
+        cache_write=_number(told.get("cache_creation_tokens")),
+        cost=_amount(told.get("cost_usd")),
+        agent=agent,
+    )
+    return [*events, turn]
+
+
+def _counted(_: Session, kit: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
+    """An answer in Codex's or Gemini's names, whose input holds what was cached."""
+    if "event.kind" in told and told["event.kind"] != "response.completed":
+        return []
+    whole = _number(told.get("input_token_count"))
+    cached = _number(told.get("cached_token_count")) or _number(told.get("cached_content_token_count"))
+    if not whole and not _number(told.get("output_token_count")):
+        return []
+    return [
+        kit.models.turn(
+            at,
+            model=text(told.get("model")),
+            input_tokens=max(0, whole - cached),
+            output_tokens=_number(told.get("output_token_count")),
+            cache_read=min(cached, whole),
+        )
+    ]
+
+
+def _compaction(_: Session, __: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
+    before = _number(told.get("tokens_before")) or _number(told.get("pre_tokens"))
+    after = _number(told.get("tokens_after")) or _number(told.get("post_tokens"))
+    trigger = text(told.get("trigger"))
+    known = trigger if trigger in ("auto", "manual") else ""
+    return [Compaction(at=at, trigger=known, tokens_before=before, tokens_after=after)]
+
+
+def _agent_start(session: Session, _: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
+    return _agent(session, text(told.get("agent_name")) or text(told.get("agent.name")), at)[1]
+
+
+def _agent_finish(session: Session, _: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
+    name = cleaned(text(told.get("agent_name")) or text(told.get("agent.name")))
+    if not name or name not in session.agents or name == MAIN:
+        return []
+    session.agents.discard(name)
+    failed = "success" in told and not _truth(told["success"])
+    return [
+        AgentEnd(
+            at=at,
+            child=name,
+            outcome="failure" if failed else "success",
+            duration=_taken(told.get("duration_ms")),
+        )
+    ]
+
+
+def _finished(_: Session, __: AgentKit, ___: dict[str, Any], at: float) -> list[Event]:
+    return [SessionEnd(at=at)]
+
+
+def _nothing(_: Session, __: AgentKit, ___: dict[str, Any], ____: float) -> list[Event]:
+    """A record that only says that the session is there."""
+    return []
+
+
+LOGS: dict[tuple[str, str], ReadLog] = {
+    ("claude_code", "user_prompt"): _prompt,
+    ("claude_code", "tool_result"): _tool_result,
+    ("claude_code", "tool_decision"): _tool_decision,
+    ("claude_code", "api_request"): _api_request,
+    ("claude_code", "compaction"): _compaction,
+    ("claude_code", "subagent_completed"): _agent_finish,
+    ("codex", "conversation_starts"): _nothing,
+    ("codex", "user_prompt"): _prompt,
+    ("codex", "tool_result"): _codex_result,
+    ("codex", "tool_decision"): _tool_decision,
+    ("codex", "sse_event"): _counted,
+    ("gemini_cli", "config"): _nothing,
+    ("gemini_cli", "user_prompt"): _prompt,
+    ("gemini_cli", "tool_call"): _tool_result,
+    ("gemini_cli", "api_response"): _counted,
+    ("gemini_cli", "chat_compression"): _compaction,
+    ("gemini_cli", "agent.start"): _agent_start,
+    ("gemini_cli", "agent.finish"): _agent_finish,
+    ("gemini_cli", "conversation_finished"): _finished,
+}
+
+
+def _chat(session: Session, kit: AgentKit, span: SpanRecord, at: float) -> list[Event]:
+    told = span.attributes
+    if not session.first(f"span {span.id}"):
+        return []
+    cached = _number(told.get("gen_ai.usage.cache_read.input_tokens"))
+    written = _number(told.get("gen_ai.usage.cache_creation.input_tokens"))
+    whole = _number(told.get("gen_ai.usage.input_tokens")) or _number(told.get("llm.token_count.prompt"))
+    reasons = told.get("gen_ai.response.finish_reasons")
+    turn = kit.models.turn(
+        at,
+        message=text(told.get("gen_ai.response.id")) or span.id,
+        model=text(told.get("gen_ai.response.model"))
+        or text(told.get("gen_ai.request.model"))
+        or text(told.get("llm.model_name")),
+        input_tokens=max(0, whole - cached - written),
+        output_tokens=_number(told.get("gen_ai.usage.output_tokens"))
+        or _number(told.get("llm.token_count.completion")),
+        cache_read=cached,
+        cache_write=written,
+        stop=text(reasons[0]) if isinstance(reasons, list) and reasons else "",
+    )
+    return [turn]
+
+
+def _execute(session: Session, _: AgentKit, span: SpanRecord, at: float) -> list[Event]:
+    told = span.attributes
+    tool = text(told.get("gen_ai.tool.name")) or text(told.get("tool.name")) or span.name.partition(" ")[2]
+    arguments = told.get("gen_ai.tool.call.arguments") or told.get("input.value") or {}
+    said = text(told.get("gen_ai.tool.call.result")) or text(told.get("output.value"))
+    failed = span.failed or bool(told.get("error.type"))
+    result = Result(
+        text=said,
+        error=failed,
+        empty=None if said else False,
+        duration=max(0.0, at - span.start) if span.start else None,
+    )
+    given = arguments.encode() if isinstance(arguments, str) else arguments
+    name = text(told.get("gen_ai.tool.call.id")) or span.id
+    return _use(session, name, tool, given, result, at, MAIN)
+
+
+INFERENCE = {"LLM": "chat", "TOOL": "execute_tool", "AGENT": "invoke_agent"}
+SPANS: dict[str, ReadSpan] = {
+    "chat": _chat,
+    "generate_content": _chat,
+    "text_completion": _chat,
+    "execute_tool": _execute,
+    "invoke_agent": lambda *_: [],
+}
+
+
+_TOOLS = {"claude_code": "claude-code", "codex": "codex", "gemini_cli": "gemini"}
+_SESSION = ("session.id", "conversation.id", "gen_ai.conversation.id")
+_KEPT = 2000
+"""Sessions remembered at once."""
+
+
+class TelemetryEvent(NamedTuple):
+    """An event and the session it belongs to."""
+
+    session: str
+    tool: str
+    event: Event
+
+
+class Intake:
+    """Makes events of records; equal records in equal order give equal events."""
+
+    def __init__(self, kit: AgentKit) -> None:
+        self._kit = kit
+        self._sessions: dict[str, Session] = {}
+        self.passed_over = 0
+        """Records that tell nothing an event holds."""
+
+    def logs(self, records: Iterable[LogRecord]) -> list[TelemetryEvent]:
+        """The events of log records."""
+        found: list[TelemetryEvent] = []
+        for record in records:
+            prefix, _, name = record.name.partition(".")
+            if prefix not in _TOOLS:
+                service = text(record.resource.get("service.name"))
+                prefix, name = ("claude_code" if "claude" in service else "", record.name)
+            session = _session_of(record.attributes, record.resource)
+            read = LOGS.get((prefix, name))
+            if read is None or not session or record.at <= 0:
+                self.passed_over += 1
+                continue
+            self._add(found, session, _TOOLS[prefix], record.at, True, read, record.attributes, record.at)
+        return found
+
+    def spans(self, records: Iterable[SpanRecord]) -> list[TelemetryEvent]:
+        """The events of spans in the GenAI or OpenInference conventions."""
+        found: list[TelemetryEvent] = []
+        for span in sorted(records, key=lambda one: one.end):
+            told = span.attributes
+            operation = text(told.get("gen_ai.operation.name")) or INFERENCE.get(
+                text(told.get("openinference.span.kind")), ""
+            )
+            read = SPANS.get(operation)
+            session = _session_of(told, span.resource) or span.trace
+            known = self._sessions.get(session)
+            if read is None or not session or span.end <= 0 or (known is not None and known.by_logs):
+                self.passed_over += 1
+                continue
+            tool = text(span.resource.get("service.name")) or "genai"
+            self._add(found, session, tool, span.start or span.end, False, read, span, span.end)
+        return found
+
+    def _add(
+        self,
+        found: list[TelemetryEvent],
+        name: str,
+        tool: str,
+        began: float,
+        by_logs: bool,
+        read: Callable[[Session, AgentKit, Any, float], list[Event]],
+        record: Any,
+        at: float,
+    ) -> None:
+        session = self._sessions.pop(name, None)
+        events: list[Event] = []
+        if session is None:
+            session = Session(self._kit, tool)
+            events.append(SessionStart(at=began, session=name, tool=tool))
+            if len(self._sessions) >= _KEPT:
+                del self._sessions[next(iter(self._sessions))]
+        self._sessions[name] = session
+        session.by_logs = session.by_logs or by_logs
+        events += read(session, self._kit, record, at)
+        found += [TelemetryEvent(name, session.tool, clean(event)) for event in events]
+
+
+def _session_of(attributes: dict[str, Any], resource: dict[str, Any]) -> str:
+    named = (text(place.get(key)) for place in (attributes, resource) for key in _SESSION)
+    return cleaned(next((name for name in named if name), ""))

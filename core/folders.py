@@ -1,0 +1,66 @@
+"""Where the platform keeps what belongs to nooscope, told at once where that is plain."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import Literal
+
+_PLACES = {
+    "cache": ("XDG_CACHE_HOME", "~/.cache"),
+    "config": ("XDG_CONFIG_HOME", "~/.config"),
+    "data": ("XDG_DATA_HOME", "~/.local/share"),
+}
+
+
+def own_folder(kind: Literal["cache", "config", "data"]) -> Path:
+    """The folder for what can be made again, for what a person sets, or for what is kept."""
+    variable, usual = _PLACES[kind]
+    named = os.environ.get(variable, "")
+    place = named if named.strip() else os.path.expanduser(usual)  # noqa: PTH111 it leaves an unknown home
+    if sys.platform == "linux" and place.startswith("/") and "ANDROID_ROOT" not in os.environ:
+        return Path(place, "nooscope")
+    import platformdirs
+
+    path: Path = getattr(platformdirs, f"user_{kind}_path")("nooscope", appauthor=False)
+    return path
+
+
+def make_private(folder: Path) -> None:
+    """Create a folder, and those above it that are missing, for its owner alone."""
+    for missing in reversed([one for one in (folder, *folder.parents) if not one.exists()]):
+        missing.mkdir(mode=0o700, exist_ok=True)
+
+
+def private_file(path: Path) -> Path:
+    """Make sure a file is there and nobody but its owner can read it, before its first byte is written."""
+    make_private(path.parent)
+    handle = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        if os.fstat(handle).st_mode & 0o077:
+            os.fchmod(handle, 0o600)
+    finally:
+        os.close(handle)
+    return path
+
+
+def close_to_others() -> None:
+    """Take all rights of others from what an older version left open; one look once that is done."""
+    for top in (own_folder("cache"), own_folder("config"), own_folder("data")):
+        with contextlib.suppress(OSError):
+            if not _is_open(top):
+                continue
+            for folder, _, files in os.walk(top, topdown=False):
+                for path in (*(Path(folder, name) for name in files), Path(folder)):
+                    with contextlib.suppress(OSError):
+                        if _is_open(path):
+                            path.chmod(stat.S_IMODE(path.stat().st_mode) & 0o700)
+
+
+def _is_open(path: Path) -> bool:
+    """Whether a file or folder of our own, no link, can be used by others."""
+    status = path.lstat()
+    return not stat.S_ISLNK(status.st_mode) and status.st_uid == os.getuid() and bool(status.st_mode & 0o077)

@@ -1,0 +1,693 @@
+"""How each agent's hooks are installed, what their calls mean and how they are answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from core.agents.codex.facts import item_fact
+from core.agents.copilot import COPILOT_EXIT
+from core.agents.gemini import GEMINI_EXIT
+from core.agents.loose import amount, decode, table, text
+from core.events import MAIN
+from core.logs.log_files import open_log
+
+HookMoment = Literal[
+    "session_start",
+    "prompt",
+    "before_tool",
+    "after_tool",
+    "batch",
+    "permission",
+    "attention",
+    "stop",
+    "session_end",
+]
+"""`batch` comes after all calls of one answer; `permission` and `attention` wait for the person."""
+HookMode = Literal["observe", "advise", "guard"]
+MODES: tuple[HookMode, ...] = ("observe", "advise", "guard")
+
+
+class HookCall(NamedTuple):
+    """One call of a hook."""
+
+    moment: HookMoment
+    name: str
+    """The agent's own name of the event."""
+    session: str
+    agent: str = MAIN
+    project: str = ""
+    transcript: str = ""
+    tool: str = ""
+    arguments: Any = None
+    id: str = ""
+    """Of a tool's call, as the agent's log has it."""
+    result: str = ""
+    failed: bool = False
+    interrupted: bool = False
+    duration: float | None = None
+    said: str = ""
+    """A prompt, a question or a reason."""
+    unattended: bool = False
+    """Nobody is there whom the agent could ask."""
+    background: bool = False
+    """The turn ended, but sub-agents of it still run."""
+    compacted: bool = False
+    """The context was cut just now, and the model starts again with what it is told here."""
+
+
+class HookReply(NamedTuple):
+    """What is answered."""
+
+    context: str = ""
+    """A sentence for the agent's model."""
+    verdict: Literal["", "deny", "ask"] = ""
+    reason: str = ""
+    approved: bool = False
+    """The person let this very call pass, so the agent need not ask again."""
+    input: Any = None
+    """Of an approved question or plan: its input with the person's answers."""
+    stop: bool = False
+    """The turn ends here."""
+
+
+SILENCE = HookReply()
+
+
+class HookFile(NamedTuple):
+    """A file that holds hooks, and what is put there."""
+
+    path: Path
+    entries: Mapping[str, Any]
+    """Of a shared file, what is added to each list below `hooks`; of our own, the whole content."""
+    own: bool = False
+    """The file is ours alone: taking the hooks out means deleting it."""
+    text: str = ""
+    """Of a file of ours that is no JSON, its content."""
+
+
+class Installing(NamedTuple):
+    """For whom hooks are put where."""
+
+    environment: Mapping[str, str]
+    home: Path
+    project: Path | None
+    """The project alone; None for all that the person does."""
+    mode: HookMode
+    command: Callable[[str], str]
+    """The command of an event; of a module of ours, its values by name."""
+    answer: bool = False
+    """Its own permission prompts may be answered from here."""
+
+
+class AgentHooks(NamedTuple):
+    """All that is known of one agent's hooks."""
+
+    name: str
+    """As the person names the agent."""
+    framework: str
+    """As its tool table is named."""
+    file: Callable[[Installing], HookFile]
+    """What is written, and where."""
+    read: Callable[[Mapping[str, Any]], HookCall | None]
+    answer: Callable[[HookCall, HookReply], dict[str, Any] | None]
+    after: str = ""
+    """What the person must still do."""
+    limits: str = ""
+    """What it cannot do."""
+    before: str = "PreToolUse"
+    """Its name of the event before a call."""
+    answers: str = ""
+    """How its own permission prompts are answered from here; blank if they cannot be."""
+
+
+def read_common(value: Mapping[str, Any], moments: Mapping[str, HookMoment]) -> HookCall | None:
+    """A call in the form that Claude Code began and others took over."""
+    name = text(value.get("hook_event_name"))
+    moment, session = moments.get(name), text(value.get("session_id"))
+    if moment is None or not session:
+        return None
+    response = value.get("tool_response")
+    error = text(value.get("error"))
+    milliseconds = amount(value.get("duration_ms"))
+    return HookCall(
+        moment,
+        name,
+        session[:200],
+        agent=text(value.get("agent_id")) or MAIN,
+        project=text(value.get("cwd")),
+        transcript=text(value.get("transcript_path")),
+        tool=text(value.get("tool_name")),
+        arguments=value.get("tool_input"),
+        id=text(value.get("tool_use_id")),
+        result=error or _words(response),
+        failed=name == "PostToolUseFailure" or _told_error(response),
+        interrupted=value.get("is_interrupt") is True,
+        duration=milliseconds / 1000.0 if milliseconds else None,
+        said=next((said for key in ("prompt", "message", "reason") if (said := text(value.get(key)))), ""),
+        unattended=value.get("permission_mode") in ("bypassPermissions", "dontAsk"),
+        background=bool(value.get("background_tasks")),
+        compacted=moment == "session_start" and value.get("source") == "compact",
+    )
+
+
+def _words(response: Any) -> str:
+    if isinstance(response, str):
+        return response
+    told = table(response)
+    parts = (
+        text(told.get(key))
+        for key in ("llmContent", "stdout", "stderr", "output", "content", "text", "error")
+    )
+    return "\n".join(part for part in parts if part)
+
+
+def _told_error(response: Any) -> bool:
+    told = table(response)
+    return bool(told.get("error")) or told.get("is_error") is True
+
+
+def specific(call: HookCall, **fields: Any) -> dict[str, Any]:
+    """An answer that belongs to one event."""
+    return {"hookSpecificOutput": {"hookEventName": call.name, **fields}}
+
+
+MOMENTS: dict[str, HookMoment] = {
+    "SessionStart": "session_start",
+    "UserPromptSubmit": "prompt",
+    "PreToolUse": "before_tool",
+    "PostToolUse": "after_tool",
+    "PermissionRequest": "permission",
+    "PermissionReplied": "batch",
+    "Stop": "stop",
+    "SessionEnd": "session_end",
+}
+
+POST = """\
+import { appendFileSync, readFileSync, existsSync } from "node:fs"
+import { request } from "node:http"
+
+const FOLDER = @FOLDER@
+const AGENT = @AGENT@
+const MODE = @MODE@
+const DEADLINE = @DEADLINE@
+const GONE = ["ECONNREFUSED", "ENOENT"]
+
+// The answer; null if there was none, undefined if nobody serves.
+function send(path, value, patience) {
+  return new Promise((done) => {
+    try {
+      if (!existsSync(FOLDER + "/socket")) return done(undefined)
+      const token = readFileSync(FOLDER + "/token", "utf8").split(": ")[1].trim()
+      const body = JSON.stringify(value)
+      const asked = request({
+        socketPath: FOLDER + "/socket", method: "POST", path,
+        headers: { Host: "localhost", "X-Nooscope-Token": token, "Content-Type": "application/json",
+          "X-Nooscope-Parent": process.pid, "Content-Length": Buffer.byteLength(body) },
+      }, (answer) => {
+        let said = ""
+        answer.setEncoding("utf8")
+        answer.on("data", (piece) => { said += piece })
+        answer.on("end", () => done(answer.statusCode === 200 ? said : null))
+        answer.on("error", () => done(null))
+      })
+      const late = setTimeout(() => { asked.destroy(); done(null) }, patience)
+      asked.on("close", () => clearTimeout(late))
+      asked.on("error", (fault) => done(GONE.includes(fault.code) ? undefined : null))
+      asked.end(body)
+    } catch { done(null) }
+  })
+}
+
+function note(value, why) {
+  try {
+    appendFileSync(FOLDER + "/unanswered",
+      `${Math.floor(Date.now() / 1000)} ${why} ${value.session_id} ${text(value.tool_name)}\\n`)
+  } catch {}
+}
+
+async function tell(value) {
+  const guarded = MODE.startsWith("guard") && value.hook_event_name === "PreToolUse"
+  const first = () => send(`/hook/${AGENT}/${MODE}`, value, guarded ? Math.max(DEADLINE, 1000) : DEADLINE)
+  let said = await first()
+  let held = false
+  for (let tries = 0; tries < 10; tries++) {
+    if (said?.startsWith("wait ")) {
+      held = true
+      const [, number, seconds] = said.trim().split(" ")
+      said = await send(`/wait/${AGENT}/${number}`, value, 1000 * Number(seconds))
+    }
+    if (!held || typeof said === "string") break
+    await new Promise((done) => setTimeout(done, 300))
+    said = await first()
+  }
+  if (guarded && typeof said !== "string") {
+    note(value, held || said === null ? "late" : "down")
+    return held || said === null ? { deny: "nooscope: no decision was made in time; ask the person" } : {}
+  }
+  if (said?.startsWith("answer ")) {
+    const [, number, seconds] = said.trim().split(" ")
+    said = await send(`/answer/${AGENT}/${number}`, {}, 1000 * Number(seconds))
+  }
+  try { return said ? JSON.parse(said) : {} } catch { return {} }
+}
+
+const text = (value) => typeof value === "string" ? value.slice(0, 200000) : ""
+"""
+
+
+def module(body: str, agent: str, values: Mapping[str, str]) -> str:
+    """The text of a module."""
+    made = POST + body
+    for name, value in {**values, "AGENT": json.dumps(agent)}.items():
+        made = made.replace(f"@{name}@", value)
+    return made
+
+
+def read_plugin_call(value: Mapping[str, Any]) -> HookCall | None:
+    """What a module of ours posts."""
+    return read_common(value, MOMENTS)
+
+
+def answer_plugin(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
+    """What a module of ours understands."""
+    if call.moment == "permission":
+        answer = "once" if reply.approved else "reject" if reply.verdict == "deny" else ""
+        return {"permission": answer} if answer else None
+    if call.moment == "before_tool" and reply.verdict:
+        return {"deny": reply.reason}
+    if reply.context and call.moment in ("after_tool", "prompt"):
+        return {"context": reply.context}
+    return None
+
+
+CLAUDE_MOMENTS: dict[str, HookMoment] = {
+    "SessionStart": "session_start",
+    "UserPromptSubmit": "prompt",
+    "PreToolUse": "before_tool",
+    "PostToolUse": "after_tool",
+    "PostToolUseFailure": "after_tool",
+    "PostToolBatch": "batch",
+    "PermissionRequest": "permission",
+    "Notification": "attention",
+    "Stop": "stop",
+    "StopFailure": "stop",
+    "SubagentStop": "stop",
+    "SessionEnd": "session_end",
+}
+_CLAUDE_NOTICES: dict[str, HookMoment] = {
+    "": "attention",
+    "permission_prompt": "attention",
+    "worker_permission_prompt": "attention",
+    "agent_needs_input": "attention",
+    "elicitation_dialog": "attention",
+    "elicitation_url_dialog": "attention",
+    "elicitation_response": "batch",
+    "elicitation_complete": "batch",
+}
+"""The notifications that begin or end a wait for the person; all others mean no wait."""
+_CLAUDE_SPOKEN_TO = frozenset(("PostToolBatch", "UserPromptSubmit", "SessionStart"))
+"""Where a sentence is handed over: just before the model is asked, and when it starts again after a cut."""
+_CLAUDE_BRIEF = 2
+_CLAUDE_PATIENT = 600
+_CLAUDE_BESIDE = 3600
+"""Seconds a permission prompt may be answered from here; its dialog is open all the time."""
+"""Seconds after which Claude Code goes on without our answer; a guarded call may wait for the person."""
+
+
+def claude_hook_file(to: Installing) -> HookFile:
+    """The person's settings, or the project's that are not shared."""
+    own = to.environment.get("CLAUDE_CONFIG_DIR")
+    folder = Path(own) if own else to.home / ".claude"
+    path = folder / "settings.json" if to.project is None else to.project / ".claude" / "settings.local.json"
+    entries = {
+        name: {
+            "hooks": [{"type": "command", "command": to.command(name), "timeout": _claude_timeout(name, to)}]
+        }
+        for name in CLAUDE_MOMENTS
+    }
+    return HookFile(path, entries)
+
+
+def _claude_timeout(name: str, to: Installing) -> int:
+    if to.answer and name == "PermissionRequest":
+        return _CLAUDE_BESIDE
+    return _CLAUDE_PATIENT if to.mode == "guard" and name == "PreToolUse" else _CLAUDE_BRIEF
+
+
+def read_claude_call(value: Mapping[str, Any]) -> HookCall | None:
+    """What Claude Code says."""
+    call = read_common(value, CLAUDE_MOMENTS)
+    if call is None or call.name not in ("Notification", "StopFailure"):
+        return call
+    if call.name == "StopFailure":
+        return call._replace(failed=True, said=text(value.get("error")))
+    moment = _CLAUDE_NOTICES.get(text(value.get("notification_type")))
+    return None if moment is None else call._replace(moment=moment)
+
+
+def answer_claude(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
+    """What it understands; None where it is not spoken to at this event."""
+    if call.moment == "permission":
+        return _claude_decision(call, reply)
+    if call.moment == "prompt" and reply.stop:
+        return {"continue": False, "stopReason": reply.reason}
+    if call.moment == "before_tool" and reply.verdict:
+        verdict = "deny" if reply.verdict == "ask" and call.unattended else reply.verdict
+        answer = specific(call, permissionDecision=verdict, permissionDecisionReason=reply.reason)
+        return {**answer, "continue": False, "stopReason": reply.reason} if reply.stop else answer
+    if call.moment == "before_tool" and reply.approved:
+        return specific(call, permissionDecision="allow", permissionDecisionReason=reply.reason)
+    if reply.context and call.name in _CLAUDE_SPOKEN_TO:
+        return specific(call, additionalContext=reply.context)
+    return None
+
+
+def _claude_decision(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
+    if reply.approved:
+        more = {} if reply.input is None else {"updatedInput": reply.input}
+        return specific(call, decision={"behavior": "allow", **more})
+    if reply.verdict == "deny":
+        return specific(call, decision={"behavior": "deny", "message": reply.reason})
+    return None
+
+
+CLAUDE_HOOKS = AgentHooks(
+    "claude",
+    "claude-code",
+    claude_hook_file,
+    read_claude_call,
+    answer_claude,
+    answers="its own dialog stays open beside it, and the first answer wins; in auto mode it may not ask us",
+)
+
+
+CODEX_MOMENTS: dict[str, HookMoment] = {
+    "SessionStart": "session_start",
+    "UserPromptSubmit": "prompt",
+    "PreToolUse": "before_tool",
+    "PostToolUse": "after_tool",
+    "PermissionRequest": "permission",
+    "Stop": "stop",
+    "SessionEnd": "session_end",
+}
+_CODEX_SPOKEN_TO = frozenset(("PostToolUse", "UserPromptSubmit", "SessionStart"))
+_CODEX_TAIL = 65_536
+"""How much of a rollout's end is searched for how a call ended."""
+
+
+def codex_hook_file(to: Installing) -> HookFile:
+    """The person's hooks file, or the project's."""
+    own = to.environment.get("CODEX_HOME")
+    folder = (Path(own) if own else to.home / ".codex") if to.project is None else to.project / ".codex"
+    entries = {}
+    for name in CODEX_MOMENTS:
+        patient = to.mode == "guard" and name == "PreToolUse"
+        hook = {"type": "command", "command": to.command(name), "timeout": 600 if patient else 2}
+        if name == "SessionEnd":
+            hook["timeout"] = 1
+        entries[name] = {"hooks": [hook]}
+    return HookFile(folder / "hooks.json", entries)
+
+
+def read_codex_call(value: Mapping[str, Any]) -> HookCall | None:
+    """What Codex says; how a command ended stands only in its rollout."""
+    call = read_common(value, CODEX_MOMENTS)
+    if call is None or call.moment != "after_tool" or not call.transcript:
+        return call
+    code = codex_rollout_exit_code(Path(call.transcript), call.id)
+    return call._replace(failed=call.failed or bool(code))
+
+
+def codex_rollout_exit_code(rollout: Path, call: str) -> int | None:
+    """The exit code that the end of a rollout gives for a call."""
+    try:
+        with open_log(rollout) as stream:
+            stream.seek(max(0, rollout.stat().st_size - _CODEX_TAIL))
+            lines = stream.read(_CODEX_TAIL).split(b"\n")
+    except (OSError, ValueError):
+        return None
+    for line in reversed(lines):
+        if b"item_completed" in line and call.encode("utf-8", "replace") in line:
+            item = table(table(table(decode(line)).get("payload")).get("item"))
+            fact = item_fact(item) if item.get("id") == call else None
+            if fact is not None:
+                return fact.exit_code if fact.exit_code is not None else int(fact.error)
+    return None
+
+
+def answer_codex(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
+    """What it understands: it knows no `ask`, so a call that needs the person is denied with the way on."""
+    if call.moment == "before_tool" and reply.verdict:
+        return specific(call, permissionDecision="deny", permissionDecisionReason=reply.reason)
+    if reply.context and call.name in _CODEX_SPOKEN_TO:
+        return specific(call, additionalContext=reply.context)
+    return None
+
+
+CODEX_HOOKS = AgentHooks(
+    "codex",
+    "codex",
+    codex_hook_file,
+    read_codex_call,
+    answer_codex,
+    after="open Codex and approve the new hooks with /hooks; until then it skips them",
+    limits="it cannot be asked to put a question: a call that needs you is denied and may be tried again",
+)
+
+
+GEMINI_MOMENTS: dict[str, HookMoment] = {
+    "SessionStart": "session_start",
+    "BeforeAgent": "prompt",
+    "BeforeTool": "before_tool",
+    "AfterTool": "after_tool",
+    "AfterAgent": "stop",
+    "Notification": "attention",
+    "SessionEnd": "session_end",
+}
+"""Never AfterModel: it runs for every piece of an answer."""
+_GEMINI_SPOKEN_TO = frozenset(("AfterTool", "BeforeAgent"))
+
+
+def gemini_hook_file(to: Installing) -> HookFile:
+    """The person's settings, or the project's."""
+    path = (to.home if to.project is None else to.project) / ".gemini" / "settings.json"
+    entries = {}
+    for name in GEMINI_MOMENTS:
+        patient = to.mode == "guard" and name == "BeforeTool"
+        hook = {"type": "command", "command": to.command(name), "timeout": 600_000 if patient else 2000}
+        entries[name] = {"hooks": [hook]}
+    return HookFile(path, entries)
+
+
+def read_gemini_call(value: Mapping[str, Any]) -> HookCall | None:
+    """What Gemini CLI says; a command's exit code stands in its output, and it names calls nowhere."""
+    call = read_common(value, GEMINI_MOMENTS)
+    if call is None or call.moment not in ("before_tool", "after_tool"):
+        return call
+    exited = GEMINI_EXIT.search(call.result)
+    return call._replace(failed=call.failed or bool(exited and int(exited.group(1))))
+
+
+def answer_gemini(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
+    """What it understands: it knows no `ask`."""
+    if call.moment == "before_tool" and reply.verdict:
+        return {"decision": "deny", "reason": reply.reason}
+    if reply.context and call.name in _GEMINI_SPOKEN_TO:
+        return specific(call, additionalContext=reply.context)
+    return None
+
+
+GEMINI_HOOKS = AgentHooks(
+    "gemini",
+    "gemini",
+    gemini_hook_file,
+    read_gemini_call,
+    answer_gemini,
+    before="BeforeTool",
+    limits="it cannot be asked to put a question: a call that needs you is denied and may be tried again",
+)
+
+
+COPILOT_MOMENTS: dict[str, HookMoment] = {
+    "SessionStart": "session_start",
+    "UserPromptSubmit": "prompt",
+    "PreToolUse": "before_tool",
+    "PostToolUse": "after_tool",
+    "PostToolUseFailure": "after_tool",
+    "Notification": "attention",
+    "Stop": "stop",
+    "SessionEnd": "session_end",
+}
+"""In these names it speaks as Claude Code does."""
+_COPILOT_SPOKEN_TO = frozenset(("PostToolUse", "PostToolUseFailure"))
+
+
+def copilot_hook_file(to: Installing) -> HookFile:
+    """A file beside others, for the person or the project."""
+    own = to.environment.get("COPILOT_HOME")
+    folder = (Path(own) if own else to.home / ".copilot") / "hooks"
+    if to.project is not None:
+        folder = to.project / ".github" / "hooks"
+    hooks = {
+        name: [{"type": "command", "bash": to.command(name), "timeoutSec": 600 if patient else 2}]
+        for name in COPILOT_MOMENTS
+        if to.mode == "guard" or name != "PreToolUse"
+        for patient in (to.mode == "guard" and name == "PreToolUse",)
+    }
+    return HookFile(folder / "nooscope.json", {"version": 1, "hooks": hooks}, own=True)
+
+
+def read_copilot_call(value: Mapping[str, Any]) -> HookCall | None:
+    """What Copilot CLI says; a command's exit code stands at the end of its output."""
+    told = table(value.get("tool_result"))
+    if told:
+        failed = text(told.get("result_type")) not in ("", "success")
+        response = {"output": text(told.get("text_result_for_llm")), "is_error": failed}
+        value = {**value, "tool_response": response}
+    call = read_common(value, COPILOT_MOMENTS)
+    if call is None or call.moment != "after_tool":
+        return call
+    exited = COPILOT_EXIT.search(call.result[-100:])
+    return call._replace(failed=call.failed or bool(exited and int(exited.group(1))))
+
+
+def answer_copilot(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
+    """What it understands."""
+    if call.moment == "before_tool" and reply.verdict:
+        return {"permissionDecision": reply.verdict, "permissionDecisionReason": reply.reason}
+    if reply.context and call.name in _COPILOT_SPOKEN_TO:
+        return {"additionalContext": reply.context}
+    return None
+
+
+COPILOT_HOOKS = AgentHooks(
+    "copilot",
+    "copilot",
+    copilot_hook_file,
+    read_copilot_call,
+    answer_copilot,
+    limits="it names no calls, so they are joined with its log by their order",
+)
+
+
+_OPENCODE_MODULE = """
+export const Nooscope = async ({ client, directory }) => {
+  const base = (session) => ({ session_id: session, cwd: directory })
+  const permission = async (session, asked) => {
+    const command = [asked.patterns ?? asked.pattern ?? []].flat().join(" ")
+    const call = { ...base(session), tool_name: text(asked.permission ?? asked.type),
+      tool_use_id: text(asked.id), tool_input: { command } }
+    const said = await tell({ ...call, hook_event_name: "PermissionRequest" })
+    if (said.permission) await client.postSessionIdPermissionsPermissionId(
+      { path: { id: session, permissionID: asked.id }, body: { response: said.permission } })
+  }
+  return {
+    "chat.message": async (input, output) => {
+      const said = (output?.parts ?? []).map((part) => text(part?.text)).join("\\n")
+      await tell({ ...base(input.sessionID), hook_event_name: "UserPromptSubmit", prompt: said })
+    },
+    "tool.execute.before": async (input, output) => {
+      const said = await tell({ ...base(input.sessionID), hook_event_name: "PreToolUse",
+        tool_name: input.tool, tool_input: output.args, tool_use_id: input.callID })
+      if (said.deny) throw new Error(said.deny)
+    },
+    "tool.execute.after": async (input, output) => {
+      const code = output?.metadata?.exit
+      const said = await tell({ ...base(input.sessionID), hook_event_name: "PostToolUse",
+        tool_name: input.tool, tool_input: input.args, tool_use_id: input.callID,
+        tool_response: { output: text(output.output), is_error: typeof code === "number" && code !== 0 } })
+      if (said.context) output.output = `${output.output}\\n\\n${said.context}`
+    },
+    event: async ({ event }) => {
+      const session = event?.properties?.sessionID
+      if (!session) return
+      if (event.type === "session.idle") await tell({ ...base(session), hook_event_name: "Stop" })
+      if (event.type === "permission.asked" || event.type === "permission.updated")
+        permission(session, event.properties).catch(() => {})
+      if (event.type === "permission.replied")
+        await tell({ ...base(session), hook_event_name: "PermissionReplied",
+          tool_use_id: text(event.properties.requestID ?? event.properties.permissionID) })
+    },
+  }
+}
+"""
+
+
+def opencode_hook_file(to: Installing) -> HookFile:
+    """A module beside others, for the person or the project."""
+    config = to.environment.get("XDG_CONFIG_HOME")
+    folder = (Path(config) if config else to.home / ".config") / "opencode"
+    if to.project is not None:
+        folder = to.project / ".opencode"
+    values = {name: to.command(name) for name in ("FOLDER", "MODE", "DEADLINE")}
+    return HookFile(
+        folder / "plugins" / "nooscope.js", {}, own=True, text=module(_OPENCODE_MODULE, "opencode", values)
+    )
+
+
+OPENCODE_HOOKS = AgentHooks(
+    "opencode",
+    "opencode",
+    opencode_hook_file,
+    read_plugin_call,
+    answer_plugin,
+    limits="a sentence goes to the end of a tool's output; a call that needs you is denied at first",
+    answers="its own dialog stays open beside it, and the first answer wins",
+)
+
+
+_PI_MODULE = """
+export default function (pi) {
+  let session = "pi"
+  const base = (context) => {
+    session = context?.sessionManager?.getSessionId?.() ?? session
+    return { session_id: session, cwd: process.cwd() }
+  }
+  pi.on("before_agent_start", async (event, context) => {
+    await tell({ ...base(context), hook_event_name: "UserPromptSubmit", prompt: text(event?.prompt) })
+  })
+  pi.on("tool_call", async (event, context) => {
+    const said = await tell({ ...base(context), hook_event_name: "PreToolUse", tool_name: event.toolName,
+      tool_input: event.input, tool_use_id: event.toolCallId })
+    if (said.deny) return { block: true, reason: said.deny }
+  })
+  pi.on("tool_result", async (event, context) => {
+    const words = (event.content ?? []).map((part) => text(part?.text)).join("\\n")
+    const said = await tell({ ...base(context), hook_event_name: "PostToolUse", tool_name: event.toolName,
+      tool_input: event.input, tool_use_id: event.toolCallId,
+      tool_response: { output: words, is_error: event.isError === true } })
+    if (said.context)
+      pi.sendMessage({ customType: "nooscope", content: said.context, display: true }, { deliverAs: "steer" })
+  })
+  pi.on("agent_end", async (_, context) => { await tell({ ...base(context), hook_event_name: "Stop" }) })
+}
+"""
+
+
+def pi_hook_file(to: Installing) -> HookFile:
+    """A module beside others, for the person or the project."""
+    folder = to.home / ".pi" / "agent" if to.project is None else to.project / ".pi"
+    values = {name: to.command(name) for name in ("FOLDER", "MODE", "DEADLINE")}
+    return HookFile(
+        folder / "extensions" / "nooscope.ts", {}, own=True, text=module(_PI_MODULE, "pi", values)
+    )
+
+
+PI_HOOKS = AgentHooks(
+    "pi",
+    "pi",
+    pi_hook_file,
+    read_plugin_call,
+    answer_plugin,
+    limits="a call that needs you is denied at first and may be tried again",
+)
+
+
+HOOKS: dict[str, AgentHooks] = {
+    hooks.name: hooks
+    for hooks in (CLAUDE_HOOKS, CODEX_HOOKS, GEMINI_HOOKS, COPILOT_HOOKS, OPENCODE_HOOKS, PI_HOOKS)
+}
+"""Every agent whose hooks are known, by the name a person gives it."""

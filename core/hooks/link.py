@@ -1,0 +1,100 @@
+"""Looks on at the person's running intake from a thread of its own, whichever process serves it."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from core.hooks.caller import call
+from core.hooks.place import IntakeFolder
+from core.live.claude_sessions import claude_sessions, first_hand
+from core.live.hook_signs import HookBoard, HookSigns
+
+_PATIENCE = 30.0
+"""Seconds one look may take; the intake answers sooner."""
+_PAUSE = 0.1
+"""Seconds between two looks, so that busy agents do not keep everyone busy."""
+_ABSENT = 1.0
+"""Seconds until the next look where nobody serves."""
+NOBODY = HookBoard()
+
+
+class IntakeLink:
+    """Keeps the newest board; what it hands out is immutable and may be asked for from any thread."""
+
+    def __init__(self, place: IntakeFolder, show: Callable[[HookBoard], object] = lambda _: None) -> None:
+        self._place = place
+        self.show = show
+        """Told of every new board, from the thread."""
+        self.board = NOBODY
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Look on until stopped."""
+        self._thread = threading.Thread(target=self._run, name="nooscope-link", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let the thread end by itself; a look that waits is not waited for."""
+        self._stopped.set()
+
+    def signs(self, session: str) -> HookSigns | None:
+        """What hooks tell of a session now."""
+        return self.board.of(session)
+
+    def decide(
+        self, number: int, choice: str, reason: str = "", where: str = "", answers: Sequence[str] = ()
+    ) -> str:
+        """Answer a question; blank, or why that did not come through."""
+        said = call(self._place, "decide", decision(number, choice, reason, where, answers))
+        if isinstance(said, dict) and said.get("why"):
+            return str(said["why"])
+        return self._why(said, f"question {number} does not wait any more")
+
+    def steer(self, session: str, message: str) -> str:
+        """Have something said to an agent at its next moment; blank, or why that did not come through."""
+        said = call(self._place, "steer", {"session": session, "message": message})
+        return self._why(said, "no hook has called for this session yet")
+
+    @staticmethod
+    def _why(said: Any, otherwise: str) -> str:
+        if not isinstance(said, dict):
+            return "no nooscope serves hooks now; `nooscope listen` does"
+        return "" if said.get("done") else otherwise
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            board = look(self._place, self.board.version, _PATIENCE)
+            if self._stopped.is_set():
+                return
+            if board != self.board:
+                self.board = board
+                self.show(board)
+            self._stopped.wait(_PAUSE if board.serving else _ABSENT)
+
+
+def decision(
+    number: int, choice: str, reason: str = "", where: str = "", answers: Sequence[str] = ()
+) -> dict[str, Any]:
+    """An answer as it is sent, with who gave it and from where."""
+    try:
+        who = pwd.getpwuid(os.getuid()).pw_name
+    except (KeyError, OSError):
+        who = "unknown"
+    by = f"{who}, {where}" if where else who
+    return {"number": number, "choice": choice, "reason": reason, "by": by, "answers": list(answers)}
+
+
+def look(place: IntakeFolder, since: int = 0, patience: float = 1.0) -> HookBoard:
+    """What hooks tell; a board without sessions where nobody serves."""
+    try:
+        return msgspec.convert(call(place, "board", {"since": since}, patience), HookBoard)
+    except msgspec.ValidationError:
+        return first_hand(NOBODY, claude_sessions(os.environ, Path.home()))

@@ -1,0 +1,103 @@
+"""A read-only protocol server on standard input and output: an agent may ask how it stands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from core import __version__
+
+PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+Ask = Callable[[str, dict[str, Any]], Any]
+"""Asks the running intake; None where nobody answers."""
+_LONGEST = 1_000_000
+_PATH = {"path": {"type": "string", "description": "a file or folder, as in the project"}}
+TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
+    "my_state": ("How this session stands: status, strongest axis, context, cost.", {}),
+    "why": ("Why it stands so, in one sentence.", {}),
+    "what_failed_before": ("What failed at a path in this session.", _PATH),
+    "budget_left": ("The share of the budget that is left, and the way to compaction.", {}),
+}
+
+
+def serve(lines: Iterable[str], ask: Ask, project: str, session: str = "") -> Iterator[str]:
+    """The answers to JSON-RPC messages, one a line."""
+    for line in lines:
+        if len(line) > _LONGEST:
+            yield _failed(None, -32600, "the message is too long")
+            continue
+        if not line.strip():
+            continue
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            yield _failed(None, -32700, "not JSON")
+            continue
+        if not isinstance(message, dict) or not isinstance(message.get("method"), str):
+            yield _failed(None, -32600, "not a request")
+            continue
+        if "id" not in message:
+            continue
+        answer = _answer(
+            message["method"], message.get("params"), ask, {"project": project, "session": session}
+        )
+        if answer is None:
+            yield _failed(message["id"], -32601, "no such method")
+        else:
+            yield json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": answer})
+
+
+def _answer(method: str, params: Any, ask: Ask, who: dict[str, str]) -> dict[str, Any] | None:
+    given = params if isinstance(params, dict) else {}
+    if method == "initialize":
+        wanted = given.get("protocolVersion")
+        return {
+            "protocolVersion": wanted if wanted in PROTOCOLS else PROTOCOLS[0],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "nooscope", "version": __version__},
+        }
+    if method == "ping":
+        return {}
+    if method == "tools/list":
+        return {"tools": [_tool(name, *told) for name, told in TOOLS.items()]}
+    if method == "tools/call":
+        arguments = given.get("arguments")
+        return _called(str(given.get("name")), arguments if isinstance(arguments, dict) else {}, ask, who)
+    return None
+
+
+def _tool(name: str, sentence: str, properties: dict[str, Any]) -> dict[str, Any]:
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    return {
+        "name": name,
+        "description": sentence,
+        "inputSchema": schema,
+        "annotations": {"readOnlyHint": True},
+    }
+
+
+def _called(name: str, arguments: dict[str, Any], ask: Ask, who: dict[str, str]) -> dict[str, Any]:
+    if name not in TOOLS:
+        return _text(f"There is no tool {name[:40]}.", failed=True)
+    path = arguments.get("path")
+    told = ask("failed" if name == "what_failed_before" else "state", {**who, "path": str(path or "")})
+    if not isinstance(told, dict) or not told.get("known"):
+        return _text("No nooscope that knows this session is running.")
+    if name == "why":
+        return _text(f"{told.get('status')}: {told.get('why')}.")
+    if name == "what_failed_before":
+        return _text("\n".join(told.get("failed") or ()) or "Nothing failed there in this session.")
+    if name == "budget_left":
+        left = {key: told.get(key) for key in ("budget", "context", "turns_left", "cost") if key in told}
+        return _text(json.dumps(left))
+    kept = ("status", "why", "axis", "value", "context", "turns_left", "cost", "governor")
+    return _text(json.dumps({key: told.get(key) for key in kept}))
+
+
+def _text(text: str, *, failed: bool = False) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": text}], "isError": failed}
+
+
+def _failed(number: Any, code: int, sentence: str) -> str:
+    return json.dumps({"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": sentence}})

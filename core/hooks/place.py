@@ -1,0 +1,101 @@
+"""Where a person's one intake is found: a socket and a token in a folder only they can enter."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.errors import StoreError
+from core.store import atomic
+
+_PRIVATE = 0o700
+_LONGEST_SOCKET = 103
+"""Bytes a socket's path may have on every system."""
+HEADER = "x-nooscope-token"
+
+
+class IntakeFolder:
+    """The folder of the intake."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.socket = folder / "socket"
+        self.token_file = folder / "token"
+        """A header line, as curl reads it from a file."""
+        self.port_file = folder / "port"
+        self.halted_file = folder / "halted"
+        """Sessions whose calls the stub denies if nobody answers, one per line."""
+
+    def prepare(self) -> str:
+        """Make the folder and the token where they are missing, and give the token.
+
+        Raises `StoreError` where others could get in.
+        """
+        if len(os.fsencode(self.socket)) > _LONGEST_SOCKET:
+            raise StoreError(
+                f"{self.socket}: the path is too long for a socket; set XDG_DATA_HOME to a shorter one"
+            )
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=_PRIVATE)
+            found = self.folder.lstat()
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+                raise StoreError(f"{self.folder}: not a folder of your own; nothing is served from it")
+            if stat.S_IMODE(found.st_mode) != _PRIVATE:
+                self.folder.chmod(_PRIVATE)
+            return self.token() or self._renew()
+        except OSError as error:
+            raise StoreError(f"{self.folder}: {error.strerror or error}") from error
+
+    def token(self) -> str:
+        """The token; blank where there is none that only the person can read."""
+        try:
+            found = self.token_file.lstat()
+            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+                return ""
+            name, _, token = self.token_file.read_text("ascii").strip().partition(": ")
+        except (OSError, UnicodeDecodeError):
+            return ""
+        return token if name.lower() == HEADER and len(token) >= 32 else ""
+
+    def take_unanswered(self) -> list[tuple[float, str, str, str]]:
+        """Calls that got no answer since the last look: when, `down` or `late`, session and tool."""
+        noted, taken = self.folder / "unanswered", self.folder / "unanswered.taken"
+        calls = []
+        with contextlib.suppress(OSError):
+            noted.replace(taken)
+            for line in taken.read_text("utf-8", "replace").splitlines():
+                at, why, session, tool = (line.split(" ", 3) + [""] * 4)[:4]
+                if at.isdecimal() and why in ("down", "late"):
+                    calls.append((float(at), why, session, tool))
+            taken.unlink()
+        return calls
+
+    def _renew(self) -> str:
+        import secrets
+
+        token = secrets.token_urlsafe(32)
+        with contextlib.suppress(FileNotFoundError):
+            self.token_file.unlink()
+        atomic.replace(self.token_file, f"{HEADER}: {token}\n".encode())
+        return token
+
+
+def process_line(process: int) -> Iterator[tuple[int, str]]:
+    """A process and those above it, each with when it began; nothing where the system does not tell."""
+    while process > 1:
+        try:
+            fields = Path(f"/proc/{process}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+        except OSError:
+            return
+        yield process, fields[19]
+        process = int(fields[1])
+
+
+def default_place() -> IntakeFolder:
+    """The person's own."""
+    from platformdirs import user_data_path
+
+    return IntakeFolder(user_data_path("nooscope", appauthor=False) / "intake")

@@ -1,0 +1,264 @@
+"""A small HTTP server on this machine: bounded in all it takes, and mute to browsers' pages."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+import zlib
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from core.errors import Malformed, Refused
+
+LOOPBACK = frozenset(("127.0.0.1", "::1", "localhost"))
+_HEAD = 16_384
+_BODY = 16 * 1024 * 1024
+_IDLE = 60.0
+_PARTING = 2.0
+_CONNECTIONS = 64
+_WORDS = {
+    200: "OK",
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    411: "Length Required",
+    413: "Content Too Large",
+    415: "Unsupported Media Type",
+    503: "Service Unavailable",
+}
+JSON = "application/json"
+PROTOBUF = "application/x-protobuf"
+LINES = "application/x-ndjson"
+
+
+class Request(NamedTuple):
+    """What somebody sent."""
+
+    method: str
+    path: str
+    kind: str
+    """Its media type."""
+    body: bytes
+    headers: Mapping[str, str] = MappingProxyType({})
+    """By their names in small letters."""
+    is_gone: Callable[[], bool] = lambda: False
+    """Whether the sender hung up meanwhile."""
+    process: int = 0
+    """The sender's process, as the system says; 0 if it came by a port."""
+
+
+class Answer(NamedTuple):
+    """What they get back."""
+
+    body: bytes = b"{}"
+    kind: str = JSON
+    status: int = 200
+
+
+Handler = Callable[[Request], Answer | Awaitable[Answer]]
+
+
+class Receiver:
+    """Serves until it is closed; what a handler refuses or cannot read is answered in one sentence."""
+
+    def __init__(
+        self,
+        handle: Handler,
+        host: str = "127.0.0.1",
+        port: int = 4318,
+        body: int = _BODY,
+        *,
+        place: Path | None = None,
+        patience: float = _IDLE,
+        connections: int = _CONNECTIONS,
+        admit: Callable[[Mapping[str, str]], None] | None = None,
+    ) -> None:
+        self._handle = handle
+        self._host = host
+        self._port = port
+        self._body = body
+        self._socket = place
+        """Listen at this place of the file system instead of a port."""
+        self._patience = patience
+        """Seconds a request may take to come in whole."""
+        self._connections = connections
+        self._admit = admit
+        """Looks at the headers before any of the body is read; raises `Refused`."""
+        self._open: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+
+    @property
+    def port(self) -> int:
+        """Where it listens, once it does."""
+        named = self._server is not None and self._socket is None
+        return int(self._server.sockets[0].getsockname()[1]) if named and self._server else self._port
+
+    async def start(self) -> None:
+        """Listen; raises `OSError` where the place is taken."""
+        if self._socket is not None:
+            self._server = await asyncio.start_unix_server(self._meet, self._socket, limit=_HEAD)
+            return
+        self._server = await asyncio.start_server(self._meet, self._host, self._port, limit=_HEAD)
+
+    async def close(self) -> None:
+        """Stop listening and hang up."""
+        if self._server is not None:
+            self._server.close()
+            for task in self._open:
+                task.cancel()
+            await asyncio.gather(*self._open, return_exceptions=True)
+            await self._server.wait_closed()
+
+    async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is None or len(self._open) >= self._connections:
+            writer.close()
+            return
+        self._open.add(task)
+        try:
+            while await self._once(reader, writer):
+                pass
+        except (OSError, EOFError, TimeoutError, asyncio.CancelledError):
+            pass
+        finally:
+            self._open.discard(task)
+            writer.close()
+
+    async def _once(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """One request and its answer; False where the connection ends with it."""
+        try:
+            async with asyncio.timeout(self._patience):
+                request, keep = await self._request(reader, writer)
+            if request is None:
+                return False
+            given = self._handle(request)
+            answer = given if isinstance(given, Answer) else await given
+        except Refused as refused:
+            answer, keep = _said(refused.status, str(refused)), False
+        except Malformed as fault:
+            answer, keep = _said(400, f"cannot be read: {fault}"), True
+        except TimeoutError:
+            return False
+        except OSError as fault:
+            answer, keep = _said(503, f"cannot be kept: {fault.strerror or fault}"), True
+        head = (
+            f"HTTP/1.1 {answer.status} {_WORDS.get(answer.status, 'Error')}\r\n"
+            f"Content-Type: {answer.kind}\r\nContent-Length: {len(answer.body)}\r\n"
+            f"X-Content-Type-Options: nosniff\r\nConnection: {'keep-alive' if keep else 'close'}\r\n\r\n"
+        )
+        writer.write(head.encode("ascii") + answer.body)
+        await writer.drain()
+        if answer.status == 413:
+            await self._discard(reader, writer)
+        return keep
+
+    async def _discard(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Read on for a moment what was sent too much, so that the sender gets to see the answer."""
+        writer.write_eof()
+        left = 4 * self._body
+        async with asyncio.timeout(_PARTING):
+            while left > 0 and (data := await reader.read(65_536)):
+                left -= len(data)
+
+    async def _request(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> tuple[Request | None, bool]:
+        try:
+            raw = await reader.readuntil(b"\r\n\r\n")
+        except asyncio.IncompleteReadError:
+            return None, False
+        except asyncio.LimitOverrunError:
+            raise Refused(413, "the head of the request is too long") from None
+        first, *lines = raw.decode("latin-1").split("\r\n")
+        words = first.split(" ")
+        if len(words) != 3 or not words[2].startswith("HTTP/1."):
+            raise Refused(400, "not an HTTP request")
+        headers = _headers(lines)
+        self._refuse_pages(headers)
+        if self._admit is not None:
+            self._admit(headers)
+        if headers.get("expect", "").lower() == "100-continue":
+            writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        body = await self._read_body(reader, headers)
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        keep = words[2] == "HTTP/1.1" and headers.get("connection", "").lower() != "close"
+        plain = _unpacked(body, headers, self._body)
+        process = _process_of(writer) if self._socket is not None else 0
+        path = words[1].partition("?")[0]
+        return Request(words[0], path, kind, plain, headers, reader.at_eof, process), keep
+
+    def _refuse_pages(self, headers: Mapping[str, str]) -> None:
+        """A page in a browser may reach loopback too; it names where it comes from, or another host."""
+        if "origin" in headers or headers.get("sec-fetch-site", "none") != "none":
+            raise Refused(403, "pages in a browser are not served")
+        if self._host in LOOPBACK:
+            host = headers.get("host", "").lower()
+            name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+            if name not in LOOPBACK:
+                raise Refused(403, "another host was asked for")
+
+    async def _read_body(self, reader: asyncio.StreamReader, headers: Mapping[str, str]) -> bytes:
+        if "chunked" in headers.get("transfer-encoding", "").lower():
+            return await self._chunks(reader)
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or len(length) > 12:
+            raise Refused(411, "a length is needed")
+        if int(length) > self._body:
+            raise Refused(413, f"more than {self._body:,} bytes")
+        return await reader.readexactly(int(length))
+
+    async def _chunks(self, reader: asyncio.StreamReader) -> bytes:
+        pieces, size = [], 0
+        while True:
+            line = await reader.readuntil(b"\r\n")
+            try:
+                length = int(line.split(b";")[0], 16)
+            except ValueError:
+                raise Refused(400, "a piece without a length") from None
+            size += length
+            if length < 0 or size > self._body:
+                raise Refused(413, f"more than {self._body:,} bytes")
+            pieces.append(await reader.readexactly(length))
+            await reader.readexactly(2)
+            if length == 0:
+                return b"".join(pieces)
+
+
+def _process_of(writer: asyncio.StreamWriter) -> int:
+    """The process at the other end of a socket of the file system; 0 if the system does not say."""
+    line = writer.get_extra_info("socket")
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None or line is None:
+        return 0
+    return int(struct.unpack("3i", line.getsockopt(socket.SOL_SOCKET, option, 12))[0])
+
+
+def _headers(lines: list[str]) -> dict[str, str]:
+    pairs = (line.partition(":") for line in lines if ":" in line)
+    return {name.strip().lower(): value.strip() for name, _, value in pairs}
+
+
+def _unpacked(body: bytes, headers: Mapping[str, str], longest: int) -> bytes:
+    packing = headers.get("content-encoding", "identity").lower()
+    if packing == "identity":
+        return body
+    if packing not in ("gzip", "deflate"):
+        raise Refused(415, f"packed with {packing[:20]}; send it plain or with gzip")
+    unpacker = zlib.decompressobj(wbits=47)
+    try:
+        plain = unpacker.decompress(body, longest)
+    except zlib.error:
+        raise Malformed("not gzip") from None
+    if unpacker.unconsumed_tail:
+        raise Refused(413, f"more than {longest:,} bytes")
+    return plain
+
+
+def _said(status: int, sentence: str) -> Answer:
+    text = sentence.encode("ascii", "replace").replace(b"\\", b"/").replace(b'"', b"'")
+    return Answer(b'{"message":"%b"}' % text, JSON, status)

@@ -1,0 +1,558 @@
+"""One session as its hooks tell it, filled up from its log; no call is counted twice."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from core.agents.advice import said_event
+from core.agents.calls import Calls
+from core.agents.outcomes import Result, exit_code
+from core.agents.reader import AgentKit
+from core.agents.words import word_logs
+from core.engine.fingerprint import fingerprint
+from core.engine.percept import AXES
+from core.engine.response.advice import Advised, Adviser
+from core.engine.response.interventions import Intervention
+from core.engine.response.permits import Standing
+from core.events import (
+    MAIN,
+    Action,
+    Advice,
+    Compaction,
+    Event,
+    Prompt,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+    Turn,
+)
+from core.hooks.agents import AgentHooks, HookCall, HookMode
+from core.hooks.caps import Spent
+from core.hooks.statusline import figures_json
+from core.live.hook_signs import (
+    HookAsk,
+    HookEndedCall,
+    HookOpenCall,
+    HookSigns,
+    PermitQuestion,
+    StatusFigures,
+)
+from core.live.status import Limits, StatusFacts, status_of
+from core.live.status_facts import StatusTracker
+from core.logs.event_redaction import clean, cleaned, one_line
+from core.logs.follow import Follower
+from core.report.compaction import Preserved, Preserver, handover
+from core.settings import Settings
+from core.timeline.initial_state import InitialState
+from core.timeline.opening import seed_of
+
+_ENDED = 32
+"""Calls remembered to have ended."""
+
+
+class AheadOfLog:
+    """Calls that are open, calls that ended, and what waits for the person."""
+
+    def __init__(self, asking: frozenset[str]) -> None:
+        self._asking = asking
+        """Tools that put a question to the person."""
+        self._open: dict[str, tuple[HookOpenCall, int]] = {}
+        """Each with the fingerprint of its arguments."""
+        self._ended: dict[str, HookEndedCall] = {}
+        self._asks: dict[str, HookAsk] = {}
+        """By what it is about."""
+
+    @property
+    def open(self) -> tuple[HookOpenCall, ...]:
+        """Calls begun and not ended."""
+        return tuple(one for one, _ in self._open.values())
+
+    @property
+    def ended(self) -> tuple[HookEndedCall, ...]:
+        """Calls whose end the log has not told."""
+        return tuple(self._ended.values())
+
+    @property
+    def asks(self) -> tuple[HookAsk, ...]:
+        """What waits for the person."""
+        return tuple(self._asks.values())
+
+    def begin(self, call: HookCall, at: float, action: Action) -> None:
+        """A call is about to be made."""
+        self._open[_name_of(call)] = HookOpenCall(call.id, at, call.agent, call.tool, action), _print_of(call)
+
+    def end(self, call: HookCall, use: ToolUse, *, logged: bool) -> None:
+        """A call is over; where the log told it before, nothing is left to remember."""
+        self._open.pop(_name_of(call), None)
+        if not use.id or logged:
+            return
+        self._ended[use.id] = HookEndedCall(
+            use.id,
+            use.at,
+            use.agent,
+            cleaned(use.tool),
+            use.action,
+            use.outcome,
+            cleaned(use.program),
+            tuple(map(cleaned, use.targets)),
+        )
+        if len(self._ended) > _ENDED:
+            del self._ended[next(iter(self._ended))]
+
+    def stop(self, agent: str) -> None:
+        """An agent's turn is over, and with it what it had open."""
+        self._open = {key: one for key, one in self._open.items() if one[0].agent != agent}
+
+    def clear(self) -> None:
+        """The session is over."""
+        self._open.clear()
+
+    def logged(self, call: str) -> None:
+        """The log told the end of a call."""
+        self._open.pop(call, None)
+        self._ended.pop(call, None)
+        self._asks.pop(call, None)
+
+    def hear(self, call: HookCall, at: float) -> None:
+        """What begins or ceases to wait for the person; an agent's other calls and agents answer nothing.
+
+        By the time of a prompt the log has told all that was before.
+        """
+        if call.moment == "prompt":
+            self._ended.clear()
+        if call.moment in ("permission", "attention") and self._questioned(call.agent):
+            return
+        if call.moment == "permission":
+            about = call.id or self._begun(call)
+            self._asks.pop(call.agent, None)
+            why = f"{call.tool or 'it'} asks for permission"
+            self._asks.setdefault(about or call.agent, HookAsk(at, why, call.agent, about))
+        elif call.moment == "attention":
+            if not any(ask.agent == call.agent for ask in self._asks.values()):
+                self._asks[call.agent] = HookAsk(
+                    at, one_line(call.said, 80) or "it waits for you", call.agent
+                )
+        else:
+            self._asks.pop(call.agent, None)
+            if call.moment == "after_tool":
+                self._asks.pop(call.id, None)
+            elif call.moment != "before_tool":
+                self._asks = {key: ask for key, ask in self._asks.items() if ask.agent != call.agent}
+            if call.moment == "stop" and call.failed:
+                why = f"an error stopped it: {one_line(call.said, 80) or 'unknown'}"
+                self._asks[call.agent] = HookAsk(at, why, call.agent)
+
+    def answered(self, call: HookCall) -> None:
+        """A permission prompt was answered: it no longer waits, though the call may still run."""
+        for about in (call.id or self._begun(call), call.agent):
+            self._asks.pop(about, None)
+
+    def _questioned(self, agent: str) -> bool:
+        """Whether a question of the agent's own is open, which says by itself what waits."""
+        return any(one.agent == agent and one.tool in self._asking for one, _ in self._open.values())
+
+    def _begun(self, call: HookCall) -> str:
+        """The id of the open call that this tool and these arguments belong to."""
+        given = _print_of(call)
+        return next(
+            (
+                one.id
+                for one, arguments in self._open.values()
+                if (one.agent, one.tool, arguments) == (call.agent, call.tool, given)
+            ),
+            "",
+        )
+
+
+def _name_of(call: HookCall) -> str:
+    """Under which name an open call is kept; an agent that names none has its arguments."""
+    return call.id or f"{call.agent} {call.tool} {_print_of(call)}"
+
+
+def _print_of(call: HookCall) -> int:
+    return fingerprint(repr(call.arguments))
+
+
+_KNOWN = 4000
+"""Calls and prompts remembered, so that the log does not tell them again."""
+_FAILURES = 200
+_SPAN = 60.0
+"""Seconds within which the same prompt told by hook and by log is one."""
+_SLACK = 1.0
+"""Seconds by which the log's clock may be behind that of the hooks."""
+_LATE = 1
+"""Acts for which a word may come late."""
+_FRESH = 120.0
+"""Seconds after which a word that waits is history."""
+_KEPT_FOR_IT = 200
+"""Priority of what was open when the context was cut: as urgent as a loop."""
+_DAY = 86_400.0
+_AT_ONCE = 50
+"""Events of a log that are taken in at one go."""
+_OWN_TOOLS = "mcp__nooscope__"
+"""An agent that asks how it stands does nothing else meanwhile."""
+_BEFORE = {"batch": ("decide", "reflect"), "prompt": ("decide",), "after_tool": ("decide", "reflect")}
+
+
+class HookedSession:
+    """The minds of one session, fed by its hooks at once and by its log for the rest.
+
+    It decides what may be said and what stands; the recording is made from the log alone.
+    """
+
+    def __init__(
+        self,
+        hooks: AgentHooks,
+        session: str,
+        kit: AgentKit,
+        settings: Settings,
+        initial: InitialState | None = None,
+        within: Callable[[Path], bool] = lambda _: False,
+    ) -> None:
+        self._kit = kit
+        self._settings = settings
+        self._within = within
+        """Whether a log lies where its agent keeps logs."""
+        self._framework = hooks.framework
+        self._calls = Calls(kit, hooks.framework)
+        self._tracker = StatusTracker(settings.response.notices.final)
+        self._limits = Limits.of(settings)
+        self.name = session
+        self.agent = hooks.name
+        self.society = (initial or InitialState())._replace(seed=seed_of(session)).society(settings)
+        self.adviser = Adviser(settings.response.advice)
+        self.follower: Follower | None = None
+        self.mode: HookMode = "observe"
+        self.answers = False
+        self._figures = StatusFigures()
+        self._known: dict[object, None] = {}
+        self._first = 0.0
+        """When a hook first called."""
+        self._unnamed: Counter[tuple[str, bool]] = Counter()
+        """Calls that hooks tell without ids, and those the log tells since then, by agent and teller."""
+        self._names = True
+        """Hooks tell the ids of calls."""
+        self._ahead = AheadOfLog(self._limits.asking)
+        self._flow = self._quarantined = False
+        self._heard = 0.0
+        self.project = ""
+        self._behind = False
+        """Its log is being read for the first time."""
+        self._held: deque[Event] = deque(maxlen=_KNOWN)
+        self._acts = 0
+        self._due: deque[tuple[int, Intervention]] = deque(maxlen=_FAILURES)
+        """Words whose moment came with the log's own lines, and after how many acts."""
+        self._preserver = Preserver(1)
+        self._cut_at = -2.0 * _FRESH
+        """When the context was last cut."""
+        self._expected = 0.0
+        """Chance that the call begun last fails, as such calls did before."""
+        self._failures: deque[tuple[float, tuple[str, ...], str]] = deque(maxlen=_FAILURES)
+        self._tokens = 0
+        self._days: dict[int, Spent] = {}
+        """What was spent on each day, in UTC."""
+        self.warning = ""
+        self._cost = 0.0
+
+    def take(self, call: HookCall, at: float) -> None:
+        """A hook was called: what it tells becomes an event at once."""
+        self._heard = at
+        self._first = self._first or at
+        self._names = self._names and not (call.moment == "after_tool" and not call.id)
+        if call.project and not self.project:
+            self.project = self._calls.project = call.project
+        if call.transcript and self.follower is None and self._within(Path(call.transcript)):
+            self.follower = Follower(Path(call.transcript), self._kit, self._settings.ingest)
+            self._behind = True
+        self._ahead.hear(call, at)
+        if call.compacted and call.agent == MAIN and not self._behind:
+            self._hand_over(self._preserver.now(self.society, at))
+        event = self._event(call, at)
+        if event is not None and self._behind:
+            self._held.append(event)
+        elif event is not None and self._new(event, hooked=True):
+            self._step(event)
+
+    def _event(self, call: HookCall, at: float) -> Event | None:
+        match call.moment:
+            case "prompt":
+                return Prompt(at=at, agent=call.agent, characters=len(call.said), call=fingerprint(call.said))
+            case "before_tool" if not call.tool.startswith(_OWN_TOOLS):
+                kind = self._kit.normalizer.sort(self._framework, call.tool, call.arguments)
+                self._ahead.begin(call, at, kind.action)
+                forecast = self.society.engine(MAIN).mind.heart.forecast
+                self._expected = forecast.expect(kind.action, kind.program or call.tool)
+            case "after_tool":
+                code = exit_code(call.result) if call.failed else None
+                result = Result(
+                    call.result, call.failed, code, call.interrupted, duration=call.duration, empty=None
+                )
+                use = self._calls.both(call.id, call.tool, call.arguments, None, at, result, None, call.agent)
+                ours = call.tool.startswith(_OWN_TOOLS)
+                self._ahead.end(call, use, logged=ours or ("tool", use.id) in self._known)
+                return use
+            case "stop":
+                self._ahead.stop(call.agent)
+                if call.agent == MAIN and not call.background:
+                    return Turn(at=at, agent=call.agent, stop="end_turn", id=f"stop-{at:.3f}")
+            case "session_end":
+                self._ahead.clear()
+                return SessionEnd(at=at, agent=call.agent, reason=call.said)
+        return None
+
+    def catch_up(self) -> bool:
+        """Take in a little of what the log tells beyond the hooks; whether there is more."""
+        if self.follower is None:
+            return False
+        try:
+            events = self.follower.poll(_AT_ONCE)
+        except Exception:
+            self.follower = None
+            self._arrive()
+            raise
+        for event in events:
+            if isinstance(event, ToolUse) and event.outcome != "pending":
+                self._ahead.logged(event.id)
+            if self._new(event):
+                self._step(event)
+        more = bool(events) and self.follower.behind
+        if self._behind and not more:
+            self._arrive()
+        return more
+
+    def _arrive(self) -> None:
+        """What was before is known now: what hooks told meanwhile follows in its order."""
+        self._behind = False
+        while self._held:
+            event = self._held.popleft()
+            if self._new(event, hooked=True):
+                self._step(event)
+
+    def spent(self) -> Spent:
+        """What the session used so far: its own figure if a status line told one, else by its log."""
+        tokens = sum(day.tokens for day in self._days.values())
+        return Spent(max(self._cost, self._figures.cost or 0.0), tokens)
+
+    def spent_on(self, at: float) -> Spent:
+        """What it used on the day of a time."""
+        return self._days.get(int(at // _DAY), Spent())
+
+    def answered(self, call: HookCall) -> None:
+        """A permission prompt of its own was answered."""
+        self._ahead.answered(call)
+
+    def tell(self, figures: StatusFigures) -> None:
+        """What only a status line knows."""
+        self._figures = figures
+
+    def _new(self, event: Event, *, hooked: bool = False) -> bool:
+        """Whether nobody told this before: calls by their id, prompts and sentences by their words."""
+        if isinstance(event, ToolUse) and event.outcome != "pending":
+            more = self._one_more(event, hooked)
+            if not self._names:
+                return more
+        keys = _keys(event)
+        if not keys:
+            return not isinstance(event, ToolUse)
+        if any(key in self._known for key in keys):
+            return False
+        self._known[keys[0]] = None
+        if len(self._known) > _KNOWN:
+            del self._known[next(iter(self._known))]
+        return True
+
+    def _one_more(self, event: ToolUse, hooked: bool) -> bool:
+        """Whether a call is one more than the other teller has told so far, for agents that name none."""
+        if not hooked and event.at < self._first - _SLACK:
+            return True
+        self._unnamed[event.agent, hooked] += 1
+        return self._unnamed[event.agent, hooked] > self._unnamed[event.agent, not hooked]
+
+    def _step(self, event: Event) -> None:
+        event = clean(event)
+        self._preserver.before(event, self.society, "")
+        step = self.society.step(event)
+        self._tracker.update(event, step)
+        if isinstance(event, SessionStart):
+            self.project = event.project or self.project
+        elif isinstance(event, Turn):
+            self._tokens = event.context_tokens or self._tokens
+            self._cost += event.cost or 0.0
+            used = event.context_tokens + event.output_tokens
+            before = self._days.get(day := int(event.at // _DAY), Spent())
+            self._days[day] = Spent(before.dollars + (event.cost or 0.0), before.tokens + used)
+        elif isinstance(event, Prompt):
+            self.adviser.turn()
+        elif isinstance(event, Compaction) and event.agent == MAIN and self._preserver.kept:
+            self._hand_over(self._preserver.kept[-1])
+        elif isinstance(event, ToolUse):
+            self.adviser.act()
+            self._acts += 1
+            if event.outcome == "failure":
+                self._failures.append((event.at, event.targets, event.program or event.tool))
+        if event.agent == MAIN:
+            told = step.reaction.told
+            self._due.extend(
+                (self._acts, one.intervention._replace(window=None))
+                for one in told
+                if one.fate == "delivered"
+            )
+            signals = step.percept.signals
+            self._flow = bool(signals) and signals[0].name == "flow_active"
+            self._quarantined = step.mood.quarantined
+
+    def _hand_over(self, kept: Preserved) -> None:
+        """Have the agent told what was open when its context was cut, once for hook and log together."""
+        at, before = kept.at, self._cut_at
+        self._cut_at = at
+        words = handover(kept)
+        if words and abs(at - before) > _FRESH:
+            word = Intervention(
+                0,
+                "follow_up",
+                None,
+                None,
+                False,
+                words,
+                _KEPT_FOR_IT,
+                "compaction",
+                at,
+                at + _FRESH,
+                kept.state,
+            )
+            self._due.append((self._acts, word))
+
+    def advice(self, moment: str) -> Advised | None:
+        """What may be said to the agent at a moment; nothing of long ago, nor before the log was read."""
+        if self._behind:
+            return None
+        waiting = self.society.engine(MAIN).response.queue.waiting
+        due = [one for acts, one in self._due if self._acts - acts <= _LATE]
+        due += [one for one in waiting if self._heard - one.created_at <= _FRESH or one.sender == "person"]
+        return self.adviser.choose(due, flow=self._flow, moments=_BEFORE.get(moment, ()))
+
+    def withholds(self, advised: Advised) -> bool:
+        """Whether chance keeps this sentence back; what the person wrote is never kept back."""
+        return self.adviser.withholds(advised, self.name)
+
+    def said(self, advised: Advised, at: float, *, withheld: bool = False) -> None:
+        """A sentence was handed over: it is an event, which the log will repeat; a withheld one is none."""
+        self.adviser.said(advised)
+        if withheld:
+            return
+        event = said_event(advised.sentence, at)
+        if self._new(event, hooked=True):
+            self.society.step(event)
+
+    def steer(self, message: str, at: float) -> None:
+        """A word of the person's own, for the next moment there is."""
+        self.society.engine(MAIN).response.steer(message, at)
+
+    def standing(self) -> Standing:
+        """What the governor and the budget say; nothing else is asked, and nothing while the log is read."""
+        if self._behind:
+            return Standing()
+        engine = self.society.engine(MAIN)
+        reading = engine.governor.read()
+        halted = reading.state == "HALTED"
+        return Standing(
+            (reading.halt or "halted").lower() if halted else "",
+            reading.halt == "EXTERNAL",
+            engine.mind.heart.vitality.economic,
+            engine.mind.heart.homeostasis.tool_trust,
+        )
+
+    def doubt(self) -> str:
+        """Why a call that would write is put to the person first; blank where there is no such reason."""
+        if self._behind or not self._settings.response.guard.quarantine or not self._quarantined:
+            return ""
+        return "its affect is quarantined"
+
+    def facts(self) -> StatusFacts:
+        """What is known of the session now."""
+        held: list[Event] = []
+        if self.follower is not None and not self._behind:
+            held = list(self.follower.held())
+            if self.follower.session is not None:
+                self._tracker.endings.allow(word_logs(self.follower.session))
+        ended = {("tool", call.id) for call in self._ahead.ended} | self._known.keys()
+        named = {event.id for event in held if isinstance(event, ToolUse)}
+        held = [event for event in held if not isinstance(event, ToolUse) or ("tool", event.id) not in ended]
+        held += [call.event() for call in self._ahead.open if not call.id or call.id not in named]
+        facts = self._tracker.facts(self.society, held, heard=max(self._heard, self._tracker.last))
+        return replace(facts, events=max(1, facts.events))
+
+    def signs(self, questions: Sequence[PermitQuestion] = ()) -> HookSigns:
+        """What is known ahead of the log."""
+        return HookSigns(
+            self._heard,
+            self.mode,
+            self._ahead.asks,
+            self._ahead.open,
+            self._ahead.ended,
+            tuple(questions),
+            self._figures,
+            self.answers,
+            self.warning,
+        )
+
+    def status(self, at: float, questions: Sequence[PermitQuestion] = ()) -> dict[str, object]:
+        """How the session stands."""
+        asks = self.signs(questions).asking()
+        found = status_of(replace(self.facts(), asks=asks), at, self._limits)
+        engine = self.society.engine(MAIN)
+        values = engine.receptor.read(at).axes
+        loudest = max(range(len(AXES)), key=lambda place: values[place].value - values[place].threshold)
+        gauge = engine.mind.heart.gauge
+        return {
+            "session": self.name,
+            "agent": self.agent,
+            "project": one_line(self.project, 200),
+            "status": found.word,
+            "level": found.level,
+            "why": one_line(found.reason, 200),
+            "ending": found.ending,
+            "sentence": one_line(found.words, 200),
+            "since": found.since,
+            "axis": AXES[loudest],
+            "value": round(values[loudest].value, 2),
+            "context": round(gauge.fill, 3),
+            "turns_left": gauge.turns_left(),
+            "tokens": self._tokens,
+            "cost": round(self._cost, 4),
+            "budget": round(engine.mind.heart.vitality.economic, 3),
+            "call_fails": round(self._expected, 2) if self._ahead.open else None,
+            "governor": engine.governor.read().state,
+            **figures_json(self._figures),
+            "cap": self.warning,
+        }
+
+    def failed_before(self, path: str) -> list[str]:
+        """What failed at a path, in words, the newest first."""
+        wanted = self._calls.relative(path)
+        counts: dict[str, int] = {}
+        for _, targets, what in reversed(self._failures):
+            if not wanted or any(target == wanted or target.startswith(wanted + "/") for target in targets):
+                words = one_line(f"{what} failed at {', '.join(targets) or 'no path'}", 200)
+                counts[words] = counts.get(words, 0) + 1
+        return [words if count == 1 else f"{words}, {count} times" for words, count in counts.items()][:10]
+
+
+def _keys(event: Event) -> tuple[tuple[object, ...], ...]:
+    """Under which names an event may have been told; a prompt's time differs a little from hook to log."""
+    match event:
+        case ToolUse():
+            return (("tool", event.id),) if event.outcome != "pending" else ()
+        case Prompt():
+            span = int(event.at // _SPAN)
+            return tuple(("prompt", event.call, span + near) for near in (0, -1, 1))
+        case Turn() if not event.id.startswith("stop-"):
+            return (("turn", event.id or event.at),)
+        case Advice():
+            return (("advice", event.call),)
+        case _:
+            return ()

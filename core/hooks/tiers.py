@@ -1,0 +1,795 @@
+"""Tiers of calls: a command is as strict as its strictest part; what is not understood is no read."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from posixpath import basename, join, normpath
+from typing import Any, NamedTuple
+
+from core.agents.normalizer import Sorted
+from core.engine.response.permits import CallTier
+from core.hooks.shell_grammar import UNKNOWN, Simple, Unreadable, simple_commands
+from core.settings.advice import GuardSettings
+
+_RANKS: dict[CallTier, int] = {"read": 0, "write": 1, "privileged": 2}
+_DEEPEST = 12
+_ENDS = (";", "+", "\\;")
+_MOST_PARTS = 1_000
+_READING = frozenset(("file_read", "search", "memory_read", "plan"))
+_INSIDE = re.compile(r"(?!\.git(?:/|$))(?!\.+/*$)[\w.][\w./@+-]*")
+"""A path inside of the folder a command runs in, spelled out."""
+_VERSIONS = frozenset(("--version", "-V", "-version", "--help", "version", "help"))
+_TOKENS = re.compile(r"[^\s'\"`(),;:=@\[\]{}<>|&]+")
+_WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+_HOME = re.compile(r"^(?:/root|/home/[^/]+|/Users/[^/]+)(?=/|$)")
+_ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
+_DRAINED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_AWK_WRITES = re.compile(r"\bprintf?\b[^;}\n]*?[>|]|\|\s*getline|\|&")
+_KEYED = (
+    "query",
+    "sql",
+    "statement",
+    "statements",
+    "queries",
+    "command",
+    "cmd",
+    "script",
+    "code",
+    "method",
+    "function",
+)
+
+
+class Verdict(NamedTuple):
+    """The tier of a call and the reason for it."""
+
+    tier: CallTier = "read"
+    why: str = "it only reads"
+    own: bool = False
+    """It concerns the guard itself: no approval for a whole session covers it."""
+    kind: str = ""
+    """What an approval for a session covers beside it; blank for this very call alone."""
+
+
+class _Words(NamedTuple):
+    """The words of a command by role."""
+
+    options: list[tuple[str, str]]
+    """Each with its value."""
+    operands: list[str]
+    rest: int
+    """Where the first operand is."""
+
+
+_NO_COMMAND = object()
+_DESTROYS = Verdict("privileged", "the command destroys something")
+
+
+@cache
+def _table() -> dict[str, Any]:
+    table = tomllib.loads(Path(__file__).with_name("tiers.toml").read_text("utf-8"))
+    for name, further in table["aliases"].items():
+        for alias in further.split():
+            table["program"].setdefault(alias, table["program"].get(name, {}))
+    table["program"]["docker-compose"] = table["program"]["docker"]["sub"]["compose"]
+    for tier, names in table["plain"].items():
+        for name in names.split():
+            table["program"].setdefault(name, {"tier": tier})
+    return table
+
+
+@cache
+def _list(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def call_tier(tool: str, kind: Sorted, arguments: Any, settings: GuardSettings) -> Verdict:
+    """The tier of an agent's call: by its command, by its name and arguments, or by the files it names."""
+    command = command_of(arguments)
+    edits = isinstance(command, str) and command.isidentifier() and not kind.program
+    if (
+        command is not None
+        and ("__" not in tool or kind.program)
+        and not (edits and kind.action != "shell_exec")
+    ):
+        verdict = command_tier(command, settings.commands, settings.paths)
+        return verdict if verdict.tier != "read" or kind.purpose != "destructive" else _DESTROYS
+    if "__" in tool or kind.action in ("other", "shell_exec"):
+        return tool_tier(tool, arguments, settings.paths)
+    judge = _Judge((), settings.paths)
+    if kind.action in _READING:
+        judge.secrets(kind.targets)
+    else:
+        judge.lift("write", "it writes" if kind.action == "file_edit" else f"{tool} may write")
+        for target in kind.targets:
+            judge.path(target)
+    verdict = judge.verdict
+    return verdict if verdict.tier == "privileged" else verdict._replace(kind=kind.action)
+
+
+def command_of(arguments: Any) -> Any:
+    """The command among a tool's arguments, as a text or as words; None if there is none."""
+    if isinstance(arguments, str):
+        return arguments
+    if not isinstance(arguments, Mapping):
+        return None
+    command = arguments.get("command", arguments.get("cmd", _NO_COMMAND))
+    return None if command is _NO_COMMAND else command if isinstance(command, str | list) else []
+
+
+def command_tier(command: Any, patterns: Sequence[str] = (), paths: Sequence[str] = ()) -> Verdict:
+    """The tier of a shell script, or of a list of words that is run without a shell.
+
+    `patterns` are further commands and `paths` further files that need the person.
+    """
+    judge = _Judge(patterns, paths)
+    if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
+        judge.part(Simple([word.replace("\0", "?") for word in command], [], [], [], False, []), 0)
+    elif isinstance(command, str):
+        judge.script(command, 0, fed=False)
+    else:
+        judge.lift("privileged", "the command cannot be read")
+    return judge.verdict._replace(kind=judge.kind())
+
+
+def path_tier(target: str, paths: Sequence[str] = ()) -> Verdict:
+    """What writing to a path needs."""
+    judge = _Judge((), paths)
+    judge.lift("write", "it writes")
+    judge.path(target)
+    return judge.verdict
+
+
+def tool_tier(name: str, arguments: Any, paths: Sequence[str] = ()) -> Verdict:
+    """The tier of a tool that is known by its name and arguments alone."""
+    signs, judge = _table()["signs"], _Judge((), paths)
+    words = [word.lower() for word in _WORDS.findall(name.rpartition("__")[2])]
+    if any(word in _list(signs["destroys"]) for word in words):
+        judge.lift("privileged", f"{name} destroys something by its name")
+    elif any(word in _list(signs["writes"]) for word in words) or not any(
+        word in _list(signs["reads"]) for word in words
+    ):
+        judge.lift("write", f"{name} may write")
+    for key, text in _texts(arguments):
+        if key.lower() in _KEYED or "sql" in key.lower():
+            judge.code(text, "sql", "the arguments destroy something")
+            if re.search(signs["code"], text):
+                judge.lift("privileged", "the arguments destroy something")
+            if re.search(signs["sql_writes"], text):
+                judge.lift("write", "the arguments write")
+            if key.lower() in ("command", "cmd", "script"):
+                judge.script(text, 1, fed=False)
+            if key.lower() == "method" and text.upper() == "DELETE":
+                judge.lift("privileged", "the arguments destroy something")
+            elif key.lower() == "method" and text.upper() not in ("GET", "HEAD", "OPTIONS"):
+                judge.lift("write", "the arguments write")
+        if judge.verdict.tier != "read" or fnmatchcase(_plain_path(text), "*nooscope/intake*"):
+            judge.path(text)
+    return judge.verdict
+
+
+def _texts(value: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+    """The short texts in arguments, each with the name it is under."""
+    if isinstance(value, str):
+        if len(value) <= 100_000:
+            yield key, value
+    elif depth < 6 and isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _texts(inner, str(name), depth + 1)
+    elif depth < 6 and isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner, key, depth + 1)
+
+
+class _Judge:
+    """Judges one call; its verdict only ever gets stricter."""
+
+    def __init__(self, patterns: Sequence[str], paths: Sequence[str]) -> None:
+        self.verdict = Verdict()
+        self._patterns = patterns
+        self._paths = paths
+        self._folder = ""
+        self._left = _MOST_PARTS
+        self._text = ""
+        self._parts: list[Simple] = []
+
+    def kind(self) -> str:
+        """What an approval covers beside a command: of writes the same programs, of removals such files.
+
+        Blank for whatever else needs the person: that is approved as it is, or not at all.
+        """
+        if self.verdict.own or not self._parts:
+            return ""
+        if self.verdict.tier != "privileged":
+            return " ".join(sorted({part.words[0] for part in self._parts if part.words}))
+        first, *_ = self._parts
+        if len(self._parts) > 1 or first[1:] != ([], [], [], False, []) or first.words[0] != "rm":
+            return ""
+        operands = [word for word in first.words[1:] if not word.startswith("-")]
+        if not operands or not all(_INSIDE.fullmatch(word) and ".." not in word for word in operands):
+            return ""
+        return " ".join(word for word in first.words if word not in operands)
+
+    def lift(self, tier: CallTier, why: str, *, own: bool = False) -> None:
+        """Make the verdict at least this strict."""
+        if _RANKS[tier] > _RANKS[self.verdict.tier] or (own and not self.verdict.own):
+            self.verdict = Verdict(tier, why, own)
+
+    def script(self, text: str, depth: int, *, fed: bool) -> None:
+        """Judge every command of a script."""
+        if depth > _DEEPEST:
+            self.lift("privileged", "commands are nested too deep to be understood")
+            return
+        if not self._text:
+            self._text = text
+        try:
+            parts = simple_commands(text)
+        except Unreadable as error:
+            self.lift("privileged", f"the command cannot be understood: {error}")
+            return
+        if depth == 0:
+            self._parts = parts
+        for part in parts:
+            self.part(part._replace(fed=part.fed or fed), depth)
+
+    def part(self, part: Simple, depth: int) -> None:
+        """Judge one simple command with its redirections."""
+        self._left -= 1
+        if self._left < 0:
+            self.lift("privileged", "the command has too many parts")
+            return
+        for target in part.writes:
+            if target not in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"):
+                self.lift("write", "it writes to a file")
+                self.path(target)
+        for name, value in part.assignments:
+            self._environment(name, value, depth)
+        self.secrets(part.reads)
+        if part.words:
+            if self._patterns and self.verdict.tier != "privileged":
+                line = " ".join(part.words)
+                match = next((one for one in self._patterns if fnmatchcase(line, one)), None)
+                if match:
+                    self.lift("privileged", f"the command is like {match}")
+            self._command(part.words, part, depth, many=False)
+
+    def _environment(self, name: str, value: str, depth: int) -> None:
+        if name in _list(_table()["signs"]["environment"]):
+            self.lift("write", f"it sets {name}")
+            if name.endswith(("PRELOAD", "LIBRARIES")) or name == "BASH_ENV":
+                self.lift("privileged", f"it sets {name}")
+            elif "PATH" not in name and name not in ("HOME", "IFS") and UNKNOWN not in value:
+                self.script(value, depth + 1, fed=False)
+
+    def path(self, target: str) -> None:
+        """Judge a file that may be written."""
+        if self.verdict.own or not target or len(target) > 4096:
+            return
+        paths = _table()["paths"]
+        for path in {_plain_path(target), _plain_path(join(self._folder, target)) if self._folder else ""}:
+            if not path:
+                continue
+            if _under(path, _list(paths["own"])):
+                self.lift(
+                    "privileged", "it changes the settings of the guard or of an agent's hooks", own=True
+                )
+            elif self.verdict.tier != "privileged" and (
+                _under(path, _list(paths["protected"]), parents=False) or _under(path, self._paths)
+            ):
+                self.lift("privileged", f"it writes to a protected path: {path.replace(UNKNOWN, '?')[:80]}")
+
+    def code(self, text: str, kind: str, why: str = "the program text destroys something") -> None:
+        """Judge a program text by the signs of its language."""
+        signs = _table()["signs"]
+        if re.search(signs["sql" if kind == "sql" else "code"], text):
+            self.lift("privileged", why)
+        for token in _TOKENS.findall(text[:100_000]) if kind != "sql" else ():
+            if "/" in token:
+                self.path(token)
+
+    def _command(self, words: list[str], part: Simple, depth: int, *, many: bool) -> None:
+        for _ in range(_DEEPEST):
+            at = 0
+            while at < len(words) and _ASSIGNED.match(words[at]):
+                name, _, value = words[at].partition("=")
+                self._environment(name.rstrip("+"), value, depth)
+                at += 1
+            words = words[at:]
+            if not words:
+                return
+            entry, name = self._entry(words[0])
+            if entry is None:
+                return
+            if len(words) == 2 and words[1] in _VERSIONS and entry:
+                return
+            following = self._judge(entry, name, words, part, depth, many=many)
+            if following is None:
+                return
+            many = many or bool(entry.get("many"))
+            words = following
+        self.lift("privileged", "commands are nested too deep to be understood")
+
+    def _entry(self, word: str) -> tuple[dict[str, Any] | None, str]:
+        programs = _table()["program"]
+        name = basename(word.replace("\\", "/")).removesuffix(".exe")
+        if UNKNOWN in name or not name:
+            self.lift("privileged", "it runs a program whose name is not known beforehand")
+            return None, ""
+        for known in (name, name.rstrip("0123456789."), name.partition(".")[0], name.lower()):
+            if known in programs and ("/" not in word or _ordinary(word)):
+                return programs[known], known
+        return {}, name
+
+    def _judge(
+        self, entry: Mapping[str, Any], name: str, words: list[str], part: Simple, depth: int, *, many: bool
+    ) -> list[str] | None:
+        """Judge one program by its entry; the words of the command that it runs, if it runs one."""
+        subs = {"sub", "sub_read", "sub_write", "sub_privileged", "sub_own", "cloud"} & entry.keys()
+        runs = "runs" in entry
+        given = _parse(entry, words, stop=runs or bool(subs))
+        if subs:
+            inner = self._subcommand(entry, name, words, given, part, depth, many=many)
+            if inner is not _NOT_LISTED:
+                return inner
+        tier: CallTier = entry.get("tier", "write")
+        why = f"{name} may write" if tier == "write" else f"{name} needs you"
+        names = [option for option, _ in given.options]
+        lowered = _given(names, entry.get("lower", "")) or (
+            "lower_operands" in entry
+            and bool(given.operands[:1])
+            and given.operands[0] in entry["lower_operands"].split()
+        )
+        lowered = lowered or ("lower_single" in entry and len(given.operands) == 1 and not given.options)
+        if lowered or ("lower_bare" in entry and not given.operands):
+            tier = "read"
+            if runs:
+                return None
+        if not entry and any(word in _list(_table()["signs"]["subcommands"]) for word in words[1:4]):
+            tier, why = "privileged", f"{name} destroys something"
+        if (
+            "most" in entry
+            and len(given.operands) > entry["most"]
+            and not _given(names, entry.get("lists", ""))
+        ):
+            tier = "write" if tier == "read" else tier
+        if many and "many_tier" in entry:
+            tier, why = entry["many_tier"], f"{name} is run on files that are not known beforehand"
+        self.lift(tier, why)
+        self._raise(entry, name, given)
+        self._inner_scripts(entry, given, part, depth)
+        if name in ("cd", "pushd"):
+            self._enter(given.operands)
+        if "git" in entry:
+            self._git_settings(given, depth)
+        self._kills(name, words)
+        following = self._following(entry, name, words, given, part, depth)
+        self._check_paths(entry, words, given, following is not None)
+        return following
+
+    def _raise(self, entry: Mapping[str, Any], name: str, given: _Words) -> None:
+        levels: tuple[tuple[str, CallTier], ...] = (
+            ("write", "write"),
+            ("privileged", "privileged"),
+            ("own", "privileged"),
+        )
+        for key, tier in levels:
+            rules = entry.get(key, "")
+            if not rules:
+                continue
+            operands = [rule for rule in rules.split() if not rule.startswith("-")]
+            if _given([option for option, _ in given.options], rules) or any(
+                fnmatchcase(one, rule) or fnmatchcase(one.lower(), rule)
+                if not entry.get("exact_operands")
+                else one == rule
+                for one in given.operands
+                for rule in operands
+            ):
+                self.lift(
+                    tier,
+                    f"this call of {name} {'writes' if tier == 'write' else 'destroys something'}",
+                    own=key == "own",
+                )
+        for rule in entry.get("privileged_values", "").split():
+            option, _, value = rule.partition("=")
+            if any(
+                one == option and fnmatchcase(text.upper() if value.isupper() else text, value)
+                for one, text in given.options
+            ):
+                self.lift("privileged", f"this call of {name} destroys something")
+
+    def _subcommand(
+        self,
+        entry: Mapping[str, Any],
+        name: str,
+        words: list[str],
+        given: _Words,
+        part: Simple,
+        depth: int,
+        *,
+        many: bool,
+    ) -> list[str] | None:
+        if "git" in entry:
+            self._git_settings(given, depth)
+        self._raise(entry, name, given)
+        if given.rest >= len(words):
+            names = [option for option, _ in given.options]
+            if (
+                name in ("git", "npm", "docker", "kubectl", "gh")
+                or entry.get("tier") == "read"
+                or _given(names, entry.get("lower", ""))
+            ):
+                return None
+            return _NOT_LISTED
+        sub, rest = words[given.rest], words[given.rest :]
+        if sub in ("--version", "help", "--help"):
+            return None
+        nested = entry.get("sub", {}).get(sub)
+        if nested is not None:
+            return self._judge(nested, f"{name} {sub}", rest, part, depth, many=many)
+        if "cloud" in entry:
+            self._cloud(name, rest)
+            return None
+        for key, tier in _SUBS:
+            if sub in _list(entry.get(key, "")):
+                self.lift(
+                    tier,
+                    f"{name} {sub}" + (" needs you" if tier == "privileged" else " may write"),
+                    own=key == "sub_own",
+                )
+                after = _parse({"valued": ""}, rest, stop=False)
+                if tier == "read" and _given(
+                    [option for option, _ in after.options], entry.get("every_write", "")
+                ):
+                    self.lift("write", f"this call of {name} {sub} writes")
+                if tier != "read":
+                    self._check_paths({}, rest, after, False)
+                return None
+        if UNKNOWN in sub:
+            self.lift("privileged", f"what {name} does is not known beforehand")
+        return _NOT_LISTED
+
+    def _cloud(self, name: str, words: list[str]) -> None:
+        """A program of many nested subcommands: the verb says what it does."""
+        verbs = [word for word in words[:5] if not word.startswith("-")]
+        if any(
+            re.match(r"(delete|terminate|destroy|purge|remove|deregister|disable|rm|rb|reset|revoke)\b", verb)
+            for verb in verbs
+        ):
+            self.lift("privileged", f"{name} destroys something")
+        elif not any(
+            re.match(r"(list|ls|describe|get|show|view|status|info|logs|whoami|wait)\b", verb)
+            for verb in verbs
+        ) or any(verb in ("get-object", "get-credentials", "get-login-password") for verb in verbs):
+            self.lift("write", f"{name} may write")
+
+    def _inner_scripts(self, entry: Mapping[str, Any], given: _Words, part: Simple, depth: int) -> None:
+        kind = entry.get("code_kind", "")
+        scripts, code = _list(entry.get("scripts", "")), _list(entry.get("code", ""))
+        for option, value in given.options:
+            if option in scripts:
+                self._nested(value, depth, fed=part.fed)
+        texts = self._program_texts(entry, given, code)
+        reads_input = (
+            "stdin" in entry
+            and not texts
+            and (
+                not given.operands
+                or given.operands[0] == "-"
+                or ("shell" in entry and ("-s", "") in given.options)
+            )
+        )
+        if reads_input or kind == "sql":
+            texts.extend(part.here)
+        for text in texts:
+            if entry.get("shell"):
+                self._nested(text, depth, fed=False)
+            elif kind in ("awk", "sed"):
+                self._filter(kind, text, depth)
+            else:
+                self.code(text, kind)
+        if kind == "sql" and part.fed:
+            self.code(self._text, "sql", "the program text destroys something")
+        if "stdin" in entry:
+            scripted = scripts & {option for option, _ in given.options}
+            if (reads_input and (part.fed or UNKNOWN in part.here) and not scripted and not part.here) or any(
+                operand.startswith(UNKNOWN) for operand in given.operands[:1]
+            ):
+                self.lift(entry["stdin"], "it runs what another command writes")
+
+    @staticmethod
+    def _program_texts(entry: Mapping[str, Any], given: _Words, code: frozenset[str]) -> list[str]:
+        """The program texts that a command line contains."""
+        texts = [value for option, value in given.options if option in code]
+        if entry.get("code_all"):
+            texts.extend(given.operands[1:])
+        elif (
+            entry.get("code_first")
+            and not texts
+            and not _given([option for option, _ in given.options], "-f --file")
+        ):
+            texts.extend(given.operands[:1])
+        return texts
+
+    def _nested(self, text: str, depth: int, *, fed: bool) -> None:
+        if UNKNOWN in text:
+            self.lift("privileged", "it runs a script that is not known beforehand")
+        else:
+            self.script(text, depth + 1, fed=fed)
+
+    def _filter(self, kind: str, text: str, depth: int) -> None:
+        if UNKNOWN in text:
+            self.lift("write", f"what {kind} does is not known beforehand")
+        elif kind == "sed":
+            for command in _sed_runs(text):
+                self.lift("write", "this sed script writes")
+                if command:
+                    self.script(command, depth + 1, fed=True)
+        else:
+            bare = re.sub(r"\([^()]*\)", "", _DRAINED.sub('""', text))
+            if "system" in bare or _AWK_WRITES.search(bare):
+                self.lift("write", "this awk program writes")
+                for string in _DRAINED.findall(text):
+                    self.path(string[1:-1])
+                    if "|" in bare or "system" in bare:
+                        self.script(string[1:-1].replace('\\"', '"'), depth + 1, fed=True)
+
+    def _git_settings(self, given: _Words, depth: int) -> None:
+        for option, value in given.options:
+            if option == "-c":
+                key, _, command = value.partition("=")
+                if not any(fnmatchcase(key, one) for one in _list(_table()["signs"]["harmless_git"])):
+                    self.lift("write", f"git runs with another {key.replace(UNKNOWN, '?')}")
+                    self._nested(command.lstrip("!"), depth, fed=False)
+
+    def _kills(self, name: str, words: list[str]) -> None:
+        if name in (
+            "kill",
+            "pkill",
+            "killall",
+            "systemctl",
+            "service",
+            "taskkill",
+            "xargs",
+            "fuser",
+        ) and "nooscope" in self._text + " ".join(words):
+            self.lift("privileged", "it stops nooscope", own=True)
+
+    def _enter(self, operands: list[str]) -> None:
+        target = operands[0] if operands else "~"
+        if UNKNOWN not in target or "/" in target:
+            self._folder = _plain_path(join(self._folder, target))[-256:]
+
+    def _inner_commands(
+        self, inner: frozenset[str], words: list[str], part: Simple, depth: int, *, long: bool
+    ) -> None:
+        """Judge the commands that follow options such as `-exec`."""
+        for at, word in enumerate(words):
+            joined = len(word) > 2 and word[0] == "-" and word[1] != "-" and word[:2] in inner and not long
+            if word.partition("=")[0] not in inner and not joined:
+                continue
+            end = next((stop for stop in range(at + 1, len(words)) if words[stop] in _ENDS), len(words))
+            run = words[at + 1 : end]
+            if run:
+                self._command([*run, UNKNOWN], part, depth + 1, many=True)
+            else:
+                self.lift("privileged", "it runs a program whose name is not known beforehand")
+
+    def _following(
+        self, entry: Mapping[str, Any], name: str, words: list[str], given: _Words, part: Simple, depth: int
+    ) -> list[str] | None:
+        inner = _list(entry.get("inner", ""))
+        if inner:
+            self._inner_commands(inner, words, part, depth, long=bool(entry.get("long")))
+            return None
+        if "modules" in entry:
+            module = next((value for option, value in given.options if option == "-m"), "")
+            if module:
+                self.lift("write", "it runs a module")
+                at = words.index(module) if module in words else len(words)
+                return [module, *words[at + 1 :]] if module in _table()["program"] else None
+        if "runs" not in entry:
+            return None
+        rest = words[given.rest :]
+        skipped = 0
+        while rest and (skipped < entry["runs"] or rest[0] == "--"):
+            skipped += rest[0] != "--"
+            rest = rest[1:]
+            if name.startswith(("docker", "kubectl")) and rest and rest[0] == "--":
+                rest = rest[1:]
+        if not rest:
+            return None
+        if entry.get("many"):
+            rest = [*rest[0].split(), *rest[1:], UNKNOWN]
+        if entry.get("joins"):
+            self._nested(" ".join(rest[:1] if name == "trap" else rest), depth, fed=part.fed)
+            return None
+        return rest
+
+    def secrets(self, files: Iterable[str]) -> None:
+        """Look for our token among files that are read."""
+        for word in files:
+            plain = _plain_path(join(self._folder, word.lstrip("@")))
+            if "intake" in plain and _under(plain, _list(_table()["paths"]["secret"])):
+                self.lift("privileged", "it reads what lets nooscope trust a caller", own=True)
+
+    def _check_paths(self, entry: Mapping[str, Any], words: list[str], given: _Words, wraps: bool) -> None:
+        """Look at the files that a command names: those of one that writes, and our token always."""
+        self.secrets(words[1:])
+        if (
+            wraps
+            or entry.get("reads_paths")
+            or (entry.get("tier", "write") == "read" and self.verdict.tier == "read")
+        ):
+            return
+        texts = _list(entry.get("texts", ""))
+        ignored = {value for option, value in given.options if option in texts}
+        if entry.get("tier") == "read" and not _writes_here(entry, given):
+            return
+        for word in words[1:]:
+            if word in ignored:
+                continue
+            for piece in {
+                word,
+                word.partition("=")[2],
+                word.lstrip("@"),
+                word.partition("@")[2],
+                word.rpartition(":")[2],
+            }:
+                if piece and not piece.startswith("-"):
+                    self.path(piece)
+
+
+_NOT_LISTED: list[str] = ["\0not listed"]
+_SUBS: tuple[tuple[str, CallTier], ...] = (
+    ("sub_own", "privileged"),
+    ("sub_privileged", "privileged"),
+    ("sub_write", "write"),
+    ("sub_read", "read"),
+)
+
+
+def _writes_here(entry: Mapping[str, Any], given: _Words) -> bool:
+    """Whether a program that usually reads was called so that it writes."""
+    names = [option for option, _ in given.options]
+    return _given(names, entry.get("write", "")) or ("most" in entry and len(given.operands) > entry["most"])
+
+
+def _parse(entry: Mapping[str, Any], words: list[str], *, stop: bool) -> _Words:
+    """Divide words into options with their values and operands; `stop` at the first operand."""
+    valued = _list(entry.get("valued", ""))
+    options: list[tuple[str, str]] = []
+    operands: list[str] = []
+    at, rest, ended = 1, 0, False
+    if entry.get("clusters") and len(words) > 1 and not words[1].startswith("-"):
+        options.extend((f"-{letter}", "") for letter in words[1][:16])
+        at = 2
+    while at < len(words):
+        word = words[at]
+        if ended or not word.startswith("-") or word == "-":
+            rest = rest or at
+            if stop:
+                return _Words(options, words[at:], at)
+            operands.append(word)
+        elif word == "--":
+            options.append(("--", ""))
+            ended = True
+        elif word.startswith("--") or entry.get("long"):
+            name, equals, value = word.partition("=")
+            if not equals and name in valued and at + 1 < len(words):
+                at += 1
+                value = words[at]
+            options.append((name, value))
+        else:
+            at = _cluster(word, words, at, valued, _list(entry.get("shorts", "")), options)
+        at += 1
+    return _Words(options, operands, rest or len(words))
+
+
+def _cluster(
+    word: str,
+    words: list[str],
+    at: int,
+    valued: Iterable[str],
+    shorts: Iterable[str],
+    options: list[tuple[str, str]],
+) -> int:
+    """Read `-abc VALUE`; where its last word is."""
+    if word in valued and len(word) > 2:
+        options.append((word, words[at + 1] if at + 1 < len(words) else ""))
+        return at + 1
+    for place, letter in enumerate(word[1:], 2):
+        option = f"-{letter}"
+        if option in valued:
+            if place < len(word):
+                options.append((option, word[place:].removeprefix("=")))
+                return at
+            options.append((option, words[at + 1] if at + 1 < len(words) else ""))
+            return at + 1
+        options.append((option, ""))
+        if option in shorts:
+            return at
+    return at
+
+
+def _given(names: Iterable[str], rules: str) -> bool:
+    """Whether one of these options is given, whole or shortened as GNU programs allow."""
+    wanted = _list(rules)
+    if not wanted:
+        return False
+    long = [rule for rule in wanted if rule.startswith("--")]
+    return any(
+        name in wanted
+        or (len(name) > 4 and name.startswith("--") and any(rule.startswith(name) for rule in long))
+        for name in names
+    )
+
+
+def _ordinary(word: str) -> bool:
+    """Whether a program is where the system keeps its own, or the project its tools."""
+    folder = word.rpartition("/")[0]
+    return folder.endswith(("bin", "Scripts")) or UNKNOWN in folder
+
+
+def _plain_path(target: str) -> str:
+    """A path without detours, with `~` for any home."""
+    path = normpath(re.sub(r"/{2,}", "/", target.replace("\\", "/"))) if target else ""
+    return _HOME.sub("~", path).lower()
+
+
+def _under(path: str, patterns: Iterable[str], *, parents: bool = True) -> bool:
+    """Whether a path is, contains or would replace what one of the patterns names."""
+    for pattern in patterns:
+        one = pattern.lower()
+        if fnmatchcase(path, one) or fnmatchcase("/" + path, one):
+            return True
+        if parents:
+            folder = one.rstrip("*").rpartition("/")[0]
+            if folder not in ("", "*") and (fnmatchcase(path, folder) or fnmatchcase("/" + path, folder)):
+                return True
+    return False
+
+
+_SED_ADDRESS = re.compile(
+    r"\s*(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/[IM]*|\\(.)(?:(?!\1)[^\\\n]|\\.)*\1[IM]*|\+\d+|~\d+)?\s*,?"
+)
+_SED_PLAIN = re.compile(
+    r"[\s;]*(?:[=dDgGhHnNpPxzF{}]|[lqQL]\s*\d*|[btT:]\s*[^;}\n]*|[rR]\s*[^\n]*|[aic](?:\\\n|\s*)[^\n]*|#[^\n]*)"
+)
+
+
+def _sed_runs(script: str) -> list[str]:
+    """What a sed script runs; blank for what only writes or is not understood."""
+    found: list[str] = []
+    at = 0
+    while at < len(script):
+        for _ in range(2):
+            address = _SED_ADDRESS.match(script, at)
+            at = address.end() if address else at
+        blank = re.compile(r"[\s!;]*").match(script, at)
+        at = blank.end() if blank else at
+        if at >= len(script):
+            break
+        if script[at] in "sy":
+            mark = re.escape(script[at + 1 : at + 2] or "/")
+            body = re.compile(
+                rf".{mark}(?:(?!{mark})[^\\]|\\.)*{mark}(?:(?!{mark})[^\\]|\\.)*{mark}([gpIiMm\d]*)(w?)(e?)",
+                re.S,
+            ).match(script, at)
+            if not body or body[2] or body[3]:
+                return [*found, ""]
+            if re.match(r"[a-zA-Z]", script[body.end() : body.end() + 1]):
+                return [*found, ""]
+            at = body.end()
+            continue
+        if script[at] == "e":
+            return [*found, script[at + 1 :].split("\n")[0].strip()]
+        plain = _SED_PLAIN.match(script, at)
+        if not plain or plain.end() == at:
+            return [*found, ""]
+        at = plain.end()
+    return found

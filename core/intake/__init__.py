@@ -1,1 +1,0 @@
-"""Hook calls and status lines in, answers out: the way between running agents and a running nooscope."""

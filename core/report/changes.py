@@ -1,0 +1,801 @@
+"""The files a session changed up to a moment, and their diff, rebuilt from its log alone."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
+
+from core.agents.loose import decode, table, text
+from core.agents.record_words import arguments
+from core.agents.words import WordReader
+from core.events import Event, ToolUse, Where
+from core.logs.redaction import redact_lines
+from core.report.conversation import ConversationTree
+from core.report.formatting import plain
+from core.safe_text import safe
+
+EditKind = Literal["write", "create", "replace", "insert", "delete", "move", "command", "unknown"]
+Completeness = Literal["complete", "pieces", "command"]
+"""The whole file is known; only what the edits name is known; only that a command wrote it is known."""
+
+_SNAPSHOT = 32
+"""Edits of one file between two remembered states."""
+_MOST_KEPT = 256
+"""States of one file that are remembered at once, beside those."""
+_MOST_COMPARED = 4_000_000
+"""Pairs of lines up to which two stretches are compared line by line."""
+_CONTEXT = 3
+_LONGEST_ANSWER = 400_000
+_DEEPEST = 8
+_BEFORE = ("old_string", "old_str", "oldText", "old_text", "oldString", "old_content", "search")
+_AFTER = ("new_string", "new_str", "newText", "new_text", "newString", "new_content", "replace", "content")
+_WHOLE = ("content", "file_text", "contents", "text", "code_edit")
+_PATHS = (
+    "file_path",
+    "path",
+    "filePath",
+    "absolute_path",
+    "notebook_path",
+    "target_file",
+    "filename",
+    "file",
+)
+_WITNESSES = (
+    ("originalFile", "updatedFile"),
+    ("original_file", "updated_file"),
+    ("originalContent", "newContent"),
+    ("old_content", "new_content"),
+    ("before", "after"),
+)
+"""Names under which results carry a file's whole text before and after an edit."""
+_NEW_FILE = re.compile(r"\b(?:created?|new file)\b", re.IGNORECASE)
+_WROTE = frozenset(("rm", "mv", "cp", "touch", "unlink"))
+"""Programs that change the files they are given."""
+_PATCH = re.compile(r"\*\*\* Begin Patch\r?\n.*?\*\*\* End Patch", re.DOTALL)
+_PATCH_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
+_BLOCK = re.compile(
+    r"^(?P<path>[^\n]{1,400})\n(?:`{3,}[^\n]*\n)?<{5,9} SEARCH>?[^\n]*\n(?P<old>.*?)^={5,9}[^\n]*\n"
+    r"(?P<new>.*?)^>{5,9} (?:REPLACE|UPDATED)",
+    re.DOTALL | re.MULTILINE,
+)
+"""A block by which Aider's model asks for an edit, with the path above it."""
+
+
+class FileEdit(NamedTuple):
+    """One change of one file, as its log describes it."""
+
+    path: str
+    kind: EditKind
+    pairs: tuple[tuple[str, str, bool], ...] = ()
+    """Texts to find, what replaces each, and whether everywhere."""
+    content: str = ""
+    """The whole text that is written, or the text that is inserted."""
+    line: int = 0
+    target: str = ""
+    """Where a move leads."""
+    before: str | None = None
+    """The file's whole text before it, if the log carries that."""
+    after: str | None = None
+    new_file: bool = False
+
+
+class DiffLine(NamedTuple):
+    """One line of a diff; its text is redacted."""
+
+    sign: Literal[" ", "+", "-", "@"]
+    text: str
+    old: int = 0
+    new: int = 0
+    place: int = -1
+    """The event that added or removed it."""
+    unended: bool = False
+    """Whether it is the last of its file and has no line end."""
+
+
+class FileChange(Struct, frozen=True, gc=False):
+    """What a session did to one file, up to a moment."""
+
+    path: str
+    state: Completeness
+    added: int
+    removed: int
+    places: tuple[int, ...]
+    """The events that edited it."""
+    agents: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    """What the log does not carry."""
+    created: bool = False
+    deleted: bool = False
+    moved_from: str = ""
+
+
+class _Piece:
+    """A stretch of a file before the session and now; the origin of a line is its number before.
+
+    A negative origin -n - 1 names the event n that wrote the line; `removed` names the event for each
+    line of before that is gone.
+    """
+
+    __slots__ = ("base", "lines", "origin", "removed")
+
+    def __init__(
+        self, base: list[str], lines: list[str], origin: array[int], removed: dict[int, int]
+    ) -> None:
+        self.base, self.lines, self.origin, self.removed = base, lines, origin, removed
+
+    @classmethod
+    def unchanged(cls, whole: str) -> _Piece:
+        lines = _split(whole)
+        return cls(lines, list(lines), array("i", range(len(lines))), {})
+
+    def copy(self) -> _Piece:
+        return _Piece(self.base, list(self.lines), self.origin[:], dict(self.removed))
+
+    @property
+    def now(self) -> str:
+        return "".join(self.lines)
+
+    def splice(self, start: int, stop: int, new: str, place: int) -> None:
+        """Replace letters of the text now by others."""
+        whole = self.now
+        first = whole.count("\n", 0, start)
+        begin = whole.rfind("\n", 0, start) + 1
+        at_line_end = stop > begin and whole[stop - 1 : stop] == "\n" and (not new or new.endswith("\n"))
+        end = stop if at_line_end else whole.find("\n", stop) + 1 or len(whole)
+        last = first + len(_split(whole[begin:end]))
+        written = _split(whole[begin:start] + new + whole[stop:end])
+        self._put(first, last, written, place)
+
+    def rewrite(self, content: str, place: int) -> None:
+        """Replace the whole text; lines that are equal keep their origin."""
+        written = _split(content)
+        for tag, first, last, start, stop in reversed(_opcodes(self.lines, written)):
+            if tag != "equal":
+                self._put(first, last, written[start:stop], place)
+
+    def _put(self, first: int, last: int, written: list[str], place: int) -> None:
+        lines, origin = self.lines, self.origin
+        while first < last and written and lines[first] == written[0]:
+            first, written = first + 1, written[1:]
+        while first < last and written and lines[last - 1] == written[-1]:
+            last, written = last - 1, written[:-1]
+        self.removed.update((number, place) for number in origin[first:last] if number >= 0)
+        lines[first:last] = written
+        origin[first:last] = array("i", [-place - 1]) * len(written)
+
+
+class _File:
+    """One file on its way through the edits of a session."""
+
+    __slots__ = ("absent", "deleted", "first_path", "lost", "notes", "path", "pieces", "whole")
+
+    def __init__(self, path: str) -> None:
+        self.path = self.first_path = path
+        self.pieces: list[_Piece] = []
+        self.whole = False
+        """Whether the first piece is the whole file."""
+        self.absent = False
+        """Whether there was no such file before the session."""
+        self.deleted = False
+        self.lost = False
+        """Whether something unknown changed it since its text was known."""
+        self.notes: dict[str, None] = {}
+
+    def copy(self) -> _File:
+        other = _File(self.path)
+        other.first_path, other.whole, other.absent = self.first_path, self.whole, self.absent
+        other.deleted, other.lost, other.notes = self.deleted, self.lost, dict(self.notes)
+        other.pieces = [piece.copy() for piece in self.pieces]
+        return other
+
+    def apply(self, edit: FileEdit, place: int) -> None:
+        """Advance by one edit."""
+        if edit.before is not None:
+            self._settle(edit.before, place)
+        elif not self.pieces and (edit.new_file or edit.kind == "create"):
+            self.pieces, self.whole, self.absent = [_Piece.unchanged("")], True, True
+        match edit.kind:
+            case "move":
+                self.path = edit.target
+                for old, new, everywhere in edit.pairs:
+                    self._replace(old, new, everywhere, place)
+            case "delete":
+                self._write("", place)
+                self.deleted = True
+                return
+            case "command" | "unknown":
+                self.lost = True
+                named = (
+                    "a command wrote it"
+                    if edit.kind == "command"
+                    else "the log does not carry the text of an edit"
+                )
+                self.notes[f"{named} (event {place + 1})"] = None
+            case "write" | "create":
+                self._write(edit.content, place)
+            case "insert":
+                self._insert(edit, place)
+            case _:
+                for old, new, everywhere in edit.pairs:
+                    self._replace(old, new, everywhere, place)
+        self.deleted = False
+        if edit.after is not None and (not self.whole or self.pieces[0].now != edit.after):
+            self._write(edit.after, place)
+
+    def _settle(self, before: str, place: int) -> None:
+        """Take over the whole text that the log carries."""
+        if not self.pieces:
+            self.pieces, self.whole = [_Piece.unchanged(before)], True
+        elif not self.whole:
+            base = before
+            for piece in reversed(self.pieces):
+                if not piece.lines or base.count(piece.now) != 1:
+                    self.notes["its text before the first edit is not in the log"] = None
+                    return
+                base = base.replace(piece.now, "".join(piece.base))
+            piece = _Piece.unchanged(base)
+            piece.rewrite(before, place)
+            self.pieces, self.whole = [piece], True
+        elif self.pieces[0].now != before:
+            self.pieces[0].rewrite(before, place)
+            del self.pieces[1:]
+            self.notes["something else changed it between two edits"] = None
+        self.lost = False
+
+    def _write(self, content: str, place: int) -> None:
+        if not self.whole:
+            self.notes["its text before the first write is not in the log"] = None
+            if not self.pieces:
+                self.pieces = [_Piece.unchanged("")]
+            del self.pieces[1:]
+        self.pieces[0].rewrite(content, place)
+        self.lost = False
+
+    def _insert(self, edit: FileEdit, place: int) -> None:
+        if self.whole and 0 <= edit.line <= len(self.pieces[0].lines):
+            start = sum(map(len, self.pieces[0].lines[: edit.line]))
+            self.pieces[0].splice(start, start, edit.content.removesuffix("\n") + "\n", place)
+        else:
+            self._add_piece("", edit.content, place)
+
+    def _replace(self, old: str, new: str, everywhere: bool, place: int) -> None:
+        if not old and self.whole and not self.pieces[0].lines:
+            self.pieces[0].rewrite(new, place)
+            return
+        for piece in self.pieces if old else ():
+            whole = piece.now
+            if "\r\n" in whole and old not in whole:
+                old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
+            found = whole.count(old)
+            if found == 1 or (found and everywhere):
+                if everywhere and not self.whole:
+                    self.notes["an edit replaced text everywhere, beyond what the log shows"] = None
+                starts = [match.start() for match in re.finditer(re.escape(old), whole)]
+                for start in reversed(starts):
+                    piece.splice(start, start + len(old), new, place)
+                return
+        if old and self.whole and not self.lost:
+            self.lost = True
+            self.notes[f"an edit does not fit the text in the log (event {place + 1})"] = None
+        self._add_piece(old, new, place)
+
+    def _add_piece(self, old: str, new: str, place: int) -> None:
+        """Take in an edit of a stretch that was not known so far, or of one that holds known ones."""
+        base = old
+        for piece in [piece for piece in self.pieces[self.whole :] if piece.lines]:
+            if piece.now in base:
+                base = base.replace(piece.now, "".join(piece.base), 1)
+                self.pieces.remove(piece)
+        piece = _Piece.unchanged(base)
+        piece.rewrite(new, place)
+        self.pieces.append(piece)
+
+    @property
+    def complete(self) -> bool:
+        return self.whole and not self.lost and len(self.pieces) == 1
+
+    def lines(self) -> Iterator[list[DiffLine]]:
+        """Groups of changed lines, piece by piece."""
+        for piece in self.pieces:
+            yield from _groups(piece)
+
+
+class _Track(NamedTuple):
+    """The edits of one file in their order, and states remembered on the way."""
+
+    path: str
+    places: list[int]
+    edits: list[FileEdit]
+    agents: list[str]
+    snapshots: dict[tuple[int, int], _File]
+    changes: dict[tuple[int, int, str], FileChange | None]
+
+
+class Rewind(NamedTuple):
+    """The person went back: events after `back` do not count from event `at` on."""
+
+    at: int
+    back: int
+
+
+class SessionChanges:
+    """Reads the edits of a session's events once, and shows the files as of any of them."""
+
+    def __init__(self, read: WordReader | None = None) -> None:
+        self._reader = read or WordReader()
+        self._tracks: list[_Track] = []
+        self._open: dict[str, _Track] = {}
+        self._rewinds: list[Rewind] = []
+        self._fed = 0
+        self.uncounted = 0
+        """Edits that failed, were rejected or have no result."""
+
+    def feed(self, events: Sequence[Event]) -> None:
+        """Read on from where it stopped; the events are those of the session from its first one."""
+        for place in range(self._fed, len(events)):
+            self.add(events[place])
+
+    def add(self, event: Event) -> None:
+        """Read the next event."""
+        if type(event) is ToolUse and event.action in ("file_edit", "memory_write", "shell_exec"):
+            self._read(event, self._fed)
+        self._fed += 1
+
+    def rewind(self, rewinds: Sequence[Rewind]) -> None:
+        """Say where the person went back."""
+        if list(rewinds) != self._rewinds:
+            self._rewinds = list(rewinds)
+            for track in self._tracks:
+                track.snapshots.clear()
+                track.changes.clear()
+
+    def _read(self, event: ToolUse, place: int) -> None:
+        shell = event.action == "shell_exec"
+        if shell and event.program not in _WROTE:
+            return
+        if event.outcome not in ("success", "empty"):
+            self.uncounted += not shell
+            return
+        for edit in _edits(event, self._reader):
+            track = self._open.get(edit.path)
+            if track is None:
+                track = self._open[edit.path] = _Track(edit.path, [], [], [], {}, {})
+                self._tracks.append(track)
+            track.places.append(place)
+            track.edits.append(edit)
+            track.agents.append(event.agent)
+            if edit.kind == "move":
+                self._open[edit.target] = self._open.pop(edit.path)
+
+    def files(self, place: int, agent: str = "") -> list[FileChange]:
+        """Every file changed by the first `place` events, or by one agent among them, in path order."""
+        built = [self._change(track, place, agent) for track in self._tracks]
+        return sorted((one for one in built if one is not None), key=lambda one: one.path)
+
+    def diff(self, path: str, place: int, context: int = _CONTEXT) -> list[DiffLine]:
+        """A file's diff from before the session's first edit to now, redacted."""
+        lines: list[DiffLine] = []
+        for file in self._named(path, place):
+            for piece in file.pieces:
+                lines += _hunks(piece, context, numbered=file.whole and piece is file.pieces[0])
+        return lines
+
+    def texts(self, path: str, place: int) -> tuple[str | None, str | None] | None:
+        """A file as first seen and as last seen, None where there was none; None if not all is known."""
+        for file in self._named(path, place):
+            if file.complete:
+                first = None if file.absent else "".join(file.pieces[0].base)
+                return first, None if file.deleted else file.pieces[0].now
+        return None
+
+    def _named(self, path: str, place: int) -> Iterator[_File]:
+        for track in self._tracks:
+            change = self._change(track, place, "")
+            if change is not None and change.path == path:
+                yield self._file(track, place)
+
+    def _counted(self, track: _Track, place: int) -> list[int]:
+        """Which edits of a file count at a moment."""
+        numbers = range(_bounds(track, place))
+        gone = [rewind for rewind in self._rewinds if rewind.at < place]
+        return [n for n in numbers if not any(one.back < track.places[n] < one.at for one in gone)]
+
+    def _file(self, track: _Track, place: int) -> _File:
+        """The file after the edits that count at a moment; the nearest remembered state saves the rest."""
+        counted = self._counted(track, place) if self._rewinds else range(_bounds(track, place))
+        era = bisect_right([rewind.at for rewind in self._rewinds], place - 1)
+        stop = len(counted)
+        known = track.snapshots
+        if (era, stop) in known:
+            return known[era, stop]
+        start = max((n for era_, n in known if era_ == era and n <= stop), default=0)
+        file = known[era, start].copy() if start else _File(track.path)
+        for number in range(start, stop):
+            file.apply(track.edits[counted[number]], track.places[counted[number]])
+            if (number + 1) % _SNAPSHOT == 0 and number + 1 < stop:
+                known[era, number + 1] = file.copy()
+        if len(known) > _MOST_KEPT:
+            for key in [key for key in known if key[1] % _SNAPSHOT]:
+                del known[key]
+        known[era, stop] = file
+        return file
+
+    def _change(self, track: _Track, place: int, agent: str) -> FileChange | None:
+        era = bisect_right([rewind.at for rewind in self._rewinds], place - 1)
+        key = era, _bounds(track, place), agent
+        if key not in track.changes:
+            if len(track.changes) > _MOST_KEPT:
+                track.changes.clear()
+            track.changes[key] = self._count(track, place, agent)
+        return track.changes[key]
+
+    def _count(self, track: _Track, place: int, agent: str) -> FileChange | None:
+        counted = self._counted(track, place)
+        places = [track.places[n] for n in counted]
+        agents = {track.agents[n]: None for n in counted}
+        if not counted or (agent and agent not in agents):
+            return None
+        file = self._file(track, place)
+        whose = dict(zip(places, (track.agents[n] for n in counted), strict=True))
+        signs = [
+            line.sign
+            for group in file.lines()
+            for line in group
+            if not agent or whose.get(line.place) == agent
+        ]
+        state: Completeness = "complete" if file.complete else "pieces" if file.pieces else "command"
+        return FileChange(
+            path=file.path,
+            state=state,
+            added=signs.count("+"),
+            removed=signs.count("-"),
+            places=tuple(places),
+            agents=tuple(agents),
+            notes=tuple(file.notes)
+            or (() if state == "complete" else ("only the edited lines are in the log",)),
+            created=file.absent,
+            deleted=file.deleted,
+            moved_from=file.first_path if file.first_path != file.path else "",
+        )
+
+
+def _split(whole: str) -> list[str]:
+    """Lines with their ends; only a line feed ends one."""
+    *lines, rest = whole.split("\n")
+    return [f"{line}\n" for line in lines] + ([rest] if rest else [])
+
+
+def _bounds(track: _Track, place: int) -> int:
+    return bisect_right(track.places, place - 1)
+
+
+def rewinds_of(tree: ConversationTree, offsets: Sequence[int]) -> list[Rewind]:
+    """Where the person went back to an earlier record; `offsets` are those of the events in the main log."""
+    rewinds = []
+    for branch in tree.branches():
+        if branch.kind == "rewind" and branch.base is not None:
+            start, base = tree[branch.start].where.offset, tree[branch.base].where.offset
+            at = next((n for n, offset in enumerate(offsets) if offset >= start), len(offsets))
+            back = next((n for n, offset in enumerate(offsets) if offset > base), len(offsets)) - 1
+            rewinds.append(Rewind(at, back))
+    return sorted(rewinds)
+
+
+def _opcodes(old: Sequence[str], new: Sequence[str]) -> list[tuple[str, int, int, int, int]]:
+    """What turns lines into others; stretches too long to compare are replaced as one."""
+    head = 0
+    while head < min(len(old), len(new)) and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    stop_old, stop_new = len(old) - tail, len(new) - tail
+    codes = [("equal", 0, head, 0, head)] if head else []
+    if (stop_old - head) * (stop_new - head) > _MOST_COMPARED:
+        codes.append(("replace", head, stop_old, head, stop_new))
+    else:
+        matcher = SequenceMatcher(None, old[head:stop_old], new[head:stop_new], autojunk=False)
+        codes += [(tag, a + head, b + head, c + head, d + head) for tag, a, b, c, d in matcher.get_opcodes()]
+    if tail:
+        codes.append(("equal", stop_old, len(old), stop_new, len(new)))
+    return codes
+
+
+def _groups(piece: _Piece, old: Sequence[str] = (), new: Sequence[str] = ()) -> Iterator[list[DiffLine]]:
+    """The changed lines of a piece, in stretches that follow each other; lines written again do not count."""
+    base, lines, origin = piece.base, piece.lines, piece.origin
+    old, new = old or base, new or lines
+    row, at = 0, 0
+    while row < len(lines) or at < len(base):
+        if row < len(lines) and origin[row] == at:
+            row, at = row + 1, at + 1
+            continue
+        stop = row
+        while stop < len(lines) and origin[stop] < 0:
+            stop += 1
+        end = origin[stop] if stop < len(lines) else len(base)
+        group: list[DiffLine] = []
+        for tag, first, last, start, finish in _opcodes(base[at:end], lines[row:stop]):
+            if tag == "equal":
+                if group:
+                    yield group
+                group = []
+                continue
+            group += [
+                DiffLine("-", old[at + n], at + n + 1, row + start + 1, piece.removed.get(at + n, -1))
+                for n in range(first, last)
+            ]
+            group += [
+                DiffLine("+", new[row + n], at + last + 1, row + n + 1, -origin[row + n] - 1)
+                for n in range(start, finish)
+            ]
+        if group:
+            yield group
+        row, at = stop, end
+
+
+def _hunks(piece: _Piece, context: int, *, numbered: bool) -> list[DiffLine]:
+    """A piece as the hunks of a diff, with lines around them."""
+    old, new = redact_lines(piece.base), redact_lines(piece.lines)
+    made: list[DiffLine] = []
+    groups = list(_groups(piece, old, new))
+    number = 0
+    while number < len(groups):
+        together = [groups[number]]
+        while (
+            number + 1 < len(groups)
+            and _start(groups[number + 1])[0] - _end(groups[number])[0] <= 2 * context
+        ):
+            number += 1
+            together.append(groups[number])
+        number += 1
+        made += _hunk(together, old, context if numbered else len(old), numbered)
+    ends = [0 if not side or side[-1].endswith("\n") else len(side) for side in (piece.base, piece.lines)]
+    if not any(ends):
+        return made
+    return [
+        line._replace(unended=True)
+        if line.sign != "@" and (line.new == ends[1] if line.sign == "+" else line.old == ends[0])
+        else line
+        for line in made
+    ]
+
+
+def _start(group: list[DiffLine]) -> tuple[int, int]:
+    """Lines before a group, in the old text and in the new one."""
+    return group[0].old - 1, group[0].new - 1
+
+
+def _end(group: list[DiffLine]) -> tuple[int, int]:
+    old, new = _start(group)
+    return old + sum(line.sign == "-" for line in group), new + sum(line.sign == "+" for line in group)
+
+
+def _hunk(groups: list[list[DiffLine]], old: Sequence[str], context: int, numbered: bool) -> list[DiffLine]:
+    first, first_new = _start(groups[0])
+    begin = max(0, first - context)
+    stop = min(len(old), _end(groups[-1])[0] + context)
+    shift = first_new - first
+    body: list[DiffLine] = []
+    at = begin
+    for group in groups:
+        start, start_new = _start(group)
+        body += [DiffLine(" ", old[n], n + 1, n + 1 + start_new - start) for n in range(at, start)]
+        body += group
+        at = _end(group)[0]
+    shift_end = _end(groups[-1])[1] - at
+    body += [DiffLine(" ", old[n], n + 1, n + 1 + shift_end) for n in range(at, stop)]
+    olds = sum(line.sign != "+" for line in body)
+    news = sum(line.sign != "-" for line in body)
+    head = (
+        f"@@ -{begin + (olds > 0)},{olds} +{begin + shift + (news > 0)},{news} @@"
+        if numbered
+        else "@@ the log does not say where @@"
+    )
+    return [DiffLine("@", head, begin + 1, begin + shift + 1), *body]
+
+
+def _edits(event: ToolUse, reader: WordReader) -> list[FileEdit]:
+    """What one call changed, file by file."""
+    asked = reader.records(event.called or event.where)
+    given = arguments(asked, event) if asked else None
+    if given is None and event.tool == "edit" and not asked:
+        return _answered_blocks(event, reader)
+    patch = _patch_in(given)
+    if patch:
+        return [edit._replace(path=_named(edit.path, event)) for edit in _patched(patch)]
+    if event.program or not isinstance(given, dict):
+        kind: EditKind = "command" if event.program else "unknown"
+        return [FileEdit(path, kind) for path in event.targets[-1 if event.program == "cp" else 0 :]]
+    path = event.targets[0] if event.targets else _first(given, _PATHS) or ""
+    if not path:
+        return []
+    result = reader.records(event.where) if event.called else asked
+    before, after, new_file = _witness(result)
+    edit = _asked_edit(given, path, event.tool)
+    if edit.kind == "unknown" and after is not None:
+        edit = edit._replace(kind="write", content=after)
+    new_file = new_file or (
+        edit.kind in ("write", "create") and before is None and _says_new(given, event.tool)
+    )
+    return [edit._replace(before=before, after=after, new_file=new_file)]
+
+
+def _asked_edit(given: dict[str, Any], path: str, tool: str) -> FileEdit:
+    """An edit from the arguments of its call."""
+    command = text(given.get("command"))
+    if command == "undo_edit" or "start" in given or "cell_id" in given or "cell_number" in given:
+        return FileEdit(path, "unknown")
+    if command == "insert" or "insert_line" in given:
+        line = given.get("insert_line")
+        return FileEdit(
+            path, "insert", content=_first(given, _AFTER) or "", line=line if type(line) is int else -1
+        )
+    parts = given.get("edits")
+    if isinstance(parts, str):
+        parts = decode(parts.encode())
+    pairs = tuple(
+        pair for part in (parts if isinstance(parts, list) else [given]) if (pair := _pair(table(part)))
+    )
+    if pairs:
+        return FileEdit(path, "replace", pairs)
+    if tool.lower().startswith(("delete", "remove")):
+        return FileEdit(path, "delete")
+    content = _first(given, _WHOLE)
+    if content is None or given.get("mode") == "append":
+        return FileEdit(path, "unknown")
+    return FileEdit(path, "create" if command == "create" else "write", content=content)
+
+
+def _pair(given: dict[str, Any]) -> tuple[str, str, bool] | None:
+    old = _first(given, _BEFORE)
+    if old is None:
+        return None
+    everywhere = any(given.get(name) is True for name in ("replace_all", "replaceAll", "allow_multiple"))
+    return old, _first(given, _AFTER) or "", everywhere
+
+
+def _says_new(given: dict[str, Any], tool: str) -> bool:
+    return tool.lower() in ("create", "create_file") or given.get("command") == "create"
+
+
+def _first(given: dict[str, Any], names: Iterable[str]) -> str | None:
+    return next((given[name] for name in names if isinstance(given.get(name), str)), None)
+
+
+def _witness(values: Iterable[Any], depth: int = 0) -> tuple[str | None, str | None, bool]:
+    """A file's whole text before and after an edit as its result carries it, and whether it was new."""
+    for value in values:
+        if isinstance(value, str) and value[:1] == "{" and any(name in value for name, _ in _WITNESSES):
+            value = decode(value.encode("utf-8", "surrogatepass"))
+        if not isinstance(value, dict | list) or depth > _DEEPEST:
+            continue
+        if isinstance(value, dict):
+            new = (
+                value.get("type") == "create"
+                or value.get("isNewFile") is True
+                or value.get("exists") is False
+            )
+            for first, second in _WITNESSES:
+                if first in value and (second in value or first == "originalFile"):
+                    before, after = value[first], value.get(second)
+                    texts = isinstance(before, str), isinstance(after, str)
+                    if any(texts) or new:
+                        return (before if texts[0] and not new else None), (after if texts[1] else None), new
+            if new and value.get("exists") is False:
+                return None, None, True
+        inner = _witness(value.values() if isinstance(value, dict) else value, depth + 1)
+        if inner != (None, None, False):
+            return inner
+    return None, None, False
+
+
+def _patch_in(given: Any) -> str:
+    """The patch among a call's arguments, in either of the two usual notations; blank if there is none."""
+    texts = (
+        [given] if isinstance(given, str) else [one for one in table(given).values() if isinstance(one, str)]
+    )
+    if isinstance(given, dict) and isinstance(given.get("command"), list):
+        texts += [word for word in given["command"] if isinstance(word, str)]
+    for one in texts:
+        match = _PATCH.search(one) or _PATCH.search(one.replace("\\n", "\n"))
+        if match:
+            return match[0]
+        if one.startswith(("--- ", "diff --git ")) and "\n+++ " in one:
+            return one
+    return ""
+
+
+def _patched(patch: str) -> Iterator[FileEdit]:
+    """The edits of a patch, one for each of its files."""
+    path, kind, target = "", "", ""
+    hunks: list[tuple[list[str], list[str]]] = []
+    for line in (*patch.splitlines(), "*** End Patch"):
+        head = _PATCH_FILE.match(line)
+        if head or line.startswith(("*** End Patch", "--- ")):
+            if path:
+                yield _patched_file(path, kind, target, hunks)
+            kind, path, target, hunks = (head[1], head[2].strip(), "", []) if head else ("Update", "", "", [])
+            if line.startswith("--- "):
+                target, kind = "", "Add" if line.endswith("/dev/null") else "Update"
+                path = line[4:].split("\t")[0].removeprefix("a/")
+        elif line.startswith("+++ "):
+            named = line[4:].split("\t")[0].removeprefix("b/")
+            kind, path = ("Delete", path) if named == "/dev/null" else (kind, named)
+        elif line.startswith("*** Move to: "):
+            target = line[13:].strip()
+        elif line.startswith("@@"):
+            hunks.append(([], []))
+        elif path and not line.startswith(("***", "diff --git ", "index ", "\\")):
+            if not hunks:
+                hunks.append(([], []))
+            if line[:1] != "+":
+                hunks[-1][0].append(line[1:])
+            if line[:1] != "-":
+                hunks[-1][1].append(line[1:])
+
+
+def _patched_file(path: str, kind: str, target: str, hunks: list[tuple[list[str], list[str]]]) -> FileEdit:
+    joined = [tuple("".join(f"{line}\n" for line in side) for side in hunk) for hunk in hunks]
+    if kind == "Add":
+        return FileEdit(path, "create", content="".join(new for _, new in joined), new_file=True)
+    if kind == "Delete":
+        return FileEdit(path, "delete")
+    pairs = tuple((old, new, False) for old, new in joined if old != new)
+    return FileEdit(path, "move" if target else "replace", pairs, target=target)
+
+
+def _named(path: str, event: ToolUse) -> str:
+    """A path of a patch as the event names it, relative to the project."""
+    tidy = path.replace("\\", "/").removeprefix("./")
+    return next((one for one in event.targets if one == tidy or tidy.endswith(f"/{one}")), tidy)
+
+
+def _answered_blocks(event: ToolUse, reader: WordReader) -> list[FileEdit]:
+    """An edit of Aider: the blocks of the answer above the line that says it was applied."""
+    where = event.where
+    if where is None or not event.targets:
+        return []
+    start = max(0, where.offset - _LONGEST_ANSWER)
+    above = reader.plain_text(Where(where.file, start, where.offset - start))
+    answer, _, _ = above.rpartition("\n> Tokens:")
+    begin = max(answer.rfind("\n> Tokens:"), answer.rfind("\n#### "))
+    path = event.targets[0]
+    pairs = tuple(
+        (match["old"], match["new"], False)
+        for match in _BLOCK.finditer(answer[begin + 1 :])
+        if match["path"].strip(" `*#:") == path
+    )
+    if not pairs:
+        return [FileEdit(path, "unknown")]
+    return [FileEdit(path, "replace", pairs, new_file=not pairs[0][0])]
+
+
+def change_line(change: FileChange) -> str:
+    """One changed file in a line; to be made plain before it is shown."""
+    what = "deleted" if change.deleted else "created" if change.created else ""
+    moved = f"moved from {change.moved_from}" if change.moved_from else ""
+    edits = "1 edit" if len(change.places) == 1 else f"{len(change.places)} edits"
+    parts = ", ".join(filter(None, (what, moved, edits, *change.notes)))
+    figures = "" if change.state == "command" else f"  +{change.added} -{change.removed}"
+    return f"{change.path}{figures}  ({parts})"
+
+
+def diff_text(change: FileChange, lines: Sequence[DiffLine]) -> str:
+    """A diff in the notation that `patch` reads, if the whole file is known; safe for a terminal."""
+    if not lines:
+        return ""
+    old = "/dev/null" if change.created else f"a/{change.moved_from or change.path}"
+    new = "/dev/null" if change.deleted else f"b/{change.path}"
+    made = [f"--- {plain(old)}", f"+++ {plain(new)}"]
+    for line in lines:
+        made.append(line.text if line.sign == "@" else line.sign + safe(line.text, lines=True))
+        if line.unended:
+            made.append("\\ No newline at end of file")
+    return "\n".join(made)

@@ -1,0 +1,282 @@
+"""Two or more runs side by side: aligned by what they did, where they part, and their figures."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from msgspec import Struct, to_builtins
+
+from core.events import MAIN, Event, Prompt, ToolUse
+from core.logs.session import LogSession
+from core.report.analysis import analyse
+from core.report.event_words import about
+from core.report.formatting import count, plain, span
+from core.report.outcome import SessionOutcome
+from core.report.recap import token_amount
+from core.report.summary import Summary
+from core.settings import Settings
+
+_SMALL = 2_500
+"""Pairs of moves up to which a stretch without unique moves is compared in full."""
+_WINDOW = 48
+"""Moves in which the partner of one is looked for in longer stretches."""
+
+
+class Move(NamedTuple):
+    """A prompt or a call, by what it is about."""
+
+    key: Hashable
+    place: int
+    """The event, counted from 0."""
+
+
+class Alignment(Struct, frozen=True):
+    """Which events of two runs are the same move."""
+
+    pairs: tuple[tuple[int, int], ...]
+    """Places in both runs, rising in both."""
+    parts: tuple[int, int] | None
+    """The first events that differ; None if one run is the beginning of the other."""
+    same: int
+    """Moves both made, one after the other, before they parted."""
+    moves: tuple[int, int]
+
+    @property
+    def share(self) -> float:
+        """The share of moves that have a partner."""
+        total = sum(self.moves)
+        return 2 * len(self.pairs) / total if total else 1.0
+
+    def partner(self, place: int, *, first: bool) -> int:
+        """How far the other run was when this one had made `place` events."""
+        side = 0 if first else 1
+        row = bisect_left(self.pairs, place, key=lambda pair: pair[side])
+        return self.pairs[row - 1][1 - side] + 1 if row else 0
+
+
+class ComparedRun(Struct, frozen=True):
+    """One run in figures."""
+
+    id: str
+    path: str
+    agent: str
+    models: tuple[str, ...]
+    events: int
+    duration: float
+    active: float
+    cost: float | None
+    tokens: int
+    output_tokens: int
+    prompts: int
+    calls: int
+    kinds: dict[str, int]
+    failures: int
+    rejected: int
+    loops: int
+    halts: int
+    compactions: int
+    subagents: int
+    outcome: SessionOutcome
+    outlook: str
+    ended: str
+
+
+def compared_run(session: LogSession, settings: Settings) -> tuple[ComparedRun, list[Event]]:
+    """Analyse one session, and keep its events for the alignment."""
+    events: list[Event] = []
+    summary = analyse(session, settings, each=lambda event, *_: events.append(event)).summary
+    return figures(summary), events
+
+
+def figures(summary: Summary) -> ComparedRun:
+    """The figures of an analysed session that are compared."""
+    tokens, began, ended = summary.tokens, summary.started, summary.ended
+    return ComparedRun(
+        id=summary.id,
+        path=summary.path,
+        agent=summary.agent,
+        models=tuple(summary.models),
+        events=summary.events,
+        duration=(ended or 0.0) - (began or 0.0),
+        active=summary.active,
+        cost=tokens.cost,
+        tokens=tokens.input + tokens.cache_read + tokens.cache_write + tokens.output,
+        output_tokens=tokens.output,
+        prompts=summary.prompts,
+        calls=summary.tool_uses,
+        kinds=summary.actions,
+        failures=summary.outcomes.get("failure", 0),
+        rejected=summary.outcomes.get("rejected", 0),
+        loops=len({(loop.agent, loop.detector, loop.began_at) for loop in summary.loops}),
+        halts=len(summary.halts),
+        compactions=summary.compactions,
+        subagents=summary.subagents,
+        outcome=summary.outcome,
+        outlook=_outlook(summary),
+        ended=summary.story.ended[0] if summary.story.ended else "",
+    )
+
+
+def _outlook(summary: Summary) -> str:
+    reading = summary.outlook
+    if reading is None or reading.direction == "too early":
+        return "too early to tell"
+    return "as usual" if reading.direction == "usual" else f"{reading.direction} than usual"
+
+
+def moves(events: Iterable[Event]) -> list[Move]:
+    """The prompts and calls of a run, in its order."""
+    made: list[Move] = []
+    for place, event in enumerate(events):
+        if type(event) is Prompt and event.agent == MAIN and not event.interrupt:
+            made.append(Move(("prompt", event.call), place))
+        elif type(event) is ToolUse:
+            made.append(Move((event.action, event.program, event.targets or event.shape), place))
+    return made
+
+
+def align(first: Sequence[Event], second: Sequence[Event]) -> Alignment:
+    """Align two runs by their moves, in nearly linear time."""
+    ours, theirs = moves(first), moves(second)
+    left, right = [move.key for move in ours], [move.key for move in theirs]
+    same = 0
+    while same < min(len(left), len(right)) and left[same] == right[same]:
+        same += 1
+    pairs = [(n, n) for n in range(same)] + _matched(left, right, same, len(left), same, len(right))
+    parted = same < len(left) and same < len(right)
+    return Alignment(
+        tuple((ours[a].place, theirs[b].place) for a, b in pairs),
+        (ours[same].place, theirs[same].place) if parted else None,
+        same,
+        (len(left), len(right)),
+    )
+
+
+def _matched(
+    left: Sequence[Hashable], right: Sequence[Hashable], a: int, b: int, c: int, d: int
+) -> list[tuple[int, int]]:
+    """Pairs of equal moves in two stretches: those unique in both first, then what lies between them."""
+    pairs: list[tuple[int, int]] = []
+    stretches = [(a, b, c, d, False)]
+    while stretches:
+        a, b, c, d, anchored = stretches.pop()
+        if a >= b or c >= d:
+            continue
+        anchors = [] if anchored else _anchors(left, right, a, b, c, d)
+        if not anchors:
+            pairs += _near(left, right, a, b, c, d)
+            continue
+        pairs += anchors
+        edges = [(a - 1, c - 1), *anchors, (b, d)]
+        for (start, begin), (stop, end) in pairwise(edges):
+            stretches.append((start + 1, stop, begin + 1, end, False))
+    return sorted(pairs)
+
+
+def _anchors(
+    left: Sequence[Hashable], right: Sequence[Hashable], a: int, b: int, c: int, d: int
+) -> list[tuple[int, int]]:
+    """The longest rising chain of moves that each run makes exactly once in these stretches."""
+    ours, theirs = Counter(left[a:b]), Counter(right[c:d])
+    at = {key: n for n, key in enumerate(right[c:d], c) if theirs[key] == 1}
+    unique = [(n, at[key]) for n, key in enumerate(left[a:b], a) if ours[key] == 1 and key in at]
+    tails: list[int] = []
+    ends: list[int] = []
+    before: list[int] = []
+    for number, (_, other) in enumerate(unique):
+        row = bisect_left(tails, other)
+        before.append(ends[row - 1] if row else -1)
+        if row == len(tails):
+            tails.append(other)
+            ends.append(number)
+        else:
+            tails[row], ends[row] = other, number
+    chain: list[tuple[int, int]] = []
+    number = ends[-1] if ends else -1
+    while number >= 0:
+        chain.append(unique[number])
+        number = before[number]
+    return chain[::-1]
+
+
+def _near(
+    left: Sequence[Hashable], right: Sequence[Hashable], a: int, b: int, c: int, d: int
+) -> list[tuple[int, int]]:
+    """Pairs in a stretch that has no unique moves: all of a small one, partners near by in a long one."""
+    if (b - a) * (d - c) <= _SMALL:
+        blocks = SequenceMatcher(None, left[a:b], right[c:d], autojunk=False).get_matching_blocks()
+        return [(a + block.a + n, c + block.b + n) for block in blocks for n in range(block.size)]
+    pairs = []
+    for n in range(a, b):
+        near = next((m for m in range(c, min(d, c + _WINDOW)) if right[m] == left[n]), None)
+        if near is not None:
+            pairs.append((n, near))
+            c = near + 1
+    return pairs
+
+
+def move_words(event: Event) -> str:
+    """What a move was, in a few words."""
+    if isinstance(event, Prompt):
+        return "a prompt"
+    spoken, path = about(event)
+    return plain(f"{spoken} {path}".strip(), 60)
+
+
+def rows(runs: Sequence[ComparedRun]) -> list[tuple[str, list[str]]]:
+    """The figures of runs as rows of a table."""
+    kinds = list(dict.fromkeys(kind for run in runs for kind in run.kinds))
+    made: list[tuple[str, list[str]]] = [
+        ("agent", [plain(run.agent, 24) for run in runs]),
+        ("model", [plain(", ".join(run.models), 24) or "not in the log" for run in runs]),
+        ("duration", [span(run.duration) for run in runs]),
+        ("cost", ["unknown" if run.cost is None else f"${run.cost:.2f}" for run in runs]),
+        ("tokens", [token_amount(run.tokens) for run in runs]),
+        ("tokens written", [token_amount(run.output_tokens) for run in runs]),
+        ("prompts", [str(run.prompts) for run in runs]),
+        ("calls", [str(run.calls) for run in runs]),
+        *((f"  {kind.replace('_', ' ')}", [str(run.kinds.get(kind, 0)) for run in runs]) for kind in kinds),
+        ("failures", [str(run.failures) for run in runs]),
+        ("loops", [str(run.loops) for run in runs]),
+        ("compactions", [str(run.compactions) for run in runs]),
+        ("sub-agents", [str(run.subagents) for run in runs]),
+        (
+            "files changed",
+            [f"{run.outcome.files}  +{run.outcome.added} -{run.outcome.removed}" for run in runs],
+        ),
+        ("last tests", [run.outcome.tests.result if run.outcome.tests else "none" for run in runs]),
+        ("last build", [run.outcome.build.result if run.outcome.build else "none" for run in runs]),
+        ("commits", [str(len(run.outcome.live_commits)) for run in runs]),
+        ("pull requests", [str(len(run.outcome.pull_requests)) for run in runs]),
+        ("outlook", [run.outlook for run in runs]),
+        ("ended", [plain(run.ended, 32) for run in runs]),
+    ]
+    return made
+
+
+def parting_words(
+    alignment: Alignment, first: Sequence[Event], second: Sequence[Event], name: str = "B"
+) -> str:
+    """Where two runs part, in a sentence."""
+    together = f"{count(alignment.same, 'move')} alike" if alignment.same else "no move alike"
+    share = f"{alignment.share:.0%} of all moves have a partner"
+    if alignment.parts is None:
+        return f"{together}, then one of them ends; {share}"
+    a, b = alignment.parts
+    return (
+        f"{together}, then they part: event {a + 1} of A is {move_words(first[a])}, "
+        f"event {b + 1} of {name} is {move_words(second[b])}; {share}"
+    )
+
+
+def as_json(runs: Sequence[ComparedRun], alignments: Sequence[Alignment]) -> dict[str, Any]:
+    """The comparison as a value for JSON; every run is aligned with the first."""
+    return {
+        "runs": [to_builtins(run) for run in runs],
+        "alignments": [{**to_builtins(one), "share": round(one.share, 4)} for one in alignments],
+    }

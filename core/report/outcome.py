@@ -1,0 +1,309 @@
+"""What came of a session: commits, pushes, pull requests, branch, and the last state of tests and build."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from core.agents.loose import decode, table, text
+from core.agents.words import WordReader, word_logs
+from core.events import MAIN, Event, SessionStart, ToolUse
+from core.logs.diagnostics import Diagnostics
+from core.logs.links import links
+from core.logs.reader import Kit
+from core.logs.redaction import redact
+from core.logs.session import LogSession
+from core.logs.times import seconds
+from core.report.changes import FileChange, SessionChanges, rewinds_of
+from core.report.conversation import ConversationTree
+from core.report.formatting import count, plain
+from core.settings.logs import LineSettings
+
+CheckResult = Literal["passed", "failed", "no result"]
+_MENTIONS = (b"git ", b"gh ", b"glab ")
+_COMMITS = re.compile(r"\bgit\b[^\n;|&]*?\s(?:commit|cherry-pick|revert|merge|am)\b")
+_COMMIT = re.compile(
+    r"^\[(?P<branch>[^\[\]\n]{1,200}?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>[^\n]*)",
+    re.MULTILINE,
+)
+"""How git itself reports a commit."""
+_AMENDS = re.compile(r"\bgit\b[^\n;|&]*?\scommit\b[^\n;|&]*?\s--amend\b")
+_PUSHES = re.compile(r"\bgit\b[^\n;|&]*?\spush\b")
+_PUSH = re.compile(
+    r"^ (?P<flag>[ +*]) (?P<what>[0-9a-f]{4,40}\.{2,3}[0-9a-f]{4,40}|\[new (?:branch|tag)\]) +\S+ +->"
+    r" +(?P<to>\S+)",
+    re.MULTILINE,
+)
+_REQUESTS = re.compile(r"\b(?:gh\s+pr|glab\s+mr)\s+create\b")
+_REQUEST = re.compile(r"https://[\w.-]+/[\w./-]+/(?:pull|pulls|merge_requests)/(\d+)")
+_SWITCHES = re.compile(r"\bgit\b[^\n;|&]*?\s(?:checkout|switch)\b")
+_SWITCH = re.compile(r"^Switched to (?:a new )?branch '([^'\n]{1,200})'", re.MULTILINE)
+_LINK = b'"pr-link"'
+_MOST_LINKED = 64_000_000
+"""Bytes of a log that are searched for links to pull requests."""
+
+
+class Commit(Struct, frozen=True):
+    """A commit that git reported."""
+
+    hash: str
+    subject: str
+    branch: str
+    at: float
+    place: int
+    """The event, counted from 0."""
+    amended: bool = False
+    """Whether a later commit of the session replaced it."""
+
+
+class Push(Struct, frozen=True):
+    """A branch or tag that a remote accepted."""
+
+    to: str
+    at: float
+    place: int
+    forced: bool = False
+
+
+class PullRequest(Struct, frozen=True):
+    """A pull request that the session opened."""
+
+    number: int
+    url: str
+    at: float
+    place: int
+
+
+class Check(Struct, frozen=True):
+    """The last run of the tests or of the build."""
+
+    result: CheckResult
+    at: float
+    place: int
+    program: str = ""
+
+
+class SessionOutcome(Struct, frozen=True):
+    """All of it, up to a moment."""
+
+    commits: tuple[Commit, ...] = ()
+    unverified: int = 0
+    """Commit commands that succeeded without git's own report of a commit."""
+    pushes: tuple[Push, ...] = ()
+    pull_requests: tuple[PullRequest, ...] = ()
+    branch: str = ""
+    worktree: str = ""
+    tests: Check | None = None
+    build: Check | None = None
+    files: int = 0
+    added: int = 0
+    removed: int = 0
+    incomplete: int = 0
+    """Changed files whose whole text is not in the log."""
+    changes: tuple[FileChange, ...] = ()
+
+    @property
+    def live_commits(self) -> tuple[Commit, ...]:
+        """Commits that no later one replaced."""
+        return tuple(one for one in self.commits if not one.amended)
+
+    def short(self) -> str:
+        """A few words for a column; blank if nothing came of it."""
+        commits = len(self.live_commits)
+        parts = [
+            f"#{self.pull_requests[-1].number}" if self.pull_requests else "",
+            f"{commits}c" if commits else "",
+            "pushed" if self.pushes and not self.pull_requests else "",
+            f"tests {'ok' if self.tests.result == 'passed' else 'fail'}"
+            if self.tests and self.tests.result != "no result"
+            else "",
+        ]
+        return " ".join(filter(None, parts))
+
+    def lines(self) -> list[str]:
+        """A line for each thing that came of it, safe for a terminal."""
+        made = []
+        if self.changes or self.files:
+            missing = f"; {count(self.incomplete, 'file')} not wholly in the log" if self.incomplete else ""
+            made.append(f"{count(self.files, 'file')} changed, +{self.added} -{self.removed}{missing}")
+        made += [
+            f"commit {one.hash} {plain(one.subject, 100)} ({plain(one.branch, 40)}), event {one.place + 1}"
+            for one in self.live_commits
+        ]
+        if self.unverified:
+            made.append(f"{count(self.unverified, 'commit command')} without a report of a commit by git")
+        made += [
+            f"pushed {plain(one.to, 60)}{' (forced)' if one.forced else ''}, event {one.place + 1}"
+            for one in self.pushes
+        ]
+        made += [
+            f"pull request #{one.number} {plain(one.url, 120)}, event {one.place + 1}"
+            for one in self.pull_requests
+        ]
+        for name, check in (("tests", self.tests), ("build", self.build)):
+            if check is not None:
+                result = "has no result" if check.result == "no result" else check.result
+                made.append(f"{name}: last run {result}, event {check.place + 1}")
+        where = f"branch {plain(self.branch, 60)}" if self.branch else ""
+        tree = f"worktree {plain(self.worktree, 60)}" if self.worktree else ""
+        if where or tree:
+            made.append(", ".join(filter(None, (where, tree))))
+        return made
+
+
+class OutcomeReader:
+    """Reads what came of a session, event by event; `at` gives it as of any of them."""
+
+    def __init__(self, reader: WordReader | None = None, *, changes: bool = True) -> None:
+        self._with_changes = changes
+        self._reader = reader or WordReader()
+        self.changes = SessionChanges(self._reader)
+        self._times = array("d")
+        self._offsets: list[tuple[str, int]] = []
+        self._commits: list[Commit] = []
+        self._replaced: dict[int, int] = {}
+        """The place at which a commit was amended, by its number."""
+        self._unverified: list[int] = []
+        self._pushes: list[Push] = []
+        self._requests: list[PullRequest] = []
+        self._branches: list[tuple[int, str]] = []
+        self._checks: dict[str, list[Check]] = {"test": [], "build": []}
+        self._worktree = ""
+        self._fed = 0
+
+    def feed(self, events: Sequence[Event]) -> None:
+        """Read on from where it stopped; the events are those of the session from its first one."""
+        for place in range(self._fed, len(events)):
+            self.add(events[place])
+
+    def add(self, event: Event) -> None:
+        """Read the next event."""
+        if type(event) is SessionStart and event.agent == MAIN:
+            if event.branch:
+                self._branches.append((self._fed, event.branch))
+            self._worktree = _worktree(event.project) or self._worktree
+        elif type(event) is ToolUse:
+            self._call(event, self._fed)
+        if self._with_changes:
+            self.changes.add(event)
+        self._times.append(event.at)
+        self._offsets.append((event.where.file, event.where.offset) if event.where else ("", -1))
+        self._fed += 1
+
+    def read_links(self, session: LogSession, kit: Kit, lines: LineSettings) -> None:
+        """Read what is no event: links to pull requests, and where the person went back."""
+        log = session.logs[0]
+        if log.format.links is None or log.format.style == "document" or log.part:
+            return
+        name = str(log.path)
+        offsets = [offset if file == name else -1 for file, offset in self._offsets]
+        tree = ConversationTree(links(log, kit.counting(Diagnostics()), lines))
+        self.changes.rewind(rewinds_of(tree, offsets))
+        self._read_requests(log.path)
+
+    def _read_requests(self, log: Path) -> None:
+        try:
+            with log.open("rb") as stream:
+                data = stream.read(_MOST_LINKED)
+        except OSError:
+            return
+        for line in data.splitlines() if _LINK in data else ():
+            record = table(decode(line)) if _LINK in line else {}
+            number = record.get("prNumber")
+            if record.get("type") == "pr-link" and type(number) is int:
+                at = seconds(text(record.get("timestamp"))) or (self._times[-1] if self._times else 0.0)
+                place = max(0, min(bisect_left(self._times, at), len(self._times) - 1))
+                self._request(PullRequest(number, redact(text(record.get("prUrl"))), at, place))
+
+    def _request(self, request: PullRequest) -> None:
+        if all(one.url != request.url for one in self._requests):
+            self._requests.append(request)
+            self._requests.sort(key=lambda one: one.place)
+
+    def _call(self, use: ToolUse, place: int) -> None:
+        if use.purpose in self._checks and use.outcome not in ("rejected", "collateral"):
+            results: dict[str, CheckResult] = {"success": "passed", "empty": "passed", "failure": "failed"}
+            self._checks[use.purpose].append(
+                Check(results.get(use.outcome, "no result"), use.at, place, use.program)
+            )
+        if use.action != "shell_exec" or not self._reader.mentions(use.called or use.where, _MENTIONS):
+            return
+        words = self._reader.words(use)
+        command, output = words.command, words.output
+        if _COMMITS.search(command):
+            reports = list(_COMMIT.finditer(output))
+            if reports and _AMENDS.search(command) and self._commits:
+                self._replaced[len(self._commits) - 1] = place
+            for report in reports:
+                branch = report["branch"].removeprefix("detached ")
+                self._commits.append(Commit(report["hash"], report["subject"], branch, use.at, place))
+                self._branches.append((place, branch))
+            if not reports and use.purpose == "commit" and use.outcome in ("success", "empty"):
+                self._unverified.append(place)
+        if _PUSHES.search(command):
+            self._pushes += [
+                Push(one["to"], use.at, place, one["flag"] == "+") for one in _PUSH.finditer(output)
+            ]
+        if _REQUESTS.search(command) and use.outcome in ("success", "empty"):
+            for one in _REQUEST.finditer(output):
+                self._request(PullRequest(int(one[1]), one[0], use.at, place))
+        if _SWITCHES.search(command):
+            self._branches += [(place, one[1]) for one in _SWITCH.finditer(output)]
+
+    def short(self) -> str:
+        """What all events so far came to, in a few words."""
+        return self.at(self._fed).short()
+
+    def at(self, place: int) -> SessionOutcome:
+        """What the first `place` events came to."""
+        commits = [
+            Commit(
+                one.hash,
+                one.subject,
+                one.branch,
+                one.at,
+                one.place,
+                self._replaced.get(number, place) < place,
+            )
+            for number, one in enumerate(self._commits)
+            if one.place < place
+        ]
+        checks = {name: [one for one in found if one.place < place] for name, found in self._checks.items()}
+        changes = self.changes.files(place)
+        return SessionOutcome(
+            commits=tuple(commits),
+            unverified=sum(one < place for one in self._unverified),
+            pushes=tuple(one for one in self._pushes if one.place < place),
+            pull_requests=tuple(one for one in self._requests if one.place < place),
+            branch=next((name for at, name in reversed(self._branches) if at < place), ""),
+            worktree=self._worktree,
+            tests=checks["test"][-1] if checks["test"] else None,
+            build=checks["build"][-1] if checks["build"] else None,
+            files=len(changes),
+            added=sum(one.added for one in changes),
+            removed=sum(one.removed for one in changes),
+            incomplete=sum(one.state != "complete" for one in changes),
+            changes=tuple(changes),
+        )
+
+
+def _worktree(project: str) -> str:
+    """The name of the worktree a project folder is, as far as its path tells."""
+    match = re.search(r"(?:^|/)\.?(?:claude/|codex/)?worktrees/([^/]+)", project.replace("\\", "/"))
+    return match[1] if match else ""
+
+
+def read_outcome(
+    session: LogSession, events: Sequence[Event], kit: Kit, lines: LineSettings
+) -> OutcomeReader:
+    """Read a whole session; the events are all it has so far."""
+    reader = OutcomeReader(WordReader(word_logs(session)))
+    reader.feed(events)
+    reader.read_links(session, kit, lines)
+    return reader

@@ -1,0 +1,435 @@
+"""How an agent's turn ended, judged from its last words and from how its calls went.
+
+The rules are word lists and punctuation, without a model. They read the end of one message, once, when
+somebody looks at a session whose turn is over; an event costs nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+from core.agents.words import WordReader
+from core.events import MAIN, Event, Prompt, ToolUse, Turn
+
+Ending = Literal["", "question", "offer", "done", "gave up", "partial", "answer", "waiting", "cut off"]
+"""How a turn ended; blank while it runs."""
+ENDINGS: tuple[Ending, ...] = get_args(Ending)[1:]
+
+_END = 6_000
+"""Characters of the end of a message that are read."""
+_START = 400
+"""Characters of its beginning that are read for a report of failure."""
+_SENTENCES = 3
+"""Sentences outside lists at the end among which a question is looked for."""
+_ITEMS = 24
+"""List items at the end that are skipped to find the sentence before them."""
+
+
+class TurnEnding(NamedTuple):
+    """How a turn ended, and the sentence that says so."""
+
+    ending: Ending
+    sentence: str = ""
+    optional: bool = False
+    """The offer is a courtesy and needs no reply."""
+
+
+class _Sentence(NamedTuple):
+    text: str
+    item: bool
+    """It is in a list."""
+    heading: bool
+
+
+_FENCE = re.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n.*?^[ \t]*\1[ \t]*$", re.M | re.S)
+_NOISE = re.compile(r"https?://\S+|<!--.*?-->|^\s*\|.*\|\s*$|^\s*(?:[-=_*─━═]\s*){3,}$", re.M | re.S)
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_CODE = re.compile(r"`[^`\n]*`|“[^”\n]{0,200}[?!.]”(?!$)|\"[^\"\n]{0,200}[?!.]\"(?!\s*$)")
+_STYLE = re.compile(r"\*{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)")
+_ITEM = re.compile(r"^\s*(?:[-*+•‣–—]\s+|\(?(?:\d{1,2}|[A-Za-z])[.)、:：]\s+|(?:Option|方案|案)\s*\w{1,2}\b)")
+_HEADING = re.compile(r"^\s*#{1,6}\s")
+_BREAK = re.compile(
+    r"(?<=[.!?…])\s+(?=\S)|(?<=[.!?…][\"'”’)\]])\s+(?=[^a-z\s])|(?<=[。！？])(?![」』”’）)])\s*(?=\S)"
+    r"|(?<=؟)\s+(?=\S)"
+)
+_DOT = "\ue000"
+"""Stands for a full stop inside code, which ends no sentence."""
+_ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|ca|bzw|z\.B|p\. ?ex)\.(?=\s)", re.I)
+_QUESTION = re.compile(r"[?？؟][)）\]\s😀-🙏✨]*$")
+_KOREAN_QUESTION = re.compile(r"(?:까요|나요|습니까|ㄹ까요|인가요|을까|할까)[.?？!]*$")
+_CJK_QUESTION = re.compile(r"(?:吗|嗎|呢|ますか|ですか|でしょうか|ませんか)[。.!！]*$")
+
+_GREETING = re.compile(
+    r"(?:hello|hi|hey|welcome|greetings|good (?:morning|day|evening)"
+    r"|olá|oi|hola|bonjour|hallo|你好|您好|こんにちは|안녕)\b",
+    re.I,
+)
+_COURTESY = re.compile(
+    r"(?:(?:is there )?any(?:thing|\s+other\b.*) (?:else|you(?:'d| would) like)|what else (?:can|would)"
+    r"|(?:can|could|may) i (?:help|assist) (?:you )?(?:with|further)|feel free to"
+    r"|if you (?:need|have|want|would like) (?:any|more|further|anything|additional|other)"
+    r"|let me know if (?:you (?:need|have|want|would like|'d like)|there(?:'s| is)|any|more|further"
+    r"|something)"
+    r"|how (?:does|do) (?:this|that|it|these) (?:look|sound|feel)|what do you think"
+    r"|do(?:es)? any of (?:these|this|that)"
+    r"|他に.*(?:ありますか|でしょうか)|還有什麼|还有(?:什么|其他)|随时告诉|隨時告訴|请随时|請隨時"
+    r"|언제든|algo mais|mais alguma coisa|qualquer dúvida|fique à vontade|algo más|autre chose)",
+    re.I,
+)
+_OFFER = re.compile(
+    r"(?:\bif (?:you(?:'d| would|’d)?|it(?:'s| is)) (?:want|wish|like|prefer|rather|need|useful|helpful"
+    r"|decide|choose)\b"
+    r"(?=.*(?:\bI(?:'|’)?(?:ll|d)?\b(?! (?:won|did)\b)|\bme\b|\bnext\b|\bsay\b|\basks?\b|\badd\b|\bso we\b))"
+    r"|\bif (?:that|this) (?:helps|would help|is useful)"
+    r"|\b(?:i can|i could|i'm happy to|i’m happy to|happy to|i'd be happy to|glad to) .*(?:\bnext\b"
+    r"|\bif\b|\bas well\b|\btoo\b|\binstead\b)"
+    r"|\bi can (?:also|now|next|then|take|do|patch|add|help|turn|start)\b"
+    r"|\bsay the word\b|\blet me know\b|\btell me if\b|\bjust (?:say|ask|ping)\b"
+    r"|\bwant (?:me )?to (?:also|test|try|explain|show|help)\b|\bwould you like (?:to|me to (?:also"
+    r"|explain|show|explore|refine|help|make any))"
+    r"|如果(?:你|您)?(?:需要|想|要|有)|需要的话|需要的話|要是你|必要(?:なら|であれば|でしたら)|よろしければ"
+    r"|원하시면|필요하(?:시)?면|se quiser|se precisar"
+    r"|caso queira|si quieres|si necesitas|si tu veux|wenn du (?:willst|möchtest))",
+    re.I,
+)
+_VERBS = (
+    "add|provide|share|confirm|clarify|paste|send|specify|let me know|review|restate|tell me|choose"
+    "|select|pick|upload"
+    "|approve|answer|reply|respond|advise|describe|attach|give me|point me|grant"
+    "|authorize|log ?in|sign in|decide|check and"
+)
+_REQUEST = re.compile(
+    rf"(?:\bplease (?:\w+ )?(?:{_VERBS})\b"
+    rf"|(?:^|, )(?:{_VERBS}|say which)\b.*(?:\bI(?:'|’)ll\b|\bI will\b|\bso I can\b|\band I\b)"
+    rf"|\bsay which\b|\btell me (?:which|when|what|where|how|whether)\b"
+    r"|\b(?:just )?let me know (?:which|what|when|how|whether|where|the|your|once|as soon|and i"
+    r"|if you approve|if that works"
+    r"|if (?:this|that|it) (?:looks|sounds|works|is)|if you want to (?:make|change|proceed|go))"
+    r"|\b(?:once|after|when|as soon as) you(?:'ve|’ve| have)? (?:provide|confirm|share|approve|answer"
+    r"|reply|point|choose|decide|pick|paste|send"
+    r"|tell|let me|respond|review|give|grant|unlock)"
+    r"|\bif you approve\b|\b(?:waiting|i'll wait|i will wait|wait) (?:for|on) your\b|\bawaiting your\b"
+    r"|\bready for your (?:review|approval|input)"
+    r"|\bi(?:'d| would|’d)? (?:need|like|love) your (?:input|answer|approval|decision|confirmation"
+    r"|choice|permission|go-ahead|call|review|feedback)"
+    r"|\bneed (?:you to|your)\b|\byour (?:call|choice|decision|approval|go-ahead) (?:is|before|on"
+    r"|needed|first)|\b(?:it's|it’s) your call\b"
+    r"|\bbefore (?:i|we) (?:proceed|continue|start|begin|go|build|implement|write|touch|make"
+    r"|execute)\b.*\b(?:confirm|you|your|input|approval)"
+    r"|\bopen questions?\b.*\b(?:you|your)\b|\bthings? needs? (?:you|your)\b"
+    r"|\bif .{3,60} fails?, (?:paste|send|share|tell)|\blet me know,? (?:otherwise|or)\b"
+    r"|</?proposed_plan>|\byour (?:call|turn|move)\W*$|\b(?:is|it's|it’s|that's) (?:entirely )?up to you\b"
+    r"|\bover to you\b|\bstanding by\b"
+    r"|\bi(?:'ll|’ll| will) (?:hold off|(?:hold|pause|stop|wait) here)\b"
+    r"|\bready (?:when you are|to (?:proceed|implement|start) (?:once|when|if|as soon)\b)"
+    r"|\bi (?:still )?need (?:the|your|an?|access to) .{3,80}"
+    r" (?:to|before i) (?:continue|proceed|start|finish)\b"
+    r"|\b(?:reply|respond|answer|type) (?:with )?[\"'“`*]"
+    r"|aguardo (?:sua|seu|a sua|o seu|tua|teu|confirma)|\bconfirma\b|por favor,? (?:confirme|informe"
+    r"|envie|forneça|me diga)|me diga"
+    r"|請(?:您|你|先)?(?:確認|提供|選擇|告訴我|回覆|回答|再)|请(?:您|你|先)?(?:再|确认|提供|选择|告诉我|回复|回答|在|把|贴)|贴给我|發給我|发给我|等待(?:您|你)的"
+    r"|(?:教えて|お知らせ|ご確認|確認して|選んで|指定して|お選び)(?:ください|下さい)|ご指示ください"
+    r"|(?:알려|확인해|선택해|말씀해|보내) ?주(?:세요|십시오|시기)"
+    r"|por favor,? (?:confirma|indica|dime)|dime (?:qué|cuál|si)|dis-moi|bitte (?:bestätige|gib|sag))",
+    re.I,
+)
+_RHETORICAL = re.compile(
+    r"^(?:why|so why|the (?:result|catch|reason|problem|fix)"
+    r"|what (?:changed|this means)|how it works)\b[^?]{0,40}\?$",
+    re.I,
+)
+
+
+def judge_words(text: str) -> TurnEnding:
+    """Judge the last words alone: a question, an offer, or blank if they ask for nothing."""
+    sentences = _sentences(text[-_END:])
+    if not sentences:
+        return TurnEnding("")
+    short = len(text) < 240
+    if short and _GREETING.match(text.lstrip("*_#> ")) and _QUESTION.search(sentences[-1].text):
+        return TurnEnding("answer", sentences[-1].text)
+    tail = _tail(sentences)
+    offer: str | None = None
+    courtesy = ""
+    for sentence in reversed(tail):
+        text = sentence.text
+        asked = _is_question(sentence)
+        if asked and _COURTESY.search(text):
+            courtesy = courtesy or text
+        elif asked:
+            return TurnEnding("offer" if _OFFER.search(text) else "question", text)
+        elif sentence.item and sentence is not tail[-1]:
+            continue
+        elif _COURTESY.search(text):
+            courtesy = courtesy or text
+        elif _REQUEST.search(text):
+            return TurnEnding("question", text)
+        elif _OFFER.search(text) and sentence is tail[-1]:
+            offer = offer or text
+    if offer is not None:
+        return TurnEnding("offer", offer, optional=True)
+    return TurnEnding("offer", courtesy, optional=True) if courtesy else TurnEnding("")
+
+
+def _is_question(sentence: _Sentence) -> bool:
+    text = sentence.text
+    if sentence.heading or _RHETORICAL.match(text):
+        return False
+    return bool(_QUESTION.search(text) or _KOREAN_QUESTION.search(text) or _CJK_QUESTION.search(text))
+
+
+def _tail(sentences: list[_Sentence]) -> list[_Sentence]:
+    """The last sentences, with the list items among and after them and the sentence that leads to those."""
+    plain = items = 0
+    start = len(sentences)
+    for sentence in reversed(sentences):
+        if sentence.item:
+            items += 1
+            if items > _ITEMS:
+                break
+        else:
+            plain += 1
+            if plain > _SENTENCES:
+                break
+        start -= 1
+    return sentences[start:]
+
+
+def _sentences(text: str) -> list[_Sentence]:
+    text = _FENCE.sub("\n", text)
+    text = _CODE.sub(_without_ends, text)
+    text = _ABBREVIATION.sub(_without_ends, _STYLE.sub("", _NOISE.sub(" ", _LINK.sub(r"\1", text))))
+    sentences: list[_Sentence] = []
+    for line in text.splitlines():
+        if not line.strip() or line.lstrip().startswith((">", "//", "✻")):
+            continue
+        item, heading = _ITEM.match(line), bool(_HEADING.match(line))
+        body = line[item.end() :] if item else line.lstrip("# ")
+        sentences += [
+            _Sentence(part.strip().replace(_DOT, "."), bool(item), heading)
+            for part in _BREAK.split(body)
+            if part.strip()
+        ]
+    return sentences
+
+
+def _without_ends(match: re.Match[str]) -> str:
+    """Code or an abbreviation with nothing in it that looks like the end of a sentence."""
+    return match.group().replace("?", " ").replace("!", " ").replace(".", _DOT)
+
+
+_FAILED = re.compile(
+    r"(?:\bI(?: am|'m|’m| was)? (?:still )?(?:unable|not able) to\b|\bI(?: was|n't|) (?:wasn't"
+    r"|wasn’t) able to\b"
+    r"|\b(?:I|we) (?:still )?(?:could|can)(?: ?not|n't|n’t) (?!see any|think of|stress|recommend)\w+"
+    r"|^unable to \w+|\bI (?:have )?failed to\b|\bI(?:'m| am)? giv(?:e|ing) up\b|\bI don(?:'"
+    r"|’)t have (?:a way|access|permission)\b"
+    r"|\bdid(?: not|n't|n’t) (?:succeed|work out)\b|\b(?:task|attempt|run|build|migration"
+    r"|deployment) (?:has )?failed\b(?! test)"
+    r"|\bno luck\b|\bnothing (?:I tried )?worked\b|\bran out of (?:time|attempts|budget|options)\b"
+    r"|无法(?:完成|修复|解决|继续|运行)|無法(?:完成|修復|解決|繼續)|没能|未能(?:完成|解决|修复)|できませんでした|失敗しました"
+    r"|못했습니다|실패했습니다|não (?:consegui|foi possível)"
+    r"|no (?:pude|fue posible|he podido)|je n'ai pas (?:pu|réussi)|konnte (?:ich )?nicht)",
+    re.I,
+)
+_PARTIAL = re.compile(
+    r"(?:could not be (?:verified|tested|built|run)|(?:was|were|is|are) not (?:built|verified|tested"
+    r"|exercised|run) (?:success|without|because|yet)"
+    r"|\b(?:remains?|still) (?:pending|unfinished|failing|fails?|broken|blocked|to be (?:done|fixed))\b"
+    r"|\bpartial(?:ly)? (?:done|complete|fixed|work|success)"
+    r"|\bremaining (?:tasks?|work|failures?|steps?) (?:is|are|:)|\bnot (?:yet )?(?:finished|complete|fixed)\b"
+    r"|仍(?:然)?(?:失败|失敗)|尚未(?:完成|开始|開始)|未完了|아직 .*(?:않|못)|ainda (?:falha|falta))",
+    re.I,
+)
+_WAITING = re.compile(
+    r"(?:\b(?:waiting|wait) (?:for|on|until) (?:the |it |them |both |all |its )?(?!you)[\w -]{0,40}"
+    r"(?:build|test|ci|pipeline|agents?|deploy\w*|job|run|worker|monitor|timer|download|install\w*"
+    r"|finish|complete|background|results?)\w*"
+    r"|\bI(?:'|’)?ll (?:check (?:back|again|on)|be notified|report back|continue (?:monitoring|once"
+    r"|when)|keep (?:monitoring|watching|an eye))"
+    r"|\b(?:is|are) (?:still )?running in the background\b|\bwill notify me\b)",
+    re.I,
+)
+
+
+_MADE = frozenset(("file_edit", "memory_write"))
+_CHANGING = frozenset(("test", "build", "commit", "destructive"))
+_CUT = frozenset(("max_tokens", "length"))
+_TURNS = 8
+"""Answers looked through for one with words."""
+_LINE = 300
+"""Characters of a sentence that are quoted at most."""
+
+
+class TurnWork(NamedTuple):
+    """What the main agent did since it was last prompted, counted without its words."""
+
+    calls: int = 0
+    failures: int = 0
+    changes: int = 0
+    """Edits, tests, builds and commits that succeeded."""
+    last_failed: int = 0
+    """Calls at the end that failed one after another."""
+
+    def after(self, call: ToolUse) -> TurnWork:
+        """Count one more call that has an outcome."""
+        if call.outcome == "pending":
+            return self
+        failed = call.outcome == "failure"
+        changed = not failed and (call.action in _MADE or call.purpose in _CHANGING)
+        return TurnWork(
+            self.calls + 1,
+            self.failures + failed,
+            self.changes + (changed and call.outcome != "rejected"),
+            self.last_failed + 1 if failed else 0,
+        )
+
+    @property
+    def went_badly(self) -> bool:
+        """Its last call failed, or most of its calls did."""
+        return self.last_failed > 0 or (self.calls > 0 and 2 * self.failures > self.calls)
+
+    @property
+    def only_failed(self) -> bool:
+        """Every one of several calls failed."""
+        return self.calls >= _SENTENCES and self.failures == self.calls
+
+
+def judge_turn(text: str, work: TurnWork = TurnWork(), stop: str = "") -> TurnEnding:  # noqa: B008
+    """Judge a finished turn by its last words together with how its calls went."""
+    if stop in _CUT:
+        return TurnEnding("cut off", _last(text))
+    words = judge_words(text)
+    if words.ending in ("question", "answer") or (words.ending == "offer" and not words.optional):
+        return words
+    sentences = [*_sentences(text[:_START])[:2], *_sentences(text[-_END:])[-_SENTENCES:]]
+    plain = [one.text for one in sentences if not one.item]
+    failed = next((one for one in plain if _FAILED.search(one)), "")
+    if failed and work.went_badly:
+        return TurnEnding("gave up", failed)
+    left = next((one for one in plain if _PARTIAL.search(one)), "") or failed
+    if left and work.calls:
+        return TurnEnding("partial", left)
+    waits = next((one for one in plain[-_SENTENCES:] if _WAITING.search(one)), "")
+    if waits:
+        return TurnEnding("waiting", waits)
+    if work.only_failed:
+        return TurnEnding("partial", _last(text))
+    if words.ending:
+        return words
+    return TurnEnding("done" if work.changes else "answer", _last(text))
+
+
+def important_sentence(text: str) -> str:
+    """The sentence of a message that matters most: what it asks or admits, else its last full sentence."""
+    words = judge_words(text)
+    return words.sentence if words.ending == "question" else _last(text)
+
+
+def _last(text: str) -> str:
+    """The last sentence outside lists and headings, else the last line with words."""
+    sentences = _sentences(text[-_END:])
+    prose = (one.text for one in sentences if not one.item and not one.heading)
+    plain = [one for one in prose if not one.endswith((":", "："))]
+    told = plain or [one.text for one in sentences]
+    return next((one for one in reversed(told) if any(letter.isalnum() for letter in one)), "")
+
+
+ASKING = ("question", "offer")
+
+
+def evaluate_endings(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Compare judged endings with labels: `text`, `label` and, if known, `agent`, `id` and `work`.
+
+    `work` counts calls, failures, changes and the failures in a row at the end.
+    """
+    table: dict[str, Counter[str]] = {}
+    groups: dict[str, Counter[str]] = {}
+    missed: list[str] = []
+    false: list[str] = []
+    for number, row in enumerate(rows, 1):
+        text, label = str(row["text"]), str(row["label"])
+        judged = judge_turn(text, TurnWork(*row.get("work", ()))).ending
+        table.setdefault(label, Counter())[judged] += 1
+        asks, found = label in ("asks", "offers"), judged in ASKING
+        script = "other scripts" if sum(letter > "\u2e7f" for letter in text) > 20 else "Latin script"
+        for group in ("all", script, f"agent {row.get('agent') or 'unknown'}"):
+            counted = groups.setdefault(group, Counter())
+            counted.update(
+                endings=1, hits=asks and found, false=found and not asks, missed=asks and not found
+            )
+            counted.update(asks=label == "asks", asks_found=label == "asks" and found)
+        if asks != found:
+            (missed if asks else false).append(str(row.get("id") or number))
+    return {
+        "endings": sum(counted.total() for counted in table.values()),
+        "labels": {label: dict(counted) for label, counted in sorted(table.items())},
+        "groups": {name: _scores(counted) for name, counted in sorted(groups.items())},
+        "missed": missed,
+        "false": false,
+    }
+
+
+def _scores(counted: Counter[str]) -> dict[str, float | int | None]:
+    def share(part: str, *whole: str) -> float | None:
+        among = sum(counted[name] for name in whole)
+        return round(counted[part] / among, 3) if among else None
+
+    return {
+        "endings": counted["endings"],
+        "precision": share("hits", "hits", "false"),
+        "recall": share("hits", "hits", "missed"),
+        "asks": counted["asks"],
+        "asks_recall": share("asks_found", "asks"),
+    }
+
+
+class EndingReader:
+    """Judges the end of a session's turn from its log, once for each end."""
+
+    __slots__ = ("_judged", "_reader")
+
+    def __init__(self, logs: Sequence[Path] | None = ()) -> None:
+        self._reader = WordReader(logs)
+        self._judged: tuple[Turn, TurnWork, TurnEnding] | None = None
+
+    def allow(self, logs: Sequence[Path]) -> None:
+        """Let words be read from these logs."""
+        if logs != self._reader.logs:
+            self._reader.logs, self._judged = logs, None
+
+    def judge(self, turns: Iterable[Turn], work: TurnWork) -> TurnEnding:
+        """Judge the newest of some answers that has words; `turns` begins with the newest."""
+        last = None
+        for turn in turns:
+            last = last or turn
+            if self._judged is not None and self._judged[0] is last and self._judged[1] == work:
+                return self._judged[2]
+            if text := self._reader.words(turn).said:
+                ending = judge_turn(text, work, last.stop)
+                self._judged = last, work, ending._replace(sentence=ending.sentence[:_LINE])
+                return self._judged[2]
+        return TurnEnding("")
+
+
+def turn_of(backwards: Iterable[Event]) -> tuple[list[Turn], TurnWork]:
+    """The main agent's last answers since its prompt, the newest first, and what it did since then."""
+    turns: list[Turn] = []
+    calls: list[ToolUse] = []
+    for event in backwards:
+        if event.agent != MAIN:
+            continue
+        if type(event) is Prompt and not event.interrupt:
+            break
+        if type(event) is Turn and len(turns) < _TURNS:
+            turns.append(event)
+        elif type(event) is ToolUse:
+            calls.append(event)
+    work = TurnWork()
+    for call in reversed(calls):
+        work = work.after(call)
+    return turns, work

@@ -1,0 +1,154 @@
+"""Plain figures of what the agent did."""
+
+from __future__ import annotations
+
+import cbor2
+import pytest
+from hypothesis import given, settings
+
+from core.engine.receptor.facts import ActionFacts
+from core.events import Action, Event, Outcome, Prompt, ToolUse, Turn
+from core.settings.receptor import FactSettings
+from tests.core.strategies import events
+
+
+def act(
+    action: Action,
+    outcome: Outcome = "success",
+    path: str = "",
+    call: int = 0,
+    result: int = 0,
+    before: int = 0,
+) -> ToolUse:
+    targets = (path,) if path else ()
+    return ToolUse(
+        at=0.0, action=action, outcome=outcome, targets=targets, call=call, result=result, before=before
+    )
+
+
+def counted(*acts: ToolUse, **figures: int) -> ActionFacts:
+    facts = ActionFacts(FactSettings.model_validate(figures))
+    for one in acts:
+        facts.update(one)
+    return facts
+
+
+READ, RUN = act("file_read", path="a.py"), act("shell_exec")
+FAIL, EDIT = act("shell_exec", "failure", result=7), act("file_edit", path="a.py", before=1)
+
+
+@pytest.mark.parametrize(
+    ("acts", "name", "number"),
+    [
+        ((FAIL, FAIL, RUN), "failures", 2),
+        ((FAIL, FAIL, RUN), "failures_in_a_row", 0),
+        ((RUN, FAIL, FAIL), "failures_in_a_row", 2),
+        ((FAIL, FAIL), "same_error", 1),
+        ((FAIL,) * 25, "failures_recent", 20),
+        ((READ, act("search"), EDIT, READ), "looks_before_edit", 2),
+        ((EDIT, EDIT, FAIL), "edits_since_pass", 2),
+        ((EDIT, EDIT, RUN), "edits_since_pass", 0),
+        ((EDIT, READ, READ), "since_good_edit", 2),
+        ((READ, EDIT), "since_good_edit", 0),
+        ((READ, EDIT, EDIT), "edits_again", 1),
+        ((act("file_edit", path="new.py"), EDIT), "changes", 1),
+        ((READ, EDIT, RUN, FAIL), "runs_since_change", 2),
+        ((READ, EDIT, RUN, FAIL), "checks", 1),
+        ((EDIT, FAIL), "checks_passed", 0),
+        ((EDIT, RUN), "checks_passed", 1),
+        ((READ, READ), "rereads", 1),
+        ((READ, EDIT, READ), "rereads", 0),
+        ((act("file_edit", "failure", "a.py"),) * 3, "failed_edits_again", 2),
+        ((act("file_read", "failure", "a.py"),), "failed_reads", 1),
+        ((act("shell_exec", call=5, result=6),) * 3, "same_result", 2),
+        ((act("shell_exec", call=5, result=6),) * 3, "stale_recent", 2),
+        ((act("shell_exec", call=5, result=6), act("shell_exec", call=5, result=7)), "new_result", 1),
+        ((act("plan"), RUN), "actions", 1),
+        ((RUN, READ, READ), "since_run", 2),
+        ((READ, RUN), "since_run", 0),
+        ((FAIL, EDIT, FAIL, FAIL), "failures_since_edit", 2),
+    ],
+)
+def test_each_figure(acts: tuple[ToolUse, ...], name: str, number: int) -> None:
+    assert getattr(counted(*acts).read(), name) == number
+
+
+@pytest.mark.parametrize(("actions", "long"), [(8, False), (9, True)])
+def test_long_since_an_edit_begins_after_the_limit(actions: int, long: bool) -> None:
+    facts = counted(*[RUN] * (actions - 1), long_since_edit=8)
+    assert ("long_since_edit" in facts.update(RUN)) is long
+
+
+@pytest.mark.parametrize(
+    ("before", "one", "causes"),
+    [
+        ((), act("file_edit", "failure", "a.py"), {"new_file", "failed_edit"}),
+        ((), act("file_read", "failure", "a.py"), {"new_file", "failed_read"}),
+        ((READ, EDIT), EDIT, {"file_edit", "edit_again", "change"}),
+        ((READ, EDIT), RUN, {"shell_success", "check_passed", "run_since_change", "first_check"}),
+        ((READ, EDIT), FAIL, {"shell_failure", "check_failed", "run_since_change", "first_check"}),
+        (
+            (act("search", call=2, result=3),),
+            act("search", call=2, result=3),
+            {"search_found", "same_result"},
+        ),
+        ((act("search", call=2, result=3),), act("search", call=2, result=4), {"search_found", "new_result"}),
+    ],
+)
+def test_what_an_action_stands_for(before: tuple[ToolUse, ...], one: ToolUse, causes: set[str]) -> None:
+    assert set(counted(*before).update(one)) == causes
+
+
+def test_words_count_with_the_next_action_and_no_more_than_three_of_a_kind() -> None:
+    facts = counted()
+    facts.said(Turn(at=0.0, checking=1, doubting=5))
+    assert facts.update(RUN) == ("shell_success", "words_of_checking", *["words_of_doubt"] * 3)
+    assert facts.update(RUN) == ("shell_success",)
+    assert (facts.words_of_checking, facts.words_of_doubt) == (1, 5)
+
+
+def test_memory_is_bounded() -> None:
+    facts = counted(*[act("file_read", path=f"{n}", call=n + 1, result=n + 1) for n in range(500)], kept=16)
+    assert max(len(part) for part in facts.dump() if isinstance(part, tuple)) <= 30
+
+
+@settings(max_examples=60)
+@given(events(max_size=60))
+def test_a_loaded_dump_goes_on_as_the_original(stream: list[Event]) -> None:
+    one, other = ActionFacts(FactSettings(kept=16)), ActionFacts(FactSettings(kept=16))
+    uses = [event for event in stream if isinstance(event, ToolUse)]
+    for use in uses[::2]:
+        one.update(use)
+    other.load(cbor2.loads(cbor2.dumps(one.dump())))
+    assert [one.update(use) for use in uses] == [other.update(use) for use in uses]
+    assert one.read() == other.read()
+
+
+@pytest.mark.parametrize(
+    ("acts", "cause", "there"),
+    [
+        ((EDIT,) * 5, "many_edits", True),
+        ((EDIT,) * 4, "many_edits", False),
+        (tuple(act("file_read", path=f"{n}.py") for n in range(6)), "many_new_files", True),
+        (tuple(act("file_read", path=f"{n}.py") for n in range(5)), "many_new_files", False),
+        ((RUN,) * 16, "long_since_prompt", True),
+        ((RUN,) * 15, "long_since_prompt", False),
+        ((EDIT, READ), "look_after_change", True),
+        ((READ, READ), "look_after_change", False),
+    ],
+)
+def test_what_goes_on_for_a_while_counts_with_every_action(
+    acts: tuple[ToolUse, ...], cause: str, there: bool
+) -> None:
+    facts = counted(*acts[:-1])
+    assert (cause in facts.update(acts[-1])) is there
+
+
+@pytest.mark.parametrize(("call", "long"), [(2, False), (1, True)])
+def test_a_prompt_counts_actions_again_unless_it_says_the_same_again(call: int, long: bool) -> None:
+    facts = ActionFacts(FactSettings())
+    facts.asked(Prompt(at=0.0, characters=9, call=1))
+    for _ in range(15):
+        facts.update(RUN)
+    facts.asked(Prompt(at=0.0, characters=9, call=call))
+    assert ("long_since_prompt" in facts.update(RUN)) is long

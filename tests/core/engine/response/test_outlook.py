@@ -1,0 +1,98 @@
+"""The read-out: too early, worse, usual or better, with reasons in words."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from core.engine.receptor.facts import ActionFacts
+from core.engine.receptor.readings import FactsReading
+from core.engine.response.outlook import Stage, chance, outlook, shift_of, stage_of
+from core.settings.receptor import FactSettings
+from core.settings.response import OutlookSettings
+
+NOTHING = ActionFacts(FactSettings()).read()
+
+
+def facts(**figures: int) -> FactsReading:
+    changed: Any = replace(NOTHING, **figures)
+    assert isinstance(changed, FactsReading)
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("actions", "ended", "stage"),
+    [
+        (0, True, "too early"),
+        (9, False, "too early"),
+        (10, False, "10"),
+        (14, False, "10"),
+        (15, False, "15"),
+        (19, False, "15"),
+        (20, False, "20"),
+        (300, False, "20"),
+        (1, True, "end"),
+    ],
+)
+def test_which_weights_hold(actions: int, ended: bool, stage: Stage) -> None:
+    assert stage_of(actions, ended) == stage
+
+
+def test_before_ten_actions_nothing_is_said() -> None:
+    early = outlook(facts(actions=9), False, OutlookSettings(base_rate=0.5))
+    assert (early.direction, early.chance, early.reasons) == ("too early", None, ())
+    assert early.sentences == ("too early to say how it goes",)
+
+
+def test_a_run_that_checks_its_edits_goes_better_than_one_that_gets_nowhere() -> None:
+    checked = facts(actions=20, looks=8, tests=4, changes=4, changed_files=2, runs_since_change=8)
+    lost = facts(actions=20, looks=20, new_files=18, since_good_edit=20, since_change=20, words_of_doubt=9)
+    assert shift_of(checked, "20") < shift_of(lost, "20")
+    worse = outlook(lost, False, OutlookSettings())
+    assert worse.direction == "worse"
+    assert worse.reasons[0].amount == max(reason.amount for reason in worse.reasons)
+    assert any(reason.text.endswith(": worse") for reason in worse.reasons)
+    assert worse.sentences[0].startswith("goes worse than usual: +")
+
+
+def test_no_reason_goes_against_plain_sense() -> None:
+    quiet = outlook(facts(actions=20), False, OutlookSettings(telling=0.0))
+    told = {reason.name: reason.text for reason in quiet.reasons}
+    assert "failures" not in told and "failed_edits" not in told
+    assert told["words_of_doubt"] == "no phrases of failing runs, fewer than usual: better"
+    assert told["words_of_checking"] == "no phrases of good runs, fewer than usual: worse"
+    assert "changes" not in told and told["looks"].endswith("fewer than usual: worse")
+    busy = outlook(facts(actions=20, changes=40), False, OutlookSettings(telling=0.0))
+    assert any(reason.text == "40 edits of existing files, more than usual: worse" for reason in busy.reasons)
+    failing = outlook(facts(actions=20, failures=15, failed_edits=9), False, OutlookSettings(telling=0.0))
+    assert not any(reason.name in ("failures", "failed_edits") for reason in failing.reasons)
+    doubtful = outlook(facts(actions=20, words_of_doubt=40), False, OutlookSettings())
+    assert doubtful.reasons[0].text == "40 phrases of failing runs, more than usual: worse"
+
+
+def test_a_chance_needs_a_base_rate() -> None:
+    assert chance(1.0, 0.0) is None
+    assert chance(0.0, 0.3) == pytest.approx(0.3)
+    known = outlook(facts(actions=12), False, OutlookSettings(base_rate=0.3))
+    assert known.chance is not None
+    assert f"{100 * known.chance:.0f}% of such runs go wrong" in known.sentences[0]
+    assert "%" not in outlook(facts(actions=12), False, OutlookSettings()).sentences[0]
+
+
+@pytest.mark.parametrize("off", [-0.001, 0.001])
+def test_at_the_bound_of_what_is_usual(off: float) -> None:
+    shift = outlook(facts(actions=12), False, OutlookSettings(usual=0)).shift
+    told = outlook(facts(actions=12), False, OutlookSettings(usual=0.5, own_shift=shift - 0.5 - off))
+    assert told.direction == ("worse" if off > 0 else "usual")
+
+
+def test_at_most_twenty_counts_a_stage_and_what_it_was_fitted_on() -> None:
+    from core.engine.response.outlook import _fits
+
+    stages, fitted_on = _fits()
+    assert set(stages) == {"10", "15", "20", "end"}
+    assert all(len(fit.names) <= 20 for fit in stages.values())
+    assert re.fullmatch(r"[\d,]+ repairs of Python projects by \d+ models, \d{4}-\d\d-\d\d", fitted_on)

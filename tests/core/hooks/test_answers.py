@@ -1,0 +1,234 @@
+"""An agent's own permission prompts answered from here: the first answer wins, silence decides nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.engine.response.advice import Advised, Adviser
+from core.hooks import server as module
+from core.hooks.agents import HOOKS
+from core.hooks.caps import Caps, Spent
+from core.hooks.server import IntakeServer
+from core.live.claude_sessions import claude_sessions, first_hand
+from core.live.hook_signs import HookAsk, HookBoard, HookSigns
+from core.report.advice import SilenceTrial
+from core.settings import Settings
+from core.settings.advice import AdviceSettings, CapSettings
+from core.settings.layers import with_value
+from core.store.permits import PermitJournal
+from tests.core.hooks.calls import hook, read, tool
+from tests.core.hooks.test_server import ask, intake, make
+
+__all__ = ["intake"]
+WAY = "hook/claude/observe/answer"
+ALLOW = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}}
+
+
+def prompt(command: str = "touch x", **more: Any) -> dict[str, Any]:
+    return hook("PermissionRequest", tool_name="Bash", tool_input={"command": command}, **more)
+
+
+async def put(intake: IntakeServer, value: dict[str, Any]) -> tuple[int, asyncio.Task[Any]]:
+    """Put a prompt and wait for its answer as the hook program does."""
+    said = str(await ask(intake, WAY, value)).split()
+    assert said[0] == "answer"
+    waiting = asyncio.create_task(ask(intake, f"answer/claude/{said[1]}", {}))
+    await asyncio.sleep(0.05)
+    return int(said[1]), waiting
+
+
+async def decide(intake: IntakeServer, number: int, choice: str, **more: Any) -> Any:
+    return await ask(intake, "decide", {"number": number, "choice": choice, **more})
+
+
+def journal(intake: IntakeServer) -> list[tuple[str, str]]:
+    entries = PermitJournal(intake._place.folder.parent / "permits.jsonl").read()
+    return [(entry.what, entry.by) for entry in entries]
+
+
+async def test_the_first_answer_wins_and_the_second_is_told(intake: IntakeServer) -> None:
+    number, waiting = await put(intake, prompt())
+    both = await asyncio.gather(
+        decide(intake, number, "once", by="ann, fleet"), decide(intake, number, "deny", by="bob, page")
+    )
+    assert sorted(one["done"] for one in both) == [False, True]
+    answer = await waiting
+    first = "approved" if both[0]["done"] else "denied"
+    assert (answer == ALLOW) is (first == "approved")
+    assert journal(intake)[0][0] == "asked" and [what for what, by in journal(intake) if by] == [first]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        hook("PostToolUse", tool_name="Bash", tool_input={"command": "touch x"}, tool_use_id="t"),
+        hook("Stop"),
+        hook("UserPromptSubmit", prompt="other"),
+        hook("SessionEnd"),
+    ],
+)
+async def test_a_prompt_answered_in_its_own_dialog_is_over(
+    intake: IntakeServer, after: dict[str, Any]
+) -> None:
+    number, waiting = await put(intake, prompt())
+    await ask(intake, WAY, after)
+    assert not await waiting
+    assert not (await decide(intake, number, "once"))["done"]
+    assert journal(intake)[-1][0] == "elsewhere"
+
+
+async def test_nobody_there_decides_nothing(intake: IntakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PROMPT_WAIT", 0.3)
+    _, waiting = await put(intake, prompt())
+    assert not await waiting
+    assert journal(intake)[-1][0] == "unanswered"
+
+
+async def test_a_closed_server_answers_nothing(intake: IntakeServer) -> None:
+    _, waiting = await put(intake, prompt())
+    await intake.close()
+    assert await waiting is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "covered"),
+    [
+        ("touch x", "touch y", True),
+        ("touch x", "mkdir y", False),
+        ("touch x", "touch y && curl e | sh", False),
+        ("touch x; ls", "touch x; ls", True),
+        ("sudo ls", "sudo reboot", False),
+    ],
+)
+async def test_what_an_approval_for_the_session_covers(
+    intake: IntakeServer, first: str, second: str, covered: bool
+) -> None:
+    number, waiting = await put(intake, prompt(first))
+    assert (await decide(intake, number, "session"))["done"]
+    assert await waiting == ALLOW
+    assert (await ask(intake, WAY, prompt(second)) == ALLOW) is covered
+    assert await ask(intake, WAY, prompt(first, session="s-2")) != ALLOW
+
+
+async def test_a_question_is_answered_with_its_options(intake: IntakeServer) -> None:
+    asked = {"questions": [{"question": "Which colour?", "options": [{"label": "Red"}, {"label": "Blue"}]}]}
+    number, waiting = await put(
+        intake, hook("PermissionRequest", tool_name="AskUserQuestion", tool_input=asked)
+    )
+    assert not (await decide(intake, number, "once"))["done"]
+    assert (await decide(intake, number, "once", answers=["Blue"]))["done"]
+    decision = (await waiting)["hookSpecificOutput"]["decision"]
+    assert decision["updatedInput"] == {**asked, "answers": {"Which colour?": "Blue"}}
+
+
+async def test_without_the_mode_a_prompt_is_not_held(intake: IntakeServer) -> None:
+    assert not await ask(intake, "hook/claude/guard", prompt())
+    assert await ask(intake, "questions", {}) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "moment"),
+    [
+        ("permission_prompt", "attention"),
+        ("agent_needs_input", "attention"),
+        ("elicitation_response", "batch"),
+        ("agent_completed", None),
+        ("auth_success", None),
+        ("idle_prompt", None),
+        ("", "attention"),
+    ],
+)
+def test_only_notifications_that_mean_a_wait_become_one(kind: str, moment: str | None) -> None:
+    call = HOOKS["claude"].read(hook("Notification", message="m", notification_type=kind))
+    assert (call.moment if call else None) == moment
+
+
+def test_a_stop_with_background_work_is_not_the_end() -> None:
+    assert read(hook("Stop", background_tasks=[{"id": "1"}])).background
+    assert read(hook("StopFailure", error="overloaded")).failed
+
+
+def test_a_process_says_itself_whether_it_waits(tmp_path: Path) -> None:
+    folder = tmp_path / ".claude" / "sessions"
+    folder.mkdir(parents=True)
+    start = Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]
+    own = {"pid": os.getpid(), "sessionId": "s", "procStart": start, "statusUpdatedAt": 5000}
+    waits = own | {"status": "waiting", "waitingFor": "permission prompt"}
+    (folder / "1.json").write_text(json.dumps(waits))
+    (folder / "2.json").write_text(json.dumps(waits | {"sessionId": "dead", "procStart": "1"}))
+    (folder / "3.json").write_text("{")
+    sessions = claude_sessions({}, tmp_path)
+    assert set(sessions) == {"s"}
+    signs = first_hand(HookBoard(), sessions).of("s")
+    assert signs is not None and signs.asking() is not None
+    (folder / "1.json").write_text(json.dumps(own | {"status": "busy"}))
+    board = HookBoard(
+        sessions={"s": HookSigns(asks=(HookAsk(4.0, "old", "main"), HookAsk(6.0, "new", "main")))}
+    )
+    after = first_hand(board, claude_sessions({}, tmp_path)).of("s")
+    assert after is not None and [ask.why for ask in after.asks] == ["new"]
+
+
+@pytest.mark.parametrize(
+    ("dollars", "warns", "holds"),
+    [(0.79, False, False), (0.8, True, False), (0.99, True, False), (1.0, True, True)],
+)
+def test_a_cap_warns_at_a_share_and_holds_when_reached(dollars: float, warns: bool, holds: bool) -> None:
+    caps = Caps(CapSettings(session_dollars=1.0))
+    use = caps.use(Spent(dollars), ())
+    assert bool(caps.warning(use)) is warns
+    assert bool(caps.reached("s", use)) is holds
+    caps.lift("s")
+    assert not caps.reached("s", use)
+    assert bool(caps.reached("other", use)) is holds
+
+
+@pytest.mark.parametrize("reached", ["ask", "stop"])
+async def test_a_cap_holds_the_next_call_until_it_is_lifted(tmp_path: Path, reached: str) -> None:
+    settings = with_value(Settings(), "response.guard.wait", 0.0)
+    settings = with_value(settings, "response.caps.session_dollars", 1.0)
+    server = make(tmp_path, settings=with_value(settings, "response.caps.reached", reached))
+    await server.start()
+    line = {"session_id": "s-1", "transcript_path": "/x", "cwd": "/p", "cost": {"total_cost_usd": 2.0}}
+    shown = await ask(server, "statusline", line)
+    read_call = tool("PreToolUse", 1, "ls")
+    first = await ask(server, "hook/claude/guard", read_call)
+    if reached == "ask":
+        assert str(first).startswith("wait ")
+    else:
+        assert first["continue"] is False
+        assert first["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert "cap reached" in str(await ask(server, "statusline", line)), shown
+    assert (await ask(server, "decide", {"choice": "lift", "session": "s-1"}))["done"]
+    assert not await ask(server, "hook/claude/guard", tool("PreToolUse", 2, "ls"))
+    await server.close()
+
+
+def test_random_silence_is_seeded_and_spares_the_person() -> None:
+    advised = [Advised(f"[nooscope] fact {number}", "loop") for number in range(400)]
+    half = Adviser(AdviceSettings(silence=0.5, seed=1))
+    drawn = [half.withholds(one, "s") for one in advised]
+    assert drawn == [Adviser(AdviceSettings(silence=0.5, seed=1)).withholds(one, "s") for one in advised]
+    assert drawn != [Adviser(AdviceSettings(silence=0.5, seed=2)).withholds(one, "s") for one in advised]
+    assert 150 < sum(drawn) < 250
+    assert not any(Adviser(AdviceSettings()).withholds(one, "s") for one in advised)
+    assert not any(half.withholds(one._replace(rule="person"), "s") for one in advised)
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ((1, 19, 10, 19), "too few"),
+        ((2, 40, 30, 40), "advice helps"),
+        ((30, 40, 2, 40), "advice hurts"),
+        ((20, 40, 21, 40), "no effect can be shown"),
+    ],
+)
+def test_advice_is_compared_with_silence_once_there_is_enough(counts: tuple[int, ...], words: str) -> None:
+    assert words in SilenceTrial(*counts).sentence

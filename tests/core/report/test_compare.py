@@ -1,0 +1,62 @@
+"""Two runs aligned by what they did."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from core.events import Event, Prompt, ToolUse
+from core.report.compare import align
+
+
+def run(letters: str) -> list[Event]:
+    """A run whose moves are letters; `?` is the prompt."""
+    return [
+        Prompt(at=float(n), characters=1, call=7)
+        if letter == "?"
+        else ToolUse(at=float(n), action="file_read", targets=(letter,))
+        for n, letter in enumerate(letters)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same", "parts", "pairs"),
+    [
+        ("?abc", "?abc", 4, None, 4),
+        ("?abc", "?ab", 3, None, 3),
+        ("?abcd", "?xbcd", 1, (1, 1), 4),
+        ("?abcd", "?bcad", 1, (1, 1), 4),
+        ("abc", "xyz", 0, (0, 0), 0),
+        ("aabbaabb", "abababab", 1, (1, 1), 6),
+        ("", "abc", 0, None, 0),
+    ],
+)
+def test_aligns(first: str, second: str, same: int, parts: tuple[int, int] | None, pairs: int) -> None:
+    one, other = run(first), run(second)
+    alignment = align(one, other)
+    assert (alignment.same, alignment.parts, len(alignment.pairs)) == (same, parts, pairs)
+    assert all(first[a] == second[b] for a, b in alignment.pairs)
+    assert list(alignment.pairs) == sorted(alignment.pairs)
+    assert len({b for _, b in alignment.pairs}) == len(alignment.pairs)
+
+
+def test_a_partner_is_never_ahead_of_the_last_pair() -> None:
+    alignment = align(run("?abcd"), run("?axxbcd"))
+    assert [alignment.partner(place, first=True) for place in range(6)] == [0, 1, 2, 5, 6, 7]
+    assert [alignment.partner(place, first=False) for place in range(8)] == [0, 1, 2, 2, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("names", [3, 50, 100_000])
+def test_ten_thousand_events_in_under_a_second(names: int) -> None:
+    first: list[Event] = [
+        ToolUse(at=float(n), action="file_read", targets=(str(n * 7919 % names),)) for n in range(10_000)
+    ]
+    second: list[Event] = [
+        ToolUse(at=float(n), action="file_read", targets=(str((n + n // 50) * 7919 % names),))
+        for n in range(10_000)
+    ]
+    started = time.perf_counter()
+    alignment = align(first, second)
+    assert time.perf_counter() - started < 1.0
+    assert alignment.same == 50

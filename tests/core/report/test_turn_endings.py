@@ -1,0 +1,159 @@
+"""How turns end, judged from their last words and outcomes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import core.report.turn_endings as rules
+from core.report.turn_endings import TurnWork, evaluate_endings, judge_turn, judge_words
+
+LABELLED = Path(__file__).parents[4] / "shared" / "data" / "turn_ends" / "dev.jsonl"
+FAILED = TurnWork(10, 10, 0, 10)
+WORKED = TurnWork(6, 1, 3, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "work", "ending", "quoted"),
+    [
+        ("It is missing.\n\nShould I create missing.py from scratch?", FAILED, "question", "Should I create"),
+        ("Which one?\n\n1. Keep it.\n2. Drop it.", WORKED, "question", "Which one?"),
+        ("I need the key. Please paste it into `.env`.", WORKED, "question", "Please paste"),
+        (
+            "Here is the plan.\n\nLet me know which option you prefer.",
+            WORKED,
+            "question",
+            "Let me know which",
+        ),
+        ("已经找到原因。需要我现在修复吗", WORKED, "question", "需要我现在修复吗"),
+        ("请把日志贴给我看。", WORKED, "question", "请把日志"),
+        ("直しました。どちらで進めますか？", WORKED, "question", "どちらで"),
+        ("수정했습니다. 계속 진행할까요?", WORKED, "question", "계속"),
+        ("Aguardo sua confirmação antes de prosseguir.", WORKED, "question", "Aguardo"),
+        ("هل أتابع؟", WORKED, "question", "هل"),
+        ("Fixed. If you want, I can also add a test.", WORKED, "offer", "If you want"),
+        ("Fixed. Is there anything else you need?", WORKED, "offer", "anything else"),
+        ("Fixed the bug; all 31 tests pass.", WORKED, "done", "all 31"),
+        ("The flag is read in `cli.py`.", TurnWork(2, 0, 0, 0), "answer", "The flag"),
+        ("Hello! How can I help you today?", TurnWork(), "answer", "How can I"),
+        ("I could not make it work.", FAILED, "gave up", "I could not"),
+        ("I could not find a single remaining use of it.", TurnWork(), "answer", "I could not"),
+        ("Fixed, but the build could not be verified here.", WORKED, "partial", "could not be verified"),
+        (
+            "Tests run in CI. I'll check back when the pipeline finishes.",
+            WORKED,
+            "waiting",
+            "I'll check back",
+        ),
+        ("Run `grep -q ok?` first.\n\n```\nwhat? really?\n```\nAll good.", WORKED, "done", "All good."),
+        ('The chat now answers "who is most active?" correctly.', WORKED, "done", "The chat"),
+    ],
+)
+def test_an_ending_follows_from_words_and_outcomes(
+    text: str, work: TurnWork, ending: str, quoted: str
+) -> None:
+    judged = judge_turn(text, work)
+    assert judged.ending == ending
+    assert quoted in judged.sentence
+
+
+def test_giving_up_takes_words_and_outcomes() -> None:
+    words = "I could not make it work."
+    assert judge_turn(words, WORKED).ending == "partial"
+    assert judge_turn("All done.", FAILED).ending == "partial"
+    assert judge_turn(words, FAILED).ending == "gave up"
+
+
+def test_an_answer_at_the_length_limit_is_cut_off() -> None:
+    assert judge_turn("and then the", WORKED, "max_tokens").ending == "cut off"
+
+
+@pytest.mark.skipif(not LABELLED.exists(), reason="labelled endings are not here")
+def test_questions_and_offers_are_found_in_labelled_endings() -> None:
+    counted: Counter[tuple[str, str]] = Counter()
+    for line in LABELLED.read_text().splitlines():
+        row = json.loads(line)
+        counted[row["label"], judge_words(row["text"]).ending] += 1
+    asking, said = ("asks", "offers"), ("question", "offer")
+    hits = sum(counted[label, ending] for label in asking for ending in said)
+    claimed = sum(number for (_, ending), number in counted.items() if ending in said)
+    labelled = sum(number for (label, _), number in counted.items() if label in asking)
+    asks = sum(number for (label, _), number in counted.items() if label == "asks")
+    assert hits / claimed >= 0.88
+    assert hits / labelled >= 0.80
+    assert counted["asks", "question"] / asks >= 0.88
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """The parts of a pattern of the form `(?:a|b|c)`."""
+    parts, depth, start, body = [], 0, 0, pattern[3:-1]
+    inside = False
+    place = 0
+    while place < len(body):
+        letter = body[place]
+        if letter == "\\":
+            place += 1
+        elif inside:
+            inside = letter != "]"
+        elif letter == "[":
+            inside = True
+        elif letter in "()":
+            depth += 1 if letter == "(" else -1
+        elif letter == "|" and not depth:
+            parts.append(body[start:place])
+            start = place + 1
+        place += 1
+    return [*parts, body[start:]]
+
+
+@pytest.mark.skipif(not LABELLED.exists(), reason="labelled endings are not here")
+def test_the_rules_do_not_hang_on_single_endings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each ending is judged again without the rules that no other ending needs."""
+    rows = [json.loads(line) for line in LABELLED.read_text().splitlines()]
+    tails = [[one.text for one in rules._tail(rules._sentences(row["text"][-6000:]))] for row in rows]
+    parts = {
+        name: _alternatives(getattr(rules, name).pattern) for name in ("_COURTESY", "_OFFER", "_REQUEST")
+    }
+    users = {
+        (name, part): {
+            number for number, tail in enumerate(tails) if any(re.search(part, one, re.I) for one in tail)
+        }
+        for name, alternatives in parts.items()
+        for part in alternatives
+    }
+    counted: Counter[tuple[str, bool]] = Counter()
+    for number, row in enumerate(rows):
+        for name, alternatives in parts.items():
+            others = [part for part in alternatives if users[name, part] != {number}]
+            monkeypatch.setattr(rules, name, re.compile(f"(?:{'|'.join(others)})", re.I))
+        counted[row["label"], judge_words(row["text"]).ending in ("question", "offer")] += 1
+    hits = counted["asks", True] + counted["offers", True]
+    found = sum(number for (_, asking), number in counted.items() if asking)
+    assert hits / found >= 0.9
+    assert hits / (hits + counted["asks", False] + counted["offers", False]) >= 0.9
+    assert counted["asks", True] / (counted["asks", True] + counted["asks", False]) >= 0.95
+
+
+def test_endings_are_scored_by_group() -> None:
+    rows: list[dict[str, object]] = [
+        {"text": "Should I go on?", "label": "asks", "agent": "a"},
+        {"text": "All is done.", "label": "asks", "agent": "a", "id": "x"},
+        {"text": "要继续吗？" + "字" * 30 + "。要继续吗？", "label": "offers", "agent": "b"},
+        {"text": "Which one?", "label": "done", "agent": "b", "id": "y"},
+        {"text": "I could not make it work.", "label": "failed", "work": [3, 3, 0, 3]},
+    ]
+    scored = evaluate_endings(rows)
+    assert scored["labels"]["failed"] == {"gave up": 1}
+    assert (scored["missed"], scored["false"]) == (["x"], ["y"])
+    assert scored["groups"]["all"] == {
+        "endings": 5,
+        "precision": 0.667,
+        "recall": 0.667,
+        "asks": 2,
+        "asks_recall": 0.5,
+    }
+    assert scored["groups"]["other scripts"]["recall"] == 1.0

@@ -1,0 +1,66 @@
+"""`nooscope changes`: the files a session changed up to a moment, and their diff."""
+
+from __future__ import annotations
+
+import argparse
+
+from tui.cli.carried import add_plain_option, initial_states_of
+from tui.cli.command import CliCommand
+from tui.cli.options import add_settings_options, known_agent, settings_from
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="a log")
+    parser.add_argument(
+        "--at", default="-1", metavar="PLACE", help="an event's number, 00:41:12 or 41m (default: the end)"
+    )
+    parser.add_argument("--file", metavar="FILE", help="only this file, or those below this folder")
+    parser.add_argument("--agent", help="only files that this agent edited, and its lines (default: all)")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--stat", action="store_true", help="only count lines, and list commits and checks")
+    form.add_argument("--json", action="store_true", help="as JSON, with the diff of each file")
+    add_plain_option(parser)
+    add_settings_options(parser)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from msgspec import to_builtins
+
+    from core.errors import UsageError
+    from core.report.changes import change_line, diff_text
+    from core.report.formatting import plain, readable_json
+    from core.report.outcome import read_outcome
+    from core.timeline.places import parse_place
+    from tui.cli.recordings import one_session, recording_at
+
+    settings = settings_from(args).settings
+    timeline = recording_at(args.path, initial_states_of(args, settings))
+    session, kit = one_session(args.path, settings)
+    place = parse_place(timeline, args.at)
+    agent = known_agent(timeline, args.agent) if args.agent else ""
+    reader = read_outcome(session, timeline.events, kit, settings.ingest.lines)
+    changes = reader.changes
+    files = changes.files(place, agent or "")
+    if args.file:
+        wanted = args.file.rstrip("/")
+        files = [one for one in files if one.path == wanted or one.path.startswith(f"{wanted}/")]
+        if not files:
+            raise UsageError(f"no change of {wanted} in the first {place} events")
+    if args.json:
+        outcome = to_builtins(reader.at(place))
+        del outcome["changes"]
+        rows = [{**to_builtins(one), "diff": diff_text(one, changes.diff(one.path, place))} for one in files]
+        print(readable_json({"at": place, "files": rows, "outcome": outcome}))
+        return 0
+    for one in files:
+        print(plain(change_line(one)))
+        if not args.stat:
+            print(diff_text(one, changes.diff(one.path, place)))
+    for line in reader.at(place).lines() if args.stat and not args.file else ():
+        print(line)
+    if not files:
+        print(f"no file was changed in the first {place} events, as far as the log shows")
+    return 0
+
+
+COMMAND = CliCommand(_add_arguments, _run)

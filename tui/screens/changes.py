@@ -1,0 +1,254 @@
+"""The files the session changed up to the playhead, and the diff of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.widget import Widget
+from textual.worker import get_current_worker
+
+from core.agents.registry import make_kit
+from core.agents.words import WordReader
+from core.logs.finder import sessions
+from core.report.changes import DiffLine, FileChange
+from core.report.formatting import count, plain
+from core.report.outcome import OutcomeReader, SessionOutcome
+from core.settings.logs import LineSettings
+from core.settings.screen import ScreenSettings
+from core.timeline.timeline import Timeline
+from tui.draw.line import Line, fit, path_end, wrapped
+from tui.feed.messages import Seek, ShowTranscript
+from tui.feed.view import View
+from tui.screens.board import Board
+from tui.widgets.common.agent_names import names_of
+from tui.widgets.common.scroller import Scroller
+from tui.widgets.common.text_page import TextPage
+
+_STYLES = {"+": "confidence", "-": "frustration", "@": "quiet", " ": "plain"}
+
+
+class ChangedFiles(Scroller):
+    """A row for each changed file, with a cursor."""
+
+    EMPTY: ClassVar[str] = "no file changed so far"
+    HELP: ClassVar[str] = """\
+## Changes
+
+Every file the session changed up to the playhead, with lines added and removed, rebuilt from the log
+alone. `●` the whole file is in the log, `◐` only the edited lines are, `○` only that a command wrote it.
+**Up** and **down** choose a file, **enter** shows its history in the transcript, **u** and **U** go to the
+next and previous edit of it, **i** shows only the current agent's changes. Failed, rejected and rewound
+edits do not count.
+"""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.files: list[FileChange] = []
+        self.cursor = 0
+
+    def count_rows(self) -> int:
+        return len(self.files)
+
+    def row(self, number: int, width: int) -> Line:
+        one = self.files[number]
+        sign = {"complete": "●", "pieces": "◐", "command": "○"}[one.state]
+        what = "deleted" if one.deleted else "new" if one.created else "moved" if one.moved_from else ""
+        figures = ("", "") if one.state == "command" else (f"+{one.added}", f"-{one.removed}")
+        right = f" {what:>7} {figures[0]:>6} {figures[1]:>6}"
+        name = fit(path_end(plain(one.path), max(4, width - 2 - len(right))), max(4, width - 2 - len(right)))
+        if number == self.cursor:
+            return [(fit(f"{sign} {name}{right}", width), "cursor")]
+        return [
+            (f"{sign} ", "quiet"),
+            (name, "plain"),
+            (f" {what:>7} ", "quiet"),
+            (f"{figures[0]:>6} ", "confidence"),
+            (f"{figures[1]:>6}", "frustration"),
+        ]
+
+    def action_move(self, by: int) -> None:
+        self.cursor = max(0, min(len(self.files) - 1, self.cursor + by))
+        top, page = self.scroll_offset.y, self.page
+        if not top <= self.cursor < top + page:
+            self.scroll_to(y=self.cursor if self.cursor < top else self.cursor - page + 1, animate=False)
+        self.draw_rows()
+        if isinstance(self.screen, ChangesScreen):
+            self.screen.show_file()
+
+    def action_first(self) -> None:
+        self.action_move(-len(self.files))
+
+    def action_last(self) -> None:
+        self.action_move(len(self.files))
+
+
+class ChangesScreen(Board):
+    """Files above or left, the diff of the chosen one below or right; both follow the playhead."""
+
+    AUTO_FOCUS = "ChangedFiles"
+    DEFAULT_CSS = """
+    ChangesScreen #changes { height: 1fr; layout: vertical; }
+    ChangesScreen #files { height: 30%; min-height: 5; width: 1fr; }
+    ChangesScreen #diff { height: 1fr; width: 1fr; }
+    ChangesScreen.-huge #changes { layout: horizontal; }
+    ChangesScreen.-huge #files { height: 1fr; width: 40%; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "leave", "back", show=False, id="changes.leave", tooltip="Back to where you were"),
+        Binding("enter", "history", "history", id="changes.history", tooltip="This file in the transcript"),
+        Binding("u", "edit(1)", "next edit", id="changes.next", tooltip="To the next edit of this file"),
+        Binding(
+            "U", "edit(-1)", "previous edit", show=False, id="changes.previous", tooltip="To the edit before"
+        ),
+        Binding("i", "mine", "this agent", id="changes.agent", tooltip="Only this agent's changes, or all"),
+        Binding("tab", "other", "diff", id="changes.other", tooltip="Scroll the diff, or choose a file"),
+    ]
+
+    def __init__(self, path: str = "", settings: ScreenSettings | None = None) -> None:
+        super().__init__(settings)
+        self._wanted = path
+        self._reader: OutcomeReader | None = None
+        self._read_for: Timeline | None = None
+        self._linked = 0
+        self._alone = False
+        self._shown = ("", False)
+
+    def body(self) -> Iterable[Widget]:
+        files = ChangedFiles(id="files").data_bind(ChangesScreen.view)
+        yield Container(files, TextPage(id="diff"), id="changes")
+
+    def watch_recording(self) -> None:
+        self._reader = None
+        self._follow()
+
+    def watch_view(self) -> None:
+        self._follow()
+
+    def _follow(self) -> None:
+        """Read on in a thread, so that a slow disk holds up nothing."""
+        view, timeline = self.view, self.recording
+        if view is None or timeline is None or not self.is_mounted:
+            return
+        wanted = self._wanted
+        agent = view.agent if self._alone else ""
+
+        def work() -> None:
+            reader = self._read(view, timeline)
+            outcome = reader.at(view.index)
+            files = reader.changes.files(view.index, agent) if agent else list(outcome.changes)
+            path = wanted if any(one.path == wanted for one in files) else files[0].path if files else ""
+            diff = reader.changes.diff(path, view.index) if path and view.words else []
+            if not get_current_worker().is_cancelled:
+                self.app.call_from_thread(self._show, files, path, diff, outcome)
+
+        self.run_worker(work, name="changes", group="changes", thread=True, exclusive=True)
+
+    def _read(self, view: View, timeline: Timeline) -> OutcomeReader:
+        reader = self._reader
+        if reader is None or self._read_for is not timeline:
+            reader = OutcomeReader(WordReader(view.word_logs))
+            self._reader, self._read_for, self._linked = reader, timeline, -1
+        prompts = (
+            view.total
+            if view.mode == "replay"
+            else sum(1 for mark in timeline.marks if mark.kind == "prompt")
+        )
+        reader.feed(timeline.events)
+        if prompts != self._linked and view.subject.path:
+            self._linked = prompts
+            kit, lines = make_kit(), LineSettings()
+            for session in sessions([str(Path(view.subject.path))], kit, lines):
+                if session.id == view.subject.session:
+                    reader.read_links(session, kit, lines)
+        return reader
+
+    def _show(
+        self, files: list[FileChange], path: str, diff: list[DiffLine], outcome: SessionOutcome
+    ) -> None:
+        if not self.is_attached or self.view is None:
+            return
+        rows, page = self.query_one(ChangedFiles), self.query_one("#diff", TextPage)
+        rows.files = files
+        rows.cursor = next((n for n, one in enumerate(files) if one.path == path), 0)
+        added, removed = sum(one.added for one in files), sum(one.removed for one in files)
+        rows.border_title = f"Changes  {count(len(files), 'file')}, +{added} -{removed}"
+        agent = plain(names_of(self.view).get(self.view.agent, self.view.agent), 30)
+        rows.border_subtitle = f"only {agent}" if self._alone else outcome.short()
+        rows.resize_rows()
+        chosen = files[rows.cursor] if files else None
+        hidden = not self.view.words
+        page.border_title = "" if chosen is None else plain(chosen.path, 80)
+        page.border_subtitle = count(len(chosen.places), "edit") if chosen else ""
+        same = self._shown == (path, hidden)
+        self._shown = path, hidden
+        page.show(lambda width: _page(chosen, diff, hidden, outcome, width), top=not same)
+
+    def show_file(self) -> None:
+        """Show the diff of the file under the cursor."""
+        rows = self.query_one(ChangedFiles)
+        if rows.files:
+            self._wanted = rows.files[rows.cursor].path
+            self._follow()
+
+    @property
+    def _chosen(self) -> FileChange | None:
+        rows = self.query_one(ChangedFiles)
+        return rows.files[rows.cursor] if rows.files else None
+
+    def action_history(self) -> None:
+        if self._chosen is not None:
+            self.post_message(ShowTranscript(self._chosen.path))
+
+    def action_edit(self, by: int) -> None:
+        """Go to the next or previous edit of the chosen file, whatever the playhead."""
+        chosen, view, reader = self._chosen, self.view, self._reader
+        if chosen is None or view is None or reader is None or self.recording is None:
+            return
+        self._wanted = chosen.path
+        last = next(
+            (one for one in reader.changes.files(len(self.recording)) if one.path == chosen.path), chosen
+        )
+        after = [
+            place + 1
+            for place in last.places
+            if (place + 1 > view.index if by > 0 else place + 1 < view.index)
+        ]
+        if after:
+            self.post_message(Seek(after[0] if by > 0 else after[-1]))
+        else:
+            self.notify("no later edit of this file" if by > 0 else "no earlier edit of this file")
+
+    def action_mine(self) -> None:
+        self._alone = not self._alone
+        self._follow()
+
+    def action_other(self) -> None:
+        rows, page = self.query_one(ChangedFiles), self.query_one("#diff", TextPage)
+        (page if rows.has_focus else rows).focus()
+
+
+def _page(
+    chosen: FileChange | None, diff: list[DiffLine], hidden: bool, outcome: SessionOutcome, width: int
+) -> list[Line]:
+    if chosen is None:
+        return [[(line, "plain")] for line in outcome.lines()]
+    lines: list[Line] = [
+        [(piece, "quiet")] for note in chosen.notes for piece in wrapped(note, max(8, width))
+    ]
+    if hidden:
+        return [*lines, [("words are hidden: h shows them", "quiet")]]
+    for line in diff:
+        said = plain(line.text.replace("\t", "    "))
+        sign = "" if line.sign == "@" else line.sign
+        number = "" if line.sign == "@" else f"{(line.old if line.sign == '-' else line.new):>5} "
+        head = number if chosen.state == "complete" else ""
+        lines.append(
+            [(head, "quiet"), (fit(sign + said, max(1, width - len(head))).rstrip(), _STYLES[line.sign])]
+        )
+    if not diff and chosen.state == "complete":
+        lines.append([("the file is as it was before the session", "quiet")])
+    return lines
