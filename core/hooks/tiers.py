@@ -137,14 +137,6 @@ def command_tier(command: Any, patterns: Sequence[str] = (), paths: Sequence[str
     return judge.verdict._replace(kind=judge.kind())
 
 
-def path_tier(target: str, paths: Sequence[str] = ()) -> Verdict:
-    """What writing to a path needs."""
-    judge = _Judge((), paths)
-    judge.lift("write", "it writes")
-    judge.path(target)
-    return judge.verdict
-
-
 def tool_tier(name: str, arguments: Any, paths: Sequence[str] = ()) -> Verdict:
     """The tier of a tool that is known by its name and arguments alone."""
     signs, judge = _table()["signs"], _Judge((), paths)

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from core.hooks.tiers import command_tier, path_tier, tool_tier
+from core.agents.normalizer import Sorted
+from core.hooks.tiers import call_tier, command_tier, tool_tier
 from core.settings.advice import GuardSettings
 
 SETTINGS = GuardSettings()
@@ -305,7 +306,8 @@ def test_tools_by_name_and_arguments(name: str, arguments: Any, expected: str) -
     ],
 )
 def test_protected_paths(path: str, expected: str, own: bool) -> None:
-    verdict = path_tier(path, SETTINGS.paths)
+    kind = Sorted("file_edit", (path,))
+    verdict = call_tier("Edit", kind, {}, SETTINGS)
     assert (verdict.tier, verdict.own) == (expected, own)
 
 
