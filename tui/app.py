@@ -54,9 +54,9 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.store.carry_over import CarryOverStore
     from core.store.last_look import Look
-    from core.timeline.cache import Cache
-    from core.timeline.configured_start import ConfiguredStart
-    from core.timeline.jumps import Landing
+    from core.timeline.initial_state import ConfiguredStart
+    from core.timeline.opening import Cache
+    from core.timeline.places import Landing
     from tui.screens.fleet import FleetScreen
 
 

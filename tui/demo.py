@@ -10,7 +10,7 @@ from textual.screen import Screen
 from core.live.source import Target
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
-from core.timeline.configured_start import ConfiguredStart, StartFiles
+from core.timeline.initial_state import ConfiguredStart, StartFiles
 from sample_sessions import Sample
 from tui.app import NooscopeApp
 from tui.feed.hangup import end_with_terminal

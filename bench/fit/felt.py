@@ -11,7 +11,7 @@ from bench.fit.phrases import Chosen
 from bench.fit.ridge import Floats, Ints, balanced, logistic
 from bench.fit.runs import Walked, groups
 from core.settings.receptor import FlowSettings
-from core.timeline.ranking import Bools, Ranking
+from core.timeline.evaluation import Bools, Ranking
 
 COLUMNS = (*ROWS, "trial_error", "implementation")
 _PLACE = {row: place for place, row in enumerate(COLUMNS)}

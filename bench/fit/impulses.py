@@ -9,7 +9,7 @@ import numpy as np
 from bench.fit.phrases import Chosen, choose
 from bench.fit.ridge import Floats, Ints, balanced, folds, logistic
 from bench.fit.runs import STAGES, Walked, at_stage, groups
-from core.timeline.ranking import Bools, Ranking
+from core.timeline.evaluation import Bools, Ranking
 
 ROWS = (
     "every_event",

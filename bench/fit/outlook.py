@@ -12,7 +12,7 @@ import numpy as np
 from bench.fit.phrases import Chosen, choose
 from bench.fit.ridge import Floats, Ints, balanced, folds, logistic, standardised
 from bench.fit.runs import COLUMNS, STAGES, Standing, Walked, at_stage, groups
-from core.timeline.ranking import Bools, Ranking
+from core.timeline.evaluation import Bools, Ranking
 
 GOING = (
     "looks",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.fit.ridge import Floats, Ints
-from core.timeline.ranking import Bools
+from core.timeline.evaluation import Bools
 
 MOST = 40
 """Phrases of both kinds together."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.timeline.ranking import Bools
+from core.timeline.evaluation import Bools
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

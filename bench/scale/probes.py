@@ -22,7 +22,7 @@ from core.events import Event
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.settings import Settings
-from core.timeline.snapshot import encode
+from core.timeline.keyframes import encode
 from core.timeline.timeline import Timeline
 from tui.feed.film import Film
 from tui.feed.playhead import Playhead

@@ -33,8 +33,8 @@ from core.report.recap import token_amount
 from core.report.summary import Summary
 from core.settings import Settings
 from core.timeline.initial_state import PLAIN, InitialState
+from core.timeline.marks import Mark
 from core.timeline.opening import seed_of
-from core.timeline.recorded_marks import Mark
 from core.timeline.timeline import Timeline
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from core.events import MAIN, ToolUse
 from core.live.status import Status
-from core.timeline.recorded_marks import Mark
+from core.timeline.marks import Mark
 
 Level = Literal["strict", "excerpts", "transcript"]
 """No words and no names; the prompt, command and error in a line each; all words."""

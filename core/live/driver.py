@@ -34,9 +34,9 @@ from core.report.compaction import Preserved, Preserver
 from core.settings import Settings
 from core.settings.extensions import ExtensionSettings
 from core.store.bookmarks import Bookmarks, free_bookmark_name
+from core.timeline.keyframes import pack, unpack
 from core.timeline.opening import seed_of
 from core.timeline.run_inputs import InitialStates, RunInputs
-from core.timeline.snapshot import pack, unpack
 from core.timeline.timeline import SettingsChange, Timeline, turned
 
 if TYPE_CHECKING:
@@ -472,8 +472,7 @@ class Driver:
 
     def _save(self, step: Step, bookmarks: Bookmarks) -> None:
         """Keep the moments that methods asked to keep, each under a name of its own."""
-        from core.timeline.checkpoint import checkpoint_of
-        from core.timeline.checkpoints import Checkpoints
+        from core.timeline.checkpoints import Checkpoints, checkpoint_of
 
         store = Checkpoints(bookmarks, self.settings.timeline.checkpoints.kept)
         try:

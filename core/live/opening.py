@@ -10,8 +10,7 @@ from core.agents.registry import make_kit
 from core.live.driver import Driver
 from core.live.source import Followed, Saved, Target, find_session
 from core.store.bookmarks import Bookmarks
-from core.timeline.cache import Cache
-from core.timeline.opening import seed_of, session_stamps
+from core.timeline.opening import Cache, seed_of, session_stamps
 from core.timeline.run_inputs import InitialStates, RunInputs
 
 if TYPE_CHECKING:

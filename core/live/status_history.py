@@ -17,8 +17,8 @@ from core.live.status import Limits, Open, Status, StatusFacts, Word, status_of
 from core.live.status_facts import OVER, with_ending, with_minds
 from core.report.closing import Close, begins_turn, last_word, next_close
 from core.report.turn_endings import EndingReader, turn_of
+from core.timeline.run import Track
 from core.timeline.timeline import Timeline
-from core.timeline.track import Track
 
 _STUCK = float(AGENT_STATES.index("stuck"))
 _FLOW = 1 << SIGNALS.index("flow_active")

@@ -14,7 +14,7 @@ from core.settings import Settings
 from core.settings.layers import tunables, value_of
 from core.timeline.branch import Branch, Progress, sim
 from core.timeline.firings import FIRINGS, Difference
-from core.timeline.recorded_marks import Mark
+from core.timeline.marks import Mark
 from core.timeline.timeline import SettingsChange, Timeline
 
 _NAMED = 4

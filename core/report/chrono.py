@@ -15,7 +15,7 @@ from core.errors import StateError, StoreError
 from core.events import Where
 from core.logs.event_redaction import one_line
 from core.report.recap import frame_lines, narrative, short_clock, structural
-from core.timeline.snapshot import encode
+from core.timeline.keyframes import encode
 from core.timeline.timeline import Timeline
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, T
 from core.logs.event_redaction import one_line
 from core.report.event_words import firing_words
 from core.report.recap import Centre, figure, hottest_branch, token_amount
-from core.timeline.recorded_marks import MarkKind
+from core.timeline.marks import MarkKind
 from core.timeline.timeline import Timeline
 
 WarningKind = Literal["signal", "halt", "quarantine", "loop"]

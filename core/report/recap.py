@@ -13,7 +13,7 @@ from core.engine.receptor.readings import HeatmapReading, NodeReading
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
 from core.logs.event_redaction import one_line
 from core.report.event_words import METHOD_WORDS, firing_words
-from core.timeline.recorded_marks import Mark
+from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
 
 _LETTERS_A_TOKEN = 4

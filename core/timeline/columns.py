@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from core.timeline.zstandard import packed_bytes
+from core.timeline.packed_list import packed_bytes
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -1,12 +1,14 @@
-"""What fired in one run and in another: kept, gained, lost, moved."""
+"""Firings of two runs compared, and a person's verdicts on firings."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from core.timeline.recorded_marks import Mark, MarkKind
+from core.store.labels import Label, Verdict
+from core.timeline.marks import Mark, MarkKind
+from core.timeline.timeline import Timeline
 
 FIRINGS: frozenset[MarkKind] = frozenset(("signal", "method", "background", "halt", "quarantine"))
 """Marks that are compared."""
@@ -47,7 +49,7 @@ class Difference(NamedTuple):
         )
         for column, group in enumerate(groups):
             for mark in group:
-                rows[_key(mark)][column] += 1
+                rows[key_of(mark)][column] += 1
         return {name: (row[0], row[1], row[2], row[3]) for name, row in sorted(rows.items())}
 
 
@@ -101,9 +103,43 @@ def _by_name(marks: Iterable[Mark]) -> dict[tuple[str, str], list[Mark]]:
     groups: dict[tuple[str, str], list[Mark]] = defaultdict(list)
     for mark in marks:
         if mark.kind in FIRINGS:
-            groups[mark.agent, _key(mark)].append(mark)
+            groups[mark.agent, key_of(mark)].append(mark)
     return groups
 
 
-def _key(mark: Mark) -> str:
+def key_of(mark: Mark) -> str:
+    """Return the name under which a firing is counted."""
     return mark.name if mark.kind in ("signal", "method", "background") else f"{mark.kind} {mark.name}"
+
+
+_NEXT: dict[Verdict | None, Verdict | None] = {None: "right", "right": "wrong", "wrong": None, "missed": None}
+
+
+def judged_labels(
+    labels: Sequence[Label], timeline: Timeline, index: int, now: float
+) -> tuple[list[Label], bool, str]:
+    """Judge what fired with the event before the playhead: right, then wrong, then nothing.
+
+    The labels, whether they are to be withdrawn, and what to say where nothing fired.
+    """
+    marks = [mark for mark in timeline.marks.between(index - 1, index) if mark.kind in FIRINGS]
+    if not marks:
+        return [], False, "nothing fired with this event; L says that something should have"
+    standing = {label.key: label.verdict for label in labels}
+    made: list[Label] = []
+    verdict: Verdict | None = None
+    for number, mark in enumerate(marks):
+        label = Label(mark.place, mark.at, "right", key_of(mark), mark.agent, now)
+        if number == 0:
+            verdict = _NEXT[standing.get(label.key)]
+        made.append(Label(mark.place, mark.at, verdict or "wrong", key_of(mark), mark.agent, now))
+    return made, verdict is None, ""
+
+
+def missed_label(
+    labels: Sequence[Label], timeline: Timeline, index: int, agent: str, now: float
+) -> tuple[Label, bool]:
+    """A moment at which something should have fired, and whether that is withdrawn."""
+    place = max(0, index - 1)
+    label = Label(place, timeline.time_of(index), "missed", "", agent, now)
+    return label, any(each.key == label.key for each in labels)

@@ -1,20 +1,234 @@
-"""A saved session from its logs to a recording, with progress, and its last screen first."""
+"""Turn a saved session into a recording: read its logs, or load the recording from the cache."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import cbor2
+import msgspec
 from blake3 import blake3
+from platformdirs import user_cache_path
 
+from core import __version__
+from core.engine.engine import Engine
+from core.engine.society import Society
+from core.errors import NooscopeError, StoreError
 from core.events import Event
 from core.logs.diagnostics import Diagnostics
 from core.logs.reader import Kit
 from core.logs.session import LogSession, read_session
 from core.settings import Settings
-from core.timeline.cache import Cache, LogStamp
+from core.settings.tunable import canonical
+from core.store import atomic
+from core.timeline.columns import Columns
 from core.timeline.initial_state import PLAIN, InitialState
-from core.timeline.timeline import SettingsChange, Timeline
+from core.timeline.keyframes import KeyFrame
+from core.timeline.marks import RecordedMarks
+from core.timeline.run import NAMES, Track
+from core.timeline.timeline import RecordedEvents, SettingsChange, Timeline
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+
+VERSION = 10
+_SUFFIX = ".recording"
+_CHECK = 32
+_NOT_MODELLED = frozenset(("screen", "timeline", "narrator", "extensions"))
+"""Settings on which no recording depends."""
+
+
+class LogStamp(NamedTuple):
+    """A log as it was when its recording was kept."""
+
+    path: str
+    size: int
+    modified: int
+    """Nanoseconds."""
+
+    @classmethod
+    def of(cls, path: Path) -> LogStamp | None:
+        """The log as it is now; None where it is gone."""
+        try:
+            found = path.stat()
+        except OSError:
+            return None
+        return cls(str(path), found.st_size, found.st_mtime_ns)
+
+
+class KeptRecording(NamedTuple):
+    """A recording that was kept, and the logs it was made of."""
+
+    timeline: Timeline
+    sources: tuple[LogStamp, ...]
+
+
+class Cache:
+    """A folder of recordings, each checked when it is read; damaged ones are taken away and made again."""
+
+    def __init__(self, folder: Path, limit: int) -> None:
+        self.folder = folder
+        self.limit = limit
+        """Bytes."""
+
+    def load(
+        self, session: str, settings: Settings, initial: InitialState, later: Sequence[SettingsChange] = ()
+    ) -> KeptRecording | None:
+        """The recording of a session that was given the same, if there is a whole one."""
+        path = self._path(session, settings, initial, later)
+        try:
+            content = path.read_bytes()
+            kept = _unpack(content, settings, initial, later)
+            os.utime(path)
+        except OSError:
+            return None
+        except NooscopeError:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            return None
+        return kept
+
+    def save(
+        self,
+        session: str,
+        timeline: Timeline,
+        sources: tuple[LogStamp, ...],
+        later: Sequence[SettingsChange] = (),
+    ) -> bool:
+        """Keep a recording; False where it cannot be written or more was applied than it was given."""
+        given = [change for change in later if change.after <= len(timeline)]
+        if not _same_settings(timeline.changes[1:], timeline.changes[0].settings, given):
+            return False
+        timeline.keep()
+        try:
+            content = _pack(timeline, sources)
+            if len(content) > self.limit:
+                return False
+            atomic.replace(
+                self._path(session, timeline.changes[0].settings, timeline.initial, later), content
+            )
+            self._tidy()
+        except (OSError, UnicodeEncodeError):
+            return False
+        return True
+
+    def _path(
+        self, session: str, settings: Settings, initial: InitialState, later: Sequence[SettingsChange]
+    ) -> Path:
+        about = f"{VERSION} {Engine.VERSION} {Society.VERSION} {__version__}\n{session}\n{initial.seed}\n"
+        name = blake3(about.encode("utf-8", "surrogatepass"))
+        name.update(canonical(settings, _NOT_MODELLED))
+        if not initial.plain:
+            name.update(b"given\n" + initial.packed())
+        for change in later:
+            name.update(b"later %d\n" % change.after + canonical(change.settings, _NOT_MODELLED))
+            if change.news:
+                name.update(msgspec.msgpack.encode((change.heard, change.changed)))
+        return self.folder / (name.hexdigest(16) + _SUFFIX)
+
+    def _tidy(self) -> None:
+        """Take away what was not used for longest until the rest fits."""
+        found: list[tuple[int, int, Path]] = []
+        for path in self.folder.glob(f"*{_SUFFIX}"):
+            with contextlib.suppress(OSError):
+                status = path.stat()
+                found.append((status.st_mtime_ns, status.st_size, path))
+        total = sum(size for _, size, _ in found)
+        for _, size, path in sorted(found):
+            if total <= self.limit:
+                break
+            with contextlib.suppress(OSError):
+                path.unlink()
+            total -= size
+
+
+def _pack(timeline: Timeline, sources: tuple[LogStamp, ...]) -> bytes:
+    tracks = {
+        agent: (
+            track.origin,
+            track.indexes.tobytes(),
+            track.columns.packed(),
+        )
+        for agent, track in timeline.tracks.items()
+    }
+    body = cbor2.dumps(
+        {
+            "sources": [list(source) for source in sources],
+            "columns": list(NAMES),
+            "events": timeline.events.packed(),
+            "tracks": tracks,
+            "marks": timeline.marks.packed(),
+            "frames": [list(frame) for frame in timeline.frames],
+        }
+    )
+    packed = zstd.compress(body, 1)
+    return blake3(packed).digest(_CHECK) + packed
+
+
+def _same_settings(
+    changes: Sequence[SettingsChange], first: Settings, given: Sequence[SettingsChange]
+) -> bool:
+    """Whether a recording was run with just the settings it was given."""
+    expected: list[SettingsChange] = []
+    for change in given:
+        if change.news or change.settings != (expected[-1].settings if expected else first):
+            expected.append(change)
+    return list(changes) == expected
+
+
+def _unpack(
+    content: bytes, settings: Settings, initial: InitialState, later: Sequence[SettingsChange]
+) -> KeptRecording:
+    check, packed = content[:_CHECK], content[_CHECK:]
+    if blake3(packed).digest(_CHECK) != check:
+        raise StoreError("the kept recording is damaged")
+    try:
+        body: dict[str, Any] = cbor2.loads(zstd.decompress(packed))
+        if tuple(body["columns"]) != NAMES:
+            raise StoreError("the kept recording has other columns")
+        timeline = Timeline(settings, initial=initial, later=later)
+        timeline.adopt(
+            RecordedEvents.unpacked(body["events"]),
+            {agent: _track(*rows) for agent, rows in body["tracks"].items()},
+            RecordedMarks.unpacked(body["marks"]),
+            [KeyFrame(*row) for row in body["frames"]],
+        )
+        sources = tuple(LogStamp(*row) for row in body["sources"])
+    except (
+        zstd.ZstdError,
+        cbor2.CBORDecodeError,
+        msgspec.DecodeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise StoreError(f"the kept recording is damaged ({error})") from error
+    return KeptRecording(timeline, sources)
+
+
+def _track(origin: float, indexes: bytes, blocks: list[list[bytes]]) -> Track:
+    track = Track(origin)
+    track.indexes.frombytes(indexes)
+    track.columns = Columns.unpacked(NAMES, blocks)
+    if len(track.columns) != len(track.indexes):
+        raise ValueError("readings are missing")
+    return track
+
+
+def user_cache(settings: Settings) -> Cache | None:
+    """The cache on this machine, unless it is switched off."""
+    chosen = settings.timeline.cache
+    if not chosen.on or chosen.limit == 0:
+        return None
+    return Cache(user_cache_path("nooscope", appauthor=False), chosen.limit * 1_000_000)
+
 
 TAIL = 64 << 20
 """Bytes of a log's end from which its last screen is made."""

@@ -20,10 +20,9 @@ from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.timeline.columns import Columns
 from core.timeline.firings import FIRINGS
 from core.timeline.initial_state import InitialState
-from core.timeline.recorded_marks import Mark
-from core.timeline.run import Run
+from core.timeline.marks import Mark
+from core.timeline.run import Run, Track
 from core.timeline.timeline import SettingsChange, Timeline, turned
-from core.timeline.track import Track
 
 FELT = ("at", *(f"axis.{axis}" for axis in AXES), *(f"threshold.{axis}" for axis in AXES))
 """Columns of a run of the receptor alone."""
@@ -50,11 +49,6 @@ def _own(settings: Settings) -> tuple[Given, ...]:
 
 
 _standing = Derived(_own)
-
-
-def key_of(mark: Mark) -> str:
-    """The name under which a firing is counted."""
-    return mark.name if mark.kind in ("signal", "method", "background") else f"{mark.kind} {mark.name}"
 
 
 class Rerun:

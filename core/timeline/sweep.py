@@ -16,10 +16,11 @@ from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.tunable import Tunable
 from core.store.kept_events import reading_kit
 from core.store.labels import Label, Labels, Score, score
+from core.timeline.firings import key_of
 from core.timeline.initial_state import PLAIN, InitialState
+from core.timeline.marks import Mark
 from core.timeline.opening import seed_of
-from core.timeline.recorded_marks import Mark
-from core.timeline.rerun import Rerun, edited, key_of, overlaid
+from core.timeline.rerun import Rerun, edited, overlaid
 from core.timeline.timeline import SettingsChange, Timeline, uncollected
 
 

@@ -20,11 +20,21 @@ from core.events import MAIN, Event
 from core.settings import Settings
 from core.timeline.initial_state import InitialState
 from core.timeline.keyframes import KeyFrame, KeyFrames
-from core.timeline.marks import Marks
-from core.timeline.recorded_events import RecordedEvents
-from core.timeline.recorded_marks import Mark
-from core.timeline.run import Run
-from core.timeline.track import Track
+from core.timeline.marks import Mark, Marks
+from core.timeline.packed_list import PackedList
+from core.timeline.run import Run, Track
+
+CHUNK = 64
+FRESH = 32
+"""Chunks of events that are not packed: all of most sessions, and what is looked at again and again at the
+live edge."""
+
+
+class RecordedEvents(PackedList[Event], kind=Event, chunk=CHUNK, fresh=FRESH, looked_at=64):
+    """Events in the order they came."""
+
+    __slots__ = ()
+
 
 _AGENTS = 8
 """Agents awake for which a kept state lies one interval further from the one before it; up to twice as many

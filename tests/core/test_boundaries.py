@@ -11,8 +11,7 @@ from core.engine.society import Society
 from core.engine.society.society import _NEIGHBOURS
 from core.engine.story import FAILING, Facts, tell
 from core.settings import Settings
-from core.timeline.keyframes import KeyFrames
-from core.timeline.snapshot import changed_bytes, split_state
+from core.timeline.keyframes import KeyFrames, changed_bytes, split_state
 from core.timeline.timeline import Timeline
 from tests.core.engine.receptor.acts import spell
 from tests.core.story_check import contradictions

@@ -28,7 +28,7 @@ import asyncio, sys
 from pathlib import Path
 from core.live.source import Target
 from core.settings import Settings
-from core.timeline.configured_start import configured_start
+from core.timeline.initial_state import configured_start
 from tui.app import NooscopeApp
 
 async def main():

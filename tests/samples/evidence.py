@@ -20,9 +20,8 @@ from core.settings import Settings
 from core.settings.layers import with_value
 from core.store.profile_files import PRESETS
 from core.store.profiles import read_profile
-from core.timeline.marks import Marks
+from core.timeline.marks import Mark, Marks
 from core.timeline.opening import seed_of
-from core.timeline.recorded_marks import Mark
 from sample_sessions import BOUNDED
 
 

@@ -21,9 +21,9 @@ from core.engine.receptor.readings import (
 )
 from core.events import MAIN
 from core.settings import Settings
-from core.timeline.recorded_marks import Mark
+from core.timeline.marks import Mark
+from core.timeline.run import NAMES, Track
 from core.timeline.timeline import Timeline
-from core.timeline.track import NAMES, Track
 from tui.draw.line import Line
 from tui.draw.styles import STYLES
 from tui.feed.messages import Seek

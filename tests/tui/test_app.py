@@ -11,7 +11,7 @@ from textual.command import CommandList, CommandPalette
 from bench.workload import session
 from core.live.source import Target
 from core.settings import Settings
-from core.timeline.jumps import Landing, landing
+from core.timeline.places import Landing, landing
 from tests.core.logs import log_lines as logs
 from tests.tui.conftest import lines, shown, until
 from tui.app import NooscopeApp

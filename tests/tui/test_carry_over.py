@@ -28,8 +28,8 @@ from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.settings import Settings
 from core.store.carry_over import CarryOverStore
+from core.timeline.marks import Mark
 from core.timeline.opening import seed_of
-from core.timeline.recorded_marks import Mark
 from core.timeline.rerun import overlaid
 from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline

@@ -39,7 +39,7 @@ def edits_of(settings: Settings, assignments: list[str]) -> Mapping[str, Any]:
 def initial_states_of(args: argparse.Namespace, settings: Settings) -> InitialStates:
     """Where the sessions of a command without a screen start; faults of rules and policies are said."""
     from core.store.carry_over import CarryOverStore
-    from core.timeline.configured_start import configured_start
+    from core.timeline.initial_state import configured_start
     from core.timeline.run_inputs import InitialStates
 
     configured = configured_start(args.project)

@@ -39,7 +39,7 @@ def serving_hooks(settings: Settings, wanted: bool | None, project: Path | None 
     from core.hooks.place import default_place
     from core.hooks.server import IntakeServer
     from core.hooks.thread import IntakeThread
-    from core.timeline.configured_start import configured_start
+    from core.timeline.initial_state import configured_start
 
     try:
         begun = configured_start(project).initial  # what is wrong with its files is told by what runs beside

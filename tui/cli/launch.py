@@ -115,8 +115,8 @@ def run_app(
     from core.hooks.link import IntakeLink
     from core.hooks.place import default_place
     from core.store.carry_over import CarryOverStore
-    from core.timeline.cache import user_cache
-    from core.timeline.configured_start import StartFiles
+    from core.timeline.initial_state import StartFiles
+    from core.timeline.opening import user_cache
     from tui.app import NooscopeApp
     from tui.feed.hangup import end_with_terminal
 

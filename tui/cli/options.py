@@ -236,7 +236,7 @@ def _unusable(settings: Settings) -> Iterator[tuple[str, str]]:
 
 def configured_initial(project: Path | None) -> InitialState:
     """The policy and the rules in force; faults of their files go to standard error."""
-    from core.timeline.configured_start import configured_start
+    from core.timeline.initial_state import configured_start
 
     found = configured_start(project)
     for fault in found.faults:

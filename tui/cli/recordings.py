@@ -54,8 +54,7 @@ def is_source(target: Path, found: list[LogSession]) -> bool:
 
 def recording_at(path: str, initial_states: InitialStates) -> Timeline:
     """The one session at a path as a recording, with progress on a terminal."""
-    from core.timeline.cache import user_cache
-    from core.timeline.opening import Progress, record
+    from core.timeline.opening import Progress, record, user_cache
     from tui.cli.carried import spoken_start
 
     session, kit = one_session(path, initial_states.settings)

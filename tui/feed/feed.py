@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from core.live.watcher import Watcher
     from core.settings import Settings
     from core.store.labels import Labels
-    from core.timeline.cache import Cache
+    from core.timeline.opening import Cache
 
 
 _STILL = 10

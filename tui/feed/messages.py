@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.store.bookmarks import Bookmark
     from core.store.last_look import Look
-    from core.timeline.jumps import Landing
+    from core.timeline.places import Landing
     from core.timeline.timeline import Timeline
     from tui.feed.view import View
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from core.live.source import Target
     from core.settings import Settings
     from core.store.carry_over import CarryOverStore
-    from core.timeline.cache import Cache
-    from core.timeline.configured_start import ConfiguredStart
+    from core.timeline.initial_state import ConfiguredStart
+    from core.timeline.opening import Cache
 
 _FAULTS = 3
 """Faults of files shown one by one; a heap of them would cover what stands."""

@@ -13,7 +13,7 @@ from core.report.chrono import NO_SUMMARY, ChronoNav, SummaryPolicy
 from core.report.formatting import count
 from core.settings.timeline import NavigationSettings, TimelineSettings
 from core.store.trails import TrailStore
-from core.timeline.jumps import landing
+from core.timeline.places import landing
 from core.timeline.timeline import Timeline
 from tui.feed.kept import Shelf
 from tui.feed.messages import (

@@ -10,8 +10,7 @@ from blake3 import blake3
 from core.engine.engine import Step
 from core.events import MAIN, AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse, Turn
 from core.export.privacy import Privacy
-from core.timeline.marks import Marks
-from core.timeline.recorded_marks import MarkKind
+from core.timeline.marks import MarkKind, Marks
 
 Attribute: TypeAlias = str | int | float | bool | tuple[str, ...]
 

@@ -22,8 +22,7 @@ from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from core.store.carry_over import CarryOverStore
 from core.store.episodes import EpisodeStore
-from core.timeline.checkpoint import state_hash
-from core.timeline.checkpoints import Checkpoints
+from core.timeline.checkpoints import Checkpoints, state_hash
 from core.timeline.initial_state import InitialState
 from core.timeline.run_inputs import InitialStates
 

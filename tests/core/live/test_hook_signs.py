@@ -23,7 +23,7 @@ from core.live.source import Followed
 from core.live.status import AgentTrouble, Limits, StatusFacts, status_of
 from core.report.now import Now, NowReader
 from core.settings import Settings
-from core.timeline.checkpoint import state_hash
+from core.timeline.checkpoints import state_hash
 from core.timeline.run_inputs import InitialStates
 from tests.core.logs.log_lines import call, prompt, result
 

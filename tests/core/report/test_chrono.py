@@ -21,7 +21,7 @@ from core.report.conversation import ConversationTree
 from core.report.event_words import firing_words
 from core.report.recap import narrative, short_clock, structural, token_estimate
 from core.settings import Settings
-from core.timeline.snapshot import encode
+from core.timeline.keyframes import encode
 from core.timeline.timeline import Timeline
 from tests.core.strategies import events
 

@@ -31,9 +31,9 @@ from core.store.persona import PersonaStore
 from core.store.prior import PriorStore
 from core.store.profile_files import ProfileFiles
 from core.store.trails import TrailStore
-from core.timeline.cache import Cache
 from core.timeline.checkpoints import Checkpoints
 from core.timeline.initial_state import InitialState
+from core.timeline.opening import Cache
 from core.timeline.timeline import Timeline
 from tests.core.engine.receptor.test_persona import persona
 from tests.core.store.test_episodes import episode

@@ -26,8 +26,7 @@ from core.store.permits import PermitEntry, PermitJournal
 from core.store.profile_files import ProfileFiles
 from core.store.said import Said, SaidStore
 from core.store.trails import TrailStore
-from core.timeline.checkpoint import checkpoint_of
-from core.timeline.checkpoints import Checkpoints
+from core.timeline.checkpoints import Checkpoints, checkpoint_of
 from tests.no_room import room
 
 

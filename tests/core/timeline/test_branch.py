@@ -12,7 +12,7 @@ from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
 from core.timeline.branch import copied, dream, pre_steer, sim
 from core.timeline.firings import FIRINGS, compare
-from core.timeline.recorded_marks import Mark
+from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
 from tests.core.strategies import events
 

@@ -19,8 +19,7 @@ from core.engine.state import Stateful
 from core.logs.finder import sessions
 from core.logs.session import LogSession
 from core.settings.layers import Given, Layer, resolve
-from core.timeline.cache import Cache
-from core.timeline.opening import Progress, last_screen, record
+from core.timeline.opening import Cache, Progress, last_screen, record
 from core.timeline.timeline import Timeline
 from tests.core.logs import log_lines
 
@@ -171,7 +170,7 @@ from core.store import atomic
 from core.settings.layers import Given, Layer, resolve
 from core.engine.society import Society
 from core.engine.state import Stateful
-from core.timeline.cache import Cache
+from core.timeline.opening import Cache
 from core.timeline.opening import record
 settings = resolve([Layer("test", (Given("timeline.cache.least", 0),))]).settings
 real = os.fsync

@@ -14,8 +14,8 @@ from core.errors import StoreError
 from core.events import Event
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
-from core.timeline.checkpoint import agrees, restored, state_hash, take_checkpoint
-from core.timeline.snapshot import encode
+from core.timeline.checkpoints import agrees, restored, state_hash, take_checkpoint
+from core.timeline.keyframes import encode
 from core.timeline.timeline import Timeline
 from tests.core.strategies import events
 

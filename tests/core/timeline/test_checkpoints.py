@@ -11,8 +11,7 @@ from core.errors import StoreError
 from core.settings import Settings
 from core.settings.layers import with_value
 from core.store.bookmarks import Bookmarks
-from core.timeline.checkpoint import take_checkpoint
-from core.timeline.checkpoints import Checkpoints
+from core.timeline.checkpoints import Checkpoints, take_checkpoint
 from core.timeline.timeline import Timeline
 
 

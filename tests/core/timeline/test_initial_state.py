@@ -12,8 +12,8 @@ from core.engine.society import Society
 from core.events import MAIN
 from core.settings import Settings
 from core.timeline.branch import sim
-from core.timeline.cache import Cache
 from core.timeline.initial_state import InitialState
+from core.timeline.opening import Cache
 from core.timeline.rerun import overlaid
 from core.timeline.timeline import SettingsChange, Timeline
 

@@ -9,9 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import StoreError
-from core.timeline import keyframes, snapshot
-from core.timeline.keyframes import KeyFrame, KeyFrames
-from core.timeline.snapshot import apply, encode, join, split_state, state_changes, state_identity, unpack
+from core.timeline import keyframes
+from core.timeline.keyframes import (
+    KeyFrame,
+    KeyFrames,
+    apply,
+    encode,
+    join,
+    split_state,
+    state_changes,
+    state_identity,
+    unpack,
+)
 
 leaves = st.one_of(
     st.floats(allow_nan=False), st.integers(-(2**63), 2**63 - 1), st.text(max_size=8), st.none()
@@ -59,7 +68,7 @@ def test_a_frame_is_read_while_the_next_is_kept(monkeypatch: pytest.MonkeyPatch)
     frames = KeyFrames()
     first = frames.add(10, {"number": 1})
     read: list[Any] = []
-    real = snapshot.packed_identity
+    real = keyframes.packed_identity
 
     def read_meanwhile(state: bytes) -> str:
         read.append(frames.restore(first))

@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from bench.workload import session
 from core.engine.society import Society
 from core.settings import Settings
-from core.timeline.marks import Marks
-from core.timeline.recorded_marks import MARK_KINDS, Mark, RecordedMarks
-from core.timeline.run import Run
-from core.timeline.said_texts import SaidTexts
+from core.timeline.marks import MARK_KINDS, Mark, Marks, RecordedMarks
+from core.timeline.run import Run, SaidTexts
 
 LONG = (RecordedMarks.FRESH + 3) * RecordedMarks.CHUNK + 5
 ALL = [

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bench.workload import stream
 from core.events import Event, Prompt, ToolUse, Where
-from core.timeline.recorded_events import CHUNK, FRESH, RecordedEvents
+from core.timeline.timeline import CHUNK, FRESH, RecordedEvents
 
 LONG = (FRESH + 2) * CHUNK + 17
 """Events of which three chunks are packed, and one is being filled."""

@@ -10,19 +10,19 @@ import pytest
 from bench.workload import session
 from core.engine.percept import SIGNALS
 from core.settings import Settings
-from core.timeline.cache import Cache
 from core.timeline.initial_state import InitialState
-from core.timeline.recorded_marks import Mark
-from core.timeline.silenced import (
+from core.timeline.marks import Mark
+from core.timeline.opening import Cache
+from core.timeline.run import NAMES, Track
+from core.timeline.timeline import Timeline
+from core.timeline.whatif import (
     BY_COOLDOWN,
     BY_FLOW,
+    WhatIf,
     silenced_by_cooldown,
     silenced_by_flow,
     why_unchanged,
 )
-from core.timeline.timeline import Timeline
-from core.timeline.track import NAMES, Track
-from core.timeline.whatif import WhatIf
 
 FLOW = 1 << SIGNALS.index("flow_active")
 

@@ -17,8 +17,8 @@ from core.events import Event
 from core.settings import Settings
 from core.settings.layers import tunables, value_of
 from core.store.labels import Label
-from core.timeline.firings import FIRINGS, Difference, compare
-from core.timeline.rerun import ReceptorRerun, Rerun, edited, key_of, overlaid
+from core.timeline.firings import FIRINGS, Difference, compare, key_of
+from core.timeline.rerun import ReceptorRerun, Rerun, edited, overlaid
 from core.timeline.sweep import Sweep, grid, joined, spoken_sweep, spread, sweep_recording, usual_grid
 from core.timeline.timeline import Timeline
 from tests.core.strategies import events

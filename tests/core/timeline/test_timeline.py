@@ -16,8 +16,8 @@ from core.events import MAIN, Event
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
 from core.timeline.keyframes import KeyFrame, KeyFrames
+from core.timeline.run import NAMES
 from core.timeline.timeline import Timeline
-from core.timeline.track import NAMES
 from tests.core.strategies import events
 
 DENSE = resolve([Layer("test", (Given("timeline.keyframes.every", 16),))]).settings

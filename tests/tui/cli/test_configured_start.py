@@ -18,9 +18,8 @@ from core.settings.layers import Given, Layer, resolve
 from core.store.bookmarks import Bookmarks
 from core.store.carry_over import CarryOverStore
 from core.timeline import initial_state as begun
-from core.timeline.cache import Cache
-from core.timeline.configured_start import StartFiles, configured_start
-from core.timeline.initial_state import PLAIN
+from core.timeline.initial_state import PLAIN, StartFiles, configured_start
+from core.timeline.opening import Cache
 from sample_sessions import samples
 from tests.tui.conftest import shown, until
 from tests.tui.fleet_sessions import NOW, begin

@@ -18,8 +18,8 @@ from core.report.chrono import Trail
 from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.store.trails import TrailStore
-from core.timeline.jumps import TROUBLED
 from core.timeline.opening import seed_of
+from core.timeline.places import TROUBLED
 from core.timeline.timeline import Timeline
 from tests.core.live.need_stories import OTHERS, STORIES
 from tests.tui.conftest import lines

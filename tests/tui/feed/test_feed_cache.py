@@ -13,7 +13,7 @@ from core.live.source import Target
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
 from core.store.bookmarks import Bookmarks
-from core.timeline.cache import Cache
+from core.timeline.opening import Cache
 from tui.feed.feed import Feed
 from tui.feed.messages import Arrived, Bookmarked
 

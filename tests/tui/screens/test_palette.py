@@ -9,7 +9,7 @@ import pytest
 from textual.command import CommandInput, CommandList, CommandPalette
 
 from core.settings import Settings
-from core.timeline.recorded_marks import Mark
+from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
 from tests.core.logs import log_lines as logs
 from tests.tui.conftest import shown, until

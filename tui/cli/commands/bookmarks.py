@@ -114,7 +114,7 @@ def _one(args: argparse.Namespace) -> int:
 
 def _list(store: Checkpoints, timeline: Timeline) -> None:
     from core.report.formatting import clock, plain
-    from core.timeline.checkpoint import agrees
+    from core.timeline.checkpoints import agrees
 
     start, saved = timeline.events[0].at, set(store.kept())
     kept = store.bookmarks.read()

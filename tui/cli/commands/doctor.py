@@ -125,7 +125,7 @@ def _narrator(settings: Settings) -> Section:
 def _faults(args: argparse.Namespace, settings: Settings) -> list[str]:
     """What is wrong with rule files, policies, themes and the person's own keys."""
     import themes
-    from core.timeline.configured_start import configured_start
+    from core.timeline.initial_state import configured_start
     from themes.user_themes import user_theme_folder
     from tui.keymap import keymap_faults
 

@@ -48,7 +48,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def rules_from(args: argparse.Namespace) -> RuleSet:
     """The built-in methods with both rule files over them; faults go to standard error."""
-    from core.timeline.configured_start import rule_files
+    from core.timeline.initial_state import rule_files
 
     files = rule_files(args.project)
     rules = files.load()

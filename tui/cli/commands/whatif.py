@@ -12,7 +12,7 @@ from tui.cli.options import PLACE, add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.timeline.firings import Difference, Pair
-    from core.timeline.recorded_marks import Mark
+    from core.timeline.marks import Mark
     from core.timeline.timeline import Timeline
     from core.timeline.whatif import WhatIfResult
 

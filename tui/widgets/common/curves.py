@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.timeline.track import Track
+from core.timeline.run import Track
 
 Points = list[float | None]
 """A curve, one value a cell; None where there is none."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from core.timeline.marks import Marks
-from core.timeline.recorded_marks import Mark, MarkKind
+from core.timeline.marks import Mark, MarkKind
 
 
 class MarkFilter:

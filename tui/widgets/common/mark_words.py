@@ -9,7 +9,7 @@ from core.engine.governor import HALT_WORDS
 from core.engine.percept import SIGNALS, Axis
 from core.report.event_words import SIGNAL_WORDS, firing_words
 from core.report.formatting import fraction, plain, short
-from core.timeline.recorded_marks import Mark
+from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
 from tui.widgets.common.timeline_cells import GLYPHS
 

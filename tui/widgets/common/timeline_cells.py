@@ -11,9 +11,9 @@ import numpy as np
 
 from core.engine.percept import AGENT_STATES, AXES, SIGNALS
 from core.timeline.columns import Numbers
-from core.timeline.recorded_marks import Mark, MarkKind
+from core.timeline.marks import Mark, MarkKind
+from core.timeline.run import Track
 from core.timeline.timeline import Timeline
-from core.timeline.track import Track
 
 GLYPHS: dict[MarkKind, tuple[str, str]] = {
     "halt": ("■", "alert"),

@@ -12,7 +12,7 @@ from core.engine.percept import AXES
 from core.report.formatting import clock
 from core.settings.screen import Series
 from core.store.bookmarks import Bookmark
-from core.timeline.recorded_marks import MarkKind
+from core.timeline.marks import MarkKind
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line, joined_cells
 from tui.feed.messages import Seek

@@ -9,7 +9,7 @@ from core.engine.mind.readings import SleepReading
 from core.report.compaction import lines as preserved_lines
 from core.report.formatting import count, short, span
 from core.report.plan_window import SIZE, plan_share
-from core.timeline.track import Track
+from core.timeline.run import Track
 from tui.draw.gauge import area, meter
 from tui.draw.line import Line, first_fit, fit, joined_cells
 from tui.feed.view import View

@@ -10,7 +10,7 @@ from textual.events import Click, MouseScrollDown, MouseScrollUp
 from textual.reactive import reactive
 
 from core.report.formatting import clock, plain, span
-from core.timeline.recorded_marks import Mark, MarkKind
+from core.timeline.marks import Mark, MarkKind
 from tui.draw.line import Line, fit
 from tui.feed.messages import Seek
 from tui.feed.view import View

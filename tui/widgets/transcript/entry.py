@@ -11,7 +11,7 @@ from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
 from core.report.event_words import OUTCOME_SIGNS, about, kind_of
 from core.report.formatting import EMPHASIS, clock, count, plain
 from core.report.troubles import LOOKS
-from core.timeline.recorded_marks import Mark
+from core.timeline.marks import Mark
 from tui.draw.line import Line, clipped, path_end, wrapped
 from tui.feed.view import View
 from tui.widgets.common.agent_names import names_of

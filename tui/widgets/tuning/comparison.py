@@ -12,8 +12,8 @@ from core.engine.percept import AXES
 from core.report.formatting import fraction
 from core.store.labels import Label, Verdict
 from core.timeline.firings import FIRINGS
+from core.timeline.run import Track
 from core.timeline.timeline import Timeline
-from core.timeline.track import Track
 from core.timeline.whatif import WhatIfResult, changed_series, filled_series
 from tui.draw.canvas import Canvas
 from tui.draw.line import Line, fit, wrapped

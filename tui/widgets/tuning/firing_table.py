@@ -13,10 +13,9 @@ from core.engine.mind.cortical import REGIMES
 from core.engine.percept import AGENT_STATES, AXES, PATTERNS
 from core.report.event_words import firing_words
 from core.report.formatting import fraction
-from core.timeline.firings import FIRINGS
-from core.timeline.rerun import key_of
+from core.timeline.firings import FIRINGS, key_of
+from core.timeline.run import Track
 from core.timeline.timeline import Timeline
-from core.timeline.track import Track
 from core.timeline.whatif import WhatIfResult
 from tui.draw.line import Line, fit
 from tui.feed.messages import Failed, Seek

@@ -9,7 +9,7 @@ from bench.workload import session
 from core.engine.percept import SIGNALS
 from core.events import ToolUse
 from core.settings import Settings
-from core.timeline.jumps import TROUBLED, landing
+from core.timeline.places import TROUBLED, landing
 from core.timeline.timeline import Timeline
 from tests.tui.screen_app import recorded
 from tui.widgets.common.timeline_activity import CallPlaces, activity_names, activity_rows, shade

@@ -13,7 +13,7 @@ from bench.workload import session
 from core.engine.percept import AGENT_STATES
 from core.settings import Settings
 from core.settings.screen import Series
-from core.timeline.recorded_marks import Mark
+from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import view_at
 from tui.widgets.common import timeline_cells as strip

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from bench.workload import session
 from core.engine.percept import SIGNALS
 from core.settings import Settings
-from core.timeline.recorded_marks import MARK_KINDS, Mark
+from core.timeline.marks import MARK_KINDS, Mark
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import MARKS, SIZES, START, PanelApp, check, recording, stuck, text, view_at
 from tui.draw.styles import STYLES
