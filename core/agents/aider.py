@@ -240,13 +240,13 @@ class AiderReader(LooseReader):
         self._end_answer(out)
         return out + super().finish()
 
-    def held(self) -> list[Event]:
+    def pending_events(self) -> list[Event]:
         """The same, for a history that still grows."""
         spoken = [self._answer(self._spoken.at, self._spoken.where)] if self._spoken else []
         if self._asked:
-            return [*spoken, *self._prompt(), *super().held()]
+            return [*spoken, *self._prompt(), *super().pending_events()]
         failed = [self._failed(self._fault)] if self._fault is not None else []
-        return [*spoken, *failed, *super().held()]
+        return [*spoken, *failed, *super().pending_events()]
 
     def _prompt(self) -> list[Event]:
         asked, at = self._asked, self._asked.at

@@ -229,9 +229,9 @@ class CrushReader(LooseReader):
         """The calls without a result, those of messages that were never finished among them."""
         return [*super().finish(), *self._begun()]
 
-    def held(self) -> list[Event]:
+    def pending_events(self) -> list[Event]:
         """The same, for a log that still grows."""
-        return [*super().held(), *self._begun()]
+        return [*super().pending_events(), *self._begun()]
 
     def _begun(self) -> list[Event]:
         found: list[Event] = []

@@ -92,9 +92,9 @@ class KimiWireReader(LooseReader):
         """Words that nothing has counted, and the calls that never got a result."""
         return [*map(self._uncounted, self._said), *super().finish()]
 
-    def held(self) -> list[Event]:
+    def pending_events(self) -> list[Event]:
         """The same, for a log that still grows."""
-        return [*map(self._uncounted, self._said), *super().held()]
+        return [*map(self._uncounted, self._said), *super().pending_events()]
 
     def _message(
         self, message: dict[str, Any], agent: str, at: float, out: list[Event], depth: int = 0

@@ -165,7 +165,7 @@ class LooseReader(AgentReader, PausingReader):
         """The answer still open, and the calls that never got a result."""
         return [*self.usage.finish(), *self.calls.finish()]
 
-    def held(self) -> list[Event]:
+    def pending_events(self) -> list[Event]:
         """The same, for a log that still grows."""
         return [*self.usage.finish(), *self.calls.unanswered()]
 

@@ -74,9 +74,9 @@ class OpenEventsReader(LooseReader):
 
     def finish(self) -> list[Event]:
         """What was still begun at the end."""
-        return self.held()
+        return self.pending_events()
 
-    def held(self) -> list[Event]:
+    def pending_events(self) -> list[Event]:
         """What the last line of that kind tells and no later event ended."""
         return list(self._held.values())
 

@@ -60,9 +60,9 @@ class SweAgentReader(LooseReader):
         """What a run without an end has spent so far, and the calls without a result."""
         return [*filter(None, [self._spent]), *super().finish()]
 
-    def held(self) -> list[Event]:
+    def pending_events(self) -> list[Event]:
         """The same, for a log that still grows."""
-        return [*filter(None, [self._spent]), *super().held()]
+        return [*filter(None, [self._spent]), *super().pending_events()]
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of the whole document."""

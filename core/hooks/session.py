@@ -476,7 +476,7 @@ class HookedSession:
         """What is known of the session now."""
         held: list[Event] = []
         if self.follower is not None and not self._behind:
-            held = list(self.follower.held())
+            held = list(self.follower.pending_events())
             if self.follower.session is not None:
                 self._tracker.endings.allow(word_logs(self.follower.session))
         ended = {("tool", call.id) for call in self._ahead.ended} | self._known.keys()

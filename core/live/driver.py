@@ -149,7 +149,7 @@ class OpenEvents:
             return ()
         signs = self._told()
         if self._held is None or signs is not self._signs:
-            held = self._begun = tuple(self._source.held())
+            held = self._begun = tuple(self._source.pending_events())
             self._held = held if signs is None else signs.ahead(held, self._ended)
             self._signs = signs
         return self._held
@@ -546,7 +546,7 @@ class Driver:
             self.timeline.tell(heard, changed)
         self._keep_change(change)
 
-    def held(self) -> tuple[Event, ...]:
+    def pending_events(self) -> tuple[Event, ...]:
         """What the log has begun and not ended, once all of it has been read."""
         return self._open.read()
 
@@ -558,13 +558,13 @@ class Driver:
         """What is known now."""
         moment = self.heard if heard is None else heard
         if not self.count:
-            held = self.held()
+            held = self.pending_events()
             lost = self.lost or (self.source.unreadable if self.caught_up and not held else "")
             facts = StatusFacts(heard=moment or self.changed, open=open_calls(held), lost=lost, read=read)
         else:
             if self.caught_up:
                 self.tracker.endings.allow(self._word_logs())
-            held, begun = self.held(), len(self.begun())
+            held, begun = self.pending_events(), len(self.begun())
             facts = self.tracker.facts(
                 self.society, held, begun=begun, heard=moment, lost=self.lost, read=read
             )
@@ -576,7 +576,7 @@ class Driver:
 
     def need_words(self, status: Status) -> str:
         """What the log says of the need for the person, read once for each need."""
-        return self._need.words(status, self._word_logs(), self.held, self._limits.asking)
+        return self._need.words(status, self._word_logs(), self.pending_events, self._limits.asking)
 
     def _word_logs(self) -> tuple[Path, ...]:
         session = self.source.session

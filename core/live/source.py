@@ -144,7 +144,7 @@ class Source(ABC):
         """What happened to the logs since last asked."""
         return []
 
-    def held(self) -> list[Event]:
+    def pending_events(self) -> list[Event]:
         """What the log has begun and not ended: calls without an answer, a turn."""
         return []
 
@@ -218,8 +218,8 @@ class Followed(Source):
     def notices(self) -> list[str]:
         return self._follower.notices()
 
-    def held(self) -> list[Event]:
-        return self._follower.held()
+    def pending_events(self) -> list[Event]:
+        return self._follower.pending_events()
 
     def files(self) -> list[Path]:
         return self._follower.files()

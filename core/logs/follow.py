@@ -62,9 +62,9 @@ class WaitingTail(Tail):
         """The calls that never got over, and what the end completes."""
         return [event for event in self._waiting.values() if self.passed.new(event)] + super().finish()
 
-    def held(self) -> list[Event]:
+    def pending_events(self) -> list[Event]:
         """The calls that are not over, and what the end would complete."""
-        more = [event for event in super().held() if getattr(event, "id", None) not in self._waiting]
+        more = [event for event in super().pending_events() if getattr(event, "id", None) not in self._waiting]
         return [*self._waiting.values(), *more]
 
     def _settled(self, record: Record) -> Iterator[Event]:
@@ -355,9 +355,9 @@ class Follower:
         events = self._in_order(list(merge([_reaching(one, one.finish()) for one in agents])))
         return [*events, *as_of(self._latest, chain(*(one.finish() for one in helpers)))]
 
-    def held(self) -> list[Event]:
+    def pending_events(self) -> list[Event]:
         """What the logs have begun and not ended; reading on is not touched by it."""
-        return sorted(chain(*(one.held() for one in self._tails.values())), key=_time)
+        return sorted(chain(*(one.pending_events() for one in self._tails.values())), key=_time)
 
     def in_flight(self) -> list[ToolUse]:
         """Calls begun but not answered yet, oldest first; for showing only."""

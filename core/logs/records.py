@@ -108,26 +108,6 @@ def feed(reader: Reader, record: Record) -> list[Event]:
         return []
 
 
-def admit(reader: Reader, batch: Sequence[Record]) -> list[Event]:
-    """The same of records whose lines were not passed over: all are decoded, then one after another read."""
-    parse, take_in = reader.parse, reader.take
-    try:
-        decoded = [parse(record[0]) for record in batch]
-    except Exception:  # noqa: BLE001 one by one, the one that fails is counted
-        return [event for record in batch for event in feed(reader, record)]
-    out: list[Event] = []
-    for told, (_, where, line) in zip(decoded, batch, strict=True):
-        before = len(out)
-        try:
-            take_in(told, where, line, out)
-            if len(out) > before:
-                out[before:] = [clean(event) for event in out[before:]]
-        except Exception as fault:  # noqa: BLE001 as above
-            del out[before:]
-            _count(reader, where.file, line, fault)
-    return out
-
-
 def finish(reader: Reader, path: Path) -> list[Event]:
     """What only the end of a log completes."""
     try:
@@ -137,10 +117,10 @@ def finish(reader: Reader, path: Path) -> list[Event]:
         return []
 
 
-def held(reader: Reader, path: Path) -> list[Event]:
-    """What a log has begun and not ended so far; the reader stays as it is."""
+def pending_events(reader: Reader, path: Path) -> list[Event]:
+    """Return what a log has begun and not ended so far; the reader does not change."""
     try:
-        return [clean(event) for event in reader.held()]
+        return [clean(event) for event in reader.pending_events()]
     except Exception as fault:  # noqa: BLE001 as above
         _count(reader, str(path), 0, fault)
         return []

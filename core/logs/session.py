@@ -27,7 +27,7 @@ from core.events import (
 )
 from core.logs.diagnostics import Diagnostics
 from core.logs.reader import Kit
-from core.logs.records import Log, admit, batches, finish, stem
+from core.logs.records import Log, batches, feed, finish, stem
 from core.settings.logs import LineSettings
 
 
@@ -225,7 +225,8 @@ def identities(logs: tuple[Log, ...], kit: Kit, lines: LineSettings) -> set[Hash
 def _through(log: Log, kit: Kit, lines: LineSettings, session: str) -> Iterator[Event]:
     reader = log.format.reader(kit, agent=log.agent, session=session)
     for batch in batches(log, kit.diagnostics, lines, reader.passes):
-        yield from admit(reader, batch)
+        for record in batch:
+            yield from feed(reader, record)
     yield from finish(reader, log.path)
 
 

@@ -15,7 +15,7 @@ from core.events import MAIN, Event, SessionStart, ToolUse
 from core.logs.lines import Line, LineCutter
 from core.logs.log_files import HeldLog
 from core.logs.reader import Kit, Reader
-from core.logs.records import Log, Record, feed, finish, held, line_record, own_records, reason
+from core.logs.records import Log, Record, feed, finish, line_record, own_records, pending_events, reason
 from core.logs.session import identity, named
 from core.settings.logs import LineSettings
 
@@ -104,15 +104,15 @@ class Tail(ABC):
             return []
         return [event for event in finish(self._reader, self.log.path) if self.passed.new(event)]
 
-    def held(self) -> list[Event]:
+    def pending_events(self) -> list[Event]:
         """What the log has begun and not ended: open calls, a last turn; reading on is not touched by it."""
-        return held(self._reader, self.log.path) if self._in_run else []
+        return pending_events(self._reader, self.log.path) if self._in_run else []
 
     def in_flight(self) -> list[ToolUse]:
         """Calls begun but not answered yet, for showing only: reading on is not touched by it."""
         if self._in_flight is None:
             self._in_flight = [
-                event for event in self.held() if isinstance(event, ToolUse) and event.outcome == "pending"
+                event for event in self.pending_events() if isinstance(event, ToolUse) and event.outcome == "pending"
             ]
         return self._in_flight
 

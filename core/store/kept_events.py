@@ -14,7 +14,7 @@ from core.logs.diagnostics import Diagnostics
 from core.logs.lines import is_packed
 from core.logs.log_files import HeldLog
 from core.logs.reader import PausingReader
-from core.logs.records import Record, admit, batches, finish
+from core.logs.records import Record, batches, feed, finish
 from core.store.log_stamp import FileStamp, has_grown, reading_stamp, stamp
 from core.store.reading_cache import ReadingCache, reading_cache
 
@@ -167,7 +167,7 @@ class _Reading(Diagnostics):
         for batch in batches(log, self, self._lines, reader.passes):
             alone = pausing is not None and _end(batch[-1]) >= due
             for some in [[record] for record in batch] if alone else [batch]:
-                events = admit(reader, some)
+                events = [event for record in some for event in feed(reader, record)]
                 self._keep(events)
                 yield from events
                 place = _end(some[-1])

@@ -55,7 +55,7 @@ def in_header(session: LogSession, settings: Settings) -> tuple[float, int, int]
     events: list[Event] = []
     while source.behind or not events:
         events += source.poll(10_000)
-    spent = Spending(events).at(len(events), 0.0, source.held())
+    spent = Spending(events).at(len(events), 0.0, source.pending_events())
     return round(spent.dollars, 6), spent.priced, spent.unpriced
 
 

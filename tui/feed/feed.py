@@ -393,7 +393,7 @@ class Feed:
 
     def _hold(self, driver: Driver) -> None:
         """Take over what the log has begun and not ended: a question is no event before it is answered."""
-        held = tuple(driver.held())
+        held = tuple(driver.pending_events())
         if held != self._held:
             self._held = held
             self._waiting = open_calls(held)

@@ -47,7 +47,7 @@ class Fork:
             self._answers = OpenAnswers(self._kit)
             self._spent.clear()
 
-    def held(self) -> list[Event]:
+    def pending_events(self) -> list[Event]:
         """What it has spent so far, as the main agent's."""
         return [
             replace(

@@ -253,43 +253,29 @@ class ClaudeCode(AgentReader, PausingReader):
 
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
         """The events that this line completes."""
-        out: list[Event] = []
-        if not (record.endswith(b"}") and passes(record)):
-            self.take(self.parse(record), where, line, out)
-        return out
-
-    @staticmethod
-    def parse(record: bytes) -> ClaudeLine | bytes:
-        """A line decoded; itself where that cannot be done."""
+        decoded: ClaudeLine | None
         try:
-            return decode_line(record)
+            decoded = decode_line(record)
         except FAULTS:
-            return record
-
-    def take(self, told: ClaudeLine | bytes, where: Where, line: int, out: list[Event]) -> None:
-        """Add the events that a line completes in which something may matter."""
-        if isinstance(told, bytes):
-            if parts := glued(told, where):
-                for part, place in parts:
-                    self.take(self.parse(part), place, line, out)
-                return
-            salvaged, reason = salvage_line(told)
+            if parts := glued(record, where):
+                return [event for part, place in parts for event in self.feed(part, place, line)]
+            decoded, reason = salvage_line(record)
             self.kit.diagnostics.note(where.file, line, reason)
-            if salvaged is None:
-                return
-            told = salvaged
-        self._take(told, where, line, out)
+        out: list[Event] = []
+        if decoded is not None:
+            self._step(decoded, where, line, out)
+        return out
 
     def finish(self) -> list[Event]:
         """The answers still open, and the calls that never got a result; of a fork all that it spent."""
         out: list[Event] = []
         self._give_up(out, all_of_them=True)
-        return [*out, *self.held()]
+        return [*out, *self.pending_events()]
 
-    def held(self) -> list[Event]:
+    def pending_events(self) -> list[Event]:
         """The same as far as it is known, for a log that still grows."""
         if self._fork is not None:
-            return self._fork.held()
+            return self._fork.pending_events()
         return [*self._answers.read(), *self._calls.unanswered()]
 
     def pause(self) -> bytes | None:
@@ -324,7 +310,7 @@ class ClaudeCode(AgentReader, PausingReader):
         self._agents.resume(paused.agents)
         self._clock.resume(paused.clock)
 
-    def _take(self, line: ClaudeLine, where: Where, number: int, out: list[Event]) -> None:
+    def _step(self, line: ClaudeLine, where: Where, number: int, out: list[Event]) -> None:
         kind = line.type
         spoken = kind == "assistant" or kind == "user"
         if not spoken and not matters(line):

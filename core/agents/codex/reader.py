@@ -414,9 +414,9 @@ class Codex(LooseReader):
         kept(self._turns.uncounted(self.agent), out)
         return [*out, *super().finish()]
 
-    def held(self) -> list[Event]:
+    def pending_events(self) -> list[Event]:
         """The same, for a thread that goes on."""
-        return [*filter(None, [self._turns.uncounted(self.agent)]), *super().held()]
+        return [*filter(None, [self._turns.uncounted(self.agent)]), *super().pending_events()]
 
     def _call(self, item: dict[str, Any]) -> None:
         call, tool, arguments = called_item(item)

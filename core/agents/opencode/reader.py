@@ -71,9 +71,9 @@ class OpenCodeReader(LooseReader):
         """What the log leaves open: a stop by the person, calls without a result."""
         return [*self._stopped.values(), *super().finish()]
 
-    def held(self) -> list[Event]:
+    def pending_events(self) -> list[Event]:
         """The same, for a log that still grows."""
-        return [*self._stopped.values(), *super().held()]
+        return [*self._stopped.values(), *super().pending_events()]
 
     def close_all(self) -> list[Event]:
         """The same amid a log."""

@@ -133,9 +133,9 @@ class OpenHandsFolderReader(LooseReader):
         """An answer of which only the cost was told, and the calls that never got a result."""
         return [*filter(None, [self._spent]), *super().finish()]
 
-    def held(self) -> list[Event]:
+    def pending_events(self) -> list[Event]:
         """The same, for a log that still grows."""
-        return [*filter(None, [self._spent]), *super().held()]
+        return [*filter(None, [self._spent]), *super().pending_events()]
 
     def _message(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
         """What the person or the agent says; an agent that says something and calls nothing is done."""

@@ -56,7 +56,7 @@ class ShippedSession:
         """What stays open, once it has for a second and was not told before."""
         if self.due or not self.watching_open:
             return None
-        events = self.follower.held()
+        events = self.follower.pending_events()
         key = tuple(identity(event) for event in events)
         if key != self._open[0]:
             self._open = (key, now)

@@ -154,7 +154,7 @@ class SessionModel:
 
     def cost(self) -> tuple[Sum, tuple[Charge, ...]]:
         """What all turns cost, the one that is still being written among them; and by minute, lately."""
-        begun = [charge_of(event) for event in self.driver.held() if isinstance(event, Turn)]
+        begun = [charge_of(event) for event in self.driver.pending_events() if isinstance(event, Turn)]
         charges = (*(copy(charge) for charge in self._charges), *begun)
         return total((self._cost, added(begun))), charges
 

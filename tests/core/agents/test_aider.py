@@ -109,8 +109,8 @@ def test_a_prompt_that_is_the_last_line_is_not_lost() -> None:
     reader = AiderReader(new_kit())
     for number, line in enumerate(AIDER.splitlines(), 1):
         reader.feed(line, Where("log", number * 100, 10), number)
-    assert len(_of(Prompt, reader.held())) == 1
-    assert len(_of(Prompt, reader.held())) == 1
+    assert len(_of(Prompt, reader.pending_events())) == 1
+    assert len(_of(Prompt, reader.pending_events())) == 1
     assert len(_of(Prompt, reader.finish())) == 1
 
 
@@ -181,14 +181,14 @@ def test_an_error_is_told_when_it_is_written() -> None:
     assert _turns(_fed(AiderReader(new_kit()), _START + _ASKED + _BAD))
     reader = AiderReader(new_kit())
     assert not _turns(_fed(reader, _START + _ASKED + _LIMIT))
-    assert [turn.stop for turn in _turns(reader.held())] == ["error"]
+    assert [turn.stop for turn in _turns(reader.pending_events())] == ["error"]
     assert [turn.stop for turn in _turns(reader.finish())] == ["error"]
 
 
 def test_an_answer_is_held_until_it_is_counted() -> None:
     reader = AiderReader(new_kit())
     assert not _turns(_fed(reader, _START + _ASKED + _SAID))
-    [held] = _turns(reader.held())
+    [held] = _turns(reader.pending_events())
     assert (held.said is not None, held.cost) == (True, None)
 
 
@@ -292,7 +292,7 @@ def test_what_a_command_passes_on_is_asked_once(tmp_path: Path, command: str, ag
 def test_an_answer_and_the_prompt_after_it_are_held_together() -> None:
     reader = AiderReader(new_kit())
     assert not _turns(_fed(reader, _START + _ASKED + _SAID + _ASKED))
-    assert [type(event).__name__ for event in reader.held()] == ["Turn", "Prompt"]
+    assert [type(event).__name__ for event in reader.pending_events()] == ["Turn", "Prompt"]
 
 
 def test_older_versions_tell_the_cost_of_a_request(tmp_path: Path) -> None:

@@ -154,12 +154,12 @@ def test_words_wait_for_their_count_in_sight() -> None:
     place = Where("log", 0, 1)
     for line in (_META, _asked(1, "go"), _event(2, "It works.")):
         reader.feed(encoded(line), place, 1)
-    (held,) = _turns(reader.held())
+    (held,) = _turns(reader.pending_events())
     assert (held.said, held.cost, held.output_tokens) == (place, None, 0)
     assert reader.pause() is None
     (turn,) = _turns(reader.feed(encoded(codex_tokens(2, 100, 0, 10)), place, 1))
     assert (turn.said, turn.output_tokens) == (place, 10)
-    assert reader.held() == []
+    assert reader.pending_events() == []
 
 
 def test_a_reader_that_goes_on_knows_what_was_told_by_one_sign() -> None:
@@ -171,7 +171,7 @@ def test_a_reader_that_goes_on_knows_what_was_told_by_one_sign() -> None:
     assert state is not None
     other.resume(state)
     other.feed(encoded(_message(2, "It works.")), place, 1)
-    assert other.held() == []
+    assert other.pending_events() == []
 
 
 def test_answers_without_a_count_end_where_another_begins() -> None:

@@ -213,7 +213,7 @@ def test_what_is_held_is_shown_until_it_ends_or_is_told_again() -> None:
         return reader.feed(json.dumps(told).encode(), Where("x"), 1)
 
     def held() -> list[str]:
-        return [event.id for event in reader.held() if isinstance(event, ToolUse)]
+        return [event.id for event in reader.pending_events() if isinstance(event, ToolUse)]
 
     assert feed({"kind": "held", "at": 5.0, "session": "s", "events": [waits, other]}) == []
     assert held() == ["a", "b"]

@@ -130,7 +130,7 @@ def test_quiet_hours_begin_at_their_start_and_end_at_their_end(
 
 @pytest.mark.parametrize(("others", "known"), [(_ENDED - 1, True), (_ENDED, False)])
 def test_so_many_ended_calls_are_remembered(others: int, known: bool) -> None:
-    source: Any = SimpleNamespace(behind=False, session=None, held=tuple)
+    source: Any = SimpleNamespace(behind=False, session=None, pending_events=tuple)
     open_events = OpenEvents(source, lambda _: None)
     for name in ["first", *(f"call {number}" for number in range(others))]:
         open_events.take(ToolUse(at=0.0, id=name, outcome="success"))

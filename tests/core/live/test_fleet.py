@@ -303,7 +303,7 @@ def test_looking_at_open_calls_leaves_reading_untouched(tmp_path: Path) -> None:
     looked, plain = Follower(log.path, kit), Follower(log.path, make_kit())
     read = [event for batch in looked.drain() for event in batch]
     assert read == [event for batch in plain.drain() for event in batch]
-    kinds = [type(event).__name__ for event in looked.held()]
+    kinds = [type(event).__name__ for event in looked.pending_events()]
     assert kinds.count("ToolUse") == 1
     log.result("fine")
     log.say()

@@ -75,7 +75,7 @@ class Told:
         list(self.driver.poll(100))
         timeline = self.driver.timeline
         assert timeline is not None
-        return NowReader().now(timeline.events, len(timeline), 9.0, held=self.driver.held(), words=False)
+        return NowReader().now(timeline.events, len(timeline), 9.0, held=self.driver.pending_events(), words=False)
 
     def open(self) -> list[str]:
         list(self.driver.poll(100))
@@ -126,7 +126,7 @@ def test_a_call_is_seen_before_the_log_tells_it_and_recorded_once(tmp_path: Path
     assert not hooked.now().running and hooked.now().failed_tool == "Bash"
     log.write_bytes(log.read_bytes() + result(2.0, "c1", error=True))
     assert (hooked.now().failed_tool, hooked.now().times) == ("Bash", 1)
-    assert not any(isinstance(event, ToolUse) for event in hooked.driver.held())
+    assert not any(isinstance(event, ToolUse) for event in hooked.driver.pending_events())
     replayed = Told(log)
     list(replayed.driver.poll(100))
     assert hooked.driver.timeline is not None and replayed.driver.timeline is not None
@@ -147,9 +147,9 @@ def test_hooks_change_nothing_in_the_recording(tmp_path: Path) -> None:
     for one in (plain, hooked):
         list(one.driver.poll(100))
         one.driver.status(10.0)
-        one.driver.held()
+        one.driver.pending_events()
     assert hooked.driver.facts().asks is not None
-    assert len(hooked.driver.held()) == len(plain.driver.held()) + 1
+    assert len(hooked.driver.pending_events()) == len(plain.driver.pending_events()) + 1
     assert state_hash(plain.driver.society) == state_hash(hooked.driver.society)
     assert plain.driver.count == hooked.driver.count
 

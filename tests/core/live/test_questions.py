@@ -80,7 +80,7 @@ def strip(driver: Driver, status: Status) -> str:
     head = Playhead(Settings().timeline.play, live=True)
     for event in driver.timeline.events:
         head.grow(event.at)
-    view = replace(film.view(head, MAIN, driver.heard, (), driver.held()), status=status)
+    view = replace(film.view(head, MAIN, driver.heard, (), driver.pending_events()), status=status)
     return "\n".join("".join(text for text, _ in line) for line in NowStrip().lines(view, 80, 2))
 
 

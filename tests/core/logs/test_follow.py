@@ -172,7 +172,7 @@ def test_sessions_that_begin_on_one_line_are_followed_apart(tmp_path: Path, data
     for session in found:
         follower = Follower(session, fresh_kit())
         told = follower.poll()
-        held = follower.held()
+        held = follower.pending_events()
         whole = list(read_session(session, fresh_kit()))
         assert told + held == told + follower.finish() == whole
 

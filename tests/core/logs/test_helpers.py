@@ -122,13 +122,13 @@ def test_a_session_that_is_followed_tells_the_same(place: Place) -> None:
     follower = Follower(place.main, make_kit())
     events = follower.poll()
     assert turns(events) == ["m-t0", "m-t1"]
-    assert turns(follower.held()) == ["m-last"]
+    assert turns(follower.pending_events()) == ["m-last"]
     append(place.beside("acompact-1"), copied(begun) + logs.prompt(10, "Sum it up.", **SIDE))
     events += follower.poll()
     assert turns(events) == ["m-t0", "m-t1"]
     append(place.beside("acompact-1"), logs.call(11, "own", **SIDE))
     events += follower.poll()
-    assert turns(follower.held()) == ["m-last", "m-own"]
+    assert turns(follower.pending_events()) == ["m-last", "m-own"]
     append(place.main, more)
     events += follower.poll()
     events += follower.finish()
@@ -145,7 +145,7 @@ def test_a_helper_that_is_there_at_the_start_is_followed_too(place: Place) -> No
     [session] = sessions([place.main], make_kit())
     follower = Follower(session, make_kit())
     events = follower.poll()
-    assert turns(follower.held()) == ["m-t1", "m-own"]
+    assert turns(follower.pending_events()) == ["m-t1", "m-own"]
     assert [*events, *follower.finish()] == place.saved()
 
 

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from bench.claude import lines
 from core.agents.registry import make_kit
 from core.errors import UnreadableLog
-from core.events import Event
+from core.events import Event, Where
 from core.logs.diagnostics import Diagnostic
 from core.logs.finder import sessions
+from core.logs.reader import Reader
 from core.logs.session import read_session
 from core.settings import Settings
 from core.store import kept_events
@@ -36,18 +37,18 @@ def told(path: Path, cache: ReadingCache | None, seen: list[bytes] | None = None
     kit.memory = KeptEvents(cache, b"").events if cache is not None else None
     (session,) = sessions([path], make_kit())
     reader = session.logs[0].format.reader
-    real = reader.parse
+    real = reader.feed
 
-    def noted(record: bytes) -> object:
+    def recording_feed(self: Reader, record: bytes, where: Where, line: int) -> list[Event]:
         if seen is not None:
             seen.append(record)
-        return real(record)
+        return real(self, record, where, line)
 
-    reader.parse = staticmethod(noted)  # type: ignore[method-assign]
+    reader.feed = recording_feed  # type: ignore[method-assign]
     try:
         events = list(read_session(session, kit))
     finally:
-        reader.parse = staticmethod(real)  # type: ignore[method-assign]
+        reader.feed = real  # type: ignore[method-assign]
     return events, kit.diagnostics.first, kit.diagnostics.counts
 
 

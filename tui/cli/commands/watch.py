@@ -381,7 +381,7 @@ class Watch:
         driver.ring(status)
         if self._newest and status.at_rest and not status.needs_you:
             self._look_for_newer()
-        if driver.rest() and self._news and not open_calls(driver.held()):
+        if driver.rest() and self._news and not open_calls(driver.pending_events()):
             self._news = False
             words = f"Nothing has happened for {driver.still:.0f} s."
             driver.tell(Notice(driver.tracker.last, "main", "done", "done", words, 3600.0))
