@@ -64,7 +64,9 @@ class WaitingTail(Tail):
 
     def pending_events(self) -> list[Event]:
         """The calls that are not over, and what the end would complete."""
-        more = [event for event in super().pending_events() if getattr(event, "id", None) not in self._waiting]
+        more = [
+            event for event in super().pending_events() if getattr(event, "id", None) not in self._waiting
+        ]
         return [*self._waiting.values(), *more]
 
     def _settled(self, record: Record) -> Iterator[Event]:

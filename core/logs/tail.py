@@ -112,7 +112,9 @@ class Tail(ABC):
         """Calls begun but not answered yet, for showing only: reading on is not touched by it."""
         if self._in_flight is None:
             self._in_flight = [
-                event for event in self.pending_events() if isinstance(event, ToolUse) and event.outcome == "pending"
+                event
+                for event in self.pending_events()
+                if isinstance(event, ToolUse) and event.outcome == "pending"
             ]
         return self._in_flight
 

@@ -75,7 +75,9 @@ class Told:
         list(self.driver.poll(100))
         timeline = self.driver.timeline
         assert timeline is not None
-        return NowReader().now(timeline.events, len(timeline), 9.0, held=self.driver.pending_events(), words=False)
+        return NowReader().now(
+            timeline.events, len(timeline), 9.0, held=self.driver.pending_events(), words=False
+        )
 
     def open(self) -> list[str]:
         list(self.driver.poll(100))
