@@ -5,75 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from core.agents.codex.facts import item_fact
 from core.agents.copilot import COPILOT_EXIT
 from core.agents.gemini import GEMINI_EXIT
 from core.agents.loose import amount, decode, table, text
 from core.events import MAIN
+from core.hooks.agent_replies import (
+    HookCall,
+    HookMode,
+    HookMoment,
+    HookReply,
+    answer_claude,
+    answer_codex,
+    answer_copilot,
+    answer_gemini,
+    answer_plugin,
+)
 from core.logs.log_files import open_log
-
-HookMoment = Literal[
-    "session_start",
-    "prompt",
-    "before_tool",
-    "after_tool",
-    "batch",
-    "permission",
-    "attention",
-    "stop",
-    "session_end",
-]
-"""`batch` comes after all calls of one answer; `permission` and `attention` wait for the person."""
-HookMode = Literal["observe", "advise", "guard"]
-MODES: tuple[HookMode, ...] = ("observe", "advise", "guard")
-
-
-class HookCall(NamedTuple):
-    """One call of a hook."""
-
-    moment: HookMoment
-    name: str
-    """The agent's own name of the event."""
-    session: str
-    agent: str = MAIN
-    project: str = ""
-    transcript: str = ""
-    tool: str = ""
-    arguments: Any = None
-    id: str = ""
-    """Of a tool's call, as the agent's log has it."""
-    result: str = ""
-    failed: bool = False
-    interrupted: bool = False
-    duration: float | None = None
-    said: str = ""
-    """A prompt, a question or a reason."""
-    unattended: bool = False
-    """Nobody is there whom the agent could ask."""
-    background: bool = False
-    """The turn ended, but sub-agents of it still run."""
-    compacted: bool = False
-    """The context was cut just now, and the model starts again with what it is told here."""
-
-
-class HookReply(NamedTuple):
-    """What is answered."""
-
-    context: str = ""
-    """A sentence for the agent's model."""
-    verdict: Literal["", "deny", "ask"] = ""
-    reason: str = ""
-    approved: bool = False
-    """The person let this very call pass, so the agent need not ask again."""
-    input: Any = None
-    """Of an approved question or plan: its input with the person's answers."""
-    stop: bool = False
-    """The turn ends here."""
-
-
-SILENCE = HookReply()
 
 
 class HookFile(NamedTuple):
@@ -167,11 +117,6 @@ def _words(response: Any) -> str:
 def _told_error(response: Any) -> bool:
     told = table(response)
     return bool(told.get("error")) or told.get("is_error") is True
-
-
-def specific(call: HookCall, **fields: Any) -> dict[str, Any]:
-    """An answer that belongs to one event."""
-    return {"hookSpecificOutput": {"hookEventName": call.name, **fields}}
 
 
 MOMENTS: dict[str, HookMoment] = {
@@ -271,18 +216,6 @@ def read_plugin_call(value: Mapping[str, Any]) -> HookCall | None:
     return read_common(value, MOMENTS)
 
 
-def answer_plugin(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
-    """What a module of ours understands."""
-    if call.moment == "permission":
-        answer = "once" if reply.approved else "reject" if reply.verdict == "deny" else ""
-        return {"permission": answer} if answer else None
-    if call.moment == "before_tool" and reply.verdict:
-        return {"deny": reply.reason}
-    if reply.context and call.moment in ("after_tool", "prompt"):
-        return {"context": reply.context}
-    return None
-
-
 CLAUDE_MOMENTS: dict[str, HookMoment] = {
     "SessionStart": "session_start",
     "UserPromptSubmit": "prompt",
@@ -308,8 +241,6 @@ _CLAUDE_NOTICES: dict[str, HookMoment] = {
     "elicitation_complete": "batch",
 }
 """The notifications that begin or end a wait for the person; all others mean no wait."""
-_CLAUDE_SPOKEN_TO = frozenset(("PostToolBatch", "UserPromptSubmit", "SessionStart"))
-"""Where a sentence is handed over: just before the model is asked, and when it starts again after a cut."""
 _CLAUDE_BRIEF = 2
 _CLAUDE_PATIENT = 600
 _CLAUDE_BESIDE = 3600
@@ -348,32 +279,6 @@ def read_claude_call(value: Mapping[str, Any]) -> HookCall | None:
     return None if moment is None else call._replace(moment=moment)
 
 
-def answer_claude(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
-    """What it understands; None where it is not spoken to at this event."""
-    if call.moment == "permission":
-        return _claude_decision(call, reply)
-    if call.moment == "prompt" and reply.stop:
-        return {"continue": False, "stopReason": reply.reason}
-    if call.moment == "before_tool" and reply.verdict:
-        verdict = "deny" if reply.verdict == "ask" and call.unattended else reply.verdict
-        answer = specific(call, permissionDecision=verdict, permissionDecisionReason=reply.reason)
-        return {**answer, "continue": False, "stopReason": reply.reason} if reply.stop else answer
-    if call.moment == "before_tool" and reply.approved:
-        return specific(call, permissionDecision="allow", permissionDecisionReason=reply.reason)
-    if reply.context and call.name in _CLAUDE_SPOKEN_TO:
-        return specific(call, additionalContext=reply.context)
-    return None
-
-
-def _claude_decision(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
-    if reply.approved:
-        more = {} if reply.input is None else {"updatedInput": reply.input}
-        return specific(call, decision={"behavior": "allow", **more})
-    if reply.verdict == "deny":
-        return specific(call, decision={"behavior": "deny", "message": reply.reason})
-    return None
-
-
 CLAUDE_HOOKS = AgentHooks(
     "claude",
     "claude-code",
@@ -393,7 +298,6 @@ CODEX_MOMENTS: dict[str, HookMoment] = {
     "Stop": "stop",
     "SessionEnd": "session_end",
 }
-_CODEX_SPOKEN_TO = frozenset(("PostToolUse", "UserPromptSubmit", "SessionStart"))
 _CODEX_TAIL = 65_536
 """How much of a rollout's end is searched for how a call ended."""
 
@@ -438,15 +342,6 @@ def codex_rollout_exit_code(rollout: Path, call: str) -> int | None:
     return None
 
 
-def answer_codex(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
-    """What it understands: it knows no `ask`, so a call that needs the person is denied with the way on."""
-    if call.moment == "before_tool" and reply.verdict:
-        return specific(call, permissionDecision="deny", permissionDecisionReason=reply.reason)
-    if reply.context and call.name in _CODEX_SPOKEN_TO:
-        return specific(call, additionalContext=reply.context)
-    return None
-
-
 CODEX_HOOKS = AgentHooks(
     "codex",
     "codex",
@@ -468,7 +363,6 @@ GEMINI_MOMENTS: dict[str, HookMoment] = {
     "SessionEnd": "session_end",
 }
 """Never AfterModel: it runs for every piece of an answer."""
-_GEMINI_SPOKEN_TO = frozenset(("AfterTool", "BeforeAgent"))
 
 
 def gemini_hook_file(to: Installing) -> HookFile:
@@ -489,15 +383,6 @@ def read_gemini_call(value: Mapping[str, Any]) -> HookCall | None:
         return call
     exited = GEMINI_EXIT.search(call.result)
     return call._replace(failed=call.failed or bool(exited and int(exited.group(1))))
-
-
-def answer_gemini(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
-    """What it understands: it knows no `ask`."""
-    if call.moment == "before_tool" and reply.verdict:
-        return {"decision": "deny", "reason": reply.reason}
-    if reply.context and call.name in _GEMINI_SPOKEN_TO:
-        return specific(call, additionalContext=reply.context)
-    return None
 
 
 GEMINI_HOOKS = AgentHooks(
@@ -522,7 +407,6 @@ COPILOT_MOMENTS: dict[str, HookMoment] = {
     "SessionEnd": "session_end",
 }
 """In these names it speaks as Claude Code does."""
-_COPILOT_SPOKEN_TO = frozenset(("PostToolUse", "PostToolUseFailure"))
 
 
 def copilot_hook_file(to: Installing) -> HookFile:
@@ -552,15 +436,6 @@ def read_copilot_call(value: Mapping[str, Any]) -> HookCall | None:
         return call
     exited = COPILOT_EXIT.search(call.result[-100:])
     return call._replace(failed=call.failed or bool(exited and int(exited.group(1))))
-
-
-def answer_copilot(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
-    """What it understands."""
-    if call.moment == "before_tool" and reply.verdict:
-        return {"permissionDecision": reply.verdict, "permissionDecisionReason": reply.reason}
-    if reply.context and call.name in _COPILOT_SPOKEN_TO:
-        return {"additionalContext": reply.context}
-    return None
 
 
 COPILOT_HOOKS = AgentHooks(

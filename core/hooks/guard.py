@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from core.agents.normalizer import Sorted
 from core.engine.response.permits import Asked, Decision, Permit, Safety, Standing
 from core.errors import PermitRefused, StoreError
-from core.hooks.agents import SILENCE, HookCall, HookReply
+from core.hooks.agent_replies import SILENCE, HookCall, HookReply
 from core.hooks.tiers import Verdict, call_tier, command_of
 from core.live.hook_signs import PermitQuestion
 from core.logs.event_redaction import one_line

@@ -11,8 +11,7 @@ from typing import Any
 
 import msgspec
 
-from core.hooks.caller import call
-from core.hooks.place import IntakeFolder
+from core.hooks.connection import IntakeFolder, call
 from core.live.claude_sessions import claude_sessions, first_hand
 from core.live.hook_signs import HookBoard, HookSigns
 

@@ -30,9 +30,9 @@ from core.events import (
     ToolUse,
     Turn,
 )
-from core.hooks.agents import AgentHooks, HookCall, HookMode
-from core.hooks.caps import Spent
-from core.hooks.statusline import figures_json
+from core.hooks.agent_replies import HookCall, HookMode
+from core.hooks.agents import AgentHooks
+from core.hooks.limits import Spent, figures_json
 from core.live.hook_signs import (
     HookAsk,
     HookEndedCall,

@@ -9,7 +9,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Literal
 
-from core.hooks.agents import AgentHooks, HookCall, HookMode, HookReply
+from core.hooks.agent_replies import HookCall, HookMode, HookReply
+from core.hooks.agents import AgentHooks
 
 _MARK = re.compile(r"nooscope/hooks/(?:[a-z]+-(?:observe|advise|guard)|statusline)\b")
 _HEAD = """\

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from core.events import Advice, ToolUse
+from core.hooks.connection import IntakeFolder
 from core.hooks.link import look
-from core.hooks.place import IntakeFolder
 from core.live.hook_signs import HookBoard
 from core.store.permits import PermitJournal
 from core.store.said import SaidStore

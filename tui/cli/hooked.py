@@ -36,9 +36,8 @@ def serving_hooks(settings: Settings, wanted: bool | None, project: Path | None 
     import time
 
     from core.errors import NooscopeError
-    from core.hooks.place import default_place
-    from core.hooks.server import IntakeServer
-    from core.hooks.thread import IntakeThread
+    from core.hooks.connection import default_place
+    from core.hooks.server import IntakeServer, IntakeThread
     from core.timeline.initial_state import configured_start
 
     try:
@@ -68,8 +67,7 @@ def own_installer() -> Installer:
 def hooks_section() -> Section:
     """For the doctor: each agent's hooks; those that nobody serves do nothing."""
     from core.hooks.agents import HOOKS
-    from core.hooks.caller import call
-    from core.hooks.place import default_place
+    from core.hooks.connection import call, default_place
     from core.report.checkup import Finding, Section
 
     installer = own_installer()

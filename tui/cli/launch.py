@@ -112,8 +112,8 @@ def run_app(
     `faults` of the settings are told on the screen.
     """
     import core.timeline.arrays  # noqa: F401 before anything that imports numpy
+    from core.hooks.connection import default_place
     from core.hooks.link import IntakeLink
-    from core.hooks.place import default_place
     from core.store.carry_over import CarryOverStore
     from core.timeline.initial_state import StartFiles
     from core.timeline.opening import user_cache

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.engine.response.permits import Decision, Standing
-from core.hooks.agents import HOOKS, SILENCE, HookReply
+from core.hooks.agent_replies import SILENCE, HookReply
+from core.hooks.agents import HOOKS
 from core.hooks.guard import APPROVED, Guard, Objection, doubted, objected
 from core.settings import Settings
 from core.settings.advice import GuardSettings

@@ -14,11 +14,9 @@ from typing import Any
 import pytest
 
 from core.hooks.agents import HOOKS
-from core.hooks.caller import call
-from core.hooks.place import IntakeFolder
-from core.hooks.server import IntakeServer
+from core.hooks.connection import IntakeFolder, call
+from core.hooks.server import IntakeServer, IntakeThread
 from core.hooks.stub import hook_stub
-from core.hooks.thread import IntakeThread
 from core.settings import Settings
 from core.settings.layers import with_value
 from core.store.permits import PermitJournal
@@ -102,8 +100,8 @@ def test_a_held_call_is_asked_when_the_server_is_gone(machine: Machine) -> None:
 _DECIDE = """
 import sys
 from pathlib import Path
-from core.hooks.caller import call
-from core.hooks.place import IntakeFolder
+from core.hooks.connection import call
+from core.hooks.connection import IntakeFolder
 print(call(IntakeFolder(Path(sys.argv[1])), sys.argv[2], {"number": 1, "choice": "once"}))
 """
 

@@ -17,10 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import HooksRefused, StoreError
-from core.hooks import settings_file
-from core.hooks.agents import HOOKS, MODES, HookMode
-from core.hooks.install import Installer
-from core.hooks.settings_file import holds_ours, put_hooks, taken_out, written
+from core.hooks import install as settings_file
+from core.hooks.agent_replies import MODES, HookMode
+from core.hooks.agents import HOOKS
+from core.hooks.install import Installer, holds_ours, put_hooks, taken_out, written
 from core.hooks.stub import hook_stub, status_stub
 from core.store.compensation import Chain, ChainEntry, Journal
 

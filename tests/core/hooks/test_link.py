@@ -6,8 +6,8 @@ import asyncio
 import threading
 from pathlib import Path
 
+from core.hooks.connection import IntakeFolder
 from core.hooks.link import NOBODY, IntakeLink, look
-from core.hooks.place import IntakeFolder
 from core.live.hook_signs import HookBoard
 from core.settings import Settings
 from core.settings.layers import with_value

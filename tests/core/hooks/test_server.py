@@ -12,8 +12,7 @@ import pytest
 
 from core.errors import StoreError
 from core.hooks import server as module
-from core.hooks.caller import call
-from core.hooks.place import IntakeFolder
+from core.hooks.connection import IntakeFolder, call
 from core.hooks.server import IntakeServer
 from core.settings import Settings
 from core.settings.layers import with_value
@@ -203,7 +202,7 @@ async def test_something_else_in_the_sockets_place_is_left_alone(tmp_path: Path)
 async def test_a_newer_one_takes_over_and_the_older_comes_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_LOOK", 0.02)
+    monkeypatch.setattr(module, "_STAND_BY", 0.02)
     older, newer = make(tmp_path, None), make(tmp_path, None)
     await older.start()
     await newer.start()

@@ -15,8 +15,8 @@ from core.events import Prompt
 from core.extras.telemetry.inbox import Inbox
 from core.extras.telemetry.intake import TelemetryEvent
 from core.hooks.agents import HOOKS
+from core.hooks.connection import IntakeFolder
 from core.hooks.install import Installer
-from core.hooks.place import IntakeFolder
 from core.settings import Settings
 from core.store import atomic
 from core.store.bookmarks import Bookmark, Bookmarks

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.hooks.caller import call
-from core.hooks.place import default_place
+from core.hooks.connection import call, default_place
 from core.settings import Settings
 from tests.core.hooks.calls import failure, hook, tool
 from tui.cli import main
@@ -145,6 +144,6 @@ def test_no_screen_and_no_engine_is_loaded_to_ask() -> None:
     import subprocess
 
     heavy = "{'numpy', 'pydantic', 'textual', 'asyncio'}"
-    code = f"import sys, core.hooks.caller; print(sorted(set(sys.modules) & {heavy}))"
+    code = f"import sys, core.hooks.connection; print(sorted(set(sys.modules) & {heavy}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -83,8 +83,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _tell(session: str, message: str) -> int:
     from core.errors import NooscopeError
-    from core.hooks.caller import call
-    from core.hooks.place import default_place
+    from core.hooks.connection import call, default_place
 
     said = call(default_place(), "steer", {"session": session, "message": message})
     if said is None:

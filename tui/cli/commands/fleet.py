@@ -114,8 +114,8 @@ def _roster(settings: Settings, paths: Sequence[Path]) -> Roster:
 
 
 def _once(settings: Settings, roster: Roster, args: argparse.Namespace, lost: str) -> int:
+    from core.hooks.connection import default_place
     from core.hooks.link import look
-    from core.hooks.place import default_place
     from core.live.fleet.order import Order, listed
     from core.live.fleet.row import FleetRow
     from core.live.fleet.thread import once

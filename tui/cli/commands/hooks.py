@@ -11,7 +11,7 @@ from tui.cli.hooked import own_installer
 from tui.cli.options import seconds_argument
 
 if TYPE_CHECKING:
-    from core.hooks.agents import HookMode
+    from core.hooks.agent_replies import HookMode
 
 AGENTS = ("claude", "codex", "gemini", "copilot", "opencode", "pi")
 
@@ -93,8 +93,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _status(project: Path | None, agents: list[str]) -> int:
     from core.hooks.agents import HOOKS
-    from core.hooks.caller import call
-    from core.hooks.place import default_place
+    from core.hooks.connection import call, default_place
 
     installer = own_installer()
     for name in agents:

@@ -17,8 +17,7 @@ from tui.cli.options import add_settings_options, port_argument, settings_from
 if TYPE_CHECKING:
     from core.extras.telemetry.inbox import Inbox
     from core.hooks.receiver import Receiver
-    from core.hooks.server import IntakeServer
-    from core.hooks.thread import IntakeThread
+    from core.hooks.server import IntakeServer, IntakeThread
     from core.settings import Settings
 
 _PORT = 4318
@@ -112,9 +111,8 @@ async def _intake(
     import time
 
     from core.errors import NooscopeError
-    from core.hooks.place import default_place
-    from core.hooks.server import IntakeServer
-    from core.hooks.thread import IntakeThread
+    from core.hooks.connection import default_place
+    from core.hooks.server import IntakeServer, IntakeThread
     from tui.cli.options import configured_initial
 
     try:

@@ -16,9 +16,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from core.hooks.caller import call
+    from core.hooks.connection import call, default_place
     from core.hooks.mcp import serve
-    from core.hooks.place import default_place
 
     place = default_place()
     answers = serve(

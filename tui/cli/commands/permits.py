@@ -57,9 +57,8 @@ def _run(args: argparse.Namespace) -> int:
 
 def _decide(args: argparse.Namespace) -> int:
     from core.errors import NooscopeError, UsageError
-    from core.hooks.caller import call
+    from core.hooks.connection import call, default_place
     from core.hooks.link import decision
-    from core.hooks.place import default_place
 
     if args.number is None or not args.number.isdecimal():
         raise UsageError("name the number of a question; `nooscope permits` lists them")
@@ -79,8 +78,7 @@ def _decide(args: argparse.Namespace) -> int:
 
 def _lift(session: str) -> int:
     from core.errors import NooscopeError, UsageError
-    from core.hooks.caller import call
-    from core.hooks.place import default_place
+    from core.hooks.connection import call, default_place
 
     if not session:
         raise UsageError("name the session whose spending caps are lifted; `nooscope sessions` lists them")
@@ -93,8 +91,7 @@ def _lift(session: str) -> int:
 
 
 def _show(args: argparse.Namespace, entries: list[PermitEntry]) -> int:
-    from core.hooks.caller import call
-    from core.hooks.place import default_place
+    from core.hooks.connection import call, default_place
     from core.report.formatting import moment, plain
 
     waiting = call(default_place(), "questions", {}) or []

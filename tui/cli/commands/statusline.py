@@ -18,8 +18,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(_: argparse.Namespace) -> int:
-    from core.hooks.caller import call
-    from core.hooks.place import default_place
+    from core.hooks.connection import call, default_place
 
     said = call(default_place(), "statusline", sys.stdin.buffer.read(1_000_000), _PATIENCE)
     if isinstance(said, str) and said:

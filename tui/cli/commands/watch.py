@@ -189,8 +189,8 @@ class Watch:
         """Follow the session of a log, the one that is given where it holds several."""
         from core.agents.registry import make_kit
         from core.extension.use import listening
+        from core.hooks.connection import default_place
         from core.hooks.link import IntakeLink
-        from core.hooks.place import default_place
         from core.live.carry_over import CarryOver
         from core.live.driver import Driver
         from core.live.notices import Notifier, installed_channels, told

@@ -11,7 +11,7 @@ from core.agents.loose import table, text
 from core.agents.normalizer import Sorted
 from core.engine.response.permits import Asked, PermitPolicy
 from core.errors import StoreError
-from core.hooks.agents import SILENCE, HookCall, HookReply
+from core.hooks.agent_replies import SILENCE, HookCall, HookReply
 from core.hooks.guard import approval_kind, as_asked
 from core.live.hook_signs import AskedChoice, PermitQuestion
 from core.logs.event_redaction import one_line

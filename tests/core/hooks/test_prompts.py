@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from core.engine.response.advice import Advised, Adviser
-from core.hooks import server as module
+from core.hooks import handler as module
 from core.hooks.agents import HOOKS
-from core.hooks.caps import Caps, Spent
+from core.hooks.limits import Caps, Spent
 from core.hooks.server import IntakeServer
 from core.live.claude_sessions import claude_sessions, first_hand
 from core.live.hook_signs import HookAsk, HookBoard, HookSigns

@@ -1,0 +1,517 @@
+"""Every request to the hook server: hook calls, decisions, the status line and questions about state."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from hmac import compare_digest
+from math import ceil
+from typing import Any, Protocol
+
+import msgspec
+
+from core.agents.loose import items, table, text
+from core.agents.normalizer import Normalizer, Sorted
+from core.engine.fingerprint import fingerprint
+from core.engine.response.advice import Advised
+from core.engine.response.permits import Standing
+from core.errors import Refused, StoreError
+from core.events import MAIN
+from core.extension.hooks import ToolCall
+from core.extension.registry import Registry
+from core.hooks.agent_replies import MODES, SILENCE, HookCall, HookMode, HookReply
+from core.hooks.agents import AgentHooks
+from core.hooks.connection import HEADER, process_line
+from core.hooks.guard import Guard, Objection, as_asked
+from core.hooks.limits import Caps, Spent, figures_json, figures_of, status_text
+from core.hooks.prompts import Answers
+from core.hooks.receiver import JSON, Answer, Request
+from core.live.claude_sessions import ClaudeSession, first_hand
+from core.live.hook_signs import HookBoard, HookSigns, PermitQuestion, StatusFigures
+from core.logs.event_redaction import one_line
+from core.settings.advice import CapSettings
+from core.store.said import Said, SaidStore
+
+
+class Watched(Protocol):
+    """One session that hooks call for; used by the intake's loop alone."""
+
+    @property
+    def name(self) -> str:
+        """The session's id."""
+
+    mode: HookMode
+    """What its hooks may do."""
+    warning: str
+    """A spending cap that is near or reached."""
+    answers: bool
+    """Its own permission prompts can be answered from here."""
+
+    @property
+    def project(self) -> str:
+        """The folder it works in."""
+
+    def take(self, call: HookCall, at: float) -> None:
+        """A hook was called."""
+
+    def catch_up(self) -> bool:
+        """Take in a little of what the log tells beyond the hooks; whether there is more."""
+
+    def advice(self, moment: str) -> Advised | None:
+        """What may be said to the agent now."""
+
+    def withholds(self, advised: Advised) -> bool:
+        """Whether chance keeps this sentence back."""
+
+    def said(self, advised: Advised, at: float, *, withheld: bool = False) -> None:
+        """It was handed over, or kept back."""
+
+    def steer(self, message: str, at: float) -> None:
+        """The person wants this said."""
+
+    def standing(self) -> Standing:
+        """What the governor and the budget say."""
+
+    def doubt(self) -> str:
+        """Why a call that would write is put to the person first."""
+
+    def spent(self) -> Spent:
+        """What the session used so far."""
+
+    def spent_on(self, at: float) -> Spent:
+        """What it used on the day of a time."""
+
+    def answered(self, call: HookCall) -> None:
+        """A permission prompt of its own was answered."""
+
+    def tell(self, figures: StatusFigures) -> None:
+        """What only a status line knows."""
+
+    def signs(self, questions: Sequence[PermitQuestion] = ()) -> HookSigns:
+        """What is known ahead of the log, with the questions that wait for a permit."""
+
+    def status(self, at: float, questions: Sequence[PermitQuestion] = ()) -> dict[str, object]:
+        """How the session stands, for a status line and for the agent's own questions."""
+
+    def failed_before(self, path: str) -> list[str]:
+        """What failed at a path so far, in words."""
+
+
+Follow = Callable[[AgentHooks, str], Watched]
+"""Begins to follow a session of an agent, by its id."""
+
+
+_SESSIONS = 200
+"""Sessions kept at once; the one longest silent goes first."""
+_PROBLEMS = 100
+_LINED = "claude"
+"""The agent that has a status line."""
+_LOOK = 20.0
+"""Seconds for which one who looks on is kept waiting where nothing changes."""
+PROMPT_WAIT = 3500.0
+"""Seconds a permission prompt may be answered from here while the agent's own dialog is open."""
+_SETTLE = 0.5
+"""Seconds by which a process may say that it works just before it says that it waits."""
+_NOTHING = Answer(b"", JSON, 200)
+PARENT = "x-nooscope-parent"
+TEST = "NooscopeTest"
+"""The event of a test call."""
+
+
+class IntakeHandler:
+    """Takes requests on one loop; nothing in here blocks it for long."""
+
+    def __init__(
+        self,
+        hooks: Mapping[str, AgentHooks],
+        follow: Follow,
+        normalizer: Normalizer,
+        token: str,
+        guard: Guard,
+        said: SaidStore,
+        clock: Callable[[], float],
+        leave: Callable[[], None] = lambda: None,
+        say: Callable[[str], None] = lambda _: None,
+        registry: Registry | None = None,
+        caps: Caps | None = None,
+    ) -> None:
+        self.caps = caps or Caps(CapSettings())
+        self._registry = registry or Registry()
+        self._hooks = hooks
+        self._follow = follow
+        self._normalizer = normalizer
+        self._token = token.encode()
+        self.guard = guard
+        self._said = said
+        self._clock = clock
+        self._leave = leave
+        self._say = say
+        self.sessions: dict[str, Watched] = {}
+        self.calls = 0
+        self.problems: dict[str, None] = {}
+        """What went wrong, each said once."""
+        self._catching: dict[str, asyncio.Task[None]] = {}
+        self._agents: dict[tuple[int, str], None] = {}
+        """Processes that hooks were called by."""
+        self.unanswered: dict[str, int] = {}
+        self.answers = Answers(guard.safety.policy, guard.journal, clock, guard.next_number)
+        self.claude: Mapping[str, ClaudeSession] = {}
+        """What the running processes of Claude Code say of themselves."""
+        self._version = int(1000 * clock())
+        """Begins elsewhere in each run, so that nobody takes one run's board for another's."""
+        self._changed = asyncio.Event()
+
+    def admit(self, headers: Mapping[str, str]) -> None:
+        """Let only those in who know the token."""
+        given = headers.get(HEADER, "").encode("utf-8", "replace")
+        if not compare_digest(given, self._token):
+            raise Refused(401, "the token is missing or wrong")
+
+    async def handle(self, request: Request) -> Answer:
+        """Answer one request; raises `Refused` where it is not taken."""
+        self.admit(request.headers)
+        match request.path.strip("/").split("/"):
+            case ["hook", agent, mode, *more] if more in ([], ["answer"]):
+                return await self._hook(request, agent, mode, answer=bool(more))
+            case ["answer", agent, number] if number.isdecimal() and agent in self._hooks:
+                return await self._prompt_answer(request, agent, int(number))
+            case ["wait", agent, number] if number.isdecimal():
+                return await self._waited(request, agent, int(number))
+            case ["statusline"]:
+                return self._statusline(request)
+            case ["sessions"]:
+                return _json([self._status(one) for one in self.sessions.values()])
+            case ["board"]:
+                return await self._board(request)
+            case ["ask", what]:
+                return self._ask(request, what)
+            case ["questions"]:
+                return _json((*self.guard.questions, *self.answers.questions))
+            case ["decide" | "steer" | "leave" as what]:
+                return self._command(request, what)
+            case _:
+                raise Refused(404, "nothing is here")
+
+    def _command(self, request: Request, what: str) -> Answer:
+        """Do what only the person may ask for."""
+        why = self._not_the_person(request)
+        if why:
+            return _json({"done": False, "why": why})
+        if what == "leave":
+            asyncio.get_running_loop().call_soon(self._leave)
+            return _json({})
+        return self._decide(request) if what == "decide" else self._steer(request)
+
+    def _not_the_person(self, request: Request) -> str:
+        """Why a request that only the person may make is refused; blank if it is theirs."""
+        if not request.process:
+            return "this is only taken at the socket" if hasattr(socket, "SO_PEERCRED") else ""
+        if any(process in self._agents for process in process_line(request.process)):
+            return "an agent, or a program that it started, cannot decide about its own calls"
+        return ""
+
+    def _remember_agent(self, request: Request) -> None:
+        """Keep the process that a hook was called by."""
+        above = request.headers.get(PARENT, "")
+        for process in process_line(int(above)) if above.isdecimal() and len(above) < 10 else ():
+            self._agents[process] = None
+            if len(self._agents) > 2 * _SESSIONS:
+                del self._agents[next(iter(self._agents))]
+            return
+
+    def note_unanswered(self, calls: Sequence[tuple[float, str, str, str]]) -> None:
+        """Write down what got no answer, and tell the person."""
+        for at, why, session, tool in calls:
+            self.guard.note_unanswered(at, why, session, tool)
+            self.unanswered[why] = self.unanswered.get(why, 0) + 1
+        if calls:
+            passed, late = self.unanswered.get("down", 0), self.unanswered.get("late", 0)
+            self._say(f"{passed} calls passed unguarded, {late} were answered by the agent alone")
+            self._tell()
+
+    async def _hook(self, request: Request, agent: str, mode: str, *, answer: bool = False) -> Answer:
+        hooks = self._hooks.get(agent)
+        if hooks is None or mode not in MODES:
+            raise Refused(404, "no hook of this name")
+        body = _body(request)
+        call = hooks.read(body)
+        if call is None:
+            return _json({TEST: mode}) if body.get("hook_event_name") == TEST else _NOTHING
+        self.calls += 1
+        self._remember_agent(request)
+        session = self._session(hooks, call)
+        session.mode, session.answers = mode, answer
+        try:
+            session.take(call, self._clock())
+        except Exception as fault:  # noqa: BLE001 the guard answers whatever the model makes of a call
+            self._trouble(f"a call of {session.name} cannot be followed: {type(fault).__name__}: {fault}")
+        self.answers.observe(call)
+        reply: HookReply | int = SILENCE
+        reached = self._over_cap(session)
+        if mode == "guard" and call.moment == "before_tool":
+            reply = self._guarded(call, self._sorted(hooks, call), session)
+        elif mode == "guard" and call.moment == "prompt" and reached and self.caps.stops:
+            reply = HookReply(reason=f"nooscope: {reached}", stop=True)
+        elif mode != "observe" and (call.compacted or call.moment in ("batch", "after_tool", "prompt")):
+            reply = self._advise(hooks, session, call)
+        if call.moment == "session_end" and call.agent == MAIN:
+            self.guard.forget(call.session)
+        wait = "wait", self.guard.wait
+        if answer and call.moment == "permission" and hooks.answers:
+            reply = self.answers.put(call, self._sorted(hooks, call))
+            wait = "answer", self._patience(call.session)
+            if not isinstance(reply, int):
+                session.answered(call)
+        self._tell()
+        self._catch_up(session)
+        if isinstance(reply, int):
+            return Answer(f"{wait[0]} {reply} {ceil(wait[1]) + 1}\n".encode(), "text/plain")
+        said = hooks.answer(call, reply)
+        return _NOTHING if said is None else _json(said)
+
+    def _patience(self, session: str) -> float:
+        """Seconds a prompt waits for an answer from here; short if no dialog of its own is open beside it."""
+        own = self.claude.get(session)
+        return PROMPT_WAIT if own is None or own.attended else self.guard.wait
+
+    async def _prompt_answer(self, request: Request, agent: str, number: int) -> Answer:
+        """The second half of a permission prompt: it waits beside the agent's own dialog."""
+        question = next((one for one in self.answers.questions if one.number == number), None)
+        if question is None:
+            return _NOTHING
+        answered = await self.answers.wait(number, self._patience(question.session), request.is_gone)
+        self._tell()
+        if answered is None:
+            return _NOTHING
+        call, reply = answered
+        if (session := self.sessions.get(call.session)) is not None:
+            session.answered(call)
+        said = self._hooks[agent].answer(call, reply)
+        return _NOTHING if said is None else _json(said)
+
+    def hear_processes(self, sessions: Mapping[str, ClaudeSession]) -> None:
+        """Take in what Claude Code's processes say of themselves, and close prompts that are over."""
+        changed = sessions != self.claude
+        gone = {name for name in self.claude if name not in sessions}
+        self.claude = sessions
+        for name in gone:
+            changed |= self.answers.close_session(name, self._clock())
+        for name, own in sessions.items():
+            if own.status != "waiting":
+                changed |= self.answers.close_session(name, own.since - _SETTLE)
+        if changed:
+            self._tell()
+
+    def _guarded(self, call: HookCall, kind: Sorted, session: Watched) -> HookReply | int:
+        """The most restrictive of what extensions and our own policy say; none can let a call through."""
+        reached = self._over_cap(session)
+        if reached and self.caps.stops:
+            return HookReply(verdict="deny", reason=f"nooscope: {reached}", stop=True)
+        objection = self._objection(call, kind) if self._registry.wants("on_tool_call") else None
+        if reached and (objection is None or objection.verdict == "ask"):
+            objection = Objection("ask", reached)
+        return self.guard.ask(call, kind, session.standing(), session.doubt(), objection)
+
+    def _over_cap(self, session: Watched) -> str:
+        """Why a session may not go on; what it used and may use is noted for those who look on."""
+        now = self._clock()
+        use = self.caps.use(session.spent(), (one.spent_on(now) for one in self.sessions.values()))
+        passed = self.unanswered.get("down", 0)
+        session.warning = self.caps.warning(use) or (f"{passed} calls passed unguarded" if passed else "")
+        return self.caps.reached(session.name, use)
+
+    def _objection(self, call: HookCall, kind: Sorted) -> Objection | None:
+        words = one_line(f"{call.tool} {as_asked(call, kind).command or ' '.join(kind.targets)}", 200)
+        told = ToolCall(call.session, call.tool, kind.action, kind.purpose, words, kind.targets)
+        answer, who = self._registry.ask("on_tool_call", told)
+        for fault in self._registry.faults:
+            self._trouble(fault.sentence)
+        self._registry.faults.clear()
+        if answer == "block":
+            return Objection("deny", f"the extension {who} blocks it")
+        return Objection("ask", f"the extension {who} wants you to decide") if answer == "ask" else None
+
+    async def _waited(self, request: Request, agent: str, number: int) -> Answer:
+        """The second half of a guarded call: it waits for the person."""
+        hooks = self._hooks.get(agent)
+        call = hooks.read(_body(request)) if hooks is not None else None
+        if hooks is None or call is None:
+            raise Refused(404, "no hook of this name")
+        session, kind = self._session(hooks, call), self._sorted(hooks, call)
+        if not self.guard.holds(number, call, kind):
+            reply = self._guarded(call, kind, session)
+            self._tell()
+            if isinstance(reply, HookReply):
+                answer = hooks.answer(call, reply)
+                return _NOTHING if answer is None else _json(answer)
+            number = reply
+        reply = await self.guard.answer_to(number, call, kind, session.standing(), session.doubt())
+        self._tell()
+        answer = hooks.answer(call, reply)
+        return _NOTHING if answer is None else _json(answer)
+
+    def _advise(self, hooks: AgentHooks, session: Watched, call: HookCall) -> HookReply:
+        """One sentence where there is one, written down before it is handed over."""
+        advised = session.advice(call.moment)
+        if advised is None or hooks.answer(call, HookReply(advised.sentence)) is None:
+            return SILENCE
+        if advised.rule != "person" and self._registry.wants("on_intervention"):
+            answer, _ = self._registry.ask("on_intervention", advised.sentence, advised.rule)
+            if answer != "pass":
+                return SILENCE
+        at = self._clock()
+        sentence = advised.sentence
+        withheld = session.withholds(advised)
+        entry = Said(at, hooks.name, session.name, advised.rule, sentence, fingerprint(sentence), withheld)
+        try:
+            self._said.add(entry)
+        except StoreError as error:
+            self._trouble(f"nothing is said to agents: {error}")
+            return SILENCE
+        session.said(advised, at, withheld=withheld)
+        return SILENCE if withheld else HookReply(sentence)
+
+    def _session(self, hooks: AgentHooks, call: HookCall) -> Watched:
+        session = self.sessions.pop(call.session, None)
+        if session is None:
+            session = self._follow(hooks, call.session)
+            if len(self.sessions) >= _SESSIONS:
+                del self.sessions[next(iter(self.sessions))]
+        self.sessions[call.session] = session
+        return session
+
+    def _sorted(self, hooks: AgentHooks, call: HookCall) -> Sorted:
+        return self._normalizer.sort(hooks.framework, call.tool, call.arguments)
+
+    def _catch_up(self, session: Watched) -> None:
+        """Read the session's log once the answer is out."""
+        if session.name not in self._catching:
+            self._catching[session.name] = asyncio.create_task(self._caught(session))
+
+    async def _caught(self, session: Watched) -> None:
+        try:
+            while session.catch_up():
+                await asyncio.sleep(0)
+        except Exception as fault:  # noqa: BLE001 a log that cannot be followed must not cost the hooks
+            self._trouble(f"the log of {session.name} cannot be followed: {fault}")
+        finally:
+            self._catching.pop(session.name, None)
+            self._tell()
+
+    def _trouble(self, sentence: str) -> None:
+        if sentence not in self.problems and len(self.problems) < _PROBLEMS:
+            self.problems[sentence] = None
+            self._say(sentence)
+
+    def _questions(self, session: Watched) -> list[PermitQuestion]:
+        waiting = (*self.guard.questions, *self.answers.questions)
+        return [one for one in waiting if one.session == session.name]
+
+    def _status(self, session: Watched) -> dict[str, object]:
+        return session.status(self._clock(), self._questions(session))
+
+    def _tell(self) -> None:
+        """Something changed: those who look on are told."""
+        self._version += 1
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def _board(self, request: Request) -> Answer:
+        """What hooks tell of all sessions; who has seen this version already waits for the next."""
+        if _body(request).get("since") == self._version:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK):
+                    await self._changed.wait()
+        signs = {one.name: one.signs(self._questions(one)) for one in self.sessions.values()}
+        return _json(first_hand(HookBoard(self._version, True, signs), self.claude))
+
+    def _statusline(self, request: Request) -> Answer:
+        """A line for the agent's own screen; what it brings is kept."""
+        value = _body(request)
+        session = self._lined(value)
+        figures = figures_of(value)
+        status = figures_json(figures)
+        if session is not None:
+            session.tell(figures)
+            self._tell()
+            status = self._status(session)
+        return Answer(status_text(status).encode(), "text/plain; charset=utf-8")
+
+    def _lined(self, value: Mapping[str, Any]) -> Watched | None:
+        """The session of a status line; one that no hook has called for yet is followed from here on."""
+        name = text(value.get("session_id"))
+        hooks = self._hooks.get(_LINED)
+        if name in self.sessions or hooks is None:
+            return self.sessions.get(name)
+        call = hooks.read({**value, "hook_event_name": "SessionStart"})
+        if call is None or not call.transcript:
+            return None
+        session = self._session(hooks, call)
+        session.take(call, self._clock())
+        self._catch_up(session)
+        return session
+
+    def _ask(self, request: Request, what: str) -> Answer:
+        """What an agent asks of itself: the session it names, else the one heard last."""
+        asked = _body(request)
+        name = text(asked.get("session"))
+        session = self.sessions.get(name) if name else self._nearest(text(asked.get("project")))
+        if session is None:
+            return _json({"known": False, "reason": "no hook has called for such a session yet"})
+        status = self._status(session)
+        if what == "failed":
+            return _json({"known": True, "failed": session.failed_before(text(asked.get("path")))})
+        return _json({"known": True, **status})
+
+    def _nearest(self, project: str) -> Watched | None:
+        found = [one for one in self.sessions.values() if not project or one.project == project]
+        return found[-1] if found else None
+
+    def _decide(self, request: Request) -> Answer:
+        asked = _body(request)
+        number, choice = asked.get("number"), asked.get("choice")
+        if choice == "lift":
+            session = text(asked.get("session"))
+            self.caps.lift(session)
+            self._tell()
+            return _json({"done": session in self.sessions})
+        if not isinstance(number, int) or choice not in ("once", "session", "deny"):
+            raise Refused(400, "name a number, and once, session or deny")
+        by, reason = one_line(text(asked.get("by")), 80), text(asked.get("reason"))
+        try:
+            if any(one.number == number for one in self.answers.questions):
+                answers = [text(one) for one in items(asked.get("answers"))]
+                fault = self.answers.decide(number, choice, reason, by, answers)
+                self._tell()
+                return _json({"done": not fault, "why": fault})
+            held = next((one for one in self.guard.questions if one.number == number), None)
+            done = self.guard.decide(number, choice, reason, by)
+            if done and held is not None and choice == "session" and held.reason.startswith("cap reached"):
+                self.caps.lift(held.session)
+            self._tell()
+            return _json({"done": done})
+        except StoreError as error:
+            raise Refused(503, f"it cannot be written down: {error}") from None
+
+    def _steer(self, request: Request) -> Answer:
+        asked = _body(request)
+        session, message = self.sessions.get(text(asked.get("session"))), text(asked.get("message")).strip()
+        if session is None or not message:
+            return _json({"done": False})
+        session.steer(message, self._clock())
+        return _json({"done": True})
+
+
+def _body(request: Request) -> Mapping[str, Any]:
+    if request.method != "POST":
+        raise Refused(405, "send with POST")
+    try:
+        return table(msgspec.json.decode(request.body)) if request.body else {}
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise Refused(400, "not JSON") from None
+
+
+def _json(value: Any) -> Answer:
+    return Answer(msgspec.json.encode(value))
