@@ -22,14 +22,14 @@ KEYS: list[BindingType] = [
     Binding(
         "full_stop", "speed(1)", "faster", key_display=".", show=False, id="play.faster", tooltip="Faster"
     ),
-    Binding("n", "jump(True)", "trouble", id="jump.next", tooltip="To the next trouble or question to you"),
+    Binding("n", "jump(True)", "problem", id="jump.next", tooltip="To the next problem or question to you"),
     Binding(
         "N",
         "jump(False)",
-        "previous trouble",
+        "previous problem",
         show=False,
         id="jump.previous",
-        tooltip="To the trouble or question before",
+        tooltip="To the previous problem or question",
     ),
     Binding("x", "jump(True, 'failure')", "failure", id="jump.failure", tooltip="To the next failed call"),
     Binding(
@@ -53,12 +53,19 @@ KEYS: list[BindingType] = [
         "b",
         "bookmark",
         "bookmark",
+        show=False,
         id="bookmark.add",
         tooltip="Bookmark this moment with a note, or remove it",
     ),
     Binding("g", "goto", "go to", show=False, id="jump.goto", tooltip="To a time or an event"),
     Binding(
-        "slash", "search", "search", key_display="/", id="search", tooltip="Find a mark, path or bookmark"
+        "slash",
+        "search",
+        "search",
+        show=False,
+        key_display="/",
+        id="search",
+        tooltip="Find a mark, path or bookmark",
     ),
     Binding(
         "plus,equals_sign", "zoom(1)", "closer", show=False, id="timeline.closer", tooltip="Show less time"
@@ -75,7 +82,14 @@ KEYS: list[BindingType] = [
         tooltip="Sub-agents: task, status, last action, cost",
     ),
     Binding("o", "sessions", "sessions", show=False, id="show.sessions", tooltip="Open another session"),
-    Binding("h", "words", "hide words", id="words.hide", tooltip="Hide all words of the log, or show them"),
+    Binding(
+        "h",
+        "words",
+        "hide words",
+        show=False,
+        id="words.hide",
+        tooltip="Hide all words of the log, or show them",
+    ),
     Binding("t", "show('tuning')", "tune", id="show.tuning", tooltip="Every setting, and what it would do"),
     Binding("T", "tune_beside", "beside", show=False, id="show.tuning_beside", tooltip="Tune beside this"),
     Binding("f", "fleet", "fleet", id="show.fleet", tooltip="All sessions of this machine"),

@@ -19,6 +19,9 @@ from textual.widgets import Input
 _ALWAYS = "show('help')"
 _MORE = (
     "show.recap",
+    "search",
+    "bookmark.add",
+    "words.hide",
     "show.agents",
     "find.words",
     "hand.next",
