@@ -13,9 +13,8 @@ from core.agents.calls import Result
 from core.agents.loose import LooseReader, items, kept, table, text, whole_number, words
 from core.agents.usage import CALLING, ENDED, failed_turn
 from core.events import AgentEnd, AgentStart, Compaction, Event, Outcome, SessionEnd, Where
-from core.logs.envelope import Envelope, as_text
 from core.logs.format import Format, Sample
-from core.logs.links import Link, LinkReader, turn
+from core.logs.links import Envelope, Link, LinkReader, as_text, turn
 from core.logs.records import Record
 
 

@@ -15,11 +15,10 @@ from core.agents.attachments import attached_to
 from core.agents.calls import Calls, Result, agent_report
 from core.agents.loose import LooseReader, amount, decode, items, table, text, whole_number
 from core.events import AgentStart, Compaction, Event, Where
-from core.logs.database import MAGIC, numbers, reading, select, tables
+from core.logs.database import MAGIC, DatabaseRow, RowsRead, numbers, reading, select, tables
+from core.logs.discovery import Found, Listed, listed_session
 from core.logs.format import Format, Sample
-from core.logs.found import Found, Listed, listed_session
 from core.logs.log_files import is_file, read_log
-from core.logs.rows_read import DatabaseRow, RowsRead
 from core.logs.times import seconds
 
 _SESSION = (

@@ -10,9 +10,8 @@ from core.agents.loose import LooseReader, items, kept, table, text, words
 from core.agents.outcomes import exit_code
 from core.agents.record_words import spoken
 from core.events import Compaction, Event, Where
-from core.logs.envelope import Envelope, as_text
 from core.logs.format import Format, Sample
-from core.logs.links import Link, LinkReader, turn
+from core.logs.links import Envelope, Link, LinkReader, as_text, turn
 from core.logs.records import Record
 from core.logs.times import seconds
 

@@ -12,14 +12,13 @@ from core.agents.calls import Result, agent_report
 from core.agents.loose import LooseReader, decode, items, table, text, whole_number, words
 from core.agents.usage import CALLING, WORDLESS, failed_turn
 from core.events import AgentStart, Compaction, Event, ToolUse, Where
-from core.logs.envelope import NOTHING, Envelope, as_text
 from core.logs.format import Companion, Format, Sample
+from core.logs.glimpse import Title
 from core.logs.lines import head
-from core.logs.links import Link, LinkReader, turn
+from core.logs.links import NOTHING, Envelope, Link, LinkReader, as_text, turn
 from core.logs.log_files import is_folder
 from core.logs.records import Log, Record
 from core.logs.times import seconds
-from core.logs.titles import Title
 
 _REMEMBERED = 65_536
 """Messages a rewind can lead back to."""

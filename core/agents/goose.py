@@ -17,11 +17,10 @@ from core.agents.loose import LooseReader, kept, table, text, whole_number, word
 from core.agents.outcomes import exit_code
 from core.engine.fingerprint import fingerprint
 from core.events import Compaction, Event
-from core.logs.database import MAGIC, numbers, reading, select, tables
+from core.logs.database import MAGIC, DatabaseRow, RowsRead, numbers, reading, select, tables
+from core.logs.discovery import Found, Listed, listed_session
 from core.logs.format import Format, Sample
-from core.logs.found import Found, Listed, listed_session
 from core.logs.log_files import is_file
-from core.logs.rows_read import DatabaseRow, RowsRead
 from core.logs.times import seconds
 
 _SESSION = (

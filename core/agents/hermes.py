@@ -11,11 +11,10 @@ import msgspec
 from core.agents.loose import amount, decode, items, table, text, whole_number, words
 from core.agents.transcript import TranscriptReader, read_result
 from core.events import Event
-from core.logs.database import MAGIC, numbers, reading, select, tables
+from core.logs.database import MAGIC, DatabaseRow, RowsRead, numbers, reading, select, tables
+from core.logs.discovery import Found, Listed, listed_session
 from core.logs.format import Format, Sample
-from core.logs.found import Found, Listed, listed_session
 from core.logs.log_files import is_file
-from core.logs.rows_read import DatabaseRow, RowsRead
 from core.logs.times import seconds
 
 _CODING = ("cli", "tui", "subagent", "")

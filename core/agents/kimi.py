@@ -14,8 +14,8 @@ from core.agents.lexicon import joined_words
 from core.agents.loose import LooseReader, decode, items, table, text, whole_number, words
 from core.agents.outcomes import exit_code
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Outcome, ToolUse, Turn, Where
+from core.logs.discovery import Found
 from core.logs.format import Companion, Format, Sample
-from core.logs.found import Found
 from core.logs.glimpse import last_time
 from core.logs.lines import opened
 from core.logs.log_files import from_root, is_file, named_like

@@ -12,14 +12,13 @@ from core.agents.calls import Result
 from core.agents.loose import items, left_untold, table, text, words
 from core.agents.transcript import TranscriptReader, read_result, sidecar
 from core.events import Event
-from core.logs.database import MAGIC, reading, select, tables
+from core.logs.database import MAGIC, DatabaseRow, RowsRead, reading, select, tables
+from core.logs.discovery import Found, Listed, listed_session
 from core.logs.event_redaction import cleaned
 from core.logs.format import Format, Sample
-from core.logs.found import Found, Listed, listed_session
+from core.logs.glimpse import shown
 from core.logs.log_files import is_file
-from core.logs.rows_read import DatabaseRow, RowsRead
 from core.logs.times import seconds
-from core.logs.titles import shown
 
 _TABLES = ("conversations_v2", "conversations")
 _EVENT = 900

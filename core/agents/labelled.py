@@ -15,8 +15,7 @@ from core.errors import UnreadableLog
 from core.events import Event, SessionEnd, ToolUse, Turn, Where
 from core.logs.agent import recognise
 from core.logs.finder import sessions
-from core.logs.format import Sample
-from core.logs.reader import Kit
+from core.logs.format import Kit, Sample
 from core.logs.session import read_session as read_session
 
 LABELS = "labels.jsonl"

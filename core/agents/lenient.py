@@ -7,7 +7,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from core.logs.envelope import FAULTS
+from core.logs.links import FAULTS
 
 T = TypeVar("T", bound=msgspec.Struct)
 _hints: dict[type, dict[str, Any]] = {}

@@ -17,8 +17,8 @@ from core.agents.usage import ClosedTurns, Usage
 from core.engine.fingerprint import fingerprint
 from core.events import MAIN, MATTERS, Event, Matter, Prompt, SessionStart, ToolUse, Turn, Where
 from core.logs.event_redaction import cleaned
-from core.logs.glued import glued
-from core.logs.reader import PausingReader
+from core.logs.format import PausingReader
+from core.logs.lines import glued
 from core.logs.times import seconds
 
 _LARGEST = 1 << 53

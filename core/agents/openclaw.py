@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.agents.pi import PiLinks, PiReader, pi_title
-from core.logs.database import MAGIC, reading, select, tables
+from core.logs.database import MAGIC, DatabaseRow, RowsRead, reading, select, tables
+from core.logs.discovery import Found, Listed, listed_session
 from core.logs.format import Format, Sample
-from core.logs.found import Found, Listed, listed_session
 from core.logs.log_files import is_file
-from core.logs.rows_read import DatabaseRow, RowsRead
 from core.logs.times import seconds
 
 FOLDERS = (".openclaw", ".clawdbot", ".moltbot", ".moldbot", ".kimi_openclaw", ".qclaw")

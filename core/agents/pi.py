@@ -9,13 +9,12 @@ from core.agents.advice import is_advice, said_event
 from core.agents.calls import Result
 from core.agents.loose import LooseReader, amount, code, kept, table, text, whole_number, words
 from core.events import Compaction, Event, Where
-from core.logs.envelope import NOTHING, Envelope, as_text
 from core.logs.event_redaction import one_line
 from core.logs.format import Format, Sample
-from core.logs.links import LONGEST_LABEL, Link, LinkReader, turn
+from core.logs.glimpse import Title
+from core.logs.links import LONGEST_LABEL, NOTHING, Envelope, Link, LinkReader, as_text, turn
 from core.logs.records import Log, Record
 from core.logs.times import seconds
-from core.logs.titles import Title
 
 
 class PiLinks(LinkReader):

@@ -11,12 +11,11 @@ from core.agents.calls import Result, agent_report
 from core.agents.loose import LooseReader, items, table, text, whole_number, words
 from core.agents.record_words import spoken
 from core.events import AgentStart, Compaction, Event, ToolUse
-from core.logs.envelope import Envelope, RecordMessage, as_text
 from core.logs.format import Companion, Format, Sample
-from core.logs.links import Link, LinkKind, LinkReader, Rank
+from core.logs.glimpse import Title
+from core.logs.links import Envelope, Link, LinkKind, LinkReader, Rank, RecordMessage, as_text
 from core.logs.log_files import from_root, is_folder, named_like
 from core.logs.records import Record, stem
-from core.logs.titles import Title
 
 _KINDS: dict[str, tuple[LinkKind, Rank]] = {
     "user": ("prompt", "main"),

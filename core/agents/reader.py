@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.logs.reader import Kit, Reader
+from core.logs.format import Kit, Reader
 
 if TYPE_CHECKING:
     from core.agents.models import Models
     from core.agents.normalizer import Normalizer
     from core.logs.agent import Agent
-    from core.logs.diagnostics import Diagnostics
+    from core.logs.format import Diagnostics
 
 
 class AgentKit(Kit):

@@ -11,7 +11,7 @@ from core.agents.table import AGENTS
 from core.errors import SettingsError
 from core.extension.switches import in_use
 from core.logs.agent import Agent
-from core.logs.diagnostics import Diagnostics
+from core.logs.format import Diagnostics
 from core.settings.logs import IngestSettings, TableSettings
 
 

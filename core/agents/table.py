@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from core.logs.agent import Agent, Environment, Location, folder, nowhere
-from core.logs.later import FormatsLater, SurveyLater
+from core.logs.agent import Agent, Environment, FormatsLater, Location, SurveyLater, folder, nowhere
 
 
 def _settings_folders(environment: Environment, home: Path) -> list[Path]:

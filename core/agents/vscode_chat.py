@@ -11,8 +11,8 @@ from core.agents.loose import code, items, table, text, whole_number, words
 from core.agents.transcript import TranscriptReader, sidecar
 from core.events import Event, Where
 from core.logs.format import Format, Sample
+from core.logs.glimpse import Title
 from core.logs.times import seconds
-from core.logs.titles import Title
 
 _CANCELLED, _FAILED = 2, 3
 _FINAL = (1, _CANCELLED, _FAILED)

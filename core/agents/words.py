@@ -13,10 +13,10 @@ from core.agents.loose import decode, unthought
 from core.agents.record_words import answer, arguments, change, fault_words, gist, spoken, task
 from core.agents.usage import CALLING, WORDLESS
 from core.events import AgentStart, Event, Prompt, ToolUse, Turn, Where
-from core.logs.excerpt import Documents
+from core.logs.glimpse import person_words
+from core.logs.records import Documents
 from core.logs.redaction import redact
 from core.logs.session import LogSession
-from core.logs.titles import person_words
 
 _TYPED = re.compile(r"^####[ \t]?", re.MULTILINE)
 _PROGRAM = re.compile(r"\A> ?")

@@ -14,11 +14,10 @@ from core.agents.calls import Result
 from core.agents.loose import items, table, text, whole_number, words
 from core.agents.transcript import TranscriptReader
 from core.events import Compaction, Event, Where
-from core.logs.database import MAGIC, reading, select, tables
+from core.logs.database import MAGIC, DatabaseRow, RowsRead, reading, select, tables
+from core.logs.discovery import Found, Listed, listed_session
 from core.logs.format import Format, Sample
-from core.logs.found import Found, Listed, listed_session
 from core.logs.log_files import is_file
-from core.logs.rows_read import DatabaseRow, RowsRead
 from core.logs.times import seconds
 
 if sys.version_info >= (3, 14):

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from core.agents.registry import known_agents, make_kit
 from core.errors import UnreadableLog
-from core.logs.diagnostics import Diagnostics
 from core.logs.discovery import find
 from core.logs.finder import Finder
+from core.logs.format import Diagnostics
 from core.logs.session import LogSession
 from core.report.cost import DaySpent, SessionCost, day_spent, session_cost
 from core.report.log_tree import LogTree, session_name

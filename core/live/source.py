@@ -13,10 +13,9 @@ from typing import NamedTuple
 from core.errors import UnreadableLog
 from core.events import Event
 from core.logs.finder import sessions
-from core.logs.follow import Follower
-from core.logs.lag import events_behind
+from core.logs.follow import Follower, events_behind
+from core.logs.format import Kit
 from core.logs.log_files import is_file, is_there
-from core.logs.reader import Kit
 from core.logs.session import LogSession, read_session
 from core.safe_text import safe
 from core.settings import Settings

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from core.logs.follow import changes
+from core.logs.file_events import file_changes
 from core.settings.logs import FollowSettings
 
 
@@ -49,7 +49,9 @@ class Watcher:
 
     def _wait(self, folders: list[Path], stop: threading.Event) -> None:
         while not stop.is_set():
-            heard = changes(folders, stop, self._settings, recursive=False, tell=self._tell, unhurried=True)
+            heard = file_changes(
+                folders, stop, self._settings, recursive=False, tell=self._tell, unhurried=True
+            )
             for _ in heard:
                 if stop.is_set():
                     return

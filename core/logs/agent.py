@@ -1,15 +1,18 @@
-"""What is known of an agent before any of its logs is read: its formats, and where its logs lie."""
+"""An agent as far as it is known before any of its logs is read: its formats, and where its logs are."""
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
 from core.logs.format import Format, Sample
-from core.logs.found import Found
 from core.logs.log_files import is_folder
+
+if TYPE_CHECKING:
+    from core.logs.discovery import Found
 
 Environment = Mapping[str, str]
 
@@ -116,3 +119,45 @@ def roots(agents: tuple[Agent, ...], environment: Environment, home: Path) -> li
         for root in agent.location.roots(environment, home)
         if is_folder(root)
     ]
+
+
+class FormatsLater(Sequence[Format]):
+    """The `FORMATS` of some modules, or another name after a colon; imported by the first look at them."""
+
+    def __init__(self, *modules: str) -> None:
+        self._modules = modules
+        self._formats: tuple[Format, ...] | None = None
+
+    def _all(self) -> tuple[Format, ...]:
+        if self._formats is None:
+            named = [module.partition(":") for module in self._modules]
+            found = [getattr(importlib.import_module(module), name or "FORMATS") for module, _, name in named]
+            self._formats = tuple(known for formats in found for known in formats)
+        return self._formats
+
+    @overload
+    def __getitem__(self, place: int) -> Format: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Format]: ...
+
+    def __getitem__(self, place: int | slice) -> Format | Sequence[Format]:
+        return self._all()[place]
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __iter__(self) -> Iterator[Format]:
+        return iter(self._all())
+
+
+class SurveyLater:
+    """A survey that is imported when a folder is listed with it."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module = module
+        self._name = name
+
+    def __call__(self, agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+        survey: Callable[..., Iterator[Found]] = getattr(importlib.import_module(self._module), self._name)
+        return survey(agent, root, now, active_within)

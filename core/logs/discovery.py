@@ -1,4 +1,4 @@
-"""Which agents' sessions lie on this machine, from names, sizes, heads and tails alone."""
+"""Sessions of all agents on this machine, from names, sizes, heads and tails alone."""
 
 from __future__ import annotations
 
@@ -8,19 +8,100 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
+from typing import NamedTuple
 
 import msgspec
 
 from core.logs.agent import Agent, Location, nowhere
 from core.logs.database import wal_bytes
-from core.logs.found import Found, Listed, listed_session
-from core.logs.glimpse import Glimpse, glimpse, last_time
+from core.logs.event_redaction import cleaned
+from core.logs.glimpse import (
+    EXACT,
+    HEAD,
+    TAIL,
+    Glimpse,
+    Titles,
+    counted,
+    glimpse,
+    last_time,
+    read_title,
+    shown,
+    title_of,
+)
 from core.logs.lines import is_packed, opened, take
 from core.logs.log_files import is_folder
-from core.logs.marks import EXACT, counted
 from core.logs.records import Log
 from core.logs.session import LogSession
-from core.logs.titles import HEAD, TAIL, Titles, read_title, title_of
+
+
+class Found(msgspec.Struct, frozen=True):
+    """One session on disk."""
+
+    agent: str
+    session: str
+    project: str
+    """The folder the agent works in; blank where the log's beginning does not tell."""
+    path: Path
+    """The main log."""
+    paths: tuple[Path, ...]
+    """The main log and those of sub-agents."""
+    modified: float
+    size: int
+    """Bytes of all its logs."""
+    events: int
+    """About how many; guessed from its size and a sample."""
+    active: bool
+    title: str = ""
+    """What the session is about: the title its log keeps, else the first prompt; safe to show."""
+    told: float | None = None
+    """The last time the log itself tells."""
+
+    @property
+    def last(self) -> float:
+        """When something last happened, by the log's own clock; its change on disk where it tells no time."""
+        return self.modified if self.told is None else self.told
+
+
+class Listed(NamedTuple):
+    """One session of a database, as its own rows tell of it."""
+
+    session: str
+    project: str
+    title: str
+    last: float | None
+    """When something last happened in it."""
+    events: int
+    """About how many, from the number of its rows."""
+
+
+def listed_session(agent: str, path: Path, one: Listed, size: int, now: float, active_within: float) -> Found:
+    """A session of a database that takes up so many bytes of it."""
+    last = one.last or 0.0
+    return Found(
+        agent=agent,
+        session=one.session,
+        project=cleaned(one.project),
+        path=path,
+        paths=(path,),
+        modified=last,
+        told=last,
+        size=size,
+        events=one.events,
+        active=now - last <= active_within,
+        title=shown(one.title),
+    )
+
+
+def extent(folder: Path) -> tuple[int, float, int]:
+    """Size, last change and number of a folder's files."""
+    size, number, modified = 0, 0, folder.stat().st_mtime
+    for entry in os.scandir(folder):
+        status = entry.stat()
+        size += status.st_size
+        number += 1
+        modified = max(modified, status.st_mtime)
+    return size, modified, number
+
 
 _ANYWHERE = Location(nowhere, (), (b'"role":', b'"action":', b'"observation":', b'"tool":'))
 """What is known of logs that lie in no agent's usual place."""

@@ -15,12 +15,10 @@ import msgspec
 from core.errors import UnreadableLog
 from core.events import MAIN, Event, SessionStart
 from core.logs.agent import recognise
-from core.logs.diagnostics import Diagnostics
-from core.logs.format import Format, Sample
+from core.logs.format import Diagnostics, Format, Kit, Reader, Sample
 from core.logs.glimpse import told_id
 from core.logs.lines import LONG_HEAD, LineCutter, head
-from core.logs.log_files import NOT_REGULAR, expanded, from_root, is_folder, is_there
-from core.logs.reader import Kit, Reader
+from core.logs.log_files import NOT_REGULAR, expanded, from_root, is_folder, is_there, walk
 from core.logs.records import (
     NO_PERMISSION,
     Log,
@@ -34,7 +32,6 @@ from core.logs.records import (
     stem,
 )
 from core.logs.session import LogSession, identity, is_settled, log_events
-from core.logs.walking import walk
 from core.settings.logs import LineSettings
 
 _PIECE = 4096

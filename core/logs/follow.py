@@ -3,240 +3,44 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
-import sys
 import threading
-import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from copy import deepcopy
 from itertools import chain, islice
 from math import inf
 from operator import attrgetter
 from pathlib import Path
 
 from core.events import Event, ToolUse
-from core.logs.diagnostics import Diagnostics
+from core.logs.file_events import file_changes
 from core.logs.finder import Finder
-from core.logs.lines import is_packed, take
-from core.logs.log_files import is_file, is_folder, open_log
-from core.logs.reader import Kit
-from core.logs.records import Log, Record, database_rows, document, members, reason, records, stem
-from core.logs.rows_read import RowsRead
+from core.logs.format import Kit
+from core.logs.log_files import is_file, is_folder
+from core.logs.records import Log, stem
 from core.logs.session import LogSession, Row, as_of, merge, row_place, rows
-from core.logs.tail import LineTail, Passed, Tail
-from core.settings.logs import FollowSettings, IngestSettings, LineSettings
+from core.logs.tail import Tail, open_tail
+from core.settings.logs import IngestSettings
 
-_END = 65_536
-"""Bytes in which the end of a document is looked for."""
+SAID = 200
+"""Events behind from which on it is said; less is what comes between two looks at a busy log."""
+UNKNOWN = -1
+"""Behind, but nobody can say by how much: the log is not a file of lines."""
+
+
+def is_late(events: int) -> bool:
+    """Whether a person must be told."""
+    return events >= SAID or events == UNKNOWN
+
+
+def events_behind(unread: int | None, read: int, events: int) -> int:
+    """About how many events so many unread bytes hold, from those read so far; ask only while behind."""
+    if not unread or not read or not events:
+        return UNKNOWN
+    return max(1, round(unread * events / read))
+
+
 _time = attrgetter("at")
-PATIENCE = 5.0
-"""Seconds for which a document that is being written may stand without its end."""
-_WRITTEN = 30.0
-"""Seconds without a change after which nobody is taken to be writing a document any more."""
-
-
-def tail(log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None) -> Tail:
-    """The way to follow this log."""
-    kind: type[Tail] = RereadTail
-    if log.format.style == "folder":
-        kind = FolderTail
-    elif log.format.style == "database":
-        kind = DatabaseTail
-    elif log.format.style == "lines" and not is_packed(log.path):
-        kind = LineTail
-    return kind(log, kit, lines, session, passed)
-
-
-class WaitingTail(Tail):
-    """A log that tells of a call again once it is over: until then the call is only shown."""
-
-    def __init__(
-        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
-    ) -> None:
-        super().__init__(log, kit, lines, session, passed)
-        self._waiting: dict[str, ToolUse] = {}
-
-    def finish(self) -> list[Event]:
-        """The calls that never got over, and what the end completes."""
-        return [event for event in self._waiting.values() if self.passed.new(event)] + super().finish()
-
-    def pending_events(self) -> list[Event]:
-        """The calls that are not over, and what the end would complete."""
-        more = [
-            event for event in super().pending_events() if getattr(event, "id", None) not in self._waiting
-        ]
-        return [*self._waiting.values(), *more]
-
-    def _settled(self, record: Record) -> Iterator[Event]:
-        for event in self._news(record):
-            if isinstance(event, ToolUse):
-                self._waiting.pop(event.id, None)
-                if event.outcome == "pending":
-                    self._waiting[event.id] = event
-                    self.passed.forget(event)
-                    continue
-            yield event
-
-
-class RereadTail(WaitingTail):
-    """A document or a packed file: read whole whenever it changed."""
-
-    def __init__(
-        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
-    ) -> None:
-        super().__init__(log, kit, lines, session, passed)
-        self._seen: tuple[int, int, int] | None = None
-        self._half: tuple[tuple[int, int, int], float] | None = None
-        """The version that lacks its end, and when it was first seen."""
-        self._faults: dict[str, int] = {}
-
-    def fresh(self) -> Iterator[Event]:
-        """What the new version tells and no older one did."""
-        status = self._status()
-        if status is None:
-            return
-        stands = (status.st_ino, status.st_size, status.st_mtime_ns)
-        if stands == self._seen or (self.log.format.style == "document" and self._is_written(status, stands)):
-            return
-        self._seen = stands
-        kit = self._kit.counting(Diagnostics())
-        self._again(kit)
-        self._waiting.clear()
-        for record in records(self.log, kit.diagnostics, self._lines):
-            yield from self._settled(record)
-        self._count(kit.diagnostics)
-        if self._half is not None and self._half[0] == stands:
-            self._fail(_lacking(status))
-        elif kit.diagnostics.total and self.passed.lost:
-            self._fail(kit.diagnostics.first[0].reason)
-        else:
-            self._mend()
-
-    def _is_written(self, status: os.stat_result, stands: tuple[int, int, int]) -> bool:
-        """Whether a document without its end is being written; one that stays cut off is read as it is."""
-        try:
-            if _whole(self.log.path):
-                return False
-        except OSError as fault:
-            self._seen = None
-            self._fail(reason(fault))
-            return True
-        if self._half is None or self._half[0] != stands:
-            self._half = stands, time.monotonic()
-        elif time.monotonic() - self._half[1] >= PATIENCE:
-            self._seen = None
-            self._fail(_lacking(status))
-        return time.time() - status.st_mtime < _WRITTEN
-
-    def _count(self, found: Diagnostics) -> None:
-        """Count only the faults that an earlier reading did not meet."""
-        for fault in found.first:
-            met = self._faults.get(fault.reason, 0)
-            if met < found.counts[fault.reason]:
-                self._faults[fault.reason] = met + 1
-                self._kit.diagnostics.note(fault.file, fault.line, fault.reason)
-
-
-class FolderTail(WaitingTail):
-    """A folder of files: new ones are read as they come, and all again when an old one changed."""
-
-    def __init__(
-        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
-    ) -> None:
-        super().__init__(log, kit, lines, session, passed)
-        self._fed: list[tuple[Path, int, int]] = []
-
-    def fresh(self) -> Iterator[Event]:
-        """What new files tell."""
-        if self._status() is None:
-            return
-        try:
-            files = [
-                (path, (status := path.stat()).st_size, status.st_mtime_ns) for path in members(self.log)
-            ]
-        except FileNotFoundError:
-            return
-        except OSError as fault:
-            self._fail(reason(fault))
-            return
-        self._mend()
-        if files[: len(self._fed)] != self._fed:
-            self._fed = []
-            self._waiting.clear()
-            self._again(self._kit)
-        for number, file in enumerate(files[len(self._fed) :], len(self._fed) + 1):
-            try:
-                record = document(file[0], number)
-            except FileNotFoundError:
-                return
-            except OSError as fault:
-                self._kit.diagnostics.note(str(file[0]), 0, reason(fault))
-                self._fed.append(file)
-                continue
-            if number == len(files) and not _closes(record.data):
-                return
-            self._fed.append(file)
-            self._in_flight = None
-            yield from self._settled(record)
-
-
-class DatabaseTail(Tail):
-    """A database whose rows change in place: a look reads what came and what may have changed."""
-
-    def __init__(
-        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
-    ) -> None:
-        super().__init__(log, kit, lines, session, passed)
-        self._seen: list[tuple[int, int]] = []
-        self._read = RowsRead()
-
-    def fresh(self) -> Iterator[Event]:
-        """What changed rows tell."""
-        if self._status() is None:
-            return
-        stands = [_stands(self.log.path), _stands(self.log.path.with_name(self.log.path.name + "-wal"))]
-        if stands == self._seen:
-            return
-        read = deepcopy(self._read)
-        try:
-            for record in database_rows(self.log, read):
-                self._in_flight = None
-                yield from self._news(record)
-        except OSError as fault:
-            self._seen = []
-            self._fail(reason(fault))
-            return
-        self._seen, self._read = stands, read
-        self._mend()
-
-
-def _lacking(status: os.stat_result) -> str:
-    """What is wrong with a document that lacks its end."""
-    return "ends in the middle" if status.st_size else "is empty"
-
-
-def _stands(path: Path) -> tuple[int, int]:
-    try:
-        status = path.stat()
-    except OSError:
-        return 0, 0
-    return status.st_size, status.st_mtime_ns
-
-
-def _whole(path: Path) -> bool:
-    """Whether a document ends as one does, and not in the middle of being written; raises only `OSError`."""
-    with open_log(path) as stream:
-        stream.seek(0, os.SEEK_END)
-        stream.seek(max(0, stream.tell() - _END))
-        return _closes(take(stream))
-
-
-def _closes(data: bytes) -> bool:
-    return data.rstrip(b"\0 \t\r\n").endswith((b"}", b"]"))
-
-
 BATCH = 10_000
 """Events handed over at once at most, so that catching up with a long log stays in bounded memory."""
 STRIDE = 64
@@ -247,12 +51,6 @@ RECENT = 4096 + _SLACK
 back twice as far. An event that comes later still is put before those."""
 _ALONE = 512
 """Events remembered while a session has one log."""
-_STEP = 0.01
-"""Seconds without another path after which what was announced is handed on."""
-_GLANCE = 0.1
-"""Seconds within which a wish to stop is seen."""
-_SELDOM = 0.5
-"""The same where nobody waits for the end."""
 
 
 class Follower:
@@ -435,7 +233,7 @@ class Follower:
 
     def _add(self, log: Log, *, helper: bool) -> None:
         session = self.session.id if self.session else ""
-        self._tails[log.path] = tail(log, self.kit, self.settings.lines, session)
+        self._tails[log.path] = open_tail(log, self.kit, self.settings.lines, session)
         self._tails[log.path].helper = helper
 
     def _follow_packed(self, path: Path, gone: Tail) -> None:
@@ -445,7 +243,7 @@ class Follower:
         self._notices += [*gone.notices, f"{path.name}: packed; reading {packed.name}"]
         log = gone.log._replace(path=packed)
         session = self.session.id if self.session else ""
-        followed = tail(log, self.kit, self.settings.lines, session, gone.passed)
+        followed = open_tail(log, self.kit, self.settings.lines, session, gone.passed)
         followed.helper, followed.reached = gone.helper, gone.reached
         self._tails = {
             (packed if known == path else known): (followed if known == path else one)
@@ -469,108 +267,10 @@ def watch(follower: Follower, stop: threading.Event) -> Iterator[list[Event]]:
     yield from follower.drain()
     while not stop.is_set():
         folders = follower.folders()
-        for _ in changes(folders, stop, settings, recursive=False, tell=follower.tell):
+        for _ in file_changes(folders, stop, settings, recursive=False, tell=follower.tell):
             yield from follower.drain()
             if follower.folders() != folders:
                 break
-
-
-def changes(
-    folders: list[Path],
-    stop: threading.Event,
-    settings: FollowSettings,
-    *,
-    recursive: bool,
-    tell: Callable[[str], None] | None = None,
-    unhurried: bool = False,
-) -> Iterator[set[Path]]:
-    """Paths that changed, or an empty set whenever the waiting time is over.
-
-    An `unhurried` caller lets it take a while until a wish to stop is seen.
-
-    Where the system gives no file events, because its limits are reached or otherwise, `tell` gets a sentence
-    and every call waits once, so that the caller looks by itself.
-    """
-    if not folders:
-        stop.wait(settings.poll)
-        yield set()
-        return
-    try:
-        if _kernel_announces():
-            yield from _from_kernel(folders, stop, settings, recursive, unhurried)
-            return
-        try:
-            yield from _announced(folders, stop, settings, recursive, lenient=False)
-        except PermissionError:
-            yield from _announced(folders, stop, settings, recursive, lenient=True)
-    except (OSError, RuntimeError) as fault:
-        if tell is not None:
-            tell(f"no file events ({_limit(fault)}); looking every {settings.poll:g} s instead")
-        stop.wait(settings.poll)
-        yield set()
-
-
-def _kernel_announces() -> bool:
-    """Whether the kernel can be asked itself: on Linux, but not where that runs inside Windows."""
-    return sys.platform == "linux" and "microsoft" not in os.uname().release.lower()
-
-
-def _from_kernel(
-    folders: list[Path], stop: threading.Event, settings: FollowSettings, recursive: bool, unhurried: bool
-) -> Iterator[set[Path]]:
-    """Changes as the kernel announces them; ends where some were lost, so that one begins anew."""
-    from core.logs.inotify import Inotify
-
-    step = min(_STEP, settings.debounce / 2)
-    glance = _SELDOM if unhurried else _GLANCE
-    with Inotify(folders, recursive=recursive) as kernel:
-        while not (stop.is_set() or kernel.lost):
-            until = time.monotonic() + settings.poll
-            while not kernel.wait(min(glance, max(0.0, until - time.monotonic()))):
-                if stop.is_set():
-                    return
-                if time.monotonic() >= until:
-                    break
-            found = kernel.take()
-            until = time.monotonic() + settings.debounce
-            while found and time.monotonic() < until:
-                stop.wait(step)
-                more = kernel.take()
-                if more <= found:
-                    break
-                found |= more
-            yield found
-
-
-def _announced(
-    folders: list[Path], stop: threading.Event, settings: FollowSettings, recursive: bool, lenient: bool
-) -> Iterator[set[Path]]:
-    """Changes as the system announces them; lenient, it passes over every folder it cannot watch, and why."""
-    import watchfiles
-
-    for found in watchfiles.watch(
-        *folders,
-        watch_filter=None,
-        debounce=max(1, round(settings.debounce * 1000)),
-        step=max(1, min(10, round(settings.debounce * 500))),
-        stop_event=stop,
-        rust_timeout=max(1, round(settings.poll * 1000)),
-        yield_on_timeout=True,
-        raise_interrupt=False,
-        recursive=recursive,
-        ignore_permission_denied=lenient,
-    ):
-        yield {Path(path) for _, path in found}
-
-
-def _limit(fault: Exception) -> str:
-    """Why there are no file events, and what would help where a limit is reached."""
-    words = str(fault)
-    if "watch limit" in words or (isinstance(fault, OSError) and fault.errno == errno.ENOSPC):
-        return "the limit fs.inotify.max_user_watches is reached"
-    if "Too many open files" in words:
-        return "the limit fs.inotify.max_user_instances, or that of open files, is reached"
-    return words.partition("\n")[0][:80]
 
 
 def _folder_state(folder: Path) -> tuple[str, int, int]:

@@ -25,8 +25,7 @@ from core.events import (
     ToolUse,
     Turn,
 )
-from core.logs.diagnostics import Diagnostics
-from core.logs.reader import Kit
+from core.logs.format import Diagnostics, Kit
 from core.logs.records import Log, batches, feed, finish, stem
 from core.settings.logs import LineSettings
 

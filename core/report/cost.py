@@ -96,8 +96,8 @@ class CostReader:
 
     def __init__(self, session: LogSession, settings: Settings) -> None:
         from core.engine.mind.sleep import ContextGauge
+        from core.logs.glimpse import title_of
         from core.logs.session import read_session
-        from core.logs.titles import title_of
         from core.store.kept_events import reading_kit
 
         self.made = SessionCost(session.id, session.tool, "", title_of(session), str(session.path), True)

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
-from core.logs.log_files import expanded, from_root, is_folder, is_there
-from core.logs.walking import names_below
+from core.logs.log_files import expanded, from_root, is_folder, is_there, names_below
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession

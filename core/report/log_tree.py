@@ -12,7 +12,7 @@ import msgspec
 from blake3 import blake3
 
 from core.errors import UnreadableLog
-from core.logs.diagnostics import Diagnostic
+from core.logs.format import Diagnostic
 from core.report.log_paths import all_below, files_below, names_single_logs
 from core.store.log_stamp import FileStamp, reading_stamp, stamps
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from core.agents.words import NOTHING, WordReader, Words, first_line, telling_line, words_of
 from core.events import MAIN, AgentStart, Event, Prompt, ToolUse, Turn
-from core.logs.titles import BARE_COMMAND
+from core.logs.glimpse import BARE_COMMAND
 from core.report.event_words import tool_words
 from core.report.formatting import last_words, span, times
 from core.report.troubles import attempt_key

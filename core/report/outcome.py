@@ -14,9 +14,8 @@ from msgspec import Struct
 from core.agents.loose import decode, table, text
 from core.agents.words import WordReader, word_logs
 from core.events import MAIN, Event, SessionStart, ToolUse
-from core.logs.diagnostics import Diagnostics
+from core.logs.format import Diagnostics, Kit
 from core.logs.links import links
-from core.logs.reader import Kit
 from core.logs.redaction import redact
 from core.logs.session import LogSession
 from core.logs.times import seconds

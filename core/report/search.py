@@ -24,12 +24,10 @@ from core.agents.record_texts import (
 from core.agents.registry import known_agents
 from core.errors import UsageError
 from core.events import Where
-from core.logs.diagnostics import Diagnostics
-from core.logs.discovery import describe_sessions
-from core.logs.excerpt import Documents
-from core.logs.found import Found
-from core.logs.glued import glued
-from core.logs.records import Log, Record, records
+from core.logs.discovery import Found, describe_sessions
+from core.logs.format import Diagnostics
+from core.logs.lines import glued
+from core.logs.records import Documents, Log, Record, records
 from core.logs.redaction import redact, redact_torn
 from core.logs.session import LogSession
 from core.report.log_tree import LogTree, SessionName

@@ -14,7 +14,7 @@ from core.store.log_stamp import code_stamp
 from core.store.reading_cache import ReadingCache, reading_cache_path
 
 if TYPE_CHECKING:
-    from core.logs.found import Found
+    from core.logs.discovery import Found
 
 
 class SessionRow(msgspec.Struct, array_like=True, frozen=True):

@@ -10,10 +10,9 @@ from blake3 import blake3
 
 from core.agents.registry import make_kit
 from core.events import Event
-from core.logs.diagnostics import Diagnostics
+from core.logs.format import Diagnostics, PausingReader
 from core.logs.lines import is_packed
 from core.logs.log_files import HeldLog
-from core.logs.reader import PausingReader
 from core.logs.records import Record, batches, feed, finish
 from core.store.log_stamp import FileStamp, has_grown, reading_stamp, stamp
 from core.store.reading_cache import ReadingCache, reading_cache
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from core.agents.reader import AgentKit
-    from core.logs.reader import Kit, Reader
+    from core.logs.format import Kit, Reader
     from core.logs.records import Log
     from core.settings import Settings
     from core.settings.logs import LineSettings

@@ -13,8 +13,7 @@ from blake3 import blake3
 import core
 from core.extension.offers import extension_folder, find_offers
 from core.extension.switches import Switches
-from core.logs.log_files import is_file, read_bytes_at
-from core.logs.walking import PASSED_OVER
+from core.logs.log_files import PASSED_OVER, is_file, read_bytes_at
 
 if TYPE_CHECKING:
     from core.settings import Settings

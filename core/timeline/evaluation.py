@@ -17,7 +17,7 @@ from core.engine.percept import AXES
 from core.engine.receptor.receptor import EFFECTIVE
 from core.engine.response.outlook import shift_of, stage_of
 from core.events import Event, ToolUse
-from core.logs.reader import Kit
+from core.logs.format import Kit
 from core.settings import Settings
 from core.store.kept_events import reading_kit
 

@@ -19,8 +19,7 @@ from core.engine.engine import Engine
 from core.engine.society import Society
 from core.errors import NooscopeError, StoreError
 from core.events import Event
-from core.logs.diagnostics import Diagnostics
-from core.logs.reader import Kit
+from core.logs.format import Diagnostics, Kit
 from core.logs.session import LogSession, read_session
 from core.settings import Settings
 from core.settings.tunable import canonical

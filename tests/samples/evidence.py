@@ -12,7 +12,7 @@ from core.engine.engine import Step
 from core.engine.society import Society, SocietyReading
 from core.events import Event
 from core.logs.finder import sessions
-from core.logs.reader import Kit
+from core.logs.format import Kit
 from core.logs.session import LogSession, read_session
 from core.report.gatherer import Gatherer
 from core.report.summary import Summary

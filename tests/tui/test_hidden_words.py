@@ -8,7 +8,7 @@ import pytest
 
 from core.events import Where
 from core.live.source import Target
-from core.logs.excerpt import Documents
+from core.logs.records import Documents
 from core.settings import Settings
 from tests.core.logs.log_lines import call, prompt, result
 from tests.tui.conftest import shown

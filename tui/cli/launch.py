@@ -16,7 +16,7 @@ from tui.cli.options import add_settings_options, configured_initial, settings_f
 if TYPE_CHECKING:
     from core.live.fleet.roster import Roster
     from core.live.source import Target
-    from core.logs.found import Found
+    from core.logs.discovery import Found
     from core.settings import Settings
 
 

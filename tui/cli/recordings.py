@@ -10,7 +10,7 @@ from core.logs.log_files import expanded, is_there
 from tui.cli import streams
 
 if TYPE_CHECKING:
-    from core.logs.reader import Kit
+    from core.logs.format import Kit
     from core.logs.session import LogSession
     from core.settings import Settings
     from core.timeline.run_inputs import InitialStates

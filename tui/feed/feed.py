@@ -20,7 +20,7 @@ from core.live.opening import keep_recording, open_recording
 from core.live.source import Source, Target
 from core.live.status import Limits, Open, Status, StatusFacts, status_of
 from core.live.status_facts import open_calls
-from core.logs.lag import UNKNOWN, is_late
+from core.logs.follow import UNKNOWN, is_late
 from core.logs.log_files import closed_at
 from core.logs.session import LogSession
 from core.report.formatting import plain

@@ -16,7 +16,7 @@ from core.extension.hooks import ExtensionStanding
 from core.live.bus import SubscriberReading
 from core.live.hook_signs import HookSigns
 from core.live.status import Status
-from core.logs.lag import is_late
+from core.logs.follow import is_late
 from core.report.compaction import Preserved
 from core.report.cost import DaySpent
 from core.report.now import Now

@@ -22,8 +22,7 @@ from textual.screen import Screen
 from core.agents.registry import known_agents
 from core.engine.receptor.readings import NodeReading
 from core.events import MAIN, ToolUse
-from core.logs.discovery import find
-from core.logs.found import Found
+from core.logs.discovery import Found, find
 from core.report.event_words import OUTCOME_SIGNS, about, tool_of
 from core.report.formatting import age, clock, folder_name, plain
 from core.store.bookmarks import Bookmark

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from core.agents.lenient import salvage
-from core.logs.envelope import FAULTS
+from core.logs.links import FAULTS
 
 _NOTHING = Raw(b"null")
 _LARGEST = 1 << 53

@@ -32,15 +32,24 @@ from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import ClosedTurns, failed_turn, retried_turn
 from core.engine.fingerprint import fingerprint
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
-from core.logs.envelope import FAULTS, Envelope, RecordMessage, as_text, is_true
 from core.logs.event_redaction import one_line
-from core.logs.format import Format, Sample
-from core.logs.glued import glued
-from core.logs.links import LONGEST_LABEL, Link, LinkKind, LinkReader, Rank
-from core.logs.reader import PausingReader
+from core.logs.format import Format, PausingReader, Sample
+from core.logs.glimpse import Title
+from core.logs.lines import glued
+from core.logs.links import (
+    FAULTS,
+    LONGEST_LABEL,
+    Envelope,
+    Link,
+    LinkKind,
+    LinkReader,
+    Rank,
+    RecordMessage,
+    as_text,
+    is_true,
+)
 from core.logs.records import Record
 from core.logs.times import seconds
-from core.logs.titles import Title
 
 STARTERS = frozenset(("Task", "Agent"))
 """Tools that start a sub-agent."""

@@ -17,8 +17,8 @@ from core.agents.claude_code.lines import ClaudeLine, ToolDetails
 from core.agents.claude_code.texts import user_words
 from core.engine.fingerprint import fingerprint
 from core.events import AgentEnd, AgentStart, Event, Outcome, ToolUse, Where
-from core.logs.envelope import FAULTS
 from core.logs.format import Companion
+from core.logs.links import FAULTS
 from core.logs.log_files import is_folder, is_there, open_log
 
 _NOTE = re.compile(r"<task-id>([^<\s]{1,100})</task-id>(?:.*?<status>([a-z_]{1,30})</status>)?", re.DOTALL)

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Raw
 
 from core.agents.claude_code.lines import Block
-from core.logs.envelope import FAULTS
+from core.logs.links import FAULTS
 
 _UNSPOKEN = (
     "<local-command-",

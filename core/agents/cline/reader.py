@@ -13,8 +13,8 @@ from core.agents.loose import STEP, amount, decode, items, table, text, words
 from core.agents.record_words import spoken
 from core.events import AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.format import Format, Sample
+from core.logs.glimpse import Title
 from core.logs.times import seconds
-from core.logs.titles import Title
 
 _TOOLS = (
     *("read_file", "write_to_file", "replace_in_file", "apply_diff", "apply_patch", "insert_content"),

@@ -8,11 +8,11 @@ from typing import Any
 
 from core.agents.cline.reader import API, UI, first_request
 from core.agents.loose import decode, items, table, text
+from core.logs.discovery import Found
 from core.logs.event_redaction import cleaned
-from core.logs.found import Found
+from core.logs.glimpse import shown
 from core.logs.log_files import is_file, read_log
 from core.logs.times import seconds
-from core.logs.titles import shown
 
 
 def survey_cline(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:

@@ -19,8 +19,8 @@ from core.agents.reader import AgentKit
 from core.engine.fingerprint import fingerprint, shape
 from core.events import MAIN, Action, AgentEnd, AgentStart, Compaction, Event, Outcome, Where
 from core.logs.format import Format, Sample
+from core.logs.glimpse import Title, asked_of_codex
 from core.logs.times import seconds
-from core.logs.titles import Title, asked_of_codex
 
 _ENDED = frozenset(("completed", "errored", "failed", "shutdown", "interrupted"))
 _FAILED = frozenset(("errored", "failed"))

@@ -13,8 +13,8 @@ from core.agents.usage import failed_turn
 from core.events import AgentStart, Compaction, Event, Prompt, Where
 from core.logs.database import MAGIC, tables
 from core.logs.format import Format, Sample
+from core.logs.glimpse import Title
 from core.logs.times import seconds
-from core.logs.titles import Title
 
 _REFUSED = re.compile(
     r"rejected permission|execution aborted|user dismissed|permission denied by user", re.IGNORECASE

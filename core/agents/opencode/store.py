@@ -12,10 +12,9 @@ from typing import Any
 import msgspec
 
 from core.agents.loose import decode, table, text, whole_number
-from core.logs.database import numbers, reading, select
-from core.logs.found import Listed
+from core.logs.database import DatabaseRow, RowsRead, numbers, reading, select
+from core.logs.discovery import Listed
 from core.logs.log_files import is_folder, read_log
-from core.logs.rows_read import DatabaseRow, RowsRead
 
 _UNNAMED = re.compile(r"(?:New|Child) session - \d{4}-")
 _IS_CALL = re.compile(r'"type"\s*:\s*"tool"')

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core.agents.loose import decode, table, text, whole_number
 from core.agents.opencode.store import opencode_listing, own_title
-from core.logs.found import Found, Listed, extent, listed_session
+from core.logs.discovery import Found, Listed, extent, listed_session
 from core.logs.log_files import is_file, read_log
 
 _DATABASES = ("opencode.db", "kilo.db")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.agents.loose import decode, table, text
-from core.logs.found import Found, extent
+from core.logs.discovery import Found, extent
 from core.logs.log_files import read_log
 
 

@@ -15,7 +15,7 @@ from core.extras.hosts.messages import ShippedEvent
 from core.extras.hosts.place import SenderFile
 from core.extras.hosts.sources import Sources
 from core.extras.hosts.subjects import ROOT, token
-from core.logs.follow import changes
+from core.logs.file_events import file_changes
 from core.settings import Settings
 
 _ANSWER = 10.0
@@ -217,7 +217,7 @@ class Shipper:
 
         while not quiet.is_set():
             folders = self._sources.folders
-            for paths in changes(folders, quiet, self._settings.ingest.follow, recursive=True):
+            for paths in file_changes(folders, quiet, self._settings.ingest.follow, recursive=True):
                 if quiet.is_set():
                     return
                 with contextlib.suppress(RuntimeError):

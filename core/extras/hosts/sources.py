@@ -13,11 +13,10 @@ from core.events import Event
 from core.extras.hosts.messages import Names, Sender, ShippedEvent
 from core.extras.hosts.place import SenderFile
 from core.logs.agent import roots
-from core.logs.diagnostics import Diagnostics
-from core.logs.discovery import describe_sessions, find
+from core.logs.discovery import Found, describe_sessions, find
 from core.logs.finder import Finder
 from core.logs.follow import Follower
-from core.logs.found import Found
+from core.logs.format import Diagnostics
 from core.logs.log_files import is_folder
 from core.logs.session import identity
 from core.settings import Settings

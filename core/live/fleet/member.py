@@ -21,12 +21,11 @@ from core.live.fleet.row import BUCKETS, FleetRow
 from core.live.source import Followed
 from core.live.status import Limits, Status, StatusFacts, status_of
 from core.live.status_facts import StatusTracker
-from core.logs.diagnostics import Diagnostics
+from core.logs.discovery import Found
 from core.logs.finder import Finder
-from core.logs.found import Found
+from core.logs.format import Diagnostics, Kit
 from core.logs.lines import is_packed
 from core.logs.log_files import open_log
-from core.logs.reader import Kit
 from core.logs.records import Log
 from core.logs.session import LogSession, identities, identity
 from core.report.cost import Charge, CostReader, SessionCost, charge_of

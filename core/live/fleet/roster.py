@@ -14,10 +14,9 @@ from core.live.fleet.member import Member, unread_row
 from core.live.fleet.row import FleetRow
 from core.live.status import Limits
 from core.logs.agent import Agent, roots
-from core.logs.diagnostics import Diagnostics
-from core.logs.discovery import describe_sessions, find
+from core.logs.discovery import Found, describe_sessions, find
 from core.logs.finder import Finder
-from core.logs.found import Found
+from core.logs.format import Diagnostics
 from core.logs.log_files import is_folder, is_there
 from core.logs.records import Log
 from core.settings import Settings

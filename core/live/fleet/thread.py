@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from core.live.fleet.roster import Roster
 from core.live.fleet.row import FleetRow
-from core.logs.follow import changes
+from core.logs.file_events import file_changes
 
 _READING = 0.1
 """Seconds of reading between two looks at the clock."""
@@ -55,7 +55,7 @@ class FleetWatch:
         pace = 1.0 / settings.screen.fleet.rate
         while not stop.is_set():
             folders = self._roster.folders
-            for changed in changes(folders, stop, settings.ingest.follow, recursive=True):
+            for changed in file_changes(folders, stop, settings.ingest.follow, recursive=True):
                 if stop.is_set():
                     return
                 self._roster.notice(changed)

@@ -15,7 +15,7 @@ from core.report.checkup import Finding, Section
 from core.report.formatting import count, plain, span
 
 if TYPE_CHECKING:
-    from core.logs.reader import Kit
+    from core.logs.format import Kit
     from core.settings.logs import IngestSettings
 
 _LOOKED_AT = 2000

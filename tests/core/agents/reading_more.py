@@ -19,9 +19,7 @@ from core.agents.opencode import reader as opencode
 from core.agents.openhands import reader as openhands
 from core.agents.reader import AgentKit
 from core.events import MAIN, Event, ToolUse, Where
-from core.logs.diagnostics import Diagnostics
-from core.logs.format import Format
-from core.logs.reader import Reader
+from core.logs.format import Diagnostics, Format, Reader
 
 FORMATS: tuple[Format, ...] = (
     *gemini.FORMATS,

@@ -11,8 +11,7 @@ from core.agents.models import Models
 from core.agents.normalizer import Normalizer
 from core.agents.reader import AgentKit
 from core.events import Event, ToolUse, Where
-from core.logs.diagnostics import Diagnostics
-from core.logs.reader import Reader
+from core.logs.format import Diagnostics, Reader
 
 NORMALIZER = Normalizer.load()
 MODELS = Models.load()

@@ -19,7 +19,7 @@ from core.agents.mistral_vibe import VibeReader
 from core.agents.openclaw import OpenClawReader
 from core.agents.vscode_chat import VsCodeChatReader
 from core.agents.zed import ZedReader
-from core.logs.reader import Reader
+from core.logs.format import Reader
 
 if sys.version_info >= (3, 14):
     from compression.zstd import compress

@@ -14,7 +14,7 @@ from core.agents.goose import GooseReader
 from core.agents.kimi import KimiReader, KimiWireReader
 from core.agents.qwen import QwenReader
 from core.events import Prompt
-from core.logs.reader import Reader
+from core.logs.format import Reader
 from tests.core.agents.reading_more import iso, read
 from tests.core.agents.samples_more import COPILOT_START, GEMINI_HEADER, copilot_event
 from tests.core.agents.samples_recent import (

@@ -17,8 +17,8 @@ from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, Session
 from core.logs.discovery import find
 from core.logs.finder import sessions
 from core.logs.follow import Follower
+from core.logs.glimpse import title_of
 from core.logs.session import log_events
-from core.logs.titles import title_of
 from core.settings.logs import LineSettings
 from tests.core.agents.samples import encoded, feed, new_kit, uses
 

@@ -14,8 +14,8 @@ from core.agents.registry import make_kit
 from core.agents.words import words_of
 from core.events import MAIN, Event, Prompt, Turn, Where
 from core.logs.finder import sessions
+from core.logs.glimpse import title_of
 from core.logs.session import read_session
-from core.logs.titles import title_of
 from tests.core.agents.samples import (
     codex,
     codex_call,

@@ -17,9 +17,9 @@ from core.agents.table import CRUSH as AGENT
 from core.agents.words import words_of
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.discovery import find
-from core.logs.excerpt import read_excerpt as read_back
 from core.logs.finder import sessions
 from core.logs.follow import Follower
+from core.logs.records import read_excerpt as read_back
 from core.logs.session import read_session as read_session
 from tests.core.agents.reading_more import kinds, new_kit, read, uses
 from tests.core.agents.samples_recent import (

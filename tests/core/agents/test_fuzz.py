@@ -14,8 +14,7 @@ from core.agents.claude_code.reader import ClaudeCode
 from core.agents.codex.reader import Codex
 from core.agents.table import AGENTS
 from core.events import ToolUse
-from core.logs.format import Sample
-from core.logs.reader import Reader
+from core.logs.format import Reader, Sample
 from tests.core.agents.broken_values import JUNK, changed, check_events, places_in
 from tests.core.agents.samples import (
     answers,

@@ -14,7 +14,7 @@ from core.agents.cline.reader import ClineReader
 from core.agents.cursor import CursorReader
 from core.agents.openhands.reader import OpenHandsFolderReader
 from core.agents.qwen import QwenReader
-from core.logs.reader import Reader
+from core.logs.format import Reader
 from tests.core.agents.broken_values import JUNK, changed, check_events, places_in
 from tests.core.agents.samples import encoded, feed, new_kit
 from tests.core.agents.test_aider import AIDER

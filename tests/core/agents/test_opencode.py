@@ -12,9 +12,8 @@ import pytest
 from core.agents.opencode.reader import FORMATS, OpenCodeReader
 from core.agents.opencode.store import opencode_rows, session_files
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn, Where
-from core.logs.database import content, tables
+from core.logs.database import RowsRead, content, tables
 from core.logs.format import Sample
-from core.logs.rows_read import RowsRead
 from tests.core.agents.reading_more import kinds, new_kit, read, uses
 from tests.core.agents.samples_rest import OPENCODE, opencode_row, opencode_tool
 

@@ -14,9 +14,9 @@ import pytest
 from core.agents.registry import make_kit
 from core.agents.table import AGENTS
 from core.events import Prompt, SessionStart, ToolUse
+from core.logs.agent import FormatsLater
 from core.logs.discovery import find
 from core.logs.finder import sessions
-from core.logs.later import FormatsLater
 from core.logs.session import read_session
 
 READER = """

@@ -21,8 +21,7 @@ from core.agents.table import AGENTS
 from core.engine.engine import Engine
 from core.events import MATTERS, Event, SessionStart, ToolUse, Turn
 from core.logs.finder import sessions
-from core.logs.format import Format
-from core.logs.reader import Reader
+from core.logs.format import Format, Reader
 from core.logs.session import read_session
 from core.report.event_words import about
 from core.report.gatherer import Gatherer

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from core.events import ToolUse, Where
-from core.logs import excerpt as passage
 from core.logs.finder import sessions
-from core.logs.follow import PATIENCE, Follower
+from core.logs.follow import Follower
+from core.logs.records import read_excerpt
 from core.logs.session import read_session
+from core.logs.tail import PATIENCE
 from tests.core.logs import log_lines as logs
 from tests.core.logs.test_follow import KIT, fresh_kit, uses
 
@@ -42,7 +43,7 @@ def test_a_document_that_cannot_be_read_is_said_once_and_that_it_is_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, why: str
 ) -> None:
     clock = [100.0]
-    monkeypatch.setattr("core.logs.follow.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("core.logs.tail.time.monotonic", lambda: clock[0])
     path = tmp_path / "session-1.json"
     path.write_bytes(logs.gemini(2))
     follower = Follower(path, fresh_kit())
@@ -92,7 +93,7 @@ def test_a_document_between_a_mark_and_blanks_reads_like_a_plain_one(tmp_path: P
         assert uses(told) == uses(Follower(path, fresh_kit()).poll()) == ["c0", "c1", "c2"]
         assert kit.diagnostics.counts == {}
         [*_, last] = [event for event in told if isinstance(event, ToolUse)]
-        assert last.where is not None and not passage.read_excerpt(last.where).fault
+        assert last.where is not None and not read_excerpt(last.where).fault
 
 
 def test_a_document_that_stays_cut_off_is_counted_once_nobody_writes_it_any_more(tmp_path: Path) -> None:
@@ -259,9 +260,9 @@ def test_a_database_is_followed_by_the_time_of_change(tmp_path: Path) -> None:
     told = list(read_session(first, KIT))
     assert uses(told) == ["prt_1", "prt_2", "prt_3"]
     places = [event.where for event in told if isinstance(event, ToolUse)]
-    assert [json.loads(passage.read_excerpt(where).text)["callID"] for where in places if where] == [
+    assert [json.loads(read_excerpt(where).text)["callID"] for where in places if where] == [
         "c1",
         "c2",
         "c3",
     ]
-    assert passage.read_excerpt(Where(str(path), entry="part/none")).fault == "changed since it was read"
+    assert read_excerpt(Where(str(path), entry="part/none")).fault == "changed since it was read"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from core.agents.registry import make_kit
 from core.events import Where
-from core.logs.diagnostics import Diagnostics
-from core.logs.glued import glued
+from core.logs.format import Diagnostics
+from core.logs.lines import glued
 
 PLACE = Where("log", 100, 0)
 

@@ -9,8 +9,7 @@ import pytest
 
 from bench.workload import session
 from core.agents.registry import make_kit
-from core.logs.follow import Follower
-from core.logs.lag import SAID, UNKNOWN, events_behind, is_late
+from core.logs.follow import SAID, UNKNOWN, Follower, events_behind, is_late
 from core.settings import Settings
 from tests.tui.conftest import lines
 

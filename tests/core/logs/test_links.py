@@ -19,8 +19,8 @@ from core.agents.claude_code import reader as claude_code
 from core.agents.codex import reader as codex
 from core.agents.registry import make_kit
 from core.events import Where
-from core.logs.diagnostics import Diagnostics
 from core.logs.finder import sessions
+from core.logs.format import Diagnostics
 from core.logs.links import Link, links, parents_first, session_links
 from core.logs.records import Log
 from core.report.conversation import ConversationTree

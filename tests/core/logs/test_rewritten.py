@@ -19,9 +19,8 @@ from bench.claude import lines
 from core.agents.claude_code.relevance import passes
 from core.agents.registry import make_kit
 from core.events import Event, SessionStart
-from core.logs.diagnostics import Diagnostics
 from core.logs.finder import sessions
-from core.logs.format import Sample
+from core.logs.format import Diagnostics, Sample
 from core.logs.lines import opened
 from core.logs.session import read_session
 from tests.core.agents.samples import answers, asks, claude, says

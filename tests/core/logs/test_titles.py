@@ -15,7 +15,7 @@ from core.agents.registry import make_kit
 from core.agents.table import AGENTS
 from core.logs.discovery import describe_sessions, find
 from core.logs.finder import sessions
-from core.logs.titles import LONGEST, read_title, title_of
+from core.logs.glimpse import LONGEST, read_title, title_of
 from tests.core.logs import log_lines as logs
 
 CUSTOM = {"type": "custom-title", "customTitle": "The gate", "sessionId": "s-1"}

@@ -14,9 +14,8 @@ from bench.claude import lines
 from core.agents.registry import make_kit
 from core.errors import UnreadableLog
 from core.events import Event, Where
-from core.logs.diagnostics import Diagnostic
 from core.logs.finder import sessions
-from core.logs.reader import Reader
+from core.logs.format import Diagnostic, Reader
 from core.logs.session import read_session
 from core.settings import Settings
 from core.store import kept_events

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from core.agents.open_events import write
 from core.agents.registry import make_kit
 from core.events import Event
-from core.logs.diagnostics import Diagnostics
 from core.logs.finder import sessions
+from core.logs.format import Diagnostics
 from core.logs.session import read_session
 from tests.core.agents.real_logs import FOLDERS
 from tests.core.logs import log_lines as logs

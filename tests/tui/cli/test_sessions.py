@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.logs import discovery
-from core.logs.found import Found
+from core.logs.discovery import Found
 from core.report.formatting import plain
 from core.report.session_list import SessionRow
 from tests.core.logs import log_lines as logs

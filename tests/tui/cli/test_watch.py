@@ -18,7 +18,7 @@ import pytest
 
 from core.agents.open_events import write
 from core.events import Event, Prompt, SessionStart, ToolUse, Turn
-from core.logs.lag import events_behind
+from core.logs.follow import events_behind
 from core.settings import Settings
 from core.store.learned import LearnedStore
 from core.store.prior import PriorStore

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from core.export.film import ExportedSession
     from core.export.privacy import Level
     from core.extras.telemetry.spans import Span
-    from core.logs.reader import Kit
+    from core.logs.format import Kit
     from core.logs.session import LogSession
     from core.settings.logs import LineSettings
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from core.extras.telemetry.serving import MetricsServer
     from core.live.bus import Subscriber
     from core.live.notices import ShownNotice
-    from core.logs.found import Found
+    from core.logs.discovery import Found
     from core.logs.session import LogSession
     from core.settings import Settings
 
@@ -283,12 +283,12 @@ class Watch:
         self._stop.set()
 
     def _follow(self) -> None:
-        from core.logs.follow import changes
+        from core.logs.file_events import file_changes
 
         source, follow = self.driver.source, self._settings.ingest.follow
         while not self._stop.is_set():
             folders = source.folders()
-            for _ in changes(folders, self._stop, follow, recursive=False, tell=self._say_once()):
+            for _ in file_changes(folders, self._stop, follow, recursive=False, tell=self._say_once()):
                 self._take()
                 self._look_around()
                 if self._stop.is_set() or source.folders() != folders:
@@ -357,7 +357,7 @@ class Watch:
 
     def _say_lag(self) -> None:
         """Say when the log grows faster than it is read, now and then, and once it is read up again."""
-        from core.logs.lag import UNKNOWN, is_late
+        from core.logs.follow import UNKNOWN, is_late
 
         if not self.driver.caught_up:
             return

@@ -9,7 +9,7 @@ from typing import ClassVar
 from rich.cells import cell_len
 
 from core.events import MAIN
-from core.logs.lag import UNKNOWN
+from core.logs.follow import UNKNOWN
 from core.report.formatting import count, folder_name, money, plain, short, span
 from core.report.plan_window import SIZE, plan_share
 from tui.draw.gauge import meter

@@ -14,7 +14,7 @@ from textual.message import Message
 
 from core.agents.words import WordReader
 from core.events import Event
-from core.logs.excerpt import Passage, read_excerpt
+from core.logs.records import Passage, read_excerpt
 from core.report.formatting import plain, short
 from tui.draw.line import Line, wrapped
 from tui.widgets.common.text_page import TextPage

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 
 from bench.workload import session
-from core.logs.lag import SAID, UNKNOWN
+from core.logs.follow import SAID, UNKNOWN
 from core.report.spending import Spent
 from core.settings import Settings
 from core.timeline.timeline import Timeline

@@ -18,7 +18,7 @@ from core.events import (
     ToolUse,
     Turn,
 )
-from core.logs.excerpt import Passage
+from core.logs.records import Passage
 from core.report.event_words import about, kind_of, outcome_of, touches
 from core.report.transcript import ALL, TranscriptFilter, entries, holds
 from tests.tui.panel_app import view_at

@@ -1,4 +1,4 @@
-"""What the kernel of Linux announces of folders, waited for without waking up in between."""
+"""Changes of files and folders: from the kernel of Linux, from watchfiles, or by looking again."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ import errno
 import os
 import select
 import struct
-from collections.abc import Iterable, Iterator
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Self
+
+from core.settings.logs import FollowSettings
 
 _MODIFY, _ATTRIB, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x2, 0x4, 0x40, 0x80, 0x100, 0x200
 _DELETE_SELF, _MOVE_SELF = 0x400, 0x800
@@ -133,3 +138,107 @@ def _folders_in(folder: str) -> list[str]:
 def _fault(name: str) -> OSError:
     number = ctypes.get_errno()
     return OSError(number, os.strerror(number), name)
+
+
+_STEP = 0.01
+"""Seconds without another path after which what was announced is handed on."""
+_GLANCE = 0.1
+"""Seconds within which a wish to stop is seen."""
+_SELDOM = 0.5
+"""The same where nobody waits for the end."""
+
+
+def file_changes(
+    folders: list[Path],
+    stop: threading.Event,
+    settings: FollowSettings,
+    *,
+    recursive: bool,
+    tell: Callable[[str], None] | None = None,
+    unhurried: bool = False,
+) -> Iterator[set[Path]]:
+    """Paths that changed, or an empty set whenever the waiting time is over.
+
+    An `unhurried` caller lets it take a while until a wish to stop is seen.
+
+    Where the system gives no file events, because its limits are reached or otherwise, `tell` gets a sentence
+    and every call waits once, so that the caller looks by itself.
+    """
+    if not folders:
+        stop.wait(settings.poll)
+        yield set()
+        return
+    try:
+        if _kernel_announces():
+            yield from _from_kernel(folders, stop, settings, recursive, unhurried)
+            return
+        try:
+            yield from _announced(folders, stop, settings, recursive, lenient=False)
+        except PermissionError:
+            yield from _announced(folders, stop, settings, recursive, lenient=True)
+    except (OSError, RuntimeError) as fault:
+        if tell is not None:
+            tell(f"no file events ({_limit(fault)}); looking every {settings.poll:g} s instead")
+        stop.wait(settings.poll)
+        yield set()
+
+
+def _kernel_announces() -> bool:
+    """Whether the kernel can be asked itself: on Linux, but not where that runs inside Windows."""
+    return sys.platform == "linux" and "microsoft" not in os.uname().release.lower()
+
+
+def _from_kernel(
+    folders: list[Path], stop: threading.Event, settings: FollowSettings, recursive: bool, unhurried: bool
+) -> Iterator[set[Path]]:
+    """Changes as the kernel announces them; ends where some were lost, so that one begins anew."""
+    step = min(_STEP, settings.debounce / 2)
+    glance = _SELDOM if unhurried else _GLANCE
+    with Inotify(folders, recursive=recursive) as kernel:
+        while not (stop.is_set() or kernel.lost):
+            until = time.monotonic() + settings.poll
+            while not kernel.wait(min(glance, max(0.0, until - time.monotonic()))):
+                if stop.is_set():
+                    return
+                if time.monotonic() >= until:
+                    break
+            found = kernel.take()
+            until = time.monotonic() + settings.debounce
+            while found and time.monotonic() < until:
+                stop.wait(step)
+                more = kernel.take()
+                if more <= found:
+                    break
+                found |= more
+            yield found
+
+
+def _announced(
+    folders: list[Path], stop: threading.Event, settings: FollowSettings, recursive: bool, lenient: bool
+) -> Iterator[set[Path]]:
+    """Changes as the system announces them; lenient, it passes over every folder it cannot watch, and why."""
+    import watchfiles
+
+    for found in watchfiles.watch(
+        *folders,
+        watch_filter=None,
+        debounce=max(1, round(settings.debounce * 1000)),
+        step=max(1, min(10, round(settings.debounce * 500))),
+        stop_event=stop,
+        rust_timeout=max(1, round(settings.poll * 1000)),
+        yield_on_timeout=True,
+        raise_interrupt=False,
+        recursive=recursive,
+        ignore_permission_denied=lenient,
+    ):
+        yield {Path(path) for _, path in found}
+
+
+def _limit(fault: Exception) -> str:
+    """Why there are no file events, and what would help where a limit is reached."""
+    words = str(fault)
+    if "watch limit" in words or (isinstance(fault, OSError) and fault.errno == errno.ENOSPC):
+        return "the limit fs.inotify.max_user_watches is reached"
+    if "Too many open files" in words:
+        return "the limit fs.inotify.max_user_instances, or that of open files, is reached"
+    return words.partition("\n")[0][:80]
