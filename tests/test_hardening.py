@@ -16,7 +16,7 @@ import pytest
 from tests.conftest import Run
 from tests.terminals import NOOSCOPE
 from tui.cli import COMMANDS, main
-from tui.cli.command import CliCommand
+from tui.cli.options import CliCommand
 
 SWEPT = "receptor.ambient.silence=60:90:2"
 ON_A_LOG: dict[str, tuple[str, ...]] = {
@@ -201,7 +201,7 @@ def test_such_a_name_can_be_kept_out_of_the_cache(log: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "part"),
     [
-        (("dance",), 2, "invalid choice"),
+        (("dance",), 2, "unknown command"),
         (("--dance",), 2, "unrecognized arguments"),
         (("analyze",), 2, "required"),
         (("analyze", "{}", "--jobs", "0"), 2, "above 0"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -291,13 +292,14 @@ def tools() -> str:
 
 def commands() -> str:
     """Every command with its options."""
-    from tui.cli import COMMANDS
-    from tui.cli.completion.grammar import command_grammars as found
+    from tui.cli import COMMANDS, command_parser, full_name
 
     rows = []
-    for command in found():
-        own = [option.flags[-1] for option in command.options if option.flags[-1] not in _EVERYWHERE]
-        rows.append((f"`{command.name}`", COMMANDS[command.name], " ".join(f"`{flag}`" for flag in own)))
+    for name, sentence in COMMANDS.items():
+        options = [action for action in command_parser(name)._actions if action.help != argparse.SUPPRESS]
+        flags = [action.option_strings[-1] for action in options if action.option_strings]
+        own = " ".join(f"`{flag}`" for flag in flags if flag not in _EVERYWHERE)
+        rows.append((f"`{full_name(name)}`", sentence, own))
     return table(("command", "what it does", "its own options"), rows)
 
 

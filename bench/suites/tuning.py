@@ -22,7 +22,7 @@ from core.timeline.run_inputs import RunInputs
 from core.timeline.sweep import sweep_session
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIfResult
-from tui.cli.commands.sweep import sweeps
+from tui.cli.commands.tune import sweeps
 from tui.draw.line import Line
 from tui.feed.view import View
 from tui.screens.tuning import TuningScreen

@@ -1,4 +1,4 @@
-"""The `nooscope` command: finds the sub-command and imports nothing else."""
+"""The `nooscope` command: finds the sub-command and imports only its file."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from core import __version__
 from core.errors import NooscopeError, UsageError
 from core.folders import close_to_others
 from tui import garbage
 from tui.cli import streams
-from tui.cli.command import CliCommand
+
+if TYPE_CHECKING:
+    from tui.cli.options import CliCommand
 
 DEFAULT = "watch"
-"""What `nooscope` alone does."""
+"""The command that `nooscope` alone runs."""
 MISUSED = 2
 INTERRUPTED = 130
 TERMINATED = 143
@@ -69,27 +72,34 @@ COMMANDS = {
 GROUPS = {
     "inspect": (
         "look closely at one session",
-        ("frame", "why", "diff", "events", "tree", "trail", "bookmarks", "query"),
+        ("why", "frame", "diff", "events", "tree", "trail", "bookmarks", "query"),
     ),
     "tune": (
         "try other settings on recorded sessions",
         ("whatif", "sweep", "evaluate", "labels", "rules", "extensions"),
     ),
     "hooks": (COMMANDS["hooks"], ("permits", "advice", "listen", "statusline", "mcp")),
+    "fleet": (COMMANDS["fleet"], ("ship",)),
+    "doctor": (COMMANDS["doctor"], ("completion",)),
 }
-"""Commands that are listed under another name: `nooscope inspect frame LOG` is `nooscope frame LOG`."""
+"""Commands below another name: `nooscope inspect frame LOG`. Each also works without the group's name."""
 
 LISTED = {
     "Watch": ("watch", "fleet", "replay", "demo"),
-    "Look back": ("sessions", "search", "recap", "analyze", "cost"),
+    "Look back": ("sessions", "search", "recap", "changes", "compare", "cost", "analyze"),
     "Understand": ("inspect", "tune"),
-    "Answer": ("hooks", "permits"),
+    "Answer": ("hooks",),
     "Share": ("export", "serve"),
     "Set up": ("settings", "doctor"),
 }
 """The commands in help, by what a person wants to do."""
 
-_ASKS_ABOUT_ITSELF = frozenset(("-h", "--help", "--version"))
+_FILES = {
+    **dict.fromkeys(("frame", "diff", "events", "tree", "trail"), "inspect"),
+    **dict.fromkeys(("whatif", "sweep", "labels"), "tune"),
+    **dict.fromkeys(("recap", "why"), "recap"),
+}
+"""The file of each command that shares one."""
 
 _EXAMPLES = """\
 examples:
@@ -101,51 +111,70 @@ examples:
 """
 
 
-def _overview() -> str:
-    """All listed commands with one sentence each, in groups."""
+def full_name(command: str) -> str:
+    """Return a command's name with that of its group, as help writes it."""
+    group = next((group for group, (_, names) in GROUPS.items() if command in names), "")
+    return f"{group} {command}".lstrip()
+
+
+def load_command(name: str) -> CliCommand:
+    """Import the file of one command."""
+    module = importlib.import_module(f"tui.cli.commands.{_FILES.get(name, name)}")
+    command: CliCommand = module.COMMANDS[name] if name in _FILES else module.COMMAND
+    return command
+
+
+def command_parser(name: str) -> argparse.ArgumentParser:
+    """Return the parser of one command."""
+    sentence = COMMANDS[name]
+    parser = argparse.ArgumentParser(
+        prog=f"nooscope {full_name(name)}",
+        description=f"{sentence[:1].upper()}{sentence[1:]}.",
+        formatter_class=_fixed_width,
+    )
+    load_command(name).add_arguments(parser)
+    if name in GROUPS:
+        below = "\n".join(_command_list(GROUPS[name][1]))
+        parser.epilog = f"{parser.epilog or ''}\n\nmore commands below {name}:\n{below}".strip()
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    else:
+        parser.formatter_class = argparse.HelpFormatter
+    return parser
+
+
+def _fixed_width(prog: str) -> argparse.HelpFormatter:
+    """Check each argument as it is added without asking for the terminal's size, which only help needs."""
+    return argparse.HelpFormatter(prog, width=80)
+
+
+def _overview() -> argparse.ArgumentParser:
+    """Return the parser of `nooscope` alone, which lists the commands in groups."""
     lines = []
     for title, names in LISTED.items():
         lines.append(f"{title}:")
         for name in names:
-            sentence = GROUPS[name][0] if name in GROUPS else COMMANDS[name]
-            lines += textwrap.wrap(sentence, 76, initial_indent=f"  {name:<10}", subsequent_indent=" " * 12)
-            if name in GROUPS:
-                below = " ".join(GROUPS[name][1])
-                lines += textwrap.wrap(below, 76, initial_indent=" " * 12, subsequent_indent=" " * 12)
+            lines += _command_list((name,))
+            below = " ".join(GROUPS[name][1]) if name in GROUPS else ""
+            lines += textwrap.wrap(below, 76, initial_indent=" " * 14, subsequent_indent=" " * 14)
         lines.append("")
-    return "\n".join(lines)
-
-
-def build(command: str | None = None) -> argparse.ArgumentParser:
-    """The parser: of the named command with its arguments, else of all commands without theirs."""
     parser = argparse.ArgumentParser(
         prog="nooscope",
         usage="nooscope [COMMAND] [OPTIONS]",
         description="A terminal observatory for AI agents.",
-        epilog=f"{_overview()}\n{_EXAMPLES}",
-        formatter_class=_any_width,
+        epilog="\n".join([*lines, _EXAMPLES]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"nooscope {__version__}")
-    subparsers = parser.add_subparsers(
-        prog="nooscope", dest="command", metavar="COMMAND", help=argparse.SUPPRESS
-    )
-    for name in (command,) if command in COMMANDS else COMMANDS:
-        sentence = COMMANDS[name]
-        sub = subparsers.add_parser(
-            name,
-            description=f"{sentence[:1].upper()}{sentence[1:]}.",
-            formatter_class=_any_width,
-        )
-        if name == command:
-            importlib.import_module(f"tui.cli.commands.{name}").COMMAND.add_arguments(sub)
-        sub.formatter_class = argparse.HelpFormatter
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     return parser
 
 
-def _any_width(prog: str) -> argparse.HelpFormatter:
-    """What checks each argument that is added, without a look at the terminal, which only help needs."""
-    return argparse.HelpFormatter(prog, width=80)
+def _command_list(names: Sequence[str]) -> list[str]:
+    """One sentence on each command, wrapped beside its name."""
+    lines = []
+    for name in names:
+        sentence = COMMANDS.get(name) or GROUPS[name][0]
+        lines += textwrap.wrap(sentence, 76, initial_indent=f"  {name:<11} ", subsequent_indent=" " * 14)
+    return lines
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -159,88 +188,96 @@ def main(arguments: Sequence[str] | None = None) -> int:
     code = _run(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     garbage.leave()
-    return TERMINATED if _told_to_end else code
+    return TERMINATED if _signals else code
 
 
 def _run(words: list[str]) -> int:
     """Run one command; an error becomes one line on standard error."""
-    told: OSError | None = None
+    reported: OSError | None = None
     try:
-        code = _command(words)
+        code = _run_command(words)
     except UsageError as error:
-        _say(str(error))
+        _print_error(str(error))
         code = MISUSED
     except NooscopeError as error:
-        code = _say(str(error))
+        code = _print_error(str(error))
     except SystemExit:
-        left = streams.flush_output()
-        if left is None or isinstance(left, BrokenPipeError):
+        unwritten = streams.flush_output()
+        if unwritten is None or isinstance(unwritten, BrokenPipeError):
             raise
-        return _say(f"cannot write the output: {left.strerror or left}")
+        return _print_error(f"cannot write the output: {unwritten.strerror or unwritten}")
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:
         code = 0
     except MemoryError:
-        code = _say("not enough memory for this")
+        code = _print_error("not enough memory for this")
     except OSError as error:
-        told = error
+        reported = error
         name = f"{error.filename}: " if error.filename else ""
-        code = _say(f"{name}{error.strerror or error}")
+        code = _print_error(f"{name}{error.strerror or error}")
     finally:
-        left = streams.flush_output()
-    if left is None or left is told or isinstance(left, BrokenPipeError):
+        unwritten = streams.flush_output()
+    if unwritten is None or unwritten is reported or isinstance(unwritten, BrokenPipeError):
         return code
-    return _say(f"cannot write the output: {left.strerror or left}")
+    return _print_error(f"cannot write the output: {unwritten.strerror or unwritten}")
 
 
-def _without_group(words: list[str]) -> list[str]:
-    """The words without the group's name; asks for a command if only a group is named."""
-    group, rest = words[0], words[1:]
-    if group not in GROUPS or (rest and rest[0] in GROUPS[group][1]):
-        return rest if group in GROUPS else words
-    if group in COMMANDS:
-        return words
-    _, names = GROUPS[group]
-    if rest and rest[0] not in ("-h", "--help"):
-        raise UsageError(f"unknown command '{group} {rest[0]}'; available: {', '.join(names)}")
-    print(f"usage: nooscope {group} COMMAND ...\n")
-    print("\n".join(f"  {name:<11} {COMMANDS[name]}" for name in names))
-    return []
+def _choose_command(words: list[str]) -> tuple[str, list[str]]:
+    """Split the words into a command and its arguments; the command is empty if help was printed instead."""
+    first, rest = (words[0], words[1:]) if words else ("", [])
+    if not first or (first.startswith("-") and not {"-h", "--help", "--version"} & set(words)):
+        return DEFAULT, words
+    if first in GROUPS:
+        _, names = GROUPS[first]
+        if rest and rest[0] in names:
+            return rest[0], rest[1:]
+        if first not in COMMANDS:
+            if rest and rest[0] not in ("-h", "--help"):
+                raise UsageError(f"unknown command '{first} {rest[0]}'; available: {', '.join(names)}")
+            print(f"usage: nooscope {first} COMMAND ...\n", *_command_list(names), sep="\n")
+            return "", []
+    if first in COMMANDS:
+        return first, rest
+    if first.startswith("-"):
+        _overview().parse_args(words)
+    from difflib import get_close_matches
+
+    close = get_close_matches(first, COMMANDS, 1)
+    hint = f"did you mean '{full_name(close[0])}'?" if close else "`nooscope --help` lists the commands"
+    if os.path.exists(first):  # noqa: PTH110 pathlib is not imported yet
+        hint = f"to play a log: nooscope replay {first}"
+    raise UsageError(f"unknown command '{first}'; {hint}")
 
 
-def _command(words: list[str]) -> int:
-    if words and words[0] in GROUPS:
-        words = _without_group(words)
-        if not words:
-            return 0
-    if not words or (words[0].startswith("-") and not _ASKS_ABOUT_ITSELF & set(words)):
-        words.insert(0, DEFAULT)
-    parsed = build(words[0]).parse_args(words)
-    named = getattr(parsed, "path", None), *(getattr(parsed, "paths", None) or ())
-    if "" in named:
+def _run_command(words: list[str]) -> int:
+    name, arguments = _choose_command(words)
+    if not name:
+        return 0
+    parsed = command_parser(name).parse_args(arguments)
+    paths = getattr(parsed, "path", None), *(getattr(parsed, "paths", None) or ())
+    if "" in paths:
         from tui.cli.options import BLANK_PATH
 
         raise UsageError(BLANK_PATH)
     if not os.environ.get("HOME", "home").strip():
-        del os.environ["HOME"]  # blank, it would stand for the root folder here and for the usual home there
-    if os.path.expanduser("~") == "~":  # noqa: PTH111 it asks whether there is one
+        del os.environ["HOME"]  # some programs read a blank one as the root folder, others as the usual home
+    if os.path.expanduser("~") == "~":  # noqa: PTH111 asks whether there is one
         raise NooscopeError("the home folder is unknown; set HOME")
     close_to_others()
-    command: CliCommand = importlib.import_module(f"tui.cli.commands.{parsed.command or DEFAULT}").COMMAND
-    return command.run(parsed)
+    return load_command(name).run(parsed)
 
 
-_told_to_end: list[int] = []
+_signals: list[int] = []
 
 
 def _terminate(number: int, _: FrameType | None) -> None:
     """End as ctrl+c does, so that a screen gives the terminal back."""
-    _told_to_end.append(number)
+    _signals.append(number)
     signal.raise_signal(signal.SIGINT)
 
 
-def _say(sentence: str) -> int:
+def _print_error(sentence: str) -> int:
     with contextlib.suppress(OSError):
         print(f"nooscope: {sentence}", file=sys.stderr)
     return 1

@@ -6,7 +6,7 @@ import argparse
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,21 @@ if TYPE_CHECKING:
 PROJECT_POLICY = ".nooscope-policy.toml"
 
 
+class CliCommand:
+    """The arguments a command takes, and what it does with them."""
+
+    __slots__ = ("add_arguments", "run")
+
+    def __init__(
+        self,
+        add_arguments: Callable[[argparse.ArgumentParser], None],
+        run: Callable[[argparse.Namespace], int],
+    ) -> None:
+        self.add_arguments = add_arguments
+        self.run = run
+        """Gives back the exit code."""
+
+
 def add_settings_options(parser: argparse.ArgumentParser) -> None:
     """`--set` and `--project`."""
     parser.add_argument(
@@ -31,6 +46,11 @@ def add_settings_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="change one setting for this run; may be given again",
     )
+    add_project_option(parser)
+
+
+def add_project_option(parser: argparse.ArgumentParser) -> None:
+    """`--project`."""
     parser.add_argument(
         "--project",
         metavar="FOLDER",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
+import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.errors import UnreadableLog, UsageError
 from core.logs.log_files import expanded, is_there
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
     from core.logs.format import Kit
     from core.logs.session import LogSession
     from core.settings import Settings
-    from core.timeline.run_inputs import InitialStates
+    from core.timeline.run_inputs import InitialStates, RunInputs
     from core.timeline.timeline import Timeline
 
 
@@ -55,7 +58,6 @@ def is_source(target: Path, found: list[LogSession]) -> bool:
 def recording_at(path: str, initial_states: InitialStates) -> Timeline:
     """The one session at a path as a recording, with progress on a terminal."""
     from core.timeline.opening import Progress, record, user_cache
-    from tui.cli.carried import spoken_start
 
     session, kit = one_session(path, initial_states.settings)
     settings, initial, later = spoken_start(initial_states, session.id)
@@ -76,3 +78,56 @@ def no_events(path: object, kit: Kit) -> UnreadableLog:
     """That a log tells nothing, and what could not be read in it."""
     faults = ", ".join(f"{number:,} {reason}" for reason, number in kit.diagnostics.counts.items())
     return UnreadableLog(f"{path} holds no events{f' that can be read ({faults})' if faults else ''}")
+
+
+def add_plain_option(parser: argparse.ArgumentParser) -> None:
+    """`--plain`."""
+    parser.add_argument(
+        "--plain",
+        action="store_true",
+        help="run with today's settings alone, without what it took from earlier sessions while watched",
+    )
+
+
+def edits_of(settings: Settings, assignments: list[str]) -> Mapping[str, Any]:
+    """What `--set` asks for, by name."""
+    from core.settings.layers import read_assignments, tunables, value_of
+    from core.store.profile_files import PROFILE, figure_names
+
+    layer, _ = read_assignments(assignments)
+    names = [one.name for one in layer.values if one.name in tunables()]
+    if PROFILE in names:
+        names += figure_names()
+    return {name: value_of(settings, name) for name in names}
+
+
+def initial_states_of(args: argparse.Namespace, settings: Settings) -> InitialStates:
+    """Where the sessions of a command without a screen start; faults of rules and policies are said."""
+    from core.store.carry_over import CarryOverStore
+    from core.timeline.initial_state import configured_start
+    from core.timeline.run_inputs import InitialStates
+
+    configured = configured_start(args.project)
+    states = InitialStates(
+        settings,
+        configured.initial,
+        edits=edits_of(settings, getattr(args, "assignments", [])),
+        store=None if args.plain else CarryOverStore(),
+    )
+    states.notices += configured.faults
+    return states
+
+
+def spoken_start(initial_states: InitialStates, session: str) -> RunInputs:
+    """Where one session starts; what there is to say of it goes to standard error."""
+    start = initial_states.of(session)
+    initial_states.spoke = initial_states.spoke or bool(initial_states.notices)
+    for notice in dict.fromkeys(initial_states.notices):
+        print(f"nooscope: {notice}", file=sys.stderr)
+    initial_states.notices.clear()
+    return start
+
+
+def family_of(begun: tuple[LogSession, RunInputs]) -> tuple[Path, int]:
+    """Sessions that repeat each other's events belong together, the oldest first."""
+    return begun[0].family

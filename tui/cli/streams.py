@@ -145,3 +145,12 @@ def _spell(error: UnicodeError) -> tuple[str, int]:
         raise error
     known = error.object[error.start : error.end].translate(_SPELLED)
     return "".join(sign if sign.isascii() else "?" for sign in known), error.end
+
+
+def cell_len(text: str) -> int:
+    """Return the columns a text takes on a terminal; only wide or unusual characters need a lookup."""
+    if text.isascii() and text.isprintable():
+        return len(text)
+    from rich import cells
+
+    return cells.cell_len(text)

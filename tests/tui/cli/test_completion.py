@@ -11,15 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tui.cli import COMMANDS, main
-from tui.cli.completion.grammar import CommandGrammar, command_grammars
+from tui.cli import COMMANDS, LISTED, command_parser, full_name, main
+from tui.cli.commands.completion import suggestions
 
 SHELLS = ("bash", "zsh", "fish")
-
-
-@pytest.fixture(scope="module")
-def known() -> list[CommandGrammar]:
-    return command_grammars()
 
 
 @pytest.fixture(scope="module")
@@ -38,16 +33,12 @@ def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("shell", SHELLS)
-def test_a_script_names_every_command_and_option(
-    shell: str, known: list[CommandGrammar], capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = script(shell, capsys)
-    assert {command.name for command in known} == set(COMMANDS)
-    for command in known:
-        assert command.name in text
-        for option in command.options:
-            assert any(flag.lstrip("-") in text for flag in option.flags), (command.name, option)
+def test_every_command_and_option_is_offered() -> None:
+    assert {word for word, _ in suggestions([""])} == {name for names in LISTED.values() for name in names}
+    for name in COMMANDS:
+        flags = {word for word, _ in suggestions([*full_name(name).split(), "-"])}
+        hidden = {"--words"}
+        assert flags == set(command_parser(name)._option_string_actions) - hidden, name
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -93,6 +84,13 @@ def offered(text: str, line: str, path: str, folder: Path) -> list[str]:
     [
         ("nooscope ana", ["analyze"]),
         ("nooscope re", ["replay", "recap"]),
+        ("nooscope inspect fr", ["frame"]),
+        ("nooscope inspect frame his", ["history.jsonl"]),
+        ("nooscope hooks p", ["permits"]),
+        ("nooscope hooks inst", ["install"]),
+        ("nooscope hooks install clau", ["claude"]),
+        ("nooscope demo st", ["stuck", "storm"]),
+        ("nooscope tune sweep --set receptor.ambient.time_constant=1:2", []),
         ("nooscope analyze --js", ["--json"]),
         ("nooscope recap log --as ", ["narrative", "structural"]),
         ("nooscope analyze his", ["history.jsonl"]),
@@ -124,11 +122,3 @@ def test_names_are_listed_and_a_shell_must_be_named(capsys: pytest.CaptureFixtur
     with pytest.raises(SystemExit) as ended:
         main(["completion", "csh"])
     assert ended.value.code == 2
-
-
-def test_quotes_in_a_help_text_stay_quoted() -> None:
-    from tui.cli.completion import fish, zsh
-
-    strange = [CommandGrammar("odd", "it's [so]: odd", (), (), ())]
-    assert r"'odd:it'\''s [so]\: odd'" in zsh.zsh_script(strange)
-    assert r"'it\'s [so]: odd'" in fish.fish_script(strange)

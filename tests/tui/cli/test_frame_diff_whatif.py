@@ -37,11 +37,12 @@ def test_a_frame_can_be_asked_for_anywhere(
     assert said["frame"]["events"] == index
 
 
-def test_a_frame_as_text_names_every_reading(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_frame_is_a_page_that_fits_a_screen(log: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["frame", log]) == 0
     text = capsys.readouterr().out
-    for name in ("receptor.axes[flow].value", "mind.sleep", "governor.budgets", "affect.fields"):
+    for name in ("status  ", "frustration", "fires at", "sleep pressure", "effort budget", "--json"):
         assert name in text
+    assert len(text.splitlines()) <= 70 and "receptor." not in text
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,12 @@ def test_a_place_that_is_none_is_said(
 
 def test_a_diff_tells_what_changed(log: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", log, "--from", "10", "--to", "11"]) == 0
-    assert "~ events: 10 -> 11 (+1)" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "from    after 10 of 900 events" in text and "to      after 11 of 900 events" in text
+    assert "between 1 " in text
+    assert main(["diff", log, "--from", "10", "--to", "11", "--json"]) == 0
+    changes = json.loads(capsys.readouterr().out)["changes"]
+    assert {"name": "events", "before": 10, "after": 11} in changes
     assert main(["diff", log, "--from", "10", "--to", "10"]) == 0
     assert "nothing differs" in capsys.readouterr().out
 

@@ -14,7 +14,7 @@ from core.hooks.connection import call, default_place
 from core.settings import Settings
 from tests.core.hooks.calls import failure, hook, tool
 from tui.cli import main
-from tui.cli.hooked import serving_hooks
+from tui.cli.launch import serving_hooks
 
 
 @pytest.fixture(autouse=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tui.cli.carried import edits_of
 from tui.cli.options import settings_from
+from tui.cli.recordings import edits_of
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,8 @@ from core.errors import NooscopeError
 from core.report.answers import KeptQuestion, question
 from core.store.config_path import carry_over_folder
 from tui.cli import streams
-from tui.cli.carried import add_plain_option, family_of, initial_states_of, spoken_start
-from tui.cli.command import CliCommand
-from tui.cli.options import add_settings_options, positive_argument, settings_from
+from tui.cli.options import CliCommand, add_settings_options, positive_argument, settings_from
+from tui.cli.recordings import add_plain_option, family_of, initial_states_of, spoken_start
 
 if TYPE_CHECKING:
     from core.extras.batch.shares import Share, Written

@@ -8,9 +8,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli.carried import add_plain_option, initial_states_of
-from tui.cli.command import CliCommand
-from tui.cli.options import PLACE, add_settings_options, settings_from
+from tui.cli.options import PLACE, CliCommand, add_settings_options, settings_from
+from tui.cli.recordings import add_plain_option, initial_states_of
 
 if TYPE_CHECKING:
     from core.timeline.checkpoints import Checkpoints

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from tui.cli.carried import add_plain_option, initial_states_of
-from tui.cli.command import CliCommand
-from tui.cli.options import add_settings_options, known_agent, settings_from
+from tui.cli.options import CliCommand, add_settings_options, known_agent, settings_from
+from tui.cli.recordings import add_plain_option, initial_states_of
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:

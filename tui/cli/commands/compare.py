@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tui.cli.command import CliCommand
-from tui.cli.options import add_settings_options, settings_from
+from tui.cli.options import CliCommand, add_settings_options, settings_from
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:

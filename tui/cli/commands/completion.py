@@ -1,36 +1,166 @@
-"""`nooscope completion`: a script that lets a shell complete commands, options and names."""
+"""`nooscope completion`: a script that lets a shell complete commands, options and names.
+
+The script asks this program at each press of tab, so that it is short and never out of date.
+"""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Mapping, Sequence
 
 from core.errors import UsageError
-from tui.cli.command import CliCommand
-from tui.cli.completion.bash import bash_script
-from tui.cli.completion.fish import fish_script
-from tui.cli.completion.grammar import command_grammars
-from tui.cli.completion.zsh import zsh_script
+from tui.cli import COMMANDS, DEFAULT, GROUPS, LISTED, command_parser
+from tui.cli.options import CliCommand
 
-_SCRIPTS = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}
+FILES, FOLDERS = ":files", ":folders"
+"""Answers that ask the shell to complete paths by itself."""
+
+SCRIPTS = {
+    "bash": r"""# bash completion for nooscope
+# put this into ~/.bashrc:  eval "$(nooscope completion bash)"
+_nooscope() {
+    local IFS=$'\n' cur="${COMP_WORDS[COMP_CWORD]}" line
+    COMPREPLY=()
+    for line in $(nooscope completion --words "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null); do
+        line="${line%%$'\t'*}"
+        case "$line" in
+            :files) COMPREPLY+=($(compgen -f -- "$cur")); compopt -o filenames 2>/dev/null || true ;;
+            :folders) COMPREPLY+=($(compgen -d -- "$cur")); compopt -o filenames 2>/dev/null || true ;;
+            *=) COMPREPLY+=("$line"); compopt -o nospace 2>/dev/null || true ;;
+            *) COMPREPLY+=("$line") ;;
+        esac
+    done
+}
+complete -F _nooscope nooscope
+""",
+    "zsh": r"""#compdef nooscope
+# zsh completion for nooscope
+# put this into ~/.zshrc after compinit:  eval "$(nooscope completion zsh)"
+_nooscope() {
+    local line name
+    local -a described assignable
+    for line in "${(@f)$(nooscope completion --words "${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+        name="${line%%$'\t'*}"
+        case "$name" in
+            :files) _files ;;
+            :folders) _files -/ ;;
+            *=) assignable+=("$name") ;;
+            ?*) described+=("${name//:/\\:}:${line#*$'\t'}") ;;
+        esac
+    done
+    (( $#described )) && _describe -t nooscope nooscope described
+    (( $#assignable )) && compadd -S '' -a assignable
+}
+compdef _nooscope nooscope
+""",
+    "fish": r"""# fish completion for nooscope
+# nooscope completion fish > ~/.config/fish/completions/nooscope.fish
+function __nooscope_complete
+    set -l current (commandline -ct)
+    set -l before (commandline -opc)
+    for line in (nooscope completion --words $before[2..-1] "$current" 2>/dev/null)
+        switch $line
+            case ':files*'
+                __fish_complete_path "$current"
+            case ':folders*'
+                __fish_complete_directories "$current"
+            case '*'
+                echo $line
+        end
+    end
+end
+complete -c nooscope -f -a '(__nooscope_complete)'
+""",
+}
+
+_PATHS = {"PATH": FILES, "FILE": FILES, "FOLDER": FOLDERS}
+"""What the shell completes, by the name an argument has in help."""
+_LISTS = {"--set": "settings", "--theme": "themes", "name": "stories"}
+"""Names this program looks up, by option or argument."""
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", nargs="?", choices=tuple(_SCRIPTS), help="the shell the script is for")
-    parser.add_argument(
-        "--list", choices=("settings", "themes", "stories"), help="the names the scripts ask for"
-    )
+    parser.add_argument("shell", nargs="?", choices=tuple(SCRIPTS), help="the shell the script is for")
+    parser.add_argument("--list", choices=("settings", "themes", "stories"), help="list names of one kind")
+    parser.add_argument("--words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parser.epilog = 'bash and zsh: eval "$(nooscope completion SHELL)" in the start-up file'
 
 
 def _run(args: argparse.Namespace) -> int:
-    if args.list:
+    if args.words is not None:
+        for word, meaning in suggestions(args.words):
+            print(f"{word}\t{meaning}")
+    elif args.list:
         for name in _names(args.list):
             print(name)
-        return 0
-    if args.shell is None:
-        raise UsageError(f"name a shell: {', '.join(_SCRIPTS)}")
-    print(_SCRIPTS[args.shell](command_grammars()), end="")
+    elif args.shell is None:
+        raise UsageError(f"name a shell: {', '.join(SCRIPTS)}")
+    else:
+        print(SCRIPTS[args.shell], end="")
     return 0
+
+
+def suggestions(words: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the words that may stand in place of the last one, each with its meaning."""
+    *before, current = words or [""]
+    if "=" in (current, *before[-1:]):
+        return []
+    offers = _offers(before, current)
+    return [offer for offer in offers if offer[0] in (FILES, FOLDERS) or offer[0].startswith(current)]
+
+
+def _offers(before: list[str], current: str) -> Iterator[tuple[str, str]]:
+    name = before.pop(0) if before and not before[0].startswith("-") else ""
+    if name in GROUPS and before and before[0] in GROUPS[name][1]:
+        name = before.pop(0)
+    if not name and not current.startswith("-"):
+        for listed in (name for names in LISTED.values() for name in names):
+            yield listed, COMMANDS.get(listed) or GROUPS[listed][0]
+        return
+    if name in GROUPS and not before:
+        for below in GROUPS[name][1]:
+            yield below, COMMANDS[below]
+    if (name or DEFAULT) in COMMANDS:
+        yield from _arguments(command_parser(name or DEFAULT), before, current)
+
+
+def _arguments(parser: argparse.ArgumentParser, before: list[str], current: str) -> Iterator[tuple[str, str]]:
+    """Yield what may follow some arguments of one command."""
+    options = {flag: action for action in parser._actions for flag in action.option_strings}
+    places = [action for action in parser._actions if not action.option_strings]
+    used = 0
+    for number, word in enumerate(before):
+        choices = places[used].choices if used < len(places) else None
+        if isinstance(choices, Mapping) and word in choices:
+            yield from _arguments(choices[word], before[number + 1 :], current)
+            return
+        is_value = number > 0 and _takes_value(options, before[number - 1])
+        used += not word.startswith("-") and not is_value
+    previous = options.get(before[-1]) if before else None
+    if previous is not None and previous.nargs != 0:
+        yield from _values(previous, before[-1])
+    elif current.startswith("-"):
+        for flag, action in options.items():
+            if action.help != argparse.SUPPRESS:
+                yield flag, " ".join((action.help or "").replace("%%", "%").split())
+    elif places and (used < len(places) or places[-1].nargs in ("*", "+")):
+        place = places[min(used, len(places) - 1)]
+        yield from _values(place, place.dest)
+
+
+def _takes_value(options: Mapping[str, argparse.Action], word: str) -> bool:
+    return word in options and options[word].nargs != 0
+
+
+def _values(action: argparse.Action, name: str) -> Iterator[tuple[str, str]]:
+    """Yield what one option or argument may be."""
+    if action.choices is not None:
+        yield from ((str(choice), "") for choice in action.choices)
+    elif name in _LISTS:
+        kind = _LISTS[name]
+        yield from ((f"{each}=" if kind == "settings" else each, "") for each in _names(kind))
+    elif action.metavar in _PATHS:
+        yield _PATHS[str(action.metavar)], ""
 
 
 def _names(kind: str) -> list[str]:

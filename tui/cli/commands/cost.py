@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.report.formatting import count, home_path, money, plain, short
 from tui.cli import streams
-from tui.cli.cells import cell_len
-from tui.cli.command import CliCommand
 from tui.cli.options import (
+    CliCommand,
     add_settings_options,
     path_argument,
     positive_argument,
@@ -23,6 +22,7 @@ from tui.cli.options import (
     since_argument,
     since_moment,
 )
+from tui.cli.streams import cell_len
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 
 from sample_sessions import BOUNDED, FIGURES, FIRST, find_sample, samples
-from tui.cli.command import CliCommand
 from tui.cli.launch import add_screen_options, has_screen, print_report, screen_settings
-from tui.cli.options import add_speed_option
+from tui.cli.options import CliCommand, add_speed_option
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:

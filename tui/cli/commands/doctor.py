@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli.command import CliCommand
-from tui.cli.options import add_settings_options, settings_from
+from tui.cli.options import CliCommand, add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.report.checkup import Section
@@ -68,7 +67,7 @@ def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]
     from core.agents.registry import make_kit
     from core.report.checkup import logs, machine
     from core.report.checkup import stores as keeping
-    from tui.cli.hooked import hooks_section
+    from tui.cli.launch import hooks_section
 
     project = args.project or Path.cwd()
     ingest = resolved.settings.ingest

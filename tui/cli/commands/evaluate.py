@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tui.cli import streams
-from tui.cli.command import CliCommand
-from tui.cli.options import add_settings_options, positive_argument, settings_from
+from tui.cli.options import CliCommand, add_settings_options, positive_argument, settings_from
 
 if TYPE_CHECKING:
     from core.agents.labelled import RunSource

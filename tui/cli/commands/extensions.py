@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import NooscopeError, UsageError
-from tui.cli.command import CliCommand
+from tui.cli.options import CliCommand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

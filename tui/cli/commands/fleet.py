@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
 from core.logs.log_files import expanded, is_there
-from tui.cli.carried import add_plain_option, edits_of, initial_states_of
-from tui.cli.cells import cell_len
-from tui.cli.command import CliCommand
-from tui.cli.hooked import add_hooks_option, serving_hooks
-from tui.cli.launch import add_screen_options, has_screen, run_app, screen_settings
-from tui.cli.options import path_argument
+from tui.cli.launch import (
+    add_hooks_option,
+    add_screen_options,
+    has_screen,
+    run_app,
+    screen_settings,
+    serving_hooks,
+)
+from tui.cli.options import CliCommand, path_argument
+from tui.cli.recordings import add_plain_option, edits_of, initial_states_of
+from tui.cli.streams import cell_len
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,9 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli.command import CliCommand
-from tui.cli.hooked import own_installer
-from tui.cli.options import seconds_argument
+from tui.cli.launch import own_installer
+from tui.cli.options import CliCommand, seconds_argument
 
 if TYPE_CHECKING:
     from core.hooks.agent_replies import HookMode

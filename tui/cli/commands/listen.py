@@ -11,8 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli.command import CliCommand
-from tui.cli.options import add_settings_options, port_argument, settings_from
+from tui.cli.options import CliCommand, add_settings_options, port_argument, settings_from
 
 if TYPE_CHECKING:
     from core.extras.telemetry.inbox import Inbox

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tui.cli.command import CliCommand
+from tui.cli.options import CliCommand
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tui.cli.command import CliCommand
+from tui.cli.options import CliCommand
 
 if TYPE_CHECKING:
     from core.store.permits import PermitEntry

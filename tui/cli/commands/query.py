@@ -8,7 +8,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from tui.cli.command import CliCommand
+from tui.cli.options import CliCommand
 
 _WIDEST = 60
 

@@ -1,21 +1,29 @@
-"""`nooscope recap`: what happened between two moments, in the log's words and in our own readings."""
+"""`nooscope recap` and `nooscope inspect why`: what happened in a session, and why it is stuck."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+import time
 from typing import TYPE_CHECKING
 
-from tui.cli.carried import add_plain_option, initial_states_of
-from tui.cli.command import CliCommand
-from tui.cli.options import add_settings_options, add_stretch_options, positive_argument, settings_from
-from tui.cli.prose import add_tier_option, prose_lines, say_where_it_goes
+from tui.cli.options import (
+    PLACE,
+    CliCommand,
+    add_settings_options,
+    add_stretch_options,
+    positive_argument,
+    settings_from,
+)
+from tui.cli.recordings import add_plain_option, initial_states_of, one_session, recording_at
 
 if TYPE_CHECKING:
+    from core.extras.narrator.router import Told
     from core.settings import Settings
     from core.timeline.timeline import Timeline
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_recap_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     add_stretch_options(parser)
     parser.add_argument(
@@ -42,14 +50,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run(args: argparse.Namespace) -> int:
+def _run_recap(args: argparse.Namespace) -> int:
     from core.report.chrono import ChronoNav, Destination, SummaryPolicy
     from core.report.formatting import count, plain
     from core.report.outcome import read_outcome
     from core.report.recap import token_estimate
     from core.report.story import story
     from core.timeline.places import parse_place
-    from tui.cli.recordings import one_session, recording_at
 
     settings = settings_from(args).settings
     if args.prose:
@@ -94,4 +101,83 @@ def _print_prose(
     return 0
 
 
-COMMAND = CliCommand(_add_arguments, _run)
+def _add_why_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="a log")
+    parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{PLACE} (default: the end)")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    add_tier_option(parser)
+    add_plain_option(parser)
+    add_settings_options(parser)
+
+
+def _run_why(args: argparse.Namespace) -> int:
+    from core.extras.narrator.router import Router
+    from core.extras.narrator.telling import tell_why
+    from core.report.formatting import readable_json, typed_path
+    from core.timeline.places import parse_place
+
+    settings = settings_from(args).settings
+    say_where_it_goes(settings)
+    timeline = recording_at(args.path, initial_states_of(args, settings))
+    told = tell_why(Router(settings), timeline, parse_place(timeline, args.at), args.tier)
+    if args.json:
+        print(readable_json(prose_json(told)))
+        return 0
+    for line in prose_lines(told):
+        print(line)
+    print(f"[12] is event 12: nooscope replay {typed_path(args.path)} --at 12")
+    return 0
+
+
+def add_tier_option(parser: argparse.ArgumentParser) -> None:
+    """`--tier`."""
+    parser.add_argument(
+        "--tier",
+        choices=("T0", "T1", "T2"),
+        default="T2",
+        help="the most that may be used: T0 templates, T1 a small model, T2 a large one (default: T2)",
+    )
+
+
+def prose_lines(told: Told) -> list[str]:
+    """A line for each claim, and one on who told it."""
+    from core.extras.narrator.templates import lines_of
+    from core.report.formatting import plain
+
+    kept = ", kept from before" if told.kept else ""
+    return [
+        *map(plain, lines_of(told.claims)),
+        *(plain(f"not taken over, too little in the facts: {line}") for line in lines_of(told.left)),
+        "",
+        plain(f"told by {told.who} ({told.tier}{kept}); {told.reason}"),
+    ]
+
+
+def prose_json(told: Told) -> dict[str, object]:
+    """The same for a program."""
+    claims = [{"text": one.words, "events": list(one.events)} for one in told.claims]
+    left = [{"text": one.words, "events": list(one.events)} for one in told.left]
+    return {
+        "claims": claims,
+        "not_taken_over": left,
+        "tier": told.tier,
+        "who": told.who,
+        "reason": told.reason,
+        "kept": told.kept,
+    }
+
+
+def say_where_it_goes(settings: Settings) -> None:
+    """Say on standard error that a model is on, before anything is sent."""
+    from core.extras.narrator.router import status_lines
+    from core.store.model_spend import SpendStore
+
+    if settings.narrator.on:
+        for line in status_lines(settings, SpendStore(), time.time()):
+            print(f"nooscope: narrator on: {line}", file=sys.stderr)
+
+
+COMMANDS = {
+    "recap": CliCommand(_add_recap_arguments, _run_recap),
+    "why": CliCommand(_add_why_arguments, _run_why),
+}

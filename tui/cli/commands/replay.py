@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.logs.log_files import expanded, is_there
-from tui.cli.carried import add_plain_option, edits_of
-from tui.cli.command import CliCommand
 from tui.cli.launch import add_screen_options, screen_settings, show_session
-from tui.cli.options import add_speed_option
+from tui.cli.options import CliCommand, add_speed_option
+from tui.cli.recordings import add_plain_option, edits_of
 
 if TYPE_CHECKING:
     from core.settings import Settings

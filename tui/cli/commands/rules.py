@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.store.config_path import PROJECT_SETTINGS, user_settings_file
-from tui.cli.command import CliCommand
-from tui.cli.options import add_settings_options, settings_from
+from tui.cli.options import CliCommand, add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.engine.response import Learned, RuleSet

@@ -13,8 +13,14 @@ from typing import TYPE_CHECKING
 
 from core.report.formatting import count, home_path, plain, typed_path
 from tui.cli import streams
-from tui.cli.command import CliCommand
-from tui.cli.options import path_argument, positive_argument, settings_from, since_argument, since_moment
+from tui.cli.options import (
+    CliCommand,
+    path_argument,
+    positive_argument,
+    settings_from,
+    since_argument,
+    since_moment,
+)
 
 if TYPE_CHECKING:
     from core.report.search import Hit

@@ -12,8 +12,7 @@ import signal
 import socket
 import sys
 
-from tui.cli.command import CliCommand
-from tui.cli.options import port_argument, positive_argument
+from tui.cli.options import CliCommand, port_argument, positive_argument
 
 _PORT = 8421
 SHOWN = ("watch", "replay", "fleet", "demo")

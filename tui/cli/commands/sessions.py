@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.report.formatting import home_path
-from tui.cli.cells import cell_len
-from tui.cli.command import CliCommand
 from tui.cli.launch import NO_SESSIONS
-from tui.cli.options import add_settings_options, settings_from
+from tui.cli.options import CliCommand, add_settings_options, settings_from
+from tui.cli.streams import cell_len
 
 if TYPE_CHECKING:
     from core.report.session_list import SessionRow

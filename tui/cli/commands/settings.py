@@ -8,8 +8,7 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from tui.cli.command import CliCommand
-from tui.cli.options import add_settings_options, settings_from
+from tui.cli.options import CliCommand, add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.settings.layers import Resolved

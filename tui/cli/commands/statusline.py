@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tui.cli.command import CliCommand
+from tui.cli.options import CliCommand
 
 _PATIENCE = 1.0
 

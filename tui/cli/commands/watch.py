@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING
 
 from core.logs.log_files import closed_at, expanded, is_folder, is_there
 from tui.cli import streams
-from tui.cli.carried import edits_of
-from tui.cli.command import CliCommand
-from tui.cli.hooked import add_hooks_option, serving_hooks
-from tui.cli.launch import add_screen_options, screen_settings, show_session
-from tui.cli.options import port_argument, seconds_argument, settings_from
+from tui.cli.launch import add_hooks_option, add_screen_options, screen_settings, serving_hooks, show_session
+from tui.cli.options import CliCommand, port_argument, seconds_argument, settings_from
+from tui.cli.recordings import edits_of
 
 if TYPE_CHECKING:
     from core.extension.hooks import Extension

@@ -13,7 +13,7 @@ from core.extras.narrator.router import Told, choose, support_needed, support_of
 from core.extras.narrator.templates import Claim
 from tests.core.extras.narrator.made_up_model import answer, claims, serving, status
 from tests.core.extras.narrator.routing import FACTS, NOW, TEMPLATE, Bench, by_template, settings_with, words
-from tui.cli.prose import prose_json, prose_lines
+from tui.cli.commands.recap import prose_json, prose_lines
 
 Change = Callable[[Frame], Frame]
 

@@ -1,0 +1,332 @@
+"""`nooscope inspect frame`, `diff`, `events`, `tree` and `trail`: one session, looked at closely."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter, deque
+from typing import TYPE_CHECKING
+
+from tui.cli.options import (
+    PLACE,
+    CliCommand,
+    add_settings_options,
+    add_stretch_options,
+    known_agent,
+    positive_argument,
+    settings_from,
+)
+from tui.cli.recordings import add_plain_option, initial_states_of, one_session, recording_at
+
+if TYPE_CHECKING:
+    from core.live.status import Status
+    from core.report.conversation import ConversationTree, Node
+    from core.report.now import Now
+    from core.timeline.timeline import Timeline
+
+
+_SIMILAR = 5
+"""Similar episodes on the page; JSON has all."""
+
+
+def _add_frame_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="a log")
+    parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{PLACE} (default: -1, the end)")
+    parser.add_argument("--agent", help="which agent (default: the main one)")
+    parser.add_argument(
+        "--recall",
+        type=positive_argument,
+        metavar="TOKENS",
+        help="maximum tokens of similar earlier episodes (default: the setting)",
+    )
+    parser.add_argument("--json", action="store_true", help="every reading, as JSON")
+    add_plain_option(parser)
+    add_settings_options(parser)
+
+
+def _run_frame(args: argparse.Namespace) -> int:
+    from msgspec.structs import replace
+
+    from core.live.status import status_json
+    from core.report import formatting
+    from core.report.compaction import last_compaction, preserve_at
+    from core.report.compaction import lines as preserved_lines
+    from core.report.frame_page import frame_page
+    from core.report.now import Landmarks, Teller, now_lines
+    from core.timeline.places import parse_place
+
+    timeline = recording_at(args.path, initial_states_of(args, settings_from(args).settings))
+    index = parse_place(timeline, args.at)
+    frame = timeline.at(index, known_agent(timeline, args.agent))
+    cut = last_compaction(timeline, index, frame.agent)
+    preserved = None if cut is None else preserve_at(timeline, cut)
+    recalled = timeline.society_at(index).engine(frame.agent).mind.recall(tokens=args.recall)
+    at = timeline.time_of(index)
+    now = Teller().now(Landmarks(timeline.events, frame.agent), index)
+    status = _status(timeline, index, at, now)
+    if args.json:
+        whole = {
+            "index": index,
+            "of": len(timeline),
+            "status": status_json(status),
+            "now": now,
+            "frame": frame,
+            "recalled": recalled,
+            "preserved": preserved,
+        }
+        print(formatting.readable_json(whole))
+        return 0
+    lines = [
+        f"{_place(timeline, index)}, agent {frame.agent}",
+        f"status  {status.word}: {status.reason}",
+        *now_lines(replace(now, failures=0), at),
+        "",
+        *frame.receptor.facts.sentences,
+        *frame.response.outlook.sentences,
+        "",
+        *frame_page(frame),
+    ]
+    if recalled:
+        lines += [
+            "",
+            "Similar earlier episodes",
+            *(f"  {each.score:.2f}  {each.line}" for each in recalled[:_SIMILAR]),
+        ]
+    if preserved is not None:
+        lines += ["", "At the last compaction", *(f"  {line}" for line in preserved_lines(preserved))]
+    lines += ["", "Every reading: --json"]
+    for line in lines:
+        print(formatting.plain(line))
+    return 0
+
+
+def _place(timeline: Timeline, index: int) -> str:
+    from core.report.formatting import clock, count, moment
+
+    at = timeline.time_of(index)
+    since = clock(at - timeline.events[0].at)
+    return f"after {index} of {count(len(timeline), 'event')}, {since} into the session ({moment(at)} UTC)"
+
+
+def _status(timeline: Timeline, index: int, at: float, now: Now) -> Status:
+    """Return the status at one place, as the screen shows it."""
+    from core.live.need_words import with_now
+    from core.live.status import Limits
+    from core.live.status_history import StatusHistory
+    from core.report.turn_endings import EndingReader
+
+    settings = timeline.settings
+    history = StatusHistory(timeline, settings.response.notices.final)
+    history.endings = EndingReader(None)
+    facts = history.facts(index, timeline.society_at(index))
+    status = history.status(facts, index, at, Limits.of(settings), ended=index == len(timeline))
+    return with_now(status, now)
+
+
+def _add_diff_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="a log")
+    add_stretch_options(parser)
+    parser.add_argument("--agent", help="which agent (default: the main one)")
+    parser.add_argument("--json", action="store_true", help="every reading that differs, as JSON")
+    add_plain_option(parser)
+    add_settings_options(parser)
+
+
+def _run_diff(args: argparse.Namespace) -> int:
+    from core.report.formatting import plain, readable_json
+    from core.report.frame_page import between, difference, difference_page
+    from core.report.now import Landmarks, Teller
+    from core.timeline.places import parse_place
+
+    timeline = recording_at(args.path, initial_states_of(args, settings_from(args).settings))
+    begin, end = parse_place(timeline, args.begin), parse_place(timeline, args.end)
+    agent = known_agent(timeline, args.agent)
+    before, after = timeline.at(begin, agent), timeline.at(end, agent)
+    if args.json:
+        changes = difference(before, after)
+        print(readable_json({"from": begin, "to": end, "of": len(timeline), "changes": changes}))
+        return 0
+    lines = []
+    for label, index, frame in (("from", begin, before), ("to", end, after)):
+        now = Teller().now(Landmarks(timeline.events, frame.agent), index)
+        status = _status(timeline, index, timeline.time_of(index), now)
+        lines += [f"{label:<8}{_place(timeline, index)}", f"        {status.word}: {status.reason}"]
+    low, high = sorted((begin, end))
+    lines += [f"{'between':<8}{between(timeline.events[low:high], after.agent)}", ""]
+    lines += difference_page(before, after) or ["nothing differs"]
+    for line in [*lines, "", "Every reading that differs: --json"]:
+        print(plain(line))
+    return 0
+
+
+def _add_events_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="a log")
+    parser.add_argument(
+        "--since", type=int, default=0, metavar="NUMBER", help="from this event's number on (default: all)"
+    )
+    parser.add_argument("--kind", action="append", metavar="NAME", help="only this kind; may be given again")
+    parser.add_argument("--kinds", action="store_true", help="count the kinds instead")
+    parser.add_argument("--json", action="store_true", help="as JSON, one event a line")
+    add_plain_option(parser)
+    add_settings_options(parser)
+
+
+def _run_events(args: argparse.Namespace) -> int:
+    from core.engine.mind.fabric import MIND_EVENTS
+    from core.errors import UsageError
+    from core.events import MAIN
+    from core.report.mind_words import mind_json, mind_line
+    from core.timeline.timeline import turned
+
+    names = {kind.__name__ for kind in MIND_EVENTS}
+    wanted = set(args.kind or ())
+    if wanted - names:
+        unknown = sorted(wanted - names)[0]
+        raise UsageError(f"there is no kind {unknown!r}; there are {', '.join(sorted(names))}")
+    settings = settings_from(args).settings
+    timeline = recording_at(args.path, initial_states_of(args, settings))
+    first, *later = timeline.changes
+    society, changes = timeline.initial.society(first.settings), deque(later)
+    reader = society.engine(MAIN).mind.heart.fabric.subscribe(max(0, args.since))
+    counts = Counter[str]()
+    for place, event in enumerate(timeline.events):
+        society = turned(timeline.initial, society, changes, place)
+        society.step(event)
+        for number, told in reader.poll(society.engine(MAIN).mind.heart.fabric):
+            kind = type(told).__name__
+            if wanted and kind not in wanted:
+                continue
+            counts[kind] += 1
+            if not args.kinds:
+                line = mind_json(number, MAIN, told).decode() if args.json else mind_line(MAIN, told)
+                print(line if args.json else f"{number:>7}  {line}")
+    if args.kinds:
+        for kind in sorted(names):
+            print(f"{counts[kind]:>7}  {kind}")
+    return 0
+
+
+def _add_tree_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="a log")
+    parser.add_argument(
+        "--find", metavar="HASH", help="the node whose content hash starts like this, and the path to it"
+    )
+    parser.add_argument("--head", metavar="HASH", help="exit with 1 unless the log still leads to this head")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    add_settings_options(parser)
+
+
+def _run_tree(args: argparse.Namespace) -> int:
+    from core.logs.links import session_links
+    from core.report.conversation import ConversationTree
+
+    settings = settings_from(args).settings
+    session, kit = one_session(args.path, settings)
+    tree = ConversationTree(session_links(session, kit))
+    if args.find:
+        return _print_path_to(tree, args.find)
+    if args.json:
+        _print_tree_json(tree)
+    else:
+        _print_tree(tree)
+    if args.head:
+        return _check_head(tree, args.head)
+    return 0
+
+
+def _check_head(tree: ConversationTree, wanted: str) -> int:
+    node = tree.find(wanted)
+    if node is None:
+        print(f"nooscope: no line of the log leads to {wanted}: it was edited or cut since", file=sys.stderr)
+        return 1
+    print("unchanged up to this head")
+    return 0
+
+
+def _print_path_to(tree: ConversationTree, wanted: str) -> int:
+    node = tree.find(wanted)
+    if node is None:
+        print(f"nooscope: no node's hash begins with {wanted}", file=sys.stderr)
+        return 1
+    for step in tree.path(node.id):
+        print(_node_line(step))
+    return 0
+
+
+def _print_tree(tree: ConversationTree) -> None:
+    from core.report.formatting import count, plain
+
+    head = tree.head
+    print(f"{count(len(tree), 'node')}, {count(len(tree.roots), 'root')}, {count(tree.orphans, 'orphan')}")
+    if head is not None:
+        print(f"head {plain(head.id, 40)}  {head.content_hash.hex()}")
+    for branch in tree.branches():
+        print(f"  {branch.kind:<10} {count(branch.nodes, 'node'):>12}  from {plain(branch.start, 40)}")
+
+
+def _print_tree_json(tree: ConversationTree) -> None:
+    from core.report.formatting import readable_json
+
+    head = tree.head
+    content = {
+        "nodes": len(tree),
+        "roots": len(tree.roots),
+        "orphans": tree.orphans,
+        "head": None if head is None else {"id": head.id, "hash": head.content_hash.hex()},
+        "branches": [branch._asdict() for branch in tree.branches()],
+    }
+    print(readable_json(content))
+
+
+def _node_line(node: Node) -> str:
+    from core.report.formatting import moment, plain
+
+    label = plain(node.label, 60)
+    return f"{node.content_hash.hex()[:16]}  {moment(node.at):<16}  {node.kind:<10} {label}"
+
+
+def _add_trail_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="a log")
+    parser.add_argument(
+        "--verify", action="store_true", help="only check the chain; 1 where it is not as it was written"
+    )
+    parser.add_argument("--head", metavar="HASH", help="the newest move's hash as noted before, to check too")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    add_settings_options(parser)
+
+
+def _run_trail(args: argparse.Namespace) -> int:
+    from core.errors import StoreError
+    from core.report.chrono import Trail, trail_lines
+    from core.report.formatting import count, plain, readable_json
+    from core.store.trails import TrailStore
+
+    settings = settings_from(args).settings
+    session, _ = one_session(args.path, settings)
+    trail = Trail(settings.timeline.navigation.kept)
+    try:
+        trail.load(TrailStore(session.id).read())
+    except StoreError as error:
+        print(f"nooscope: {error}", file=sys.stderr)
+        return 1
+    if args.head and not any(visit.hash.startswith(args.head) for visit in trail.visits):
+        print(f"nooscope: no move kept has the hash {plain(args.head, 64)}", file=sys.stderr)
+        return 1
+    if args.json:
+        visits = [visit._asdict() for visit in trail.visits]
+        print(readable_json({"moves": visits, "head": trail.head, "sound": True}))
+        return 0
+    if not args.verify:
+        for line in trail_lines(trail, trail.visits[0].at if trail.visits else 0.0):
+            print(line)
+    print(f"{count(len(trail), 'move')}, the chain is whole" if len(trail) else "no moves are kept")
+    return 0
+
+
+COMMANDS = {
+    "frame": CliCommand(_add_frame_arguments, _run_frame),
+    "diff": CliCommand(_add_diff_arguments, _run_diff),
+    "events": CliCommand(_add_events_arguments, _run_events),
+    "tree": CliCommand(_add_tree_arguments, _run_tree),
+    "trail": CliCommand(_add_trail_arguments, _run_trail),
+}

@@ -1,0 +1,312 @@
+"""`nooscope tune whatif`, `sweep` and `labels`: other settings, tried on recorded sessions."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.logs.log_files import is_there
+from tui.cli import streams
+from tui.cli.options import (
+    PLACE,
+    CliCommand,
+    add_project_option,
+    add_settings_options,
+    positive_argument,
+    settings_from,
+)
+from tui.cli.recordings import (
+    add_plain_option,
+    edits_of,
+    family_of,
+    initial_states_of,
+    recording_at,
+    spoken_start,
+)
+
+if TYPE_CHECKING:
+    from core.logs.session import LogSession
+    from core.timeline.firings import Difference, Pair
+    from core.timeline.marks import Mark
+    from core.timeline.run_inputs import RunInputs
+    from core.timeline.sweep import Sweep
+    from core.timeline.timeline import Timeline
+    from core.timeline.whatif import WhatIfResult
+
+_SMALL = 400_000
+"""Bytes below which starting another process costs more than it saves."""
+
+
+def _add_whatif_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="a log")
+    parser.add_argument("--json", action="store_true", help="as JSON: lists kept, gained, lost and moved")
+    other = parser.add_mutually_exclusive_group()
+    other.add_argument(
+        "--steer", metavar="WORDS", help="try a message of yours, given at the place named by --at"
+    )
+    other.add_argument(
+        "--dream", metavar="SEED", type=int, help="replay past stretches of work in another order"
+    )
+    parser.add_argument(
+        "--at", default="-1", metavar="PLACE", help=f"where the steer is tried: {PLACE} (default: the end)"
+    )
+    add_plain_option(parser)
+    add_settings_options(parser)
+
+
+def _run_whatif(args: argparse.Namespace) -> int:
+    from core.timeline.branch import dream, pre_steer
+    from core.timeline.places import parse_place
+
+    other = settings_from(args).settings
+    actual = settings_from(argparse.Namespace(project=args.project, assignments=[]), told=True).settings
+    edits = edits_of(other, args.assignments)
+    unedited = argparse.Namespace(project=args.project, plain=args.plain)
+    timeline = recording_at(args.path, initial_states_of(unedited, actual))
+    if args.steer is not None:
+        branch = pre_steer(timeline, args.steer, parse_place(timeline, args.at))
+    elif args.dream is not None:
+        branch = dream(timeline, args.dream)
+    else:
+        return _run_edited(args, timeline, edits)
+    branch.grow()
+    difference = branch.difference()
+    if args.json:
+        _print_difference_json(difference, branch.cost.events)
+    else:
+        _print_difference(difference, timeline.events[0].at, branch.cost.events)
+    return 0
+
+
+def _run_edited(args: argparse.Namespace, timeline: Timeline, edits: Mapping[str, Any]) -> int:
+    """Run with other settings, and say what fires, what is silenced and what is said otherwise."""
+    from core.timeline.whatif import WhatIf
+
+    whatif = WhatIf(timeline, edits)
+    whatif.run(lambda _: None, lambda: False)
+    result = whatif.result()
+    if args.json:
+        _print_difference_json(result.difference, result.done, result)
+    else:
+        _print_difference(result.difference, timeline.events[0].at, result.done)
+        _print_unheard(result, timeline.events[0].at)
+    return 0
+
+
+def _print_unheard(result: WhatIfResult, start: float) -> None:
+    from core.events import MAIN
+    from core.report.event_words import firing_words
+    from core.report.formatting import clock, plain
+
+    for sentence in result.why_unchanged(MAIN):
+        print(sentence)
+    silenced = result.silenced
+    if silenced is not None and (silenced.kept or not silenced.equal):
+        print("crossings that are not heard (was, would be):")
+        for name, (kept, gained, lost, moved) in silenced.table().items():
+            print(f"  {firing_words(name)}: {kept + lost + moved}, {kept + gained + moved}")
+        for mark in silenced.gained:
+            print(f"░ {clock(mark.at - start)}  {firing_words(mark.name)}  {plain(mark.agent, 24)}")
+    for change in result.texts or ():
+        print(f"≠ {clock(change.mark.at - start)}  {firing_words(change.mark.name)}")
+        print(f"    was:   {plain(change.before)}")
+        print(f"    would: {plain(change.after)}")
+
+
+def _print_difference_json(difference: Difference, events: int, result: WhatIfResult | None = None) -> None:
+    from core.report.formatting import readable_json
+
+    def mark(each: Mark) -> dict[str, Any]:
+        return {"event": each.place, "at": each.at, "agent": each.agent, "kind": each.kind, "name": each.name}
+
+    def pair(each: Pair) -> dict[str, Any]:
+        return {**mark(each.actual), "to_event": each.other.place, "to_at": each.other.at}
+
+    told = {
+        "events": events,
+        "kept": [mark(each.actual) for each in difference.kept],
+        "gained": [mark(each) for each in difference.gained],
+        "lost": [mark(each) for each in difference.lost],
+        "moved": [pair(each) for each in difference.moved],
+    }
+    if result is not None and result.silenced is not None:
+        unheard = result.silenced
+        told["silenced"] = {
+            "kept": [mark(each.actual) for each in unheard.kept],
+            "gained": [mark(each) for each in unheard.gained],
+            "lost": [mark(each) for each in unheard.lost],
+            "moved": [pair(each) for each in unheard.moved],
+        }
+        told["texts"] = [
+            {**mark(each.mark), "was": each.before, "would": each.after} for each in result.texts or ()
+        ]
+    print(readable_json(told))
+
+
+def _print_difference(difference: Difference, start: float, events: int) -> None:
+    from core.report.event_words import firing_words
+    from core.report.formatting import clock, count, plain
+
+    print(f"{count(events, 'event')} run again")
+    rows: list[tuple[str, ...]] = [("", "kept", "gained", "lost", "moved")]
+    rows += [(firing_words(name), *map(str, figures)) for name, figures in difference.table().items()]
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    if difference.equal:
+        print("nothing would have fired differently")
+    for glyph, marks in (("+", difference.gained), ("-", difference.lost)):
+        for mark in marks:
+            print(f"{glyph} {clock(mark.at - start)}  {firing_words(mark.name)}  {plain(mark.agent, 24)}")
+    for pair in difference.moved:
+        moved = f"{clock(pair.actual.at - start)} -> {clock(pair.other.at - start)}"
+        print(f"~ {moved}  {firing_words(pair.actual.name)}")
+
+
+def _add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="a log, a folder of logs, or a pattern")
+    parser.add_argument(
+        "--set",
+        dest="sweep",
+        metavar="NAME=lo:hi:n",
+        required=True,
+        help="the setting, and how many values from where to where",
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON: the values and what fired at each")
+    parser.add_argument(
+        "--jobs", type=positive_argument, metavar="N", help="how many sessions at once (default: one a core)"
+    )
+    add_plain_option(parser)
+    add_project_option(parser)
+
+
+def _run_sweep(args: argparse.Namespace) -> int:
+    from core.agents.registry import make_kit
+    from core.logs.finder import sessions
+    from core.timeline.sweep import joined, require_fitting, spoken_sweep
+
+    name, values = spoken_sweep(args.sweep)
+    settings = settings_from(argparse.Namespace(project=args.project, assignments=[])).settings
+    require_fitting(settings, name, values)
+    kit = make_kit(settings.ingest)
+    found = sessions(args.paths, kit, settings.ingest.lines)
+    for fault in kit.diagnostics.first:
+        print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
+    starts = initial_states_of(args, settings)
+    begun = [(session, spoken_start(starts, session.id)) for session in found]
+    done = joined(list(_progress(sweeps(begun, name, values, args.jobs), len(found))))
+    if args.json:
+        _print_sweep_json(done)
+    else:
+        _print_sweep(done)
+    return 0
+
+
+def sweeps(
+    begun: Sequence[tuple[LogSession, RunInputs]], name: str, values: Sequence[float], wanted: int | None
+) -> Iterator[Sweep]:
+    """Every session at every value, as many at once as there are cores."""
+    from core.report.process_pool import one_by_one, shared_out
+
+    jobs = min(wanted or os.cpu_count() or 1, len(begun))
+    size = sum(_size(session) for session, _ in begun)
+    if jobs <= 1 or (not wanted and size * len(values) < _SMALL * 20):
+        yield from one_by_one(swept, begun, name, values, family=family_of)
+        return
+    yield from shared_out(jobs, swept, begun, name, values, prepare=streams.prepare_streams, family=family_of)
+
+
+def swept(begun: tuple[LogSession, RunInputs], name: str, values: Sequence[float]) -> Sweep:
+    """One session at every value, from where it starts."""
+    from core.timeline.sweep import sweep_session
+
+    session, (settings, initial, later) = begun
+    return sweep_session(session, settings, name, values, None, initial, later)
+
+
+def _size(session: LogSession) -> int:
+    return sum(log.path.stat().st_size for log in session.logs if is_there(log.path))
+
+
+def _progress(sweeps: Iterator[Sweep], total: int) -> Iterator[Sweep]:
+    for number, sweep in enumerate(sweeps, 1):
+        if total > 1:
+            streams.progress(f"{number} of {total} sessions")
+        yield sweep
+    streams.progress("")
+
+
+def _print_sweep_json(sweep: Sweep) -> None:
+    import msgspec
+
+    from core.report.formatting import readable_json
+
+    content = msgspec.to_builtins(sweep)
+    for point, row in zip(sweep.points, content["points"], strict=True):
+        row["precision"], row["recall"] = point.score.precision, point.score.recall
+    print(readable_json(content))
+
+
+def _print_sweep(sweep: Sweep) -> None:
+    from core.report.formatting import count
+    from core.settings.layers import tunables
+    from tui.widgets.tuning.sweep_chart import sweep_lines
+
+    tunable = tunables()[sweep.name]
+    print(f"{sweep.name}  {tunable.sentence}")
+    print(f"{count(sweep.sessions, 'session')}, {count(sweep.events, 'event')}")
+    print()
+    width = min(100, shutil.get_terminal_size((100, 24)).columns)
+    for line in sweep_lines(sweep, width, 14):
+        print("".join(text for text, _ in line).rstrip())
+    print()
+    names = sorted({name for point in sweep.points for name in point.names})
+    heads = ["value", "fired", *(["precision", "recall"] if sweep.labelled else []), *names]
+    rows = [heads]
+    for point in sweep.points:
+        agreed = [_share(point.score.precision), _share(point.score.recall)] if sweep.labelled else []
+        here = "▸" if point.value == sweep.present else ""
+        figures = [str(point.names.get(name, 0)) for name in names]
+        rows.append([f"{here}{point.value:g}", str(point.fired), *agreed, *figures])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(heads))]
+    for row in rows:
+        print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _add_labels_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", metavar="FILE", type=Path, help="write there instead of standard output")
+
+
+def _run_labels(args: argparse.Namespace) -> int:
+    from core.errors import NooscopeError
+    from core.safe_text import safe_json, safe_json_bytes
+    from core.store import atomic
+    from core.store.labels import export_labels
+
+    data, notices = export_labels()
+    for notice in notices:
+        print(f"nooscope: {notice}", file=sys.stderr)
+    if args.out is None:
+        sys.stdout.write(safe_json(data.decode()))
+        return 0
+    try:
+        atomic.replace(args.out, safe_json_bytes(data), atomic.AS_USUAL)
+    except OSError as error:
+        raise NooscopeError(f"{args.out}: cannot be written ({error.strerror})") from error
+    return 0
+
+
+COMMANDS = {
+    "whatif": CliCommand(_add_whatif_arguments, _run_whatif),
+    "sweep": CliCommand(_add_sweep_arguments, _run_sweep),
+    "labels": CliCommand(_add_labels_arguments, _run_labels),
+}
