@@ -42,7 +42,7 @@ def test_a_frame_is_a_page_that_fits_a_screen(log: str, capsys: pytest.CaptureFi
     text = capsys.readouterr().out
     for name in ("status  ", "frustration", "fires at", "sleep pressure", "effort budget", "--json"):
         assert name in text
-    assert len(text.splitlines()) <= 70 and "receptor." not in text
+    assert len(text.splitlines()) <= 80 and "receptor." not in text
 
 
 @pytest.mark.parametrize(
