@@ -7,15 +7,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from core.agents.words import NOTHING, WordReader, first_line
+from core.agents.words import NOTHING, WordReader
 from core.events import Event, ToolUse, Turn
 from core.live.status import QUICK_ACTIONS, Status
 from core.report.event_words import tool_words
-from core.report.formatting import plain
-from core.report.now import Now
-
-_LINE = 200
-"""Characters that are handed out at most."""
+from core.report.now import Now, first_row
 
 
 class NeedReader:
@@ -42,7 +38,7 @@ class NeedReader:
         if self._known is None or self._known[0] != key:
             event = self.last_turn if status.need == "error" else _needing(status, held(), asking)
             words = NOTHING if event is None else WordReader(logs).words(event)
-            self._known = key, plain(first_line(words.said or words.command))[:_LINE]
+            self._known = key, first_row(words.said or words.command)
         return self._known[1]
 
 
@@ -53,7 +49,7 @@ def with_now(status: Status, now: Now) -> Status:
     if status.need == "error":
         return replace(status, words=now.said)
     same = bool(status.need) and tool_words(status.tool) == now.tool
-    return replace(status, words=now.doing) if same else status
+    return replace(status, words=first_row(now.doing)) if same else status
 
 
 def _needing(status: Status, held: Sequence[Event], asking: Collection[str]) -> ToolUse | None:

@@ -88,6 +88,8 @@ class StatusFacts(Struct, frozen=True):
     close: Close = ""
     closed: float = 0.0
     """When that was."""
+    before_end: Close = ""
+    """Of a session that is over, how the main agent was left before its end."""
     turn: float = 0.0
     """When the main agent was last set to work; 0 where that is not known."""
     prompted: float = 0.0
@@ -275,8 +277,9 @@ def _closed(facts: StatusFacts, quiet: float, limits: Limits) -> Status | None:
     """The status of a session whose turn is over, unless sub-agents still work."""
     ending, sentence, _ = facts.ending
     if facts.close == "ended":
-        how = _HOW_IT_ENDED.get(ending, "")
-        why = f"the session is over{how}" if how else f"the session is over{_was(facts)}"
+        how = _HOW_IT_ENDED.get(ending) or _BEFORE_THE_END.get(facts.before_end) or ""
+        trouble = _was(facts) if facts.before_end in ("asked", "tool", "retry") else ""
+        why = f"the session is over{how or trouble}"
         word: Word = "gave up" if ending == "gave up" else "ended"
         return Status(word, 0, facts.closed, why, words=sentence if how else "", ending=ending)
     if facts.close == "failed":
@@ -321,6 +324,7 @@ _HOW_IT_ENDED = {
     "partial": "; finished in part",
     "cut off": "; its last answer was cut off",
 }
+_BEFORE_THE_END: dict[Close, str] = {"failed": "; an error stopped it", "stopped": "; you stopped it"}
 
 
 def _finished(facts: StatusFacts, quiet: float, limits: Limits, *, sure: bool) -> Status:
@@ -361,7 +365,8 @@ def _hanging(facts: StatusFacts, now: float, quiet: float, limits: Limits) -> St
     """The status of a session from which nothing comes although something should."""
     fleet = limits.fleet
     hint = "" if facts.hooked else "; `nooscope hooks install` reports permission prompts at once"
-    quick = [call for call in facts.open if call.action in QUICK_ACTIONS]
+    answered = facts.closed if facts.close == "said" else -1.0
+    quick = [call for call in facts.open if call.action in QUICK_ACTIONS and call.at >= answered]
     if quick and now - _began(quick[0], facts) >= fleet.quick and quiet < fleet.left:
         why = f"{quick[0].tool} takes unusually long; it may ask for permission"
         began = _began(quick[0], facts)
@@ -369,23 +374,30 @@ def _hanging(facts: StatusFacts, now: float, quiet: float, limits: Limits) -> St
     if quiet < limits.idle:
         return None
     was = _was(facts)
-    call = facts.open[0] if facts.open else None
+    call = next((call for call in facts.open if call.at >= answered), None)
     if call is None and facts.close == "said":
         return _finished(facts, quiet, limits, sure=False)
     if quiet >= fleet.left:
-        with_what = f"with {call.tool} open" if call else "mid-task"
-        return Status("ended", 0, facts.heard, f"abandoned: the log stops {with_what}{was}")
+        where = f"with {call.tool} open" if call else _STOPPED_AT.get(facts.close, "mid-task")
+        return Status("ended", 0, facts.heard, f"abandoned: the log stops {where}{was}")
     if call is None:
         if quiet >= fleet.silent:
             why = "nothing for long although its turn is not over: the agent may have died"
             return Status("may need you", 3, facts.heard, why + was)
-        return Status("idle", 2, facts.heard, f"waiting on the service: thinking, or no answer yet{was}")
+        doing = "trying again after an error" if facts.close == "retry" else "thinking, or no answer yet"
+        return Status("idle", 2, facts.heard, f"waiting on the service: {doing}{was}")
     if quiet >= fleet.silent:
         why = f"nothing since {call.tool} began: it runs, hangs or asks for permission{hint}"
         return Status("may need you", 3, facts.heard, why + was)
     return _trouble(facts, limits) or Status(
         "idle", 2, _began(call, facts), f"waiting on {_on_what(call)}, or for your permission{hint}"
     )
+
+
+_STOPPED_AT: dict[Close, str] = {
+    "asked": "after your prompt, without an answer",
+    "retry": "after an error of the service",
+}
 
 
 def _on_what(call: Open) -> str:
@@ -433,4 +445,5 @@ def _at_work(facts: StatusFacts, limits: Limits) -> Status:
         return Status("working", 1, facts.closed, f"waiting on {facts.running} {subs}")
     if facts.open:
         return Status("working", 1, since, f"running {_on_what(facts.open[0])}")
-    return Status("working", 1, since, "thinking about your prompt" if facts.close == "asked" else "thinking")
+    doing = {"asked": "thinking about your prompt", "retry": "trying again after an error of the service"}
+    return Status("working", 1, since, doing.get(facts.close, "thinking"))

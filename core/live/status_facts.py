@@ -14,7 +14,7 @@ from core.engine.story import FAILING, told_regime
 from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionStart, ToolUse, Turn
 from core.live.status import AgentTrouble, Open, StatusFacts
 from core.report.agents import agent_names, as_sub_agent
-from core.report.closing import Close, begins_turn, next_close
+from core.report.closing import Close, begins_turn, finishes, next_close
 from core.report.turn_endings import EndingReader, TurnWork
 
 OVER = ("done", "said", "ended")
@@ -32,6 +32,7 @@ class StatusTracker:
         "_final",
         "_flow",
         "_stuck",
+        "before_end",
         "close",
         "closed",
         "endings",
@@ -54,6 +55,7 @@ class StatusTracker:
         """When the latest event happened."""
         self.close: Close = ""
         self.closed = 0.0
+        self.before_end: Close = ""
         self.turn = 0.0
         """When the main agent was last set to work."""
         self.prompted = 0.0
@@ -107,6 +109,8 @@ class StatusTracker:
         if close and begins_turn(self.close, close):
             self.turn = event.at
         if close:
+            if close == "ended" != self.close:
+                self.before_end = self.close
             self.close, self.closed = close, event.at
         if type(event) is SessionStart:
             self.synthetic, self.untold = event.synthetic_time, event.untold
@@ -127,7 +131,8 @@ class StatusTracker:
         """
         close, closed = self.close, self.closed
         for event in held:
-            said = next_close(event, close, closed, self._final) if type(event) is Turn else ""
+            closes = type(event) is Turn or finishes(event)
+            said = next_close(event, close, closed, self._final) if closes else ""
             if said and event.agent == MAIN and event.at >= closed:
                 close, closed = said, event.at
         turns = [one for one in held if type(one) is Turn and one.agent == MAIN]
@@ -138,6 +143,7 @@ class StatusTracker:
                 heard=self.last if heard is None else heard,
                 close=close,
                 closed=closed,
+                before_end=self.before_end if close == "ended" else "",
                 turn=self.turn,
                 prompted=self.prompted,
                 open=open_calls(held),
@@ -156,7 +162,7 @@ def with_ending(
     facts: StatusFacts, reader: EndingReader, turns: Iterable[Turn], work: TurnWork
 ) -> StatusFacts:
     """The facts with how the last turn ended, judged from its words if the turn is over."""
-    if facts.close not in OVER:
+    if facts.close not in OVER or facts.before_end == "stopped":
         return facts
     return replace(facts, ending=reader.judge(turns, work), only_failed=work.only_failed)
 

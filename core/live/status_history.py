@@ -15,7 +15,7 @@ from core.engine.society import Society
 from core.events import MAIN, Prompt, SessionStart, ToolUse
 from core.live.status import Limits, Open, Status, StatusFacts, Word, status_of
 from core.live.status_facts import OVER, with_ending, with_minds
-from core.report.closing import Close, begins_turn, last_word, next_close
+from core.report.closing import Close, LastWord, begins_turn, last_word, next_close
 from core.report.turn_endings import EndingReader, turn_of
 from core.timeline.run import Track
 from core.timeline.timeline import Timeline
@@ -59,13 +59,15 @@ class StatusHistory:
     def facts(self, index: int, society: Society) -> StatusFacts:
         """After the first `index` events, open calls left out; `society` is as it was there."""
         self._grow()
-        close, closed = self._close(index)
+        left = self._last_word(index)
+        close = left.close
         clocks = [made_up for place, made_up in self._clocks if place < index]
         log = StatusFacts(
             events=index,
             heard=self._timeline.time_of(index) if index else 0.0,
             close=close,
-            closed=closed,
+            closed=left.at,
+            before_end=left.before_end,
             turn=self._time_before(self._turns, index),
             prompted=self._time_before(self._prompts, index),
             flow=self._since(MAIN, index, "signals"),
@@ -160,13 +162,12 @@ class StatusHistory:
         number = bisect_left(places, index) - 1
         return self._timeline.events[places[number]].at if number >= 0 else 0.0
 
-    def _close(self, index: int) -> tuple[Close, float]:
-        """What the main agent's events up to there leave behind, and when that was."""
+    def _last_word(self, index: int) -> LastWord:
+        """Return what the main agent's events up to there leave behind."""
         track, events = self._timeline.tracks.get(MAIN), self._timeline.events
         rows = range(track.row(index - 1), -1, -1) if track is not None else ()
         places = (track.indexes[row] for row in rows if track is not None)
-        left = last_word((events[place] for place in places), self._final)
-        return left.close, left.at
+        return last_word((events[place] for place in places), self._final)
 
     def _since(self, agent: str, index: int, column: str) -> float | None:
         """Since when a column of an agent says without a break what it says now; None where it does not."""

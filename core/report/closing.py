@@ -8,15 +8,20 @@ from typing import Literal, NamedTuple
 
 from core.events import MAIN, Event, Prompt, SessionEnd, ToolUse, Turn
 
-Close = Literal["", "asked", "tool", "said", "done", "failed", "stopped", "ended"]
-"""What the main agent's last event leaves behind: `said` is an answer that tells no reason for its end."""
+Close = Literal["", "asked", "tool", "retry", "said", "done", "failed", "stopped", "ended"]
+"""The state in which the main agent's last event leaves the session.
+
+`said` is an answer without a reason for its end; `retry` is an error after which the agent tries again.
+"""
 
 _FAILED = frozenset(("error", "failed", "refusal", "content_filter"))
 """Words with which logs say that an error or a refusal ended a turn."""
 _CUT = frozenset(("max_tokens", "length"))
 """Words with which logs say that an answer was cut off, which tell nothing of what comes next."""
 _TOTALS = frozenset(("total", "shutdown"))
-"""Turns that only tell what a session spent as a whole, and are not answers."""
+"""Stop reasons of turns that only contain what a session spent as a whole."""
+_FINISHING = frozenset(("finish", "submit", "attempt_completion", "task_complete", "mark_task_complete"))
+"""Tools with which an agent reports that its task is complete."""
 GOODBYE = 5.0
 """Seconds in which what is still written after a session's end belongs to its end."""
 _MOST = 64
@@ -30,6 +35,8 @@ class LastWord(NamedTuple):
     close: Close
     at: float
     event: Event | None
+    before_end: Close = ""
+    """How it was left when the session ended."""
     open: tuple[ToolUse, ...] = ()
     """Its calls that the log leaves without an answer and no later prompt left behind, the oldest first."""
 
@@ -47,17 +54,26 @@ def closing(event: Event, final: frozenset[str]) -> Close:
     """What a main agent's event leaves behind; empty where it changes nothing."""
     kind = type(event)
     if kind is ToolUse:
-        return "tool"
+        return "done" if finishes(event) else "tool"
     if kind is Turn:
         stop = event.stop  # type: ignore[union-attr]
         if stop in _TOTALS:
             return ""
         if stop in final:
             return "done"
+        if stop == "retry":
+            return "retry"
         return "failed" if stop in _FAILED else "said" if not stop or stop in _CUT else "tool"
     if kind is Prompt:
         return "stopped" if event.interrupt else "asked"  # type: ignore[union-attr]
     return "ended" if kind is SessionEnd else ""
+
+
+def finishes(event: Event) -> bool:
+    """Whether an event is a call with which the agent reports that its task is complete."""
+    return (
+        type(event) is ToolUse and event.tool in _FINISHING and event.outcome not in ("failure", "rejected")
+    )
 
 
 def next_close(event: Event, before: Close, closed: float, final: frozenset[str]) -> Close:
@@ -79,7 +95,9 @@ def next_close(event: Event, before: Close, closed: float, final: frozenset[str]
 
 def begins_turn(before: Close, close: Close) -> bool:
     """Whether the main agent is set to work by an event that leaves `close` behind."""
-    return close == "asked" or (close in ("tool", "said") and before in ("", "done", "stopped", "failed"))
+    return close == "asked" or (
+        close in ("tool", "retry", "said") and before in ("", "done", "stopped", "failed")
+    )
 
 
 def last_word(backwards: Iterable[Event], final: frozenset[str]) -> LastWord:
@@ -108,7 +126,8 @@ def last_word(backwards: Iterable[Event], final: frozenset[str]) -> LastWord:
     for event in reversed(told):
         close = next_close(event, left.close, left.at, final)
         if close:
-            left = LastWord(close, event.at, event)
+            before = left.before_end if left.close == "ended" else left.close
+            left = LastWord(close, event.at, event, before if close == "ended" else "")
     since = -inf if left.close == "asked" or prompted is None else prompted
     waiting = sorted((call for call in open_ if call.at >= since), key=lambda call: call.at)
     return left._replace(open=tuple(waiting))

@@ -29,9 +29,9 @@ _FIRST_PROMPTS = 5
 _REMEMBERED = 256
 _AHEAD = 8
 """Calls looked through for one that was at work."""
-_FAILURES = 60
-"""Calls looked through for a failure; an older one was left behind."""
 _GIT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+|-\S+\s+)*([a-z][a-z-]+)")
+_BREAK = " ⏎ "
+"""Shown between lines that share a row."""
 _LOOKED_BACK = 8
 """Answers looked through for one with words."""
 
@@ -150,7 +150,7 @@ class Landmarks:
         solved: set[Hashable] = set()
         last: ToolUse | None = None
         times = 0
-        for place in reversed(self._calls[max(0, end - _FAILURES) : end]):
+        for place in reversed(self._calls[max(0, end - LATELY) : end]):
             event = self._events[place]
             if place < since or not isinstance(event, ToolUse):
                 break
@@ -254,6 +254,8 @@ class Teller:
     def _said(self, turns: Sequence[Turn]) -> tuple[str, float]:
         for turn in turns:
             words = self._words(turn).said
+            if words and turn.stop == "error":
+                return _line(words), turn.at
             if words:
                 return safe(important_sentence(words) or last_words(words))[:_LINE], turn.at
         return "", 0.0
@@ -334,7 +336,12 @@ class NowReader:
 
 def one_row(words: str) -> str:
     """All lines in one, the breaks between them shown."""
-    return " ⏎ ".join(safe(line.strip()) for line in words.splitlines() if line.strip())[:_LINE]
+    return _BREAK.join(safe(line.strip()) for line in words.splitlines() if line.strip())[:_LINE]
+
+
+def first_row(words: str) -> str:
+    """The first line of a question, a plan or a command, without the mark of a heading."""
+    return one_row(words).partition(_BREAK)[0].lstrip("# ")
 
 
 def now_lines(now: Now, at: float) -> list[str]:

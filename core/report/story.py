@@ -222,6 +222,7 @@ _ENDINGS: dict[Close, str] = {
     "done": "with an answer",
     "said": "with an answer; the log does not say whether it is done",
     "tool": "amid its work",
+    "retry": "with an error of the service, after which it would try again",
 }
 
 
@@ -236,7 +237,7 @@ _RESULTS: dict[Outcome, str] = {
 def _last_words(left: LastWord, read: Read) -> str:
     """What the main agent was left with."""
     last = left.event
-    if not isinstance(last, ToolUse):
+    if not isinstance(last, ToolUse) or left.close == "done":
         return _ENDINGS.get(left.close, "")
     named = _named(last, read(last))
     return f"with {named}, {_RESULTS.get(last.outcome, 'which went well')}, amid its work"

@@ -10,6 +10,8 @@ from core.events import Action, Event, ToolUse
 LOOKS: frozenset[Action] = frozenset(("search", "file_read", "memory_read"))
 """Actions that came to nothing where nothing comes back; others often go well without a word."""
 
+_OF_FILES: frozenset[Action] = frozenset(("file_edit", "file_read", "memory_read", "memory_write"))
+
 
 class Trouble(NamedTuple):
     """The same thing failing, until it worked or to the end."""
@@ -67,9 +69,9 @@ def troubles(events: Sequence[Event]) -> list[Trouble]:
 
 
 def attempt_key(use: ToolUse) -> Hashable:
-    """What makes two calls tries of one thing: a check or commit, the same command, or the same file."""
+    """What makes two calls tries of one thing: a check or commit, one command, one file read or edited."""
     if use.purpose in ("test", "build", "commit"):
         return use.purpose, use.program
     if use.action == "shell_exec":
         return "command", use.shape or use.call
-    return use.tool, use.targets or use.shape
+    return use.action if use.action in _OF_FILES and use.targets else use.tool, use.targets or use.shape

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from core.agents.words import WordReader
+from core.agents.words import WordReader, first_line
 from core.events import MAIN, Event, Prompt, ToolUse, Turn
 
 Ending = Literal["", "question", "offer", "done", "gave up", "partial", "answer", "waiting", "cut off"]
@@ -43,21 +43,26 @@ class _Sentence(NamedTuple):
     item: bool
     """It is in a list."""
     heading: bool
+    line: int = 0
 
 
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n.*?^[ \t]*\1[ \t]*$", re.M | re.S)
-_NOISE = re.compile(r"https?://\S+|<!--.*?-->|^\s*\|.*\|\s*$|^\s*(?:[-=_*─━═]\s*){3,}$", re.M | re.S)
+_NOISE = re.compile(
+    r"<!--.*?-->|^\s*\[[A-Z][\w -]*\]\s*$|^\s*\|.*\|\s*$|^\s*(?:[-=_*─━═]\s*){3,}$", re.M | re.S
+)
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
-_CODE = re.compile(r"`[^`\n]*`|“[^”\n]{0,200}[?!.]”(?!$)|\"[^\"\n]{0,200}[?!.]\"(?!\s*$)")
+_CODE = re.compile(r"`[^`\n]*`|https?://\S+|“[^”\n]{0,200}[?!.]”(?!$)|\"[^\"\n]{0,200}[?!.]\"(?!\s*$)")
 _STYLE = re.compile(r"\*{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)")
+_ONLY_LINK = re.compile(r"https?://\S+")
 _ITEM = re.compile(r"^\s*(?:[-*+•‣–—]\s+|\(?(?:\d{1,2}|[A-Za-z])[.)、:：]\s+|(?:Option|方案|案)\s*\w{1,2}\b)")
 _HEADING = re.compile(r"^\s*#{1,6}\s")
 _BREAK = re.compile(
     r"(?<=[.!?…])\s+(?=\S)|(?<=[.!?…][\"'”’)\]])\s+(?=[^a-z\s])|(?<=[。！？])(?![」』”’）)])\s*(?=\S)"
     r"|(?<=؟)\s+(?=\S)"
 )
-_DOT = "\ue000"
-"""Stands for a full stop inside code, which ends no sentence."""
+_HIDDEN = str.maketrans(".?!", "\ue000\ue001\ue002")
+"""Stand-ins for marks inside code, links and abbreviations, which end no sentence."""
+_SHOWN = str.maketrans("\ue000\ue001\ue002", ".?!")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|ca|bzw|z\.B|p\. ?ex)\.(?=\s)", re.I)
 _QUESTION = re.compile(r"[?？؟][)）\]\s😀-🙏✨]*$")
 _KOREAN_QUESTION = re.compile(r"(?:까요|나요|습니까|ㄹ까요|인가요|을까|할까)[.?？!]*$")
@@ -70,6 +75,7 @@ _GREETING = re.compile(
 )
 _COURTESY = re.compile(
     r"(?:(?:is there )?any(?:thing|\s+other\b.*) (?:else|you(?:'d| would) like)|what else (?:can|would)"
+    r"|what(?:'s| is|’s) next\b"
     r"|(?:can|could|may) i (?:help|assist) (?:you )?(?:with|further)|feel free to"
     r"|if you (?:need|have|want|would like) (?:any|more|further|anything|additional|other)"
     r"|let me know if (?:you (?:need|have|want|would like|'d like)|there(?:'s| is)|any|more|further"
@@ -89,13 +95,22 @@ _OFFER = re.compile(
     r"|\bif\b|\bas well\b|\btoo\b|\binstead\b)"
     r"|\bi can (?:also|now|next|then|take|do|patch|add|help|turn|start)\b"
     r"|\bsay the word\b|\blet me know\b|\btell me if\b|\bjust (?:say|ask|ping)\b"
-    r"|\bwant (?:me )?to (?:also|test|try|explain|show|help)\b|\bwould you like (?:to|me to (?:also"
+    r"|\bwant me to (?:also|test|try|explain|show|help)\b|^(?:do you )?want to (?:also|test|try|see)\b"
+    r"|\bwould you like (?:to|me to (?:also"
     r"|explain|show|explore|refine|help|make any))"
     r"|如果(?:你|您)?(?:需要|想|要|有)|需要的话|需要的話|要是你|必要(?:なら|であれば|でしたら)|よろしければ"
     r"|원하시면|필요하(?:시)?면|se quiser|se precisar"
     r"|caso queira|si quieres|si necesitas|si tu veux|wenn du (?:willst|möchtest))",
     re.I,
 )
+_INVERTED = re.compile(
+    r"(?:do|does|did|should|shall|can|could|would|will|is|are|was|were|have|has)"
+    r" (?:i|we|you|it|this|that|they|these|those|there)\b[^.!?:]*$",
+    re.I,
+)
+"""A question at the very end of a message that lacks its question mark."""
+_CHOICE = re.compile(r"(?:what|which|where|when|who|how)\b", re.I)
+"""The beginning of a question that cannot be answered with yes or no."""
 _VERBS = (
     "add|provide|share|confirm|clarify|paste|send|specify|let me know|review|restate|tell me|choose"
     "|select|pick|upload"
@@ -128,7 +143,7 @@ _REQUEST = re.compile(
     r"|\bready (?:when you are|to (?:proceed|implement|start) (?:once|when|if|as soon)\b)"
     r"|\bi (?:still )?need (?:the|your|an?|access to) .{3,80}"
     r" (?:to|before i) (?:continue|proceed|start|finish)\b"
-    r"|\b(?:reply|respond|answer|type) (?:with )?[\"'“`*]"
+    r"|(?:^|\b(?:please|just|or|to|and) |, )(?:reply|respond|answer|type) (?:with )?[\"'“`*]"
     r"|aguardo (?:sua|seu|a sua|o seu|tua|teu|confirma)|\bconfirma\b|por favor,? (?:confirme|informe"
     r"|envie|forneça|me diga)|me diga"
     r"|請(?:您|你|先)?(?:確認|提供|選擇|告訴我|回覆|回答|再)|请(?:您|你|先)?(?:再|确认|提供|选择|告诉我|回复|回答|在|把|贴)|贴给我|發給我|发给我|等待(?:您|你)的"
@@ -146,33 +161,32 @@ _RHETORICAL = re.compile(
 
 def judge_words(text: str) -> TurnEnding:
     """Judge the last words alone: a question, an offer, or blank if they ask for nothing."""
-    sentences = _sentences(text[-_END:])
+    sentences = _last_sentences(text)
     if not sentences:
         return TurnEnding("")
     short = len(text) < 240
     if short and _GREETING.match(text.lstrip("*_#> ")) and _QUESTION.search(sentences[-1].text):
         return TurnEnding("answer", sentences[-1].text)
     tail = _tail(sentences)
-    offer: str | None = None
-    courtesy = ""
-    for sentence in reversed(tail):
-        text = sentence.text
-        asked = _is_question(sentence)
+    offer = courtesy = None
+    for place in range(len(tail) - 1, -1, -1):
+        sentence, text = tail[place], tail[place].text
+        asked = _is_question(sentence) or (sentence is sentences[-1] and bool(_INVERTED.match(text)))
         if asked and _COURTESY.search(text):
-            courtesy = courtesy or text
+            courtesy = place if courtesy is None else courtesy
         elif asked:
-            return TurnEnding("offer" if _OFFER.search(text) else "question", text)
+            offers = _OFFER.search(text) and not _CHOICE.match(text)
+            return TurnEnding("offer" if offers else "question", text)
         elif sentence.item and sentence is not tail[-1]:
             continue
         elif _COURTESY.search(text):
-            courtesy = courtesy or text
+            courtesy = place if courtesy is None else courtesy
         elif _REQUEST.search(text):
             return TurnEnding("question", text)
         elif _OFFER.search(text) and sentence is tail[-1]:
-            offer = offer or text
-    if offer is not None:
-        return TurnEnding("offer", offer, optional=True)
-    return TurnEnding("offer", courtesy, optional=True) if courtesy else TurnEnding("")
+            offer = place
+    last = courtesy if offer is None else offer
+    return TurnEnding("") if last is None else TurnEnding("offer", _longer(tail[: last + 1]), optional=True)
 
 
 def _is_question(sentence: _Sentence) -> bool:
@@ -199,18 +213,22 @@ def _tail(sentences: list[_Sentence]) -> list[_Sentence]:
     return sentences[start:]
 
 
+def _last_sentences(text: str) -> list[_Sentence]:
+    """The sentences at the end of a message, outside code blocks."""
+    return _sentences(_FENCE.sub("\n", text)[-_END:])
+
+
 def _sentences(text: str) -> list[_Sentence]:
-    text = _FENCE.sub("\n", text)
     text = _CODE.sub(_without_ends, text)
     text = _ABBREVIATION.sub(_without_ends, _STYLE.sub("", _NOISE.sub(" ", _LINK.sub(r"\1", text))))
     sentences: list[_Sentence] = []
-    for line in text.splitlines():
+    for number, line in enumerate(text.splitlines()):
         if not line.strip() or line.lstrip().startswith((">", "//", "✻")):
             continue
         item, heading = _ITEM.match(line), bool(_HEADING.match(line))
         body = line[item.end() :] if item else line.lstrip("# ")
         sentences += [
-            _Sentence(part.strip().replace(_DOT, "."), bool(item), heading)
+            _Sentence(part.strip().translate(_SHOWN), bool(item), heading, number)
             for part in _BREAK.split(body)
             if part.strip()
         ]
@@ -219,7 +237,7 @@ def _sentences(text: str) -> list[_Sentence]:
 
 def _without_ends(match: re.Match[str]) -> str:
     """Code or an abbreviation with nothing in it that looks like the end of a sentence."""
-    return match.group().replace("?", " ").replace("!", " ").replace(".", _DOT)
+    return match.group().translate(_HIDDEN)
 
 
 _FAILED = re.compile(
@@ -261,6 +279,8 @@ _CHANGING = frozenset(("test", "build", "commit", "destructive"))
 _CUT = frozenset(("max_tokens", "length"))
 _TURNS = 8
 """Answers looked through for one with words."""
+_SHORT = 20
+"""Characters below which a sentence is quoted with the one before it."""
 _LINE = 300
 """Characters of a sentence that are quoted at most."""
 
@@ -303,10 +323,12 @@ def judge_turn(text: str, work: TurnWork = TurnWork(), stop: str = "") -> TurnEn
     """Judge a finished turn by its last words together with how its calls went."""
     if stop in _CUT:
         return TurnEnding("cut off", _last(text))
+    if stop == "error":
+        return TurnEnding("", first_line(text))
     words = judge_words(text)
     if words.ending in ("question", "answer") or (words.ending == "offer" and not words.optional):
         return words
-    sentences = [*_sentences(text[:_START])[:2], *_sentences(text[-_END:])[-_SENTENCES:]]
+    sentences = [*_sentences(text[:_START])[:2], *_last_sentences(text)[-_SENTENCES:]]
     plain = [one.text for one in sentences if not one.item]
     failed = next((one for one in plain if _FAILED.search(one)), "")
     if failed and work.went_badly:
@@ -332,11 +354,22 @@ def important_sentence(text: str) -> str:
 
 def _last(text: str) -> str:
     """The last sentence outside lists and headings, else the last line with words."""
-    sentences = _sentences(text[-_END:])
-    prose = (one.text for one in sentences if not one.item and not one.heading)
-    plain = [one for one in prose if not one.endswith((":", "："))]
-    told = plain or [one.text for one in sentences]
-    return next((one for one in reversed(told) if any(letter.isalnum() for letter in one)), "")
+    sentences = [one for one in _last_sentences(text) if any(letter.isalnum() for letter in one.text)]
+    if len(sentences) > 1 and _ONLY_LINK.fullmatch(sentences[-1].text):
+        return f"{sentences[-2].text} {sentences[-1].text}"
+    prose = [one for one in sentences if not one.item and not one.heading]
+    whole = [one for one in prose if not one.text.endswith((":", "："))]
+    return _longer(whole or sentences)
+
+
+def _longer(sentences: Sequence[_Sentence]) -> str:
+    """The last of some sentences, together with the one before it on its line if it says little alone."""
+    if not sentences:
+        return ""
+    last, before = sentences[-1], sentences[-2:-1]
+    if before and len(last.text) < _SHORT and before[0].line == last.line:
+        return f"{before[0].text} {last.text}"
+    return last.text
 
 
 ASKING = ("question", "offer")

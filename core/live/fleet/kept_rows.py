@@ -56,7 +56,7 @@ class KeptRows:
 
     def of(self, session: LogSession, inputs: RunInputs) -> KeptRow:
         """The place of a session's row, to be asked for before its logs are read."""
-        kind = f"fleet {self._shown} {self._prints.of(inputs)}"
+        kind = f"fleet2 {self._shown} {self._prints.of(inputs)}"
         return KeptRow(self._settings, kind, session_name(session))
 
 

@@ -46,6 +46,32 @@ def test_an_answer_without_text_has_no_place() -> None:
     assert [event.said for event in events if isinstance(event, Turn)] == [None]
 
 
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"kind": "AssistantMessage", "data": {"content": [{"kind": "text", "data": "Which file?"}]}},
+        {
+            "user": {"content": {"Prompt": {"prompt": "Add it"}}},
+            "assistant": {"Response": {"content": "Which file?"}},
+        },
+        {
+            "requestId": "r",
+            "message": {"text": "Add it"},
+            "response": [{"kind": "thinking", "value": "Hm."}, {"value": "Which file?"}],
+        },
+        {
+            "requestId": "r",
+            "message": {"text": "Add it"},
+            "response": [{"kind": "markdownContent", "content": {"value": "Which file?"}}],
+        },
+    ],
+)
+def test_an_answer_is_told_from_its_prompt_in_one_record(record: dict[str, Any]) -> None:
+    assert spoken([record], agent=True) == "Which file?"
+    if "data" not in record:
+        assert spoken([record], agent=False) == "Add it"
+
+
 def test_an_answer_is_found_in_codex_not_its_tokens(tmp_path: Path) -> None:
     text = [{"type": "output_text", "text": "Done with it."}]
     lines = [

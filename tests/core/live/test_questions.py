@@ -100,7 +100,7 @@ def test_a_plan_to_approve_is_one_and_says_so(tmp_path: Path) -> None:
     _read(driver)
     status = driver.status(driver.heard)
     assert status.need == "plan"
-    assert status.reason == "shows a plan for you to approve: “# Move the table”"
+    assert status.reason == "shows a plan for you to approve: “Move the table”"
 
 
 def test_secrets_in_a_question_are_taken_out(tmp_path: Path) -> None:

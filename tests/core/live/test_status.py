@@ -47,6 +47,7 @@ LIMITS = Limits.of(Settings())
 BUSY = StatusFacts(events=40, heard=NOW - 2, close="tool", closed=NOW - 2)
 BASH = Open(NOW - 90, MAIN, "Bash", "shell_exec")
 EDIT = Open(NOW - 20, MAIN, "Edit", "file_edit")
+OLD = Open(NOW - 100, MAIN, "Read", "file_read")
 ASK = Open(NOW - 5, MAIN, "AskUserQuestion", "other")
 HURT = AgentTrouble(NOW - 30, "pytest failed 9 times")
 
@@ -77,6 +78,7 @@ def stand(facts: StatusFacts, now: float = NOW) -> Status:
         (replace(BUSY, close="stopped", closed=NOW - 60, heard=NOW - 60), "ended", 2, NOW - 60),
         (replace(BUSY, close="said", closed=NOW - 90, heard=NOW - 90), "done", 2, NOW - 90),
         (replace(BUSY, close="said"), "working", 1, NOW - 2),
+        (replace(BUSY, close="said", closed=NOW - 90, heard=NOW - 90, open=(OLD,)), "done", 2, NOW - 90),
         (replace(BUSY, close="ended", closed=NOW - 9), "ended", 0, NOW - 9),
         (replace(BUSY, close="done", closed=NOW - 60, running=2), "working", 1, NOW - 60),
         (replace(BUSY, flow=NOW - 300, stuck=HURT), "stuck", 3, NOW - 30),
@@ -226,11 +228,44 @@ ASKED = Prompt(at=NOW + 1, characters=20)
         (Prompt(at=NOW + 9, characters=4), "asked"),
         (SessionEnd(at=NOW + 9), "ended"),
         (use(9), "tool"),
+        (use(9, tool="attempt_completion"), "done"),
+        (use(9, tool="attempt_completion", outcome="failure"), "tool"),
+        (Turn(at=NOW + 9, stop="retry"), "retry"),
     ],
 )
 def test_how_the_last_event_closes(last: Event, close: Close) -> None:
     facts = run([START, ASKED, last])
     assert (facts.close, facts.closed, facts.events) == (close, NOW + 9, 3)
+
+
+@pytest.mark.parametrize(
+    ("last", "reason"),
+    [
+        (Turn(at=NOW + 9, stop="error"), "the session is over; an error stopped it"),
+        (Prompt(at=NOW + 9, characters=0, interrupt=True), "the session is over; you stopped it"),
+        (use(9), "the session is over"),
+    ],
+)
+def test_the_end_of_a_session_says_how_it_was_left(last: Event, reason: str) -> None:
+    assert stand(run([START, ASKED, last, SessionEnd(at=NOW + 10)])).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("last", "where"),
+    [
+        (use(9), "mid-task"),
+        (Prompt(at=NOW + 9, characters=4), "after your prompt, without an answer"),
+        (Turn(at=NOW + 9, stop="retry"), "after an error of the service"),
+    ],
+)
+def test_an_abandoned_log_says_where_it_stops(last: Event, where: str) -> None:
+    facts = run([START, ASKED, last])
+    assert status_of(facts, NOW + 90_000, LIMITS).why == f"abandoned: the log stops {where}"
+
+
+def test_a_finishing_call_without_a_result_ends_the_turn() -> None:
+    facts = run([START, ASKED, use(3)], [use(8, tool="finish", outcome="pending")])
+    assert (facts.close, facts.closed) == ("done", NOW + 8)
 
 
 def test_a_sub_agents_turn_does_not_close_the_session() -> None:

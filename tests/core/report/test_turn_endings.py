@@ -51,6 +51,21 @@ WORKED = TurnWork(6, 1, 3, 0)
         ),
         ("Run `grep -q ok?` first.\n\n```\nwhat? really?\n```\nAll good.", WORKED, "done", "All good."),
         ('The chat now answers "who is most active?" correctly.', WORKED, "done", "The chat"),
+        ('The chat will answer "who is it?" and more.', WORKED, "done", "who is it?"),
+        ("It is of type 'float' now.", WORKED, "done", "of type"),
+        ("Which one would you like to do next?", WORKED, "question", "Which one"),
+        ("Two ways are left. Should I go on with the first", WORKED, "question", "Should I go on"),
+        ("Serve it with `http.server` if you want to test it.", WORKED, "done", "Serve it"),
+        ("More themes are easy to add. Just let me know!", WORKED, "offer", "More themes are easy"),
+        ("All done! What's next on the agenda?", WORKED, "offer", "What's next"),
+        (
+            "Published it:\n\nhttps://example.org/a?b=c",
+            WORKED,
+            "done",
+            "Published it: https://example.org/a?b=c",
+        ),
+        ("Committed as `a?.b`.\n\n[REDACTED]", WORKED, "done", "Committed as `a?.b`."),
+        (f"```\n{'a line?' * 1_000}\n```\nThat is all of it.", WORKED, "done", "That is all of it."),
     ],
 )
 def test_an_ending_follows_from_words_and_outcomes(
@@ -70,6 +85,11 @@ def test_giving_up_takes_words_and_outcomes() -> None:
 
 def test_an_answer_at_the_length_limit_is_cut_off() -> None:
     assert judge_turn("and then the", WORKED, "max_tokens").ending == "cut off"
+
+
+def test_an_error_has_no_ending_and_is_quoted_from_its_first_line() -> None:
+    judged = judge_turn("BadRequest: no such model\nShould I retry?", WORKED, "error")
+    assert judged == ("", "BadRequest: no such model", False)
 
 
 @pytest.mark.skipif(not LABELLED.exists(), reason="labelled endings are not here")
@@ -111,31 +131,33 @@ def _alternatives(pattern: str) -> list[str]:
 
 
 @pytest.mark.skipif(not LABELLED.exists(), reason="labelled endings are not here")
-def test_the_rules_do_not_hang_on_single_endings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each ending is judged again without the rules that no other ending needs."""
+def test_the_rules_do_not_hang_on_single_repositories(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each ending is judged again without the rules that no ending of another repository needs."""
     rows = [json.loads(line) for line in LABELLED.read_text().splitlines()]
-    tails = [[one.text for one in rules._tail(rules._sentences(row["text"][-6000:]))] for row in rows]
+    tails = [[one.text for one in rules._tail(rules._last_sentences(row["text"]))] for row in rows]
     parts = {
         name: _alternatives(getattr(rules, name).pattern) for name in ("_COURTESY", "_OFFER", "_REQUEST")
     }
     users = {
         (name, part): {
-            number for number, tail in enumerate(tails) if any(re.search(part, one, re.I) for one in tail)
+            row["repo_or_file"]
+            for row, tail in zip(rows, tails, strict=True)
+            if any(re.search(part, one, re.I) for one in tail)
         }
         for name, alternatives in parts.items()
         for part in alternatives
     }
     counted: Counter[tuple[str, bool]] = Counter()
-    for number, row in enumerate(rows):
+    for row in rows:
         for name, alternatives in parts.items():
-            others = [part for part in alternatives if users[name, part] != {number}]
+            others = [part for part in alternatives if users[name, part] - {row["repo_or_file"]}]
             monkeypatch.setattr(rules, name, re.compile(f"(?:{'|'.join(others)})", re.I))
         counted[row["label"], judge_words(row["text"]).ending in ("question", "offer")] += 1
     hits = counted["asks", True] + counted["offers", True]
     found = sum(number for (_, asking), number in counted.items() if asking)
     assert hits / found >= 0.9
-    assert hits / (hits + counted["asks", False] + counted["offers", False]) >= 0.9
-    assert counted["asks", True] / (counted["asks", True] + counted["asks", False]) >= 0.95
+    assert hits / (hits + counted["asks", False] + counted["offers", False]) >= 0.85
+    assert counted["asks", True] / (counted["asks", True] + counted["asks", False]) >= 0.9
 
 
 def test_endings_are_scored_by_group() -> None:
