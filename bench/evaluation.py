@@ -121,9 +121,9 @@ def _endings(judged: dict[str, Any]) -> Iterator[str]:
     yield "`nooscope evaluate turn_ends/dev.jsonl` on endings that one reader labelled by hand. The rules"
     yield "were written while looking at these endings, so others will do worse. As a guard each ending was"
     yield "judged again without the rules that no ending of another repository needs (a test does this):"
-    yield "precision .96, recall .96, asks .95. On 32 further endings full of failure words: precision .86, recall .92."
-    yield "Labelled rows contain no calls, so *done*, *gave up* and *partial* are all *answer* here: those three"
-    yield "need the calls beside the words."
+    yield "precision .96, recall .96, asks .95. On 32 further endings full of failure words: precision .86,"
+    yield "recall .92. Labelled rows contain no calls, so *done*, *gave up* and *partial* are all *answer*"
+    yield "here: those three need the calls beside the words."
     yield ""
     yield from endings_report(judged)
     yield ""
