@@ -8,7 +8,7 @@ from bench.docs.plot import Curve, plot
 from core.engine.affect.affect import Modulator
 from core.engine.governor.machine import Machine
 from core.engine.governor.profile import PUBLISHED, chosen
-from core.engine.mind.habituation import Habituation
+from core.engine.mind.salience import Habituation
 from core.engine.mind.sleep import SleepPressure
 from core.engine.percept import AXES
 from core.engine.receptor import Receptor

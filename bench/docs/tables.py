@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from core.engine.affect import FIELDS
-from core.engine.governor.kinetics import Budgets
-from core.engine.governor.machine import RULES
+from core.engine.governor.machine import RULES, Budgets
 from core.engine.governor.profile import PUBLISHED, chosen
-from core.engine.mind.cortical import REGIMES
-from core.engine.mind.mood import OCTANTS
+from core.engine.mind.clock import CAUSES
+from core.engine.mind.cortical import OCTANTS, REGIMES
 from core.engine.mind.salience import relevance_table
 from core.engine.mind.stimulus import STIMULUS_KINDS
-from core.engine.mind.wakeup import CAUSES
 from core.engine.percept import AGENT_STATES, AXES
 from core.engine.receptor.commander import MEANINGS
 from core.engine.response import built_in

@@ -9,7 +9,7 @@ from core.agents.normalizer import Normalizer
 from core.agents.reader import AgentKit
 from core.agents.table import AGENTS
 from core.errors import SettingsError
-from core.extension.switches import in_use
+from core.extension.offers import in_use
 from core.logs.agent import Agent
 from core.logs.format import Diagnostics
 from core.settings.logs import IngestSettings, TableSettings

@@ -10,12 +10,12 @@ from mypy_extensions import mypyc_attr
 from core.engine.affect import Affect, AffectReading, AffectStep, Policy
 from core.engine.governor import Governor, GovernorReading, Verdict
 from core.engine.mind import Mind, MindReading, Thought
-from core.engine.mind.fabric import Fabric
-from core.engine.mind.session_events import (
+from core.engine.mind.fabric import (
     AdviceGiven,
     AffectReceived,
     CheckpointAsked,
     ContextShifted,
+    Fabric,
     FieldMoved,
     FileOpened,
     FlowBegan,

@@ -21,7 +21,7 @@ from core.engine.percept import AXES
 from core.events import MAIN, Prompt, ToolUse
 from core.export.atif import atif
 from core.export.film import ExportedSession, Moment
-from core.extension.switches import in_use
+from core.extension.offers import in_use
 from core.live.status import GLYPHS
 from core.logs.event_redaction import one_line
 from core.report.changes import change_line

@@ -17,8 +17,7 @@ from core.engine.response.method import NoticeKind
 from core.engine.response.reaction import Firing
 from core.engine.state import Stateful, through
 from core.events import Event
-from core.extension.hooks import FAULTS, Extension, ExtensionStanding
-from core.extension.order import ordered
+from core.extension.hooks import FAULTS, Extension, ExtensionStanding, ordered
 from core.safe_text import safe
 from core.settings import Settings
 

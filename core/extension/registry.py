@@ -10,8 +10,16 @@ from core.engine.engine import Step
 from core.engine.mind.fabric import Ticked
 from core.engine.society import Society
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
-from core.extension.hooks import ANSWERS, FAULTS, HOOKS, Answer, Extension, ExtensionStanding, Fault
-from core.extension.order import ordered
+from core.extension.hooks import (
+    ANSWERS,
+    FAULTS,
+    HOOKS,
+    Answer,
+    Extension,
+    ExtensionStanding,
+    Fault,
+    ordered,
+)
 from core.safe_text import safe
 
 _BY_EVENT: tuple[tuple[type, str], ...] = (

@@ -12,12 +12,10 @@ import cbor2
 from blake3 import blake3
 
 from core.errors import NooscopeError
-from core.extension.hooks import Extension
+from core.extension.hooks import Extension, ordered
 from core.extension.in_step import StepExtension, StepMaker
-from core.extension.offers import find_offers
-from core.extension.order import ordered
+from core.extension.offers import find_offers, in_use
 from core.extension.registry import Registry
-from core.extension.switches import in_use
 
 
 class StepRef(NamedTuple):

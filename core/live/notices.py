@@ -16,8 +16,8 @@ import msgspec
 from core.engine.response import Notice
 from core.engine.society import Society
 from core.extension.hooks import Extension
+from core.extension.offers import in_use
 from core.extension.registry import Registry
-from core.extension.switches import in_use
 from core.logs.redaction import redact
 from core.report.formatting import plain
 from core.safe_text import safe_json_bytes

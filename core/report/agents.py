@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from core.engine.society.readings import AgentReading
+from core.engine.society.society import AgentReading
 from core.events import MAIN, AgentStart, Event, Prompt, ToolUse, Turn
 from core.report.cost import charge_of
 from core.report.formatting import plain

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from core.engine.engine import Frame
-from core.engine.governor.kinetics import Budgets
+from core.engine.governor.machine import Budgets
 from core.engine.mind.cortical import Regime
 from core.engine.percept import AgentState, Pattern
 from core.engine.society import Society

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.engine.mind.dreams import Dream
 from core.engine.mind.episode import ACTION_WORDS, OUTCOME_WORDS, Episode
+from core.engine.mind.sleep import Dream
 from core.report.formatting import count, plain
 
 

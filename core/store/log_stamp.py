@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from blake3 import blake3
 
 import core
-from core.extension.offers import extension_folder, find_offers
-from core.extension.switches import Switches
+from core.extension.offers import Switches, extension_folder, find_offers
 from core.logs.log_files import PASSED_OVER, is_file, read_bytes_at
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from core.engine.percept import Axis, Pattern
 from core.engine.receptor.persona import Persona
 from core.engine.response import Learned, RuleSet
 from core.engine.response.method import Method
-from core.engine.response.rules import built_in
-from core.engine.response.wakeup_rules import WakeupRule
+from core.engine.response.rules import WakeupRule, built_in
 from core.engine.society import EngineMaker, Society
 from core.events import MAIN
 from core.extension.in_step import ExtendedEngine

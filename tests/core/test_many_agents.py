@@ -14,8 +14,7 @@ import pytest
 from bench.workload import session
 from core.engine.engine import Engine
 from core.engine.society import AgentReading, Society
-from core.engine.society.readings import tree
-from core.engine.society.session_agents import _SPARE
+from core.engine.society.society import _SPARE, tree
 from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse, Turn
 from core.report.page import _agents
 from core.report.summary import AgentSummary, Summary
@@ -91,7 +90,7 @@ def test_an_engine_that_served_another_agent_goes_on_as_a_new_one(
     ]  # fmt: skip
     reusing = Society(few, seed=4)
     with monkeypatch.context() as patched:
-        patched.setattr("core.engine.society.session_agents._SPARE", 0)
+        patched.setattr("core.engine.society.society._SPARE", 0)
         making = Society(few, seed=4)
         expected = []
         for event in busy:

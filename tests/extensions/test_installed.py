@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import BrokenOffer
-from core.extension.offers import Offer, find_offers, in_folder, installed
-from core.extension.switches import Switches, in_use
+from core.extension.offers import Offer, Switches, find_offers, in_folder, in_use, installed
 from core.extension.use import in_step, listening
 from tui.cli import main
 

@@ -11,8 +11,7 @@ from core.engine.mind.fabric import Ticked
 from core.engine.society import Society
 from core.events import Event
 from core.extension import Answer, Extension, Fault, Registry, ToolCall
-from core.extension.hooks import ANSWERING, HOOKS
-from core.extension.order import ordered
+from core.extension.hooks import ANSWERING, HOOKS, ordered
 from core.settings import Settings
 
 CALL = ToolCall("s", "Bash", "shell_exec", "", "Bash ls")

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from textual.app import App, ComposeResult
 
 import themes
-from core.engine.mind.dreams import Dream
 from core.engine.mind.readings import SalienceReading
+from core.engine.mind.sleep import Dream
 from core.engine.percept import AXES, Axis
 from core.engine.receptor.readings import (
     AxisReading,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from core.engine.affect.affect import Affect
-from core.engine.affect.commons import Commons, Peer
-from core.engine.affect.contagion import CHANNELS, Channel, Zone, ZoneReading
+from core.engine.affect.contagion import CHANNELS, Channel, Emission, Zone, ZoneReading
 from core.engine.affect.fields import FIELDS, FieldName, FieldReading
-from core.engine.affect.inheritance import Emission
 from core.engine.affect.lineage import FieldChange, LineageEntry, LineageReading, describe_entry, verify
-from core.engine.affect.neighbours import KeptAffect, Neighbour
 from core.engine.affect.policy import BUILT_IN, Policy, parse_policy
-from core.engine.affect.reading import RESTRICTIONS, AffectReading, AffectStep, Restriction
+from core.engine.affect.reading import (
+    RESTRICTIONS,
+    AffectReading,
+    AffectStep,
+    KeptAffect,
+    Neighbour,
+    Restriction,
+)
 
 __all__ = [
     "Affect",
@@ -34,8 +38,6 @@ __all__ = [
     "Emission",
     "Channel",
     "CHANNELS",
-    "Commons",
-    "Peer",
     "Zone",
     "ZoneReading",
 ]

@@ -7,9 +7,8 @@ from typing import Any, Protocol
 
 from blake3 import blake3
 
-from core.engine.affect.contagion import AUTHORITY_OF, OPEN, Channel, Exposure
+from core.engine.affect.contagion import AUTHORITY_OF, OPEN, Channel, Emission, Exposure, inherited, returned
 from core.engine.affect.fields import FIELDS, FieldName, FieldReading, Vector, control_fields
-from core.engine.affect.inheritance import Emission, inherited, returned
 from core.engine.affect.lineage import (
     BEQUEATHED,
     EXPOSED,
@@ -22,13 +21,10 @@ from core.engine.affect.lineage import (
     Lineage,
     LineageEntry,
 )
-from core.engine.affect.neighbours import KeptAffect
-from core.engine.affect.noise import Noise
 from core.engine.affect.observations import Observer
 from core.engine.affect.policy import BUILT_IN, Policy
-from core.engine.affect.reading import RESTRICTIONS, AffectReading, AffectStep
-from core.engine.affect.stability import Stabiliser
-from core.engine.affect.update import Updater
+from core.engine.affect.reading import RESTRICTIONS, AffectReading, AffectStep, KeptAffect
+from core.engine.affect.update import Noise, Stabiliser, Updater
 from core.engine.percept import EVEN, Composition, Modulation, Percept
 from core.engine.state import KeptField, Stateful, inner, inners, plain_list
 from core.events import Event

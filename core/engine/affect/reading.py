@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
-from core.engine.affect.fields import FieldName, FieldReading
+from core.engine.affect.fields import FieldName, FieldReading, Vector
 from core.engine.affect.lineage import LineageEntry
 from core.engine.percept import Composition, Modulation
 
@@ -56,3 +56,24 @@ class AffectReading(Struct, frozen=True):
     head: str
     changes: int
     """How long the whole lineage is."""
+
+
+class KeptAffect(Struct, frozen=True):
+    """An agent's affect at the end of an earlier session in the same project."""
+
+    session: str
+    deviations: Vector
+    """From rest, in the order of FIELDS."""
+    elapsed: float
+    """Seconds from then to the start of this session."""
+
+
+class Neighbour(Struct, frozen=True):
+    """Another session at work in the same folder, as it last reported."""
+
+    session: str
+    at: float
+    """When it reported; the same report is taken in once."""
+    deviations: Vector
+    outcome: str = ""
+    """How its work ended, where it did."""

@@ -9,14 +9,91 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp
+from struct import Struct as Layout
+
+from blake3 import blake3
 
 from core.engine.affect.fields import OBSERVED, ControlField
-from core.engine.affect.lineage import AUTHORITY, CEILING, FLOOR, RATE, SWING, TRIGGER
-from core.engine.affect.noise import Noise
+from core.engine.affect.lineage import AUTHORITY, CEILING, FLOOR, NO_NOISE, RATE, SWING, TRIGGER
 from core.engine.affect.observations import NEGATIVE, POSITIVE
-from core.engine.affect.stability import FORGOTTEN, Stabiliser
-from core.settings.affect import HysteresisSettings
+from core.settings.affect import HysteresisSettings, NoiseSettings, StabilitySettings
 from core.settings.control_fields import Authority, Trigger
+
+_KEY = Layout("<qQ")
+_WORDS = Layout("<7I4x")
+_HALF = 2.0**31
+
+
+class Noise:
+    """A vector of noise for each update, within plus and minus the amplitude."""
+
+    __slots__ = ("_amplitude", "_seed", "drawn")
+
+    def __init__(self, settings: NoiseSettings, seed: int = 0) -> None:
+        self._amplitude = settings.amplitude
+        self.reseed(seed)
+
+    def reseed(self, seed: int) -> None:
+        """Start over with another seed."""
+        self._seed = (seed + 2**63) % 2**64 - 2**63
+        self.drawn = 0
+        """Vectors so far: all of its state."""
+
+    @property
+    def on(self) -> bool:
+        """Whether there is any."""
+        return self._amplitude > 0.0
+
+    def draw(self) -> tuple[float, ...]:
+        """The next vector."""
+        if not self.on:
+            return NO_NOISE
+        words = _WORDS.unpack(blake3(_KEY.pack(self._seed, self.drawn)).digest())
+        self.drawn += 1
+        return tuple((word / _HALF - 1.0) * self._amplitude for word in words)
+
+
+FORGOTTEN = 1e-3
+"""Swings that count for no more than this are none."""
+
+
+class Stabiliser:
+    """Stretch a swinging field's time constant, so that it decays and answers more slowly."""
+
+    __slots__ = ("_band", "_growth", "_threshold", "_window")
+
+    def __init__(self, settings: StabilitySettings) -> None:
+        self._band = settings.band
+        self._threshold = settings.threshold
+        self._growth = 1.0 + settings.damping
+        self._window = settings.window
+
+    def kept(self, elapsed: float) -> float:
+        """The share of its swings a field still has after that many seconds."""
+        return exp(-elapsed / self._window)
+
+    def settle(self, field: ControlField, kept: float) -> None:
+        """Let a field that has swung answer faster again; one whose swings are forgotten, at once."""
+        if field.flips < FORGOTTEN:
+            field.flips = kept = 0.0
+        field.slow(1.0 + (field.stretch - 1.0) * kept)
+
+    def watch(self, field: ControlField) -> None:
+        """Count a swing if the field's new value lies on the other side of its rest."""
+        deviation = field.magnitude - field.rest
+        if deviation > self._band:
+            side = 1
+        elif deviation < -self._band:
+            side = -1
+        else:
+            return
+        if side != field.side:
+            if field.side:
+                field.flips += 1.0
+                if field.flips > self._threshold:
+                    field.slow(field.stretch * self._growth)
+            field.side = side
+
 
 _PRESENT = tuple(tuple(bit for bit in range(OBSERVED) if seen >> bit & 1) for seen in range(1 << OBSERVED))
 """The positions of the bits set in each number."""

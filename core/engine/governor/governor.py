@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from core.engine.governor.appraisal import Pressures
 from core.engine.governor.episode import GovernorEpisode, GovernorEpisodes
 from core.engine.governor.inputs import Input, Inputs
-from core.engine.governor.kinetics import Budgets
-from core.engine.governor.machine import HaltReason, Machine, State, Transition
+from core.engine.governor.machine import Budgets, HaltReason, Machine, Pressures, State, Transition
 from core.engine.governor.profile import Profile, chosen
 from core.engine.percept import Pattern
 from core.engine.state import Stateful, inner

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from core.engine.mind.mind import Mind
-from core.engine.mind.readings import MindReading
-from core.engine.mind.thought import Thought
+from core.engine.mind.readings import MindReading, Thought
 
 __all__ = ["Mind", "Thought", "MindReading"]

@@ -8,11 +8,353 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, get_args
 
 from core.engine.mind.cortical import Emotion, Phase, Regime, Tier
-from core.engine.mind.moment_events import MomentEvent
-from core.engine.mind.session_events import SessionEvent
+from core.engine.mind.stimulus import StimulusKind
 from core.engine.state import Stateful, through
 from core.events import Action, Outcome
 from core.settings.mind_state import FabricSettings
+
+
+class TicksDropped(NamedTuple):
+    """More ticks came due at once than may wait."""
+
+    at: float
+    ticks: int
+
+
+class WakeupDropped(NamedTuple):
+    """A wakeup was left to a tick that is due anyway."""
+
+    at: float
+    trigger: str
+
+
+class ItemPromoted(NamedTuple):
+    """Something won attention at once."""
+
+    at: float
+    what: str
+    score: float
+
+
+class AccuracyTurned(NamedTuple):
+    """The forecast began to get better or worse."""
+
+    at: float
+    trend: int
+    accuracy: float
+
+
+class BudgetBandChanged(NamedTuple):
+    """The day's budget reached another band."""
+
+    at: float
+    band: str
+    used: float
+
+
+class OwnerSpoke(NamedTuple):
+    """The person asked for something, or stopped the agent."""
+
+    at: float
+    cause: str
+    what: str
+    measure: float
+
+
+class PolicyTripped(NamedTuple):
+    """A call was rejected, destroys something, or the governor halted."""
+
+    at: float
+    cause: str
+    what: str
+    measure: float
+
+
+class WorkConfirmed(NamedTuple):
+    """Tests passed, a build worked, something was committed."""
+
+    at: float
+    cause: str
+    what: str
+    measure: float
+
+
+class AnomalySeen(NamedTuple):
+    """A failure, a streak, a repetition, or a spike in token use."""
+
+    at: float
+    cause: str
+    what: str
+    measure: float
+
+
+class TraceSeen(NamedTuple):
+    """Another agent reported, or the work moved to other paths."""
+
+    at: float
+    cause: str
+    what: str
+    measure: float
+
+
+class DreamRequested(NamedTuple):
+    """The context was cut or is nearly full."""
+
+    at: float
+    cause: str
+    what: str
+    measure: float
+
+
+MomentEvent: TypeAlias = (
+    TicksDropped
+    | WakeupDropped
+    | ItemPromoted
+    | AccuracyTurned
+    | BudgetBandChanged
+    | OwnerSpoke
+    | PolicyTripped
+    | WorkConfirmed
+    | AnomalySeen
+    | TraceSeen
+    | DreamRequested
+)
+"""All of these."""
+
+SEEN: dict[StimulusKind, type[MomentEvent]] = {
+    "owner_message": OwnerSpoke,
+    "policy_violation": PolicyTripped,
+    "confirmation": WorkConfirmed,
+    "anomaly": AnomalySeen,
+    "trace": TraceSeen,
+    "dream_request": DreamRequested,
+}
+"""What each kind of stimulus is on the fabric."""
+
+
+class SessionBegan(NamedTuple):
+    """An agent's log began."""
+
+    at: float
+    session: str
+    tool: str
+    model: str
+
+
+class SessionOver(NamedTuple):
+    """The log says it is over."""
+
+    at: float
+    reason: str
+
+
+class ToolCalled(NamedTuple):
+    """A call was made; `at` is its result's time less how long it took."""
+
+    at: float
+    tool: str
+    call: int
+    """Fingerprint of tool and arguments."""
+
+
+class FileOpened(NamedTuple):
+    """A file came into the work for the first time."""
+
+    at: float
+    path: str
+
+
+class PatternChanged(NamedTuple):
+    """The pattern of the last minutes changed."""
+
+    at: float
+    before: str
+    after: str
+
+
+class StateChanged(NamedTuple):
+    """The agent's state changed."""
+
+    at: float
+    before: str
+    after: str
+
+
+class ContextShifted(NamedTuple):
+    """The work moved to other paths."""
+
+    at: float
+    shifts: int
+
+
+class SignalFired(NamedTuple):
+    """An axis crossed its threshold."""
+
+    at: float
+    signal: str
+    intensity: float
+
+
+class SignalReleased(NamedTuple):
+    """A signal no longer stands."""
+
+    at: float
+    signal: str
+
+
+class FlowBegan(NamedTuple):
+    """The flow gate opened: advice is silenced."""
+
+    at: float
+    intensity: float
+
+
+class FlowEnded(NamedTuple):
+    """The flow gate closed."""
+
+    at: float
+
+
+class GovernorChanged(NamedTuple):
+    """The governor went into another state."""
+
+    at: float
+    before: str
+    after: str
+
+
+class GovernorHalted(NamedTuple):
+    """The governor would stop the agent here."""
+
+    at: float
+    reason: str
+    step: int
+
+
+class GovernorEpisodeBegan(NamedTuple):
+    """The person spoke, and a new governed episode began."""
+
+    at: float
+
+
+class FieldMoved(NamedTuple):
+    """A control field of affect moved most."""
+
+    at: float
+    field: str
+    change: float
+
+
+class QuarantineBegan(NamedTuple):
+    """Affect became too volatile to be trusted."""
+
+    at: float
+
+
+class QuarantineEnded(NamedTuple):
+    """Affect is calm enough again."""
+
+    at: float
+
+
+class AffectReceived(NamedTuple):
+    """Affect came from an earlier session, a parent, a sub-agent, a peer or a neighbour."""
+
+    at: float
+    changes: int
+
+
+class SubAgentStarted(NamedTuple):
+    """A sub-agent was sent off."""
+
+    at: float
+    child: str
+    role: str
+
+
+class SubAgentEnded(NamedTuple):
+    """A sub-agent reported back."""
+
+    at: float
+    child: str
+    outcome: str
+
+
+class MethodFired(NamedTuple):
+    """A method of the rules spoke."""
+
+    at: float
+    method: str
+    cue: str
+    score: float
+
+
+class LoopFound(NamedTuple):
+    """The agent goes in circles."""
+
+    at: float
+    detector: str
+    rounds: int
+
+
+class PersonAsked(NamedTuple):
+    """The person was asked to look."""
+
+    at: float
+    rule: str
+
+
+class CheckpointAsked(NamedTuple):
+    """A method asked to keep a moment."""
+
+    at: float
+    name: str
+
+
+class InterventionTold(NamedTuple):
+    """A word's moment came."""
+
+    at: float
+    rule: str
+    fate: str
+
+
+class AdviceGiven(NamedTuple):
+    """A sentence of ours reached the agent."""
+
+    at: float
+    characters: int
+
+
+SessionEvent: TypeAlias = (
+    SessionBegan
+    | SessionOver
+    | ToolCalled
+    | FileOpened
+    | PatternChanged
+    | StateChanged
+    | ContextShifted
+    | SignalFired
+    | SignalReleased
+    | FlowBegan
+    | FlowEnded
+    | GovernorChanged
+    | GovernorHalted
+    | GovernorEpisodeBegan
+    | FieldMoved
+    | QuarantineBegan
+    | QuarantineEnded
+    | AffectReceived
+    | SubAgentStarted
+    | SubAgentEnded
+    | MethodFired
+    | LoopFound
+    | PersonAsked
+    | CheckpointAsked
+    | InterventionTold
+    | AdviceGiven
+)
+"""All of these."""
 
 
 class Ticked(NamedTuple):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from core.engine.mind.clock import Clock, Ticks
-from core.engine.mind.cortical import CorticalState
-from core.engine.mind.dreams import Dream, Dreams, Reason
+from core.engine.mind.cortical import CorticalState, Mood, Vitality
 from core.engine.mind.episodes import Episodes
 from core.engine.mind.fabric import (
+    AccuracyTurned,
     AffectUpdated,
     Dreamt,
     EpisodeEnded,
@@ -17,19 +17,16 @@ from core.engine.mind.fabric import (
     SleepDue,
     SnapshotAsked,
     Ticked,
+    TicksDropped,
     VitalityUpdated,
 )
 from core.engine.mind.forecast import Forecast
-from core.engine.mind.habituation import Habituation
 from core.engine.mind.homeostasis import SIGNAL_IDS, Correction, Homeostasis
 from core.engine.mind.metrics import Metrics, TickKind, TickRow
-from core.engine.mind.moment_events import AccuracyTurned, TicksDropped
-from core.engine.mind.mood import Mood
 from core.engine.mind.regime import RegimeSense
-from core.engine.mind.salience import Salience
-from core.engine.mind.sleep import ContextGauge, SleepPressure
+from core.engine.mind.salience import Habituation, Salience
+from core.engine.mind.sleep import ContextGauge, Dream, Dreams, Reason, SleepPressure
 from core.engine.mind.tiers import Band, Opinion, Tiers
-from core.engine.mind.vitality import Vitality
 from core.engine.percept import AXES, EVEN, NEUTRAL, Composition, Modulation, Percept
 from core.engine.state import Stateful, grouped, inner, row, tupled
 from core.events import MAIN

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from core.engine.mind.clock import MICRO, NO_TICKS, Clock, Ticks
+from core.engine.mind.clock import MICRO, NO_TICKS, Clock, Ticks, Trigger, Wakeup, Wakeups
 from core.engine.mind.cortical import Regime
 from core.engine.mind.episode import Episode, Recalled
 from core.engine.mind.fabric import (
+    SEEN,
+    BudgetBandChanged,
     Compacted,
     EpisodeEnded,
     Habituated,
+    ItemPromoted,
     ModelSelected,
     RegimeChanged,
     ThinkingEnded,
     ThinkingStarted,
+    ToolCalled,
     ToolReturned,
     TurnEnded,
+    WakeupDropped,
     Woken,
 )
 from core.engine.mind.heart import Heart
-from core.engine.mind.moment_events import SEEN, BudgetBandChanged, ItemPromoted, WakeupDropped
 from core.engine.mind.readings import (
     MindReading,
+    Thought,
     read_clock,
     read_habituation,
     read_homeostasis,
@@ -30,11 +35,8 @@ from core.engine.mind.readings import (
     read_sleep,
     read_triggers,
 )
-from core.engine.mind.session_events import ToolCalled
 from core.engine.mind.sleep import SleepPressure
 from core.engine.mind.stimulus import News, Stimuli, StimulusSource
-from core.engine.mind.thought import Thought
-from core.engine.mind.wakeup import Trigger, Wakeup, Wakeups
 from core.engine.percept import EVEN, NEUTRAL, Composition, Modulation, Percept
 from core.engine.state import Stateful, grouped, inner
 from core.events import MAIN, Compaction, Event, Prompt, ToolUse, Turn

@@ -4,23 +4,43 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from core.engine.mind.clock import Clock, Resolution
-from core.engine.mind.cortical import CorticalReading
-from core.engine.mind.dreams import Dream
+from core.engine.mind.clock import Clock, Resolution, Ticks, Wakeup, Wakeups
+from core.engine.mind.cortical import CorticalReading, MoodReading, Regime, VitalityReading
+from core.engine.mind.episode import Episode
 from core.engine.mind.episodes import EpisodesReading
 from core.engine.mind.fabric import MindEvent
 from core.engine.mind.forecast import ForecastReading
-from core.engine.mind.habituation import Habituation, PatternExposure
-from core.engine.mind.homeostasis import Homeostasis, Knob, RuleState
+from core.engine.mind.homeostasis import Correction, Homeostasis, Knob, RuleState
 from core.engine.mind.metrics import TickRow
-from core.engine.mind.mood import MoodReading
 from core.engine.mind.regime import RegimeReading
-from core.engine.mind.salience import Salience
-from core.engine.mind.sleep import ContextGauge, SleepPressure
-from core.engine.mind.stimulus import Cause, StimulusKind
+from core.engine.mind.salience import Habituation, PatternExposure, Salience
+from core.engine.mind.sleep import ContextGauge, Dream, SleepPressure
+from core.engine.mind.stimulus import Cause, Stimulus, StimulusKind
 from core.engine.mind.tiers import Opinion, TierReading
-from core.engine.mind.vitality import VitalityReading
-from core.engine.mind.wakeup import Wakeups
+
+
+class Thought(Struct, frozen=True, gc=False):
+    """Handed on to the rooms that come after."""
+
+    ticks: Ticks
+    """Ticks that came due before the event, and those it woke."""
+    wakeup: Wakeup | None
+    stimulus: Stimulus | None
+    """The first that entered the salience queue."""
+    novelty: float
+    """What habituation leaves of this event's pattern; 1 where it has none."""
+    regime: Regime
+    regime_changed: bool
+    dream: Dream | None
+    iframe: bool
+    """A full frame is asked for."""
+    corrections: tuple[Correction, ...]
+    episode: Episode | None
+    """The stretch of work this event ended."""
+    rows: tuple[TickRow, ...]
+    """One for each tick that was run."""
+    emitted: tuple[MindEvent, ...]
+    """What the mind did of its own; calls and turns are mirrored on the fabric only."""
 
 
 class SalienceReading(Struct, frozen=True):

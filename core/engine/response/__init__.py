@@ -9,8 +9,7 @@ from core.engine.response.loops import Loop
 from core.engine.response.reaction import QUIET, Firing, Notice, Reaction, ResponseReading
 from core.engine.response.response import Response
 from core.engine.response.rules import RuleSet, add_rules, built_in
-from core.engine.response.scoring import Candidate
-from core.engine.response.tally import SessionTally
+from core.engine.response.scoring import Candidate, SessionTally
 
 __all__ = [
     "Response",

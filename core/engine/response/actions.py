@@ -5,15 +5,156 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from heapq import nsmallest
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from core.engine.governor import HALT_WORDS, HaltReason, Verdict
+from core.engine.mind import Mind
 from core.engine.mind.episode import Episode, Recalled
-from core.engine.percept import PATTERNS
-from core.engine.receptor.heatmap import Leaf
-from core.engine.receptor.persona import likeness
-from core.engine.response.delegates import handing_over
-from core.engine.response.method import Cue, Method, MethodType, fill
-from core.engine.response.scene import Scene
+from core.engine.percept import AXES, PATTERNS, Composition, Percept
+from core.engine.receptor.heatmap import Heatmap, Leaf
+from core.engine.receptor.persona import Persona, likeness
+from core.engine.response.loops import Loop
+from core.engine.response.method import CUE_AXES, Cue, Method, MethodType, fill
+from core.engine.state import Stateful, mapped, tabled
+from core.events import Action, AgentEnd, AgentStart
+from core.settings.response import ActionSettings
+
+ALONE = "alone"
+_MOST = 32
+"""Roles remembered, and sub-agents at work whose role is."""
+
+
+class Delegate(NamedTuple):
+    """One way to go on, and what speaks for it."""
+
+    role: str
+    """The role of a sub-agent, or `alone`."""
+    score: float
+    runs: int = 0
+    good: int = 0
+
+
+class Delegates(Stateful):
+    """How each role of sub-agent did; affect's preference weighs them against going on alone."""
+
+    __slots__ = ("_roles", "_running")
+    STATE = (tabled("_roles", 2), mapped("_running"))
+
+    def __init__(self) -> None:
+        self._roles: dict[str, tuple[int, int]] = {}
+        self._running: dict[str, str] = {}
+
+    def update(self, event: AgentStart | AgentEnd) -> None:
+        """Take note of a sub-agent that starts or reports back."""
+        if isinstance(event, AgentStart):
+            self._running[event.child] = event.role or "sub-agent"
+            if len(self._running) > _MOST:
+                del self._running[next(iter(self._running))]
+            return
+        role = self._running.pop(event.child, "sub-agent")
+        runs, good = self._roles.pop(role, (0, 0))
+        self._roles[role] = (runs + 1, good + (event.outcome != "failure"))
+        if len(self._roles) > _MOST:
+            del self._roles[next(iter(self._roles))]
+
+    def order(self, preference: float, failing: float) -> tuple[Delegate, ...]:
+        """Every way to go on, the preferred first; without preference nobody is asked."""
+        ways = [Delegate(ALONE, (1.0 - preference) * (1.0 - failing))]
+        if preference > 0.0:
+            ways += [
+                Delegate(role, preference * (good + 1) / (runs + 2), runs, good)
+                for role, (runs, good) in self._roles.items()
+            ]
+        return tuple(sorted(ways, key=lambda way: (-way.score, way.role)))
+
+
+def handing_over(order: tuple[Delegate, ...]) -> str:
+    """A sentence on whom to ask; blank where going on alone comes first."""
+    first = order[0]
+    if first.role == ALONE:
+        return ""
+    return f"A sub-agent may do better: {first.role} went well {first.good} of {first.runs} times."
+
+
+class Recollection:
+    """What the mind remembers of moments like this; looked up only when a method wants it."""
+
+    __slots__ = ("_mind",)
+
+    def __init__(self, mind: Mind) -> None:
+        self._mind = mind
+
+    def alike(self, most: int, ahead: int = 1) -> list[tuple[Recalled, tuple[Episode, ...]]]:
+        """The most alike episodes, best first, each with those that followed it."""
+        return list(self._mind.alike(most, ahead))
+
+    def wide(self, most: int) -> int:
+        """As many of so many as affect's breadth lets through."""
+        return self._mind.wide(most)
+
+    @property
+    def composition(self) -> Composition:
+        """How affect leans forecasting and discovery."""
+        return self._mind.heart.composition
+
+
+class Scene(NamedTuple):
+    """The moment at which a method fires; looking at it changes nothing."""
+
+    at: float
+    agent: str
+    cue: Cue
+    intensity: float
+    percept: Percept
+    verdict: Verdict
+    loop: Loop | None
+    pressure: float
+    recollection: Recollection
+    heatmap: Heatmap
+    settings: ActionSettings
+    signature: Mapping[Action, float] = {}
+    """Shares of the actions so far."""
+    personas: tuple[Persona, ...] = ()
+    delegates: tuple[Delegate, ...] = (Delegate(ALONE, 1.0),)
+    """Ways to go on, the preferred first."""
+
+    @property
+    def value(self) -> float:
+        """Where the axis of the cue stands; of two, the higher one."""
+        axes = CUE_AXES.get(self.cue, ())
+        values = [self.percept.axes[AXES.index(axis)] for axis in axes]
+        return max(values) if values else self.intensity
+
+    def words(self) -> dict[str, str]:
+        """What sentences may name in braces."""
+        return {
+            "cue": self.cue,
+            "state": self.percept.state.replace("_", " "),
+            "pattern": self.percept.pattern.replace("_", " "),
+            "intensity": f"{self.intensity:.2f}",
+            "value": f"{self.value:.2f}",
+            "pressure": f"{self.pressure:.2f}",
+            "loop": self.loop.what if self.loop else "a loop",
+            "halt": _halted(self.verdict.halted_now),
+            "failures": f"{100 * self.percept.failure_rate:.0f}%",
+            "hours": f"{self.percept.now / 3600:.1f}",
+        }
+
+    def reason(self) -> str:
+        """Why a method spoke, in a few words."""
+        state = self.percept.state.replace("_", " ")
+        if self.cue == "loop" and self.loop:
+            return f"loop ({self.loop.detector}, {self.loop.count} times), {state}"
+        if self.cue == "halt":
+            return f"the governor would halt ({self.verdict.halted_now}) at step {self.verdict.step}"
+        if self.cue == "pressure":
+            return f"pressure {self.pressure:.2f} reached the threshold for asking, {state}"
+        return f"{self.cue} at {self.value:.2f}, {self.intensity:.2f} above its threshold, {state}"
+
+
+def _halted(reason: HaltReason | Literal[""]) -> str:
+    return f"{reason.lower()}, as it {HALT_WORDS[reason]}" if reason else "halt"
+
 
 _LOOKED_AT = 40
 _TROUBLE: frozenset[Cue] = frozenset(("loop", "halt", "pressure", "frustration", "compound"))

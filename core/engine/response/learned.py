@@ -6,7 +6,11 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from core.engine.percept import AXES, NEUTRAL, Axis
+from core.engine.percept import (
+    AXES,
+    NEUTRAL,
+    Axis,
+)
 from core.engine.response.method import CUE_AXES, CUES, Cue
 from core.settings.derived import Derived
 from core.settings.response import LearningSettings

@@ -7,11 +7,9 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from core.engine.percept import AgentState, Axis
-from core.engine.response.actions import CheckpointRequest
-from core.engine.response.delegates import Delegate
-from core.engine.response.interventions import QueueReading, ToldIntervention
+from core.engine.response.actions import CheckpointRequest, Delegate
+from core.engine.response.interventions import MemoLine, QueueReading, ToldIntervention
 from core.engine.response.loops import Loop, LoopReading
-from core.engine.response.memo import MemoLine
 from core.engine.response.method import Cue, MethodType, Mode, NoticeKind
 from core.engine.response.outlook import OutlookReading
 from core.engine.response.scoring import Candidate

@@ -12,19 +12,22 @@ from core.engine.percept import AXES, NEUTRAL, Percept
 from core.engine.receptor import Receptor
 from core.engine.receptor.persona import Persona
 from core.engine.receptor.prior import distribution
-from core.engine.response.actions import REGISTRY, CheckpointRequest, advised_delegate
-from core.engine.response.delegates import Delegates
-from core.engine.response.interventions import InterventionQueue, ToldIntervention
+from core.engine.response.actions import (
+    REGISTRY,
+    CheckpointRequest,
+    Delegates,
+    Recollection,
+    Scene,
+    advised_delegate,
+)
+from core.engine.response.interventions import HotMemo, InterventionQueue, MemoLine, ToldIntervention
 from core.engine.response.learned import NOTHING_LEARNED, Learned, cue_deltas
 from core.engine.response.loops import Loop, LoopDetector
-from core.engine.response.memo import HotMemo, MemoLine
 from core.engine.response.method import CUE_OF, Cue, Deliver, Method, Mode, Window, fill
 from core.engine.response.outlook import OutlookReading, outlook
 from core.engine.response.reaction import QUIET, Firing, Notice, Reaction, ResponseReading
 from core.engine.response.rules import RuleSet, built_in
-from core.engine.response.scene import Recollection, Scene
-from core.engine.response.scoring import Scorer, Shot
-from core.engine.response.tally import ActTally, SessionTally
+from core.engine.response.scoring import ActTally, Scorer, SessionTally, Shot
 from core.engine.state import Stateful, inner, mapped, row, tuple_queue
 from core.events import ACTIONS, MAIN, Advice, AgentEnd, AgentStart, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.settings.response import ResponseEscalationSettings, ResponseSettings

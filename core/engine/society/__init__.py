@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from core.engine.society.readings import AgentReading, SocietyReading
-from core.engine.society.session_agents import EngineMaker
-from core.engine.society.society import Society
+from core.engine.society.society import AgentReading, EngineMaker, Society, SocietyReading
 
 __all__ = ["AgentReading", "EngineMaker", "Society", "SocietyReading"]

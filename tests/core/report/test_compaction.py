@@ -13,7 +13,7 @@ from bench.workload import session
 from core.agents.registry import make_kit
 from core.engine.engine import Frame
 from core.engine.percept import Signal
-from core.engine.response.loops.loop import Loop
+from core.engine.response.loops import Loop
 from core.engine.response.rules import built_in
 from core.engine.society import Society
 from core.errors import StateError

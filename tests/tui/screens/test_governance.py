@@ -9,7 +9,7 @@ from core.engine.affect import FIELDS
 from core.engine.affect.contagion import ZoneReading
 from core.engine.affect.lineage import LineageEntry
 from core.engine.affect.reading import RESTRICTIONS
-from core.engine.governor.appraisal import Pressures
+from core.engine.governor.machine import Pressures
 from core.engine.society import AgentReading
 from tests.tui.panel_app import view_at
 from tests.tui.screen_app import Stage, recorded

@@ -51,7 +51,7 @@ def _run(args: argparse.Namespace) -> int:
     offer = _offer(args.name)
     if args.part == "check":
         return _check(offer)
-    from core.extension.switches import Switches
+    from core.extension.offers import Switches
     from core.store import atomic
 
     switches = Switches()
@@ -100,8 +100,7 @@ def _ours() -> Iterator[Row]:
 
 def _others() -> tuple[list[Row], list[str]]:
     from core.errors import BrokenOffer
-    from core.extension.offers import find_offers
-    from core.extension.switches import Switches
+    from core.extension.offers import Switches, find_offers
     from core.report.formatting import plain
 
     found, switches = find_offers(), Switches()
@@ -169,7 +168,7 @@ def _show(name: str) -> int:
             return 0
     from core.extension.hooks import HOOKS, Extension
     from core.extension.in_step import StepExtension
-    from core.extension.switches import Switches
+    from core.extension.offers import Switches
     from core.report.formatting import plain
 
     offer = _offer(name)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from core.extension.hooks import FAULTS
-from core.extension.offers import find_offers
-from core.extension.switches import Switches, in_use
+from core.extension.offers import Switches, find_offers, in_use
 from core.report.formatting import count, plain
 from tui.draw.line import Line
 from tui.feed.view import View

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.engine.response.interventions import Intervention, ToldIntervention
-from core.engine.response.memo import CHARACTERS
+from core.engine.response.interventions import CHARACTERS, Intervention, ToldIntervention
 from core.events import ToolUse
 from core.report.advice import FEW_MOMENTS, moments_until, outcome_counts
 from core.report.formatting import clock, count, fraction, plain, span

@@ -5,17 +5,15 @@ from __future__ import annotations
 import pytest
 from blake3 import blake3
 
-from core.engine.affect import Affect, Commons, Peer, describe_entry
+from core.engine.affect import Affect, describe_entry
 from core.engine.affect.affect import Quarantine
-from core.engine.affect.contagion import Exposure, Zone
+from core.engine.affect.contagion import Emission, Exposure, Zone
 from core.engine.affect.fields import control_fields
-from core.engine.affect.inheritance import Emission
 from core.engine.affect.lineage import CEILING, CONTAGION, FLOOR, RATE, LineageEntry, verify
-from core.engine.affect.noise import Noise
 from core.engine.affect.observations import NOVELTY, PRESSURE, SUCCESS, UNCERTAINTY, Observer
 from core.engine.affect.policy import _choices
-from core.engine.affect.stability import FORGOTTEN, Stabiliser
-from core.engine.affect.update import Updater
+from core.engine.affect.update import FORGOTTEN, Noise, Stabiliser, Updater
+from core.engine.society.society import Commons, Peer
 from core.events import Event, Prompt, ToolUse, Turn
 from core.settings.affect import (
     AffectSettings,

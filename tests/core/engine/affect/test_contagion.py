@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.engine.affect import FIELDS, Affect, Channel, Commons, Emission, Peer, Zone, describe_entry
+from core.engine.affect import FIELDS, Affect, Channel, Emission, Zone, describe_entry
+from core.engine.society.society import Commons, Peer
 from core.events import ToolUse
 from core.settings.affect import AffectSettings
 from tests.core.engine.affect.stories import START, hammer, percept, shell, values

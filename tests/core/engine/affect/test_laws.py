@@ -12,9 +12,7 @@ from core.engine.affect import FIELDS, Affect, LineageEntry, Policy, describe_en
 from core.engine.affect.affect import Quarantine
 from core.engine.affect.fields import control_fields
 from core.engine.affect.lineage import Lineage
-from core.engine.affect.noise import Noise
-from core.engine.affect.stability import Stabiliser
-from core.engine.affect.update import Updater
+from core.engine.affect.update import Noise, Stabiliser, Updater
 from core.errors import StateError
 from core.events import Event
 from core.settings.affect import AffectSettings, QuarantineSettings

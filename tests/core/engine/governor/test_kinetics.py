@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.engine.governor.appraisal import Appraisal
-from core.engine.governor.kinetics import Kinetics
+from core.engine.governor.machine import Appraisal, Kinetics
 from core.engine.governor.profile import BALANCED, CONSERVATIVE
 from core.settings.governor import AppraisalSettings, WeightSettings
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.engine.mind.forecast import Forecast
-from core.engine.mind.habituation import Habituation
 from core.engine.mind.homeostasis import Homeostasis
-from core.engine.mind.salience import Salience
+from core.engine.mind.salience import Habituation, Salience
 from core.engine.mind.stimulus import _WORDS, StimulusSource, _name
 from core.events import ToolUse, Turn
 from core.settings.mind import HabituationSettings, HomeostasisSettings, SalienceSettings, StimulusSettings

@@ -7,10 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from core.engine.mind.cortical import EMOTIONS, PACKED_SIZE, PHASES, REGIMES, TIERS, CorticalState, Regime
-from core.engine.mind.mood import OCTANTS, Mood
+from core.engine.mind.cortical import (
+    EMOTIONS,
+    OCTANTS,
+    PACKED_SIZE,
+    PHASES,
+    REGIMES,
+    TIERS,
+    CorticalState,
+    Mood,
+    Regime,
+    Vitality,
+)
 from core.engine.mind.regime import RegimeSense
-from core.engine.mind.vitality import Vitality
 from core.engine.percept import Pattern, Percept, Signal
 from core.errors import StateError
 from core.events import Outcome, Prompt, ToolUse

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.engine.mind.habituation import Habituation
+from core.engine.mind.salience import Habituation
 from core.settings.mind import HabituationSettings
 
 A, B = b"a" * 16, b"b" * 16

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.engine.mind.cortical import REGIMES, Regime
-from core.engine.mind.habituation import Habituation
-from core.engine.mind.salience import Item, Salience, relevance_table
+from core.engine.mind.salience import Habituation, Item, Salience, relevance_table
 from core.engine.mind.stimulus import STIMULUS_KINDS, Stimulus, StimulusKind
 from core.settings.mind import HabituationSettings, RelevanceSettings, SalienceSettings
 

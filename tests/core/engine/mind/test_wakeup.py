@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from core.engine.mind.clock import CAUSES, Trigger, Wakeup, Wakeups
 from core.engine.mind.stimulus import Cause, Stimulus
-from core.engine.mind.wakeup import CAUSES, Trigger, Wakeup, Wakeups
 from core.settings.mind import WakeupSettings
 
 

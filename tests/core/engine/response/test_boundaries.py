@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from core.engine.response.actions import _MOST, Delegates
 from core.engine.response.advice import Advised, Adviser
-from core.engine.response.delegates import _MOST, Delegates
-from core.engine.response.loops.burn import Burn
-from core.engine.response.loops.detector import Cycle, Oscillation
+from core.engine.response.loop_cycles import Cycle, Oscillation
+from core.engine.response.loop_stalls import Burn
 from core.engine.response.response import Escalation
-from core.engine.response.wakeup_rules import MOST as WAKEUPS
-from core.engine.response.wakeup_rules import read_wakeups
+from core.engine.response.rules import MOST_WAKEUPS as WAKEUPS
+from core.engine.response.rules import read_wakeups
 from core.errors import PolicyError
 from core.events import MAIN, AgentEnd, AgentStart, Turn
 from core.settings.advice import AdviceSettings

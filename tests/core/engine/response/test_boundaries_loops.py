@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from core.engine.response.loops import LoopDetector
-from core.engine.response.loops.burn import Burn
-from core.engine.response.loops.detector import _SAID, Oscillation
-from core.engine.response.loops.failing import Failing
-from core.engine.response.loops.stalls import Churn, Reread, Retest, Rework
+from core.engine.response.loop_cycles import Failing, Oscillation
+from core.engine.response.loop_stalls import Burn, Churn, Reread, Retest, Rework
+from core.engine.response.loops import _SAID, LoopDetector
 from core.events import Turn
 from core.settings.loops import (
     BurnSettings,

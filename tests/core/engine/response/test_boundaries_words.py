@@ -13,8 +13,8 @@ from core.engine.percept import NEUTRAL, Composition
 from core.engine.receptor.heatmap import Heatmap, Leaf
 from core.engine.receptor.persona import likeness
 from core.engine.response.actions import _left, _personas, probe, suggest, work_centre
+from core.engine.response.interventions import HotMemo, MemoLine
 from core.engine.response.learned import NOTHING_LEARNED, learn
-from core.engine.response.memo import HotMemo, MemoLine
 from core.engine.response.method import Deliver
 from core.engine.response.outlook import chance, outlook
 from core.engine.response.rules import MOST, RuleSet, _short, add_foreign_rules, built_in, narrowed

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.engine.response.interventions import InterventionQueue
-from core.engine.response.memo import HotMemo, MemoLine
+from core.engine.response.interventions import HotMemo, InterventionQueue, MemoLine
 from core.engine.response.method import Deliver, InterventionKind, Window
 from core.settings.response import MemoSettings, QueueSettings
 

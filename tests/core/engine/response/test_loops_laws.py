@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.engine.response.loops import LoopDetector
-from core.engine.response.loops.detector import DETECTORS
+from core.engine.response.loops import DETECTORS, LoopDetector
 from core.errors import StateError
 from core.events import Event
 from core.settings.loops import DetectorName, LoopSettings

@@ -2,260 +2,53 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, get_args
+from typing import Any, NamedTuple, Protocol, get_args
 
-from core.engine.response.loops.burn import Burn
-from core.engine.response.loops.failing import Failing
-from core.engine.response.loops.loop import DetectorReading, Loop, LoopReading, intensity, subject
-from core.engine.response.loops.stalls import Churn, GaveUp, Reread, Retest, Rework, Storm, Waiting
-from core.engine.state import Stateful, each, made, plain_list, queued, through
+from core.engine.response.loop_cycles import Cycle, Failing, Key, Oscillation
+from core.engine.response.loop_stalls import Burn, Churn, GaveUp, Reread, Retest, Rework, Storm, Waiting
+from core.engine.state import Stateful, made, through
+from core.engine.values import Value
 from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
-from core.settings.loops import DetectorName, ExactSettings, LoopSettings, NearSettings, OscillationSettings
-
-PERIODS = 6
-_FEWEST = 2
-"""Less is not a repeat."""
-Key = tuple[int, int, tuple[str, ...]]
-"""What makes two calls equal here."""
+from core.settings.loops import DetectorName, LoopSettings
 
 
-class Cycle(Stateful):
-    """Compare each call with the six before it.
+class Loop(NamedTuple):
+    """An agent going round in circles."""
 
-    For every period it counts how many calls in a row equal the one a period earlier.
-    """
-
-    __slots__ = (
-        "_began",
-        "_keys",
-        "_longest",
-        "_matched",
-        "_rounds",
-        "_runs",
-        "_single",
-        "_times",
-        "failed",
-        "limit",
-        "patience",
-        "period",
-        "subject",
-        "tool",
-    )
-    STATE = (
-        each("_keys", tuple, lambda row: (row[0], row[1], tuple(row[2]))),
-        queued("_times"),
-        plain_list("_runs"),
-        plain_list("_began"),
-        "period",
-        "limit",
-        "tool",
-        "subject",
-        "failed",
-    )
-
-    def __init__(self, settings: ExactSettings | NearSettings) -> None:
-        self._single = settings.single
-        self._rounds = settings.rounds
-        self._longest = settings.longest
-        self._keys: deque[Key] = deque(maxlen=PERIODS)
-        self._times: deque[float] = deque(maxlen=PERIODS)
-        self.patience = 0
-        """Repeats of one call allowed beyond the limit set, or fewer."""
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget everything."""
-        self._keys.clear()
-        self._times.clear()
-        self._runs = [0] * PERIODS
-        self._began = [0.0] * PERIODS
-        self._matched = False
-        self.period = 0
-        """Calls in a round of the loop that goes on; 0 where none does."""
-        self.limit = self._single
-        self.tool = ""
-        self.subject = ""
-        self.failed = False
-
-    def update(self, key: Key, event: ToolUse, judged: bool, own: int) -> None:
-        """Take in one call, judged or only remembered; `own` is its tool's limit, or -1."""
-        keys = self._keys
-        if key in keys:
-            self._match(key)
-            if judged and own:
-                self._judge(event, own)
-            if self.period and not self._runs[self.period - 1]:
-                self.period = 0
-        elif self._matched:
-            self._runs = [0] * PERIODS
-            self._matched = False
-            self.period = 0
-        keys.appendleft(key)
-        self._times.appendleft(event.at)
-
-    def _match(self, key: Key) -> None:
-        runs = self._runs
-        self._matched = True
-        for place, earlier in enumerate(self._keys):
-            if earlier == key:
-                if not runs[place]:
-                    self._began[place] = self._times[place]
-                runs[place] += 1
-            else:
-                runs[place] = 0
-
-    def _judge(self, event: ToolUse, own: int) -> None:
-        explained = 0
-        for period in range(1, self._longest + 1):
-            run = self._runs[period - 1]
-            if run > explained:
-                explained = run
-                limit = own if own > 0 else self._usual(period)
-                if run >= period * (limit - 1):
-                    self.period, self.limit = period, limit
-                    self.tool = event.program or event.tool
-                    self.subject = subject(event.tool, event.program, event.targets)
-                    self.failed = event.outcome == "failure"
-                    return
-
-    def _usual(self, period: int) -> int:
-        return self._rounds if period > 1 else max(_FEWEST, self._single + self.patience)
-
-    @property
-    def count(self) -> int:
-        """Rounds of the loop that goes on, or of the best candidate."""
-        if self.period:
-            return self._runs[self.period - 1] // self.period + 1
-        return max([run // place + 1 for place, run in enumerate(self._runs, 1)])
-
-    @property
-    def began_at(self) -> float:
-        """When the first round of the loop that goes on began."""
-        return self._began[self.period - 1] if self.period else 0.0
-
-    def restored(self) -> None:
-        self._matched = any(self._runs)
+    detector: DetectorName
+    period: int
+    """Calls in one round; 0 where rounds mean nothing."""
+    count: int  # type: ignore[assignment]
+    """Rounds, failures, flips, or answers without progress."""
+    tool: str
+    """The program or tool concerned."""
+    what: str
+    intensity: float
+    """One half when recognised, three quarters at twice that, never 1."""
+    began_at: float
 
 
-Edit = tuple[tuple[str, ...], int, int]
-"""The files, the text taken away, the text put there."""
+class DetectorReading(Value, frozen=True):
+    """How far one detector is from telling."""
+
+    name: DetectorName
+    enabled: bool
+    count: int
+    limit: int
 
 
-def _written(edits: dict[Edit, tuple[int, float]]) -> tuple[tuple[Any, ...], ...]:
-    return tuple([(*edit, *known) for edit, known in edits.items()])
+class LoopReading(Value, frozen=True):
+    """What the screen shows of loops."""
+
+    current: Loop | None
+    told: int
+    detectors: tuple[DetectorReading, ...]
 
 
-def _read(rows: Sequence[Any]) -> dict[Edit, tuple[int, float]]:
-    return {(tuple(targets), before, after): (flips, at) for targets, before, after, flips, at in rows}
-
-
-class Oscillation(Stateful):
-    """Remember edits by what they took and gave; the reverse of a known one is a flip.
-
-    A whole-file write takes away what the last write to that file gave. An edit that goes through twice
-    was undone out of sight.
-    """
-
-    __slots__ = (
-        "_edits",
-        "_flips",
-        "_kept",
-        "_last",
-        "_linger",
-        "_step",
-        "_written",
-        "began_at",
-        "count",
-        "limit",
-        "subject",
-        "tool",
-    )
-    STATE = (
-        made("_edits", _written, _read),
-        made(
-            "_written",
-            lambda known: tuple(known.items()),
-            lambda rows: {tuple(row[0]): row[1] for row in rows},
-        ),
-        "_step",
-        "_last",
-        "subject",
-        "tool",
-        "count",
-        "limit",
-        "began_at",
-    )
-
-    def __init__(self, settings: OscillationSettings) -> None:
-        self._flips = settings.flips
-        self._kept = settings.kept
-        self._linger = settings.linger
-        self._edits: dict[Edit, tuple[int, float]] = {}
-        self._written: dict[tuple[str, ...], int] = {}
-        self._step = 0
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget every edit."""
-        self._edits.clear()
-        self._written.clear()
-        self._last = 0
-        self.subject = ""
-        """The file that goes back and forth; blank where none does."""
-        self.tool = ""
-        self.count = 0
-        self.limit = self._flips
-        self.began_at = 0.0
-
-    def step(self) -> None:
-        """Another call passes."""
-        self._step += 1
-        if self.subject and self._step - self._last >= self._linger:
-            self.subject = ""
-            self.count = 0
-
-    def update(self, event: ToolUse, own: int) -> None:
-        """Take in an edit that went through; `own` is its tool's limit, or -1."""
-        after = event.after
-        if not after or not event.targets:
-            return
-        before = event.before or self._overwrite(event.targets, after)
-        if not before or before == after:
-            return
-        edits = self._edits
-        known = edits.pop((event.targets, after, before), None) or edits.pop(
-            (event.targets, before, after), None
-        )
-        if known is None:
-            if len(edits) >= self._kept:
-                del edits[next(iter(edits))]
-            edits[event.targets, before, after] = (0, event.at)
-            return
-        flips, began = known
-        flips += 1
-        edits[event.targets, before, after] = (flips, began)
-        limit = own if own > 0 else self._flips
-        if own and flips >= limit:
-            self.subject = event.targets[0].rpartition("/")[2] or event.targets[0]
-            self.tool = event.program or event.tool
-            self.count, self.limit, self.began_at = flips, limit, began
-            self._last = self._step
-
-    def _overwrite(self, targets: tuple[str, ...], after: int) -> int:
-        written = self._written
-        before = written.pop(targets, 0)
-        if len(written) >= self._kept:
-            del written[next(iter(written))]
-        written[targets] = after
-        return before
-
-    def restored(self) -> None:
-        """Keep no more than these settings let it."""
-        for known in (self._edits, self._written):
-            for gone in list(known)[: max(0, len(known) - self._kept)]:
-                del known[gone]  # type: ignore[arg-type]
+def intensity(value: float, limit: float) -> float:
+    """How bad it is: rises from one half at the limit towards 1."""
+    return 1.0 - 0.5 * limit / value if value > limit else 0.5
 
 
 class Parts(Protocol):
