@@ -18,6 +18,8 @@ _PRIVATE = 0o700
 _LONGEST_SOCKET = 103
 """Bytes a socket's path may have on every system."""
 HEADER = "x-nooscope-token"
+TEST_EVENT = "NooscopeTest"
+"""The event of a test call, which the server answers with the mode it came for."""
 
 
 class IntakeFolder:

@@ -23,7 +23,7 @@ from core.extension.hooks import ToolCall
 from core.extension.registry import Registry
 from core.hooks.agent_replies import MODES, SILENCE, HookCall, HookMode, HookReply
 from core.hooks.agents import AgentHooks
-from core.hooks.connection import HEADER, process_line
+from core.hooks.connection import HEADER, TEST_EVENT, process_line
 from core.hooks.guard import Guard, Objection, as_asked
 from core.hooks.limits import Caps, Spent, figures_json, figures_of, status_text
 from core.hooks.prompts import Answers
@@ -116,8 +116,6 @@ _SETTLE = 0.5
 """Seconds by which a process may say that it works just before it says that it waits."""
 _NOTHING = Answer(b"", JSON, 200)
 PARENT = "x-nooscope-parent"
-TEST = "NooscopeTest"
-"""The event of a test call."""
 
 
 class IntakeHandler:
@@ -238,7 +236,9 @@ class IntakeHandler:
         body = _body(request)
         call = hooks.read(body)
         if call is None:
-            return _json({TEST: mode}) if body.get("hook_event_name") == TEST else _NOTHING
+            if body.get("hook_event_name") == TEST_EVENT:
+                return _json({TEST_EVENT: f"{mode}, answer" if answer else mode})
+            return _NOTHING
         self.calls += 1
         self._remember_agent(request)
         session = self._session(hooks, call)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import os
 import re
 import shutil
 import stat
+import subprocess
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from shlex import quote
@@ -17,8 +20,9 @@ import msgspec
 from blake3 import blake3
 
 from core.errors import HooksRefused
-from core.hooks.agent_replies import HookMode
+from core.hooks.agent_replies import MODES, HookMode
 from core.hooks.agents import AgentHooks, HookFile, Installing
+from core.hooks.connection import TEST_EVENT, IntakeFolder, call
 from core.hooks.stub import hook_stub, is_ours, status_stub
 from core.store.compensation import Chain, recover
 
@@ -143,6 +147,8 @@ def written(settings: Mapping[str, Any], like: bytes | None) -> bytes:
 
 DEADLINE = 0.15
 """Seconds after which an agent goes on without us."""
+_TEST_PATIENCE = 3.0
+"""Seconds a test call may take."""
 _PROGRAM = 0o700
 _OWNER_ONLY = 0o600
 _WRITTEN_BY_OTHERS = 0o022
@@ -160,15 +166,17 @@ class _Record(msgspec.Struct, frozen=True):
     """Hash of what we wrote."""
     folders: list[str]
     """Folders that we made for it."""
+    deadline: float = DEADLINE
 
 
 class Installed(NamedTuple):
-    """How one agent's hooks stand in one file."""
+    """Whether one agent's hooks are in one file, and what keeps them from working."""
 
     path: Path
     state: str
-    """installed, not installed, or why it cannot be said."""
+    """installed, not installed, damaged, or why it cannot be said."""
     mode: str = ""
+    problems: tuple[str, ...] = ()
 
 
 class _Left(NamedTuple):
@@ -223,7 +231,9 @@ class Installer:
             was = None if left.content is None else base64.b64encode(left.content).decode()
             made = blake3(content).hexdigest()
             named = f"{mode}, answer" if answer else mode
-            record = _Record(str(wanted.path), named, was, left.rights, made, missing or left.folders)
+            record = _Record(
+                str(wanted.path), named, was, left.rights, made, missing or left.folders, deadline
+            )
             chain.write(stub, hook_stub(self._intake, hooks, mode, deadline, answer=answer).encode())
             stub.chmod(_PROGRAM)
             if shown is not None:
@@ -317,20 +327,77 @@ class Installer:
         return _Left(written(taken_out(settings, before), now), rights, [], ours=True)
 
     def status(self, hooks: AgentHooks, project: Path | None = None) -> Installed:
-        """How the hooks stand."""
+        """Compare what is installed with what was written, and make a test call through it."""
         path = self._path(hooks, project)
         record = self._recorded(path)
         mode = record.mode if record is not None else ""
         try:
             now = read_settings_file(path)
-            if now is None:
-                return Installed(path, "not installed")
-            if self._file(hooks, project).own:
-                return Installed(path, "installed" if record is not None else "not installed", mode)
-            ours = holds_ours(parse(path, now))
+            settings = {} if now is None or self._file(hooks, project).own else parse(path, now)
         except HooksRefused as refused:
             return Installed(path, str(refused), mode)
-        return Installed(path, "installed" if ours else "not installed", mode if ours else "")
+        if record is None:
+            ours = bool(holds_ours(settings))
+            lost = "nooscope's own record of them is gone; install them again"
+            return Installed(path, "damaged" if ours else "not installed", "", (lost,) if ours else ())
+        problems = tuple(self._faults(hooks, project, record, now, settings))
+        return Installed(path, "damaged" if problems else "installed", mode, problems)
+
+    def _faults(
+        self,
+        hooks: AgentHooks,
+        project: Path | None,
+        record: _Record,
+        now: bytes | None,
+        settings: Mapping[str, Any],
+    ) -> Iterator[str]:
+        """Everything that keeps installed hooks from working."""
+        if now is None:
+            yield f"{record.path} was deleted"
+            return
+        mode, answer = _parse_mode(record.mode)
+        stub = self._stub(hooks.name, mode, answer)
+        command = self._maker(stub, mode, record.deadline, answer)
+        file = self._file(hooks, project, mode, command, answer)
+        if file.own and now != self._content(file, None, None)[0]:
+            yield f"{file.path} is not as nooscope wrote it"
+        entries = settings.get("hooks", {})
+        gone = [
+            name for name, one in file.entries.items() if not file.own and one not in entries.get(name, ())
+        ]
+        if gone:
+            yield f"{file.path} no longer calls nooscope at {', '.join(gone)}"
+        yield from _switched_off(file.path, settings)
+        if not file.text:
+            yield from _stub_faults(
+                stub, hook_stub(self._intake, hooks, mode, record.deadline, answer=answer)
+            )
+        yield from self._test_call(hooks, record.mode, "" if file.text else command(""))
+
+    def _test_call(self, hooks: AgentHooks, mode: str, command: str) -> Iterator[str]:
+        """Call the hook as the agent would; without a server there is nothing to answer it."""
+        place = IntakeFolder(self._intake)
+        way = mode.replace(", ", "/")
+        value = {"hook_event_name": TEST_EVENT, "session_id": "test"}
+        if call(place, "sessions", {}, _TEST_PATIENCE) is None:
+            return
+        if not command:
+            if call(place, f"hook/{hooks.name}/{way}", value, _TEST_PATIENCE) != {TEST_EVENT: mode}:
+                yield "a test call got no answer"
+            return
+        try:
+            run = subprocess.run(
+                ["/bin/sh", "-c", command],
+                input=json.dumps(value).encode(),
+                capture_output=True,
+                timeout=_TEST_PATIENCE,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as fault:
+            yield f"a test call failed: {type(fault).__name__}"
+            return
+        if run.stdout.strip() != json.dumps({TEST_EVENT: mode}, separators=(",", ":")).encode():
+            yield "a test call through the installed program got no answer"
 
     def undo(self) -> list[str]:
         """Undo a write that a crash left half done; what cannot be undone."""
@@ -385,3 +452,30 @@ def _if_there(program: Path) -> str:
     """A command that runs a program of ours and passes where that is gone: some agents deny a call else."""
     name = quote(str(program))
     return f"[ ! -x {name} ] || exec {name}"
+
+
+def _parse_mode(mode: str) -> tuple[HookMode, bool]:
+    """The mode of a record, and whether prompts are answered too."""
+    name, _, answer = mode.partition(", ")
+    return next((one for one in MODES if one == name), "observe"), bool(answer)
+
+
+def _switched_off(path: Path, settings: Mapping[str, Any]) -> Iterator[str]:
+    """Switches of the agents' own with which no hook runs."""
+    if settings.get("disableAllHooks"):
+        yield f"`disableAllHooks` is on in {path}: no hook runs"
+    with contextlib.suppress(OSError, ValueError):
+        config = tomllib.loads(path.with_name("config.toml").read_text("utf-8"))
+        if config.get("features", {}).get("hooks") is False:
+            yield f"`features.hooks` is off in {path.with_name('config.toml')}: no hook runs"
+
+
+def _stub_faults(stub: Path, expected: str) -> Iterator[str]:
+    """What is wrong with the program that the agent runs."""
+    try:
+        if stub.read_bytes() != expected.encode():
+            yield f"{stub} is not the program that nooscope wrote"
+        elif not os.access(stub, os.X_OK):
+            yield f"{stub} cannot be run"
+    except OSError as error:
+        yield f"{stub}: {error.strerror or error}"

@@ -183,7 +183,14 @@ class _Scanner:
         self.at = assignment.end()
         name, value = assignment[1], " ".join(self._array() if self._next("(") else self._value())
         one.assignments.append((name, value))
-        if self.names[name] == 1 and UNKNOWN not in value and "+" not in assignment[0]:
+        if name == "IFS":
+            self.constants.clear()
+        elif (
+            "IFS" not in self.names
+            and self.names[name] == 1
+            and UNKNOWN not in value
+            and "+" not in assignment[0]
+        ):
             self.constants[name] = value
 
     def _add_word(self, one: Simple, fed: bool) -> str:

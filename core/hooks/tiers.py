@@ -263,7 +263,9 @@ class _Judge:
         if self.verdict.own or not target or len(target) > 4096:
             return
         paths = _table()["paths"]
-        for path in {_plain_path(target), _plain_path(join(self._folder, target)) if self._folder else ""}:
+        plain = _plain_path(target)
+        above = "/" + plain.lstrip("./") if plain.startswith("../../../") else ""
+        for path in {plain, above, _plain_path(join(self._folder, target)) if self._folder else ""}:
             if not path:
                 continue
             if _under(path, _list(paths["own"])):
@@ -336,12 +338,16 @@ class _Judge:
             and bool(given.operands[:1])
             and given.operands[0] in entry["lower_operands"].split()
         )
+        modules = _list(entry.get("read_modules", ""))
+        lowered = lowered or (
+            len(given.operands) < 2 and any(one == "-m" and name in modules for one, name in given.options)
+        )
         lowered = lowered or ("lower_single" in entry and len(given.operands) == 1 and not given.options)
         if lowered or ("lower_bare" in entry and not given.operands):
             tier = "read"
             if runs:
                 return None
-        if not entry and any(word in _list(_table()["signs"]["subcommands"]) for word in words[1:4]):
+        if _names_destruction(words[1:4] if not entry else given.operands[1:3] if "code" in entry else ()):
             tier, why = "privileged", f"{name} destroys something"
         if (
             "most" in entry
@@ -465,13 +471,16 @@ class _Judge:
         for option, value in given.options:
             if option in scripts:
                 self._nested(value, depth, fed=part.fed)
+        for operand in given.operands if "defines" in entry else ():
+            self._nested(operand.partition("=")[2], depth, fed=part.fed)
         texts = self._program_texts(entry, given, code)
         reads_input = (
             "stdin" in entry
             and not texts
+            and not ("modules" in entry and _given([option for option, _ in given.options], "-m"))
             and (
                 not given.operands
-                or given.operands[0] == "-"
+                or given.operands[0] in ("-", "/dev/stdin")
                 or ("shell" in entry and ("-s", "") in given.options)
             )
         )
@@ -550,6 +559,8 @@ class _Judge:
             "fuser",
         ) and "nooscope" in self._text + " ".join(words):
             self.lift("privileged", "it stops nooscope", own=True)
+        if name == "kill" and len(words) > 2 and words[-1] == "-1":
+            self.lift("privileged", "it ends every process")
 
     def _enter(self, operands: list[str]) -> None:
         target = operands[0] if operands else "~"
@@ -581,7 +592,6 @@ class _Judge:
         if "modules" in entry:
             module = next((value for option, value in given.options if option == "-m"), "")
             if module:
-                self.lift("write", "it runs a module")
                 at = words.index(module) if module in words else len(words)
                 return [module, *words[at + 1 :]] if module in _table()["program"] else None
         if "runs" not in entry:
@@ -719,6 +729,12 @@ def _given(names: Iterable[str], rules: str) -> bool:
         or (len(name) > 4 and name.startswith("--") and any(rule.startswith(name) for rule in long))
         for name in names
     )
+
+
+def _names_destruction(words: Iterable[str]) -> bool:
+    """Whether a subcommand such as `destroy`, `db:drop` or `migrate:fresh` is among the words."""
+    signs = _list(_table()["signs"]["subcommands"])
+    return any(part in signs for word in words for part in word.split(":"))
 
 
 def _ordinary(word: str) -> bool:

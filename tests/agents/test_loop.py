@@ -125,7 +125,7 @@ def test_observing_says_nothing(kind: type[Agent], tmp_path: Path) -> None:
         nooscope.do("hooks", "install", NAMES[kind], "--deadline", PATIENT)
         with nooscope.listening():
             play(agent)
-            assert "heard of 1 sessions" in nooscope.do("hooks", "status")
+            assert "1 sessions have called it" in nooscope.do("hooks", "status")
     assert not any(ours(model))
     assert not only(read_back(agent), Advice)
 
@@ -255,6 +255,6 @@ def test_taken_out_the_settings_are_as_they_were(kind: type[Agent], tmp_path: Pa
         again = kind(tmp_path, model.url)
         with nooscope.listening():
             play(again)
-            assert "heard of 1 sessions" in nooscope.do("hooks", "status")
+            assert "1 sessions have called it" in nooscope.do("hooks", "status")
     nooscope.do("hooks", "uninstall", NAMES[kind])
     assert path.read_bytes() == kept and path.stat().st_mode & 0o777 == 0o640

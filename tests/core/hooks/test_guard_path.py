@@ -7,14 +7,16 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from core.hooks import handler
 from core.hooks.agents import HOOKS
 from core.hooks.connection import IntakeFolder, call
+from core.hooks.install import Installer
 from core.hooks.server import IntakeServer, IntakeThread
 from core.hooks.stub import hook_stub
 from core.settings import Settings
@@ -86,6 +88,56 @@ def test_a_held_call_stays_held_when_a_second_nooscope_starts(
     assert call(machine.place, "decide", {"number": number, "choice": choice})["done"]
     said = json.loads(held.communicate(timeout=10)[0])
     assert said["hookSpecificOutput"]["permissionDecision"] == expected
+
+
+def _settings(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
+    def damage(home: Path) -> None:
+        path = home / ".claude" / "settings.json"
+        value = json.loads(path.read_bytes())
+        change(value)
+        path.write_text(json.dumps(value))
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (_settings(lambda one: one["hooks"].pop("PreToolUse")), "no longer calls nooscope at PreToolUse"),
+        (_settings(lambda one: one.update(disableAllHooks=True)), "`disableAllHooks` is on"),
+        (lambda home: (home / "hooks" / "claude-guard").write_text("#!/bin/sh\n"), "not the program"),
+        (lambda home: (home / "hooks" / "claude-guard").chmod(0o600), "cannot be run"),
+        (lambda home: (home / "hooks" / "claude-guard").unlink(), "No such file"),
+        (lambda home: (home / ".claude" / "settings.json").unlink(), "was deleted"),
+    ],
+    ids=["entry", "switched off", "replaced", "not executable", "no program", "no file"],
+)
+def test_a_dead_guard_is_not_called_installed(
+    damage: Callable[[Path], object], problem: str, machine: Machine
+) -> None:
+    machine.serve()
+    installer = Installer(machine.folder / "hooks", machine.place.folder, {}, machine.folder)
+    installer.install(HOOKS["claude"], "guard")
+    assert installer.status(HOOKS["claude"])[1:] == ("installed", "guard", ())
+    damage(machine.folder)
+    found = installer.status(HOOKS["claude"])
+    assert found.state == "damaged" and any(problem in one for one in found.problems)
+
+
+def test_a_test_call_goes_through_the_installed_program(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agents = ("claude", "codex", "opencode")
+    installer = Installer(machine.folder / "hooks", machine.place.folder, {}, machine.folder)
+    for agent in agents:
+        installer.install(HOOKS[agent], "guard", answer=bool(HOOKS[agent].answers))
+        assert installer.status(HOOKS[agent]).state == "installed", "nobody serves, so nothing can answer"
+    server = machine.serve()
+    assert [installer.status(HOOKS[agent]).problems for agent in agents] == [(), (), ()]
+    assert not server.handler.sessions
+    monkeypatch.setattr(handler, "TEST_EVENT", "something else")
+    for agent in agents:
+        assert any("test call" in one for one in installer.status(HOOKS[agent]).problems)
 
 
 def test_a_held_call_is_asked_when_the_server_is_gone(machine: Machine) -> None:

@@ -44,7 +44,7 @@ def test_in_and_out_where_nothing_was(agent: str, mode: HookMode, tmp_path: Path
     one = installer(tmp_path)
     before = {path for path in tmp_path.rglob("*") if "data" not in path.parts}
     path = one.install(HOOKS[agent], mode)
-    assert one.status(HOOKS[agent])[:] == (path, "installed", mode)
+    assert one.status(HOOKS[agent])[:3] == (path, "installed", mode)
     assert path.is_relative_to(tmp_path) and b"nooscope" in path.read_bytes()
     assert one.uninstall(HOOKS[agent]) and not one.uninstall(HOOKS[agent])
     assert one.status(HOOKS[agent]).state == "not installed"

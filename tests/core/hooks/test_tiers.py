@@ -88,9 +88,17 @@ time ls
 { ls; pwd; }
 echo "it's $((1 + 2))"
 git log --grep='drop table' --oneline
+cat a.json | python3 -m json.tool
+tmux ls
+man git-log
+nooscope permits --last 5
 """
 
 WRITES = r"""
+man -P 'touch x' ls
+alias ll='ls -l > x'
+tmux new-window
+python -m http.server
 ls > out.txt
 ls 2> err.txt
 ls &> all.txt
@@ -144,6 +152,24 @@ cat a > "$(mktemp)"
 """
 
 PRIVILEGED = r"""
+nooscope permits answer 1 yes
+nooscope permits lift s1
+tmux send-keys -t 1 y Enter
+screen -X stuff y
+xdotool key y
+alias ls='rm -rf x'; ls
+kill -9 -1
+python manage.py flush
+php artisan migrate:fresh
+npx sequelize db:drop
+powershell -Command "Remove-Item -Recurse x"
+cmd /c del /s x
+wsl rm -rf x
+python3 -c "import subprocess; subprocess.run(['rm','-rf','x'])"
+vim -c ':!rm -rf x' -c q
+. /dev/stdin <<< 'rm -rf x'
+printf x >> ../../../../etc/passwd
+IFS=_; c=rm_-rf_x; $c
 cd x && sudo id
 rm -rf ~; dd if=/dev/zero of=/dev/sda
 rm --recursive x

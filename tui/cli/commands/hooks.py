@@ -94,17 +94,22 @@ def _status(project: Path | None, agents: list[str]) -> int:
     from core.hooks.agents import HOOKS
     from core.hooks.connection import call, default_place
 
-    installer = own_installer()
+    installer, damaged = own_installer(), False
     for name in agents:
         found = installer.status(HOOKS[name], project)
         mode = f" ({found.mode})" if found.mode else ""
         print(f"{name:<9} {found.state}{mode}  {found.path}")
+        for problem in found.problems:
+            print(f"{'':<9} {problem}")
+        damaged |= bool(found.problems)
     running = call(default_place(), "sessions", {})
     if running is None:
         print("No nooscope serves hooks now; `nooscope listen` does.")
     else:
-        print(f"A nooscope serves hooks; it has heard of {len(running)} sessions.")
-    return 0
+        print(f"A nooscope serves hooks; {len(running)} sessions have called it.")
+    if damaged:
+        print("Hooks that are damaged guard nothing: `nooscope hooks install` writes them again.")
+    return int(damaged)
 
 
 COMMAND = CliCommand(_add_arguments, _run)
