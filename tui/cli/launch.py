@@ -247,9 +247,7 @@ def hooks_section() -> Section:
     found = {name: installer.status(agent) for name, agent in HOOKS.items()}
     there = {name: one for name, one in found.items() if one.state in ("installed", "damaged")}
     findings = [Finding(name, f"{one.mode or 'installed'}, in {one.path}") for name, one in there.items()]
-    findings += [
-        Finding(name, problem, "problem") for name, one in there.items() for problem in one.problems
-    ]
+    findings += [Finding(name, problem, "problem") for name, one in there.items() for problem in one.problems]
     if not there:
         findings.append(Finding("none", "no agent has hooks of ours; `nooscope hooks install` puts them in"))
     elif call(default_place(), "sessions", {}, 0.5) is None:
