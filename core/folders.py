@@ -29,6 +29,21 @@ def own_folder(kind: Literal["cache", "config", "data"]) -> Path:
     return path
 
 
+PROJECT_SETTINGS = ".nooscope.toml"
+"""The settings file of a project."""
+
+
+def user_settings_file() -> Path:
+    """Return the person's own settings file; NOOSCOPE_CONFIG names another."""
+    path = os.environ.get("NOOSCOPE_CONFIG")
+    return Path(path) if path else own_folder("config") / "settings.toml"
+
+
+def carry_over_folder() -> Path:
+    """Return the folder of everything that sessions received at their start."""
+    return own_folder("data") / "carry-over"
+
+
 def make_private(folder: Path) -> None:
     """Create a folder, and those above it that are missing, for its owner alone."""
     for missing in reversed([one for one in (folder, *folder.parents) if not one.exists()]):

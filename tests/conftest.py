@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 
 from bench.claude import lines
 from core.report.checkup.machine import engine_compiled
-from core.store import log_stamp
+from core.store import kept_answers
 from tests import pilots
 
 for name in list(os.environ):
@@ -81,7 +81,7 @@ def shared_data() -> Path:
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home and a working folder of one's own, and nothing remembered of what is installed in another."""
-    log_stamp.code_stamp.cache_clear()
+    kept_answers.code_stamp.cache_clear()
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
     monkeypatch.chdir(tmp_path)

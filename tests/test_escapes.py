@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from core.folders import user_settings_file
 from core.store.bookmarks import Bookmark, Bookmarks
-from core.store.config_path import user_settings_file
 from tests.conftest import Run
 from tests.hostile import HOSTILE, conversation_at, harm, log_at, settings_at
 from tests.terminals import NOOSCOPE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import themes
-from core.store.config_path import user_settings_file
+from core.folders import user_settings_file
 from themes import Loaded
 
 

@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from core.hooks.link import IntakeLink
     from core.live.fleet.roster import Roster
     from core.settings import Settings
+    from core.store.bookmarks import Look
     from core.store.carry_over import CarryOverStore
-    from core.store.last_look import Look
     from core.timeline.initial_state import ConfiguredStart
     from core.timeline.opening import Cache
     from core.timeline.places import Landing

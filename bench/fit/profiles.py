@@ -8,8 +8,7 @@ from typing import Any
 from core.settings.fitted import fitted_half_lives, fitted_impulses
 from core.settings.impulses import PUBLISHED
 from core.settings.layers import tunables
-from core.store.profile_files import PRESETS
-from core.store.profiles import profile_text
+from core.store.profiles import PRESETS, profile_text
 
 AS_PUBLISHED = (
     "As published: the documents' own figures, with no rows for causes they leave out. "

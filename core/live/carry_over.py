@@ -22,11 +22,15 @@ from core.extension.hooks import Extension
 from core.report.formatting import count
 from core.settings import Settings
 from core.settings.response import PersonaSettings
-from core.store.affect import AffectLeft, AffectStore
 from core.store.episodes import EpisodeStore
-from core.store.learned import LearnedStore
-from core.store.persona import PersonaStore, persona_folder
-from core.store.prior import PriorStore
+from core.store.project_history import (
+    AffectLeft,
+    AffectStore,
+    LearnedStore,
+    PersonaStore,
+    PriorStore,
+    persona_folder,
+)
 from core.timeline.initial_state import PLAIN, InitialState
 
 _AT_ONCE = 16

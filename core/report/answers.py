@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from blake3 import blake3
 
+from core.folders import PROJECT_SETTINGS, user_settings_file
 from core.report.log_paths import files_below, names_single_logs
-from core.store.config_path import PROJECT_SETTINGS, user_settings_file
-from core.store.kept_answers import kept_answers
-from core.store.log_stamp import code_stamp, stamps
+from core.store.kept_answers import code_stamp, kept_answers, stamps
 
 if TYPE_CHECKING:
     from core.settings import Settings

@@ -14,7 +14,7 @@ from blake3 import blake3
 from core.errors import UnreadableLog
 from core.logs.format import Diagnostic
 from core.report.log_paths import all_below, files_below, names_single_logs
-from core.store.log_stamp import FileStamp, reading_stamp, stamps
+from core.store.kept_answers import FileStamp, reading_stamp, stamps
 
 if TYPE_CHECKING:
     from core.logs.format import Format

@@ -33,7 +33,7 @@ from core.logs.session import LogSession
 from core.report.log_tree import LogTree, SessionName
 from core.safe_text import safe
 from core.settings.logs import LineSettings
-from core.store.log_stamp import FileStamp, has_grown
+from core.store.kept_answers import FileStamp, has_grown
 from core.store.word_index import IndexedLog, Match, Narrowed, WordIndex, WordPlace
 
 _WORDLESS = "nooscope"

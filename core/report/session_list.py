@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from blake3 import blake3
 
-from core.store.log_stamp import code_stamp
+from core.store.kept_answers import code_stamp
 from core.store.reading_cache import ReadingCache, reading_cache_path
 
 if TYPE_CHECKING:

@@ -1,12 +1,13 @@
-"""Bookmarks and notes of each session, in a folder of our own, safe with several nooscopes at once."""
+"""Bookmarks and notes of each session, their transfer to another machine, and the moves through it."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from platformdirs import user_data_path
 from core.errors import StoreError
 from core.folders import make_private, private_file
 from core.store import atomic
+from core.store.compensation import Chain, Undo, recover
 
 SCHEMA = 1
 """Written into each file; one with a higher one was made by a newer nooscope and is left alone."""
@@ -270,3 +272,175 @@ def free_bookmark_name(name: str, taken: set[str]) -> str:
     while free in taken:
         free, number = f"{name} ({number})", number + 1
     return free
+
+
+_CHAINS = "chains"
+
+
+class Imported(NamedTuple):
+    """What an import brought."""
+
+    sessions: int
+    added: int
+    known: int
+    """Bookmarks that were there already."""
+    renamed: tuple[str, ...]
+    """Names given because the bookmark's own was taken."""
+
+
+def export_bookmarks(folder: Path | None = None) -> tuple[bytes, list[str]]:
+    """The bookmarks of every session as one file, and what a person should know of those left out."""
+    place = folder or bookmarks_folder()
+    sessions: dict[str, list[dict[str, Any]]] = {}
+    notices: list[str] = []
+    for path in sorted(place.glob("*.json")):
+        store = Bookmarks(folder=place, key=path.stem)
+        try:
+            rows = rows_of(store.content())
+        except StoreError as error:
+            notices.append(str(error))
+            continue
+        notices += store.notices
+        if rows:
+            sessions[path.stem] = rows
+    return packed_bookmarks({"version": SCHEMA, "sessions": sessions}), notices
+
+
+def import_bookmarks(data: bytes, folder: Path | None = None) -> Imported:
+    """Take in an exported file; where any session's cannot be written, none is."""
+    place = folder or bookmarks_folder()
+    recover_imports(place)
+    sessions = _sessions(data)
+    results: list[tuple[list[dict[str, Any]], Merged]] = []
+    name, touched = _chain_name(place / _CHAINS, data), [place / f"{key}.json" for key in sessions]
+    with Chain(name, place / _CHAINS, _undoes(place), files=touched) as chain:
+        for key, rows in sessions.items():
+            store = Bookmarks(folder=place, key=key)
+            own = {bookmarks_fingerprint(row) for row in rows_of(store.content())}
+            fresh = [bookmarks_fingerprint(row) for row in rows if bookmarks_fingerprint(row) not in own]
+
+            def take(store: Bookmarks = store, rows: list[dict[str, Any]] = rows) -> None:
+                results.append((rows, store.merge(rows)))
+
+            chain.step(f"merge {key}", take, "forget_bookmarks", {"key": key, "gone": " ".join(fresh)})
+    given = [{str(row.get("name")) for row in rows} for rows, _ in results]
+    return Imported(
+        len(results),
+        sum(len(merged.added) for _, merged in results),
+        sum(merged.known for _, merged in results),
+        tuple(
+            name
+            for names, (_, merged) in zip(given, results, strict=True)
+            for name in merged.added
+            if name not in names
+        ),
+    )
+
+
+def _chain_name(folder: Path, data: bytes) -> str:
+    """A name that no log of an import which could not be undone has."""
+    number = 1
+    while (folder / f"import-{blake3(data).hexdigest(length=8)}-{number}.chain").exists():
+        number += 1
+    return f"import-{blake3(data).hexdigest(length=8)}-{number}"
+
+
+def recover_imports(folder: Path | None = None) -> list[Chain]:
+    """Undo the imports that a crash left half done."""
+    place = folder or bookmarks_folder()
+    chains = place / _CHAINS
+    return recover(chains, _undoes(place)) if os.path.isdir(chains) else []  # noqa: PTH112 the method raises
+
+
+def _undoes(folder: Path) -> Mapping[str, Undo]:
+    def forget(payload: Mapping[str, str]) -> None:
+        Bookmarks(folder=folder, key=payload["key"]).forget(payload["gone"].split())
+
+    return {"forget_bookmarks": forget}
+
+
+def _sessions(data: bytes) -> dict[str, list[dict[str, Any]]]:
+    try:
+        content = unpacked(data, "the file of bookmarks")
+        sessions = msgspec.convert(content.get("sessions"), dict[str, list[dict[str, Any]]])
+        for rows in sessions.values():
+            msgspec.convert(rows, list[Bookmark])
+    except ValueError as error:
+        raise StoreError(f"this is not a bookmarks file, or it is damaged: {error}") from error
+    strange = [key for key in sessions if not (key.isalnum() and key.isascii())]
+    if strange:
+        raise StoreError(f"the file of bookmarks names a session that cannot be: {strange[0]!r}")
+    return sessions
+
+
+_FOLDER = "trails"
+
+
+class TrailStore:
+    """One session's moves as plain rows; who wrote last wins."""
+
+    def __init__(self, session: str = "", folder: Path | None = None, *, key: str = "") -> None:
+        place = folder or bookmarks_folder()
+        self.path = place / _FOLDER / f"{key or bookmark_key(session)}.json"
+
+    def read(self) -> list[Sequence[Any]]:
+        """The rows kept; `StoreError` where the file is not as it was written."""
+        try:
+            data = self.path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            raise StoreError(f"{self.path} cannot be read: {error}") from error
+        try:
+            rows = unpacked(data, str(self.path)).get("moves")
+        except ValueError as error:
+            raise StoreError(f"the record of moves in {self.path} was changed or damaged: {error}") from error
+        return [row for row in rows if isinstance(row, list)] if isinstance(rows, list) else []
+
+    def write(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Put the rows in place of those kept."""
+        content = packed_bookmarks({"version": SCHEMA, "moves": [list(row) for row in rows]})
+        try:
+            atomic.replace(self.path, content)
+        except OSError as error:
+            raise StoreError(f"{self.path} cannot be written ({error.strerror})") from error
+
+    def set_aside(self) -> str:
+        """Move a damaged file out of the way; its new name."""
+        aside, number = self.path.with_suffix(".damaged"), 2
+        while aside.exists():
+            aside, number = self.path.with_suffix(f".damaged-{number}"), number + 1
+        try:
+            self.path.rename(aside)
+        except OSError as error:
+            raise StoreError(f"{self.path} cannot be set aside: {error}") from error
+        return aside.name
+
+
+class Look(msgspec.Struct, frozen=True):
+    """The end of a session as a person last saw it."""
+
+    events: int
+    """Recorded by then."""
+    when: float
+    """Epoch seconds at which they left."""
+
+
+class LastLook:
+    """One session's look; a file that cannot be read or written counts as none, since nothing hangs on it."""
+
+    def __init__(self, folder: Path, key: str) -> None:
+        self.path = folder / "looks" / f"{key}.json"
+
+    def read(self) -> Look | None:
+        """The last one, where there is one."""
+        try:
+            look = msgspec.json.decode(self.path.read_bytes(), type=Look)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            return None
+        return look if look.events >= 0 else None
+
+    def keep(self, look: Look) -> None:
+        """Remember this one instead."""
+        with contextlib.suppress(OSError):
+            atomic.replace(self.path, msgspec.json.encode(look))

@@ -12,10 +12,10 @@ import msgspec
 from blake3 import blake3
 
 from core.errors import StoreError
+from core.folders import carry_over_folder
 from core.store import atomic
 from core.store.bookmarks import bookmark_key, packed_bookmarks, unpacked
-from core.store.config_path import carry_over_folder
-from core.store.prior import locked
+from core.store.project_history import locked
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -1,15 +1,130 @@
-"""What commands answered before, a file each: a database takes longer to open than one of them to read."""
+"""Answers of commands, and the stamps of the logs and of the program they were made from."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import time
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from blake3 import blake3
 
+import core
+from core.extension.offers import Switches, extension_folder, find_offers
 from core.folders import make_private, own_folder
+from core.logs.log_files import PASSED_OVER, is_file, read_bytes_at
+
+if TYPE_CHECKING:
+    from core.settings import Settings
+
+
+_END = 4096
+"""Bytes at the end of a file that are looked at."""
+_DIGITS = 16
+_SOURCES = (".py", ".toml", ".json")
+
+
+class FileStamp(NamedTuple):
+    """One file at one time; equal stamps mean equal content."""
+
+    path: str
+    size: int
+    modified: int
+    """Nanoseconds."""
+    end: str
+    """Fingerprint of its last bytes."""
+
+
+def stamp(path: Path) -> FileStamp | None:
+    """A file as it is now; None where it cannot be read."""
+    return _stamp(str(path))
+
+
+def _stamp(path: str) -> FileStamp | None:
+    try:
+        status = os.stat(path)  # noqa: PTH116 thousands of them: a path object each costs more than the look
+        return FileStamp(path, status.st_size, status.st_mtime_ns, _end(path, status.st_size))
+    except OSError:
+        return None
+
+
+def stamps(path: Path | str) -> tuple[FileStamp, ...]:
+    """All files of a log: the file with what a database writes beside it, or those of a folder."""
+    name = str(path)
+    one = _stamp(name)
+    if one is None and os.path.isdir(name):  # noqa: PTH112 it never raises
+        files = sorted(Path(top, each) for top, _, names in os.walk(name) for each in names)
+        return tuple(found for each in files if (found := stamp(each)) is not None)
+    beside = _stamp(f"{name}-wal") if name.endswith(".db") else None
+    return tuple(found for found in (one, beside) if found is not None)
+
+
+def has_grown(before: FileStamp) -> bool:
+    """Whether a file that has changed still holds all it held, with something more behind it."""
+    path = Path(before.path)
+    try:
+        return path.stat().st_size > before.size and _end(before.path, before.size) == before.end
+    except OSError:
+        return False
+
+
+def reading_stamp(settings: Settings, version: int) -> bytes:
+    """What beside a log decides what is read from it: the program, limits, tables of tools and prices."""
+    import msgspec
+
+    from core.settings.tunable import canonical
+
+    tables = settings.ingest.tables
+    own = [Path(name).expanduser() for name in (tables.tools, tables.models) if name]
+    given = [one and (one.size, one.modified, one.end) for one in map(stamp, own)]
+    return msgspec.msgpack.encode((version, code_stamp(), canonical(settings.ingest, set()), given))
+
+
+@cache
+def code_stamp() -> str:
+    """The times of this program's own files and of extensions: what other code made is not taken over."""
+    offers = find_offers().offers
+    places = [Path(core.__file__).parent, extension_folder()]
+    for root in sorted({offer.target.partition(".")[0].partition(":")[0] for offer in offers} - {""}):
+        found = importlib.util.find_spec(root)
+        if found is not None and found.origin:
+            places.append(
+                Path(found.origin).parent if found.submodule_search_locations else Path(found.origin)
+            )
+    name = blake3(f"{core.__version__} {[offer[:5] for offer in offers]} {sorted(Switches().off())}".encode())
+    for place in places:
+        files = [(str(place), place.stat().st_mtime_ns)] if is_file(place) else _sources(str(place))
+        name.update(repr(files).encode("utf-8", "surrogatepass"))
+    return name.hexdigest(length=16)
+
+
+def _sources(folder: str) -> list[tuple[str, int]]:
+    """Every file of a program below a folder, with its time, by name."""
+    found = []
+    folders = [folder]
+    while folders:
+        try:
+            entries = list(os.scandir(folders.pop()))
+        except OSError:
+            continue
+        for entry in entries:
+            try:
+                if entry.name.endswith(_SOURCES):
+                    found.append((entry.path, entry.stat().st_mtime_ns))
+                elif entry.name not in PASSED_OVER and entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+            except OSError:
+                continue
+    return sorted(found)
+
+
+def _end(path: str, size: int) -> str:
+    begin = max(0, size - _END)
+    return blake3(read_bytes_at(path, begin, size - begin)).hexdigest(length=_DIGITS // 2)
+
 
 MOST = 64
 """Answers kept; what was not asked for longest goes first."""

@@ -14,7 +14,7 @@ from core.logs.format import Diagnostics, PausingReader
 from core.logs.lines import is_packed
 from core.logs.log_files import HeldLog
 from core.logs.records import Record, batches, feed, finish
-from core.store.log_stamp import FileStamp, has_grown, reading_stamp, stamp
+from core.store.kept_answers import FileStamp, has_grown, reading_stamp, stamp
 from core.store.reading_cache import ReadingCache, reading_cache
 
 if TYPE_CHECKING:

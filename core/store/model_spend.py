@@ -9,7 +9,7 @@ from platformdirs import user_data_path
 
 from core.errors import StoreError
 from core.store import atomic
-from core.store.prior import locked
+from core.store.project_history import locked
 
 _DAY = 86_400
 

@@ -1,15 +1,23 @@
-"""Named sets of settings, each a small TOML file whose first comment says what it is for."""
+"""Named sets of settings as small TOML files, and saving settings: all files of a save, or none."""
 
 from __future__ import annotations
 
 import re
+import time
+import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from core.errors import StoreError
+from core.folders import PROJECT_SETTINGS, make_private, user_settings_file
+from core.settings import Settings
 from core.settings.file import small_file
-from core.settings.layers import Complaint, read_file, resolve, tunables, value_of
+from core.settings.layers import Complaint, Layer, read_file, resolve, tunables, value_of
+from core.settings.table_values import item_at, with_changes
+from core.settings.toml_text import with_values
+from core.store.compensation import Chain, recover
 
 Scope = Literal["built-in", "user", "project"]
 
@@ -99,3 +107,157 @@ def _sentence(path: Path) -> str:
             break
         said.append(line.lstrip("# ").strip())
     return " ".join(said)
+
+
+PRESETS = Path(__file__).parent / "presets"
+PROFILE = "receptor.profile"
+"""The setting that chooses a profile of figures; ours lie in `PRESETS`, `default` is what is built in."""
+
+Kind = Literal["profile", "settings"]
+
+
+@cache
+def profile_settings(profile: str) -> Settings:
+    """The settings as a profile of figures alone makes them."""
+    return resolve(_figures(profile)).settings
+
+
+def figure_names() -> tuple[str, ...]:
+    """Every setting that a profile of figures names."""
+    layers = [layer for profile in tunables()[PROFILE].choices for layer in _figures(profile)]
+    return tuple(dict.fromkeys(given.name for layer in layers for given in layer.values))
+
+
+def _figures(profile: str) -> list[Layer]:
+    path = PRESETS / f"{profile}.toml"
+    return [read_file(path, "person")[0]] if profile in tunables()[PROFILE].choices and path.exists() else []
+
+
+def other_figures(settings: Settings, profile: str) -> dict[str, Any]:
+    """What the choice of another profile of figures changes; figures that were set otherwise stand."""
+    before, after = profile_settings(settings.receptor.profile), profile_settings(profile)
+    return {
+        name: value_of(after, name)
+        for name in figure_names()
+        if value_of(settings, name) == value_of(before, name)
+    }
+
+
+def without_figures(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values less those that come with the profile of figures that is chosen among them."""
+    if PROFILE not in values:
+        return dict(values)
+    chosen, figures = profile_settings(values[PROFILE]), set(figure_names())
+    return {
+        name: value
+        for name, value in values.items()
+        if name not in figures or value != value_of(chosen, name)
+    }
+
+
+def taken_over(profile: SettingsProfile, begun: Settings) -> dict[str, Any]:
+    """Every setting of the model as the profile wants it, and what else it names.
+
+    A preset is about the whole model and means built-in values for all else, a person's profile
+    leaves that as it began, and a project's only narrows it.
+    """
+    if profile.scope == "project":
+        return {
+            name: value
+            for name, value in profile.values.items()
+            if tunables()[name].trust.allows(value, value_of(begun, name))
+        }
+    usual = Settings() if profile.scope == "built-in" else begun
+    rest = {name: value_of(usual, name) for name in tunables() if is_modelled(name)}
+    chosen = profile.values.get(PROFILE)
+    return {**rest, **(other_figures(usual, chosen) if chosen else {}), **profile.values}
+
+
+def _joined(text: str, edits: Mapping[str, Any], begun: Settings) -> dict[str, Any]:
+    """What a file is to hold where it already has a table that was changed."""
+    try:
+        held = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return dict(edits)
+    return {
+        name: with_changes(item_at(held, tuple(name.split("."))), value_of(begun, name), value)
+        for name, value in edits.items()
+    }
+
+
+class ProfileFiles(NamedTuple):
+    """The folders and files of one person and one project."""
+
+    settings: Path
+    """The person's settings file."""
+    project: Path
+    """The project's folder."""
+    chains: Path
+    """Where a save that is under way is noted, so that it can be undone."""
+
+    @classmethod
+    def usual(cls) -> ProfileFiles:
+        """This person's, and the folder nooscope was started in."""
+        mine = user_settings_file()
+        return cls(mine, Path.cwd(), mine.parent / "chains")
+
+    def folder(self, scope: Scope) -> Path:
+        """Where profiles of a scope are."""
+        if scope == "built-in":
+            return PRESETS
+        return (self.settings.parent if scope == "user" else self.project / ".nooscope") / "profiles"
+
+    def file(self, scope: Scope) -> Path:
+        """The settings file of a scope."""
+        return self.settings if scope == "user" else self.project / PROJECT_SETTINGS
+
+    def profiles(self) -> list[SettingsProfile]:
+        """Ours, the person's, the project's."""
+        scopes: tuple[Scope, ...] = ("built-in", "user", "project")
+        return read_profiles((scope, self.folder(scope)) for scope in scopes)
+
+    def save_profile(self, name: str, sentence: str, values: Mapping[str, Any], scope: Scope) -> Path:
+        """Keep changed values under a name."""
+        path = self.folder(scope) / file_name(name.strip())
+        values = without_figures(values)
+        if scope == "project":
+            refuse_foreign(values)
+            self._refuse_outside(path)
+        self._write({path: profile_text(sentence, values)})
+        return path
+
+    def save_settings(self, edits: Mapping[str, Any], scope: Scope, begun: Settings | None = None) -> Path:
+        """Put changed values into a settings file, so that they hold the next time.
+
+        Of a table that the file has, only the rows that differ from how it began are touched.
+        """
+        path = self.file(scope)
+        edits = without_figures(edits)
+        if scope == "project":
+            refuse_foreign(edits)
+            self._refuse_outside(path)
+        try:
+            text = small_file(path).decode() if path.exists() else ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise StoreError(f"{path} cannot be read: {error}") from error
+        try:
+            made = with_values(text, _joined(text, edits, begun or Settings()))
+        except ValueError as error:
+            raise StoreError(f"{path}: {error}") from error
+        self._write({path: made})
+        return path
+
+    def _refuse_outside(self, path: Path) -> None:
+        """Stop where a link in the project would have us write somewhere else."""
+        if not path.resolve().is_relative_to(self.project.resolve()):
+            raise StoreError(f"{path} leads out of the project; nothing was written")
+
+    def _write(self, files: Mapping[Path, str]) -> None:
+        try:
+            make_private(self.chains)
+            recover(self.chains)
+            with Chain(f"save-{time.time_ns():x}", self.chains, files=files) as chain:
+                for path, text in files.items():
+                    chain.write(path, text.encode())
+        except OSError as error:
+            raise StoreError(f"cannot be saved ({error.strerror})") from error

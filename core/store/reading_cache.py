@@ -1,4 +1,4 @@
-"""What was made of logs before, kept by what those logs were, so that nothing unchanged is read twice."""
+"""Values made from logs, stored by what those logs were, so that nothing unchanged is read twice."""
 
 from __future__ import annotations
 
@@ -6,22 +6,42 @@ import contextlib
 import sqlite3
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.folders import own_folder, private_file
 from core.logs.log_files import is_there
-from core.store.versioned import prepare
-
-if TYPE_CHECKING:
-    from core.settings import Settings
 
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
     from backports import zstd
+
+if TYPE_CHECKING:
+    from core.settings import Settings
+
+
+def prepare(store: sqlite3.Connection, version: int, statements: Sequence[str]) -> None:
+    """Bring a file to a version, unless another nooscope has just done so: its tables would be emptied.
+
+    What an older version kept is overwritten, as it may have kept what is known for a secret by now.
+    """
+    if _version(store) == version:
+        return
+    store.execute("PRAGMA secure_delete = ON")
+    store.execute("BEGIN IMMEDIATE")
+    if _version(store) != version:
+        for statement in statements:
+            store.execute(statement)
+        store.execute(f"PRAGMA user_version = {version}")
+    store.commit()
+
+
+def _version(store: sqlite3.Connection) -> int:
+    return int(store.execute("PRAGMA user_version").fetchone()[0])
+
 
 VERSION = 1
 LARGEST = 64_000_000

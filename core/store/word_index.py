@@ -14,7 +14,7 @@ from platformdirs import user_cache_path
 from core.errors import StoreError
 from core.folders import private_file
 from core.logs.log_files import is_there
-from core.store.versioned import prepare
+from core.store.reading_cache import prepare
 
 VERSION = 5
 _TABLES = (

@@ -23,12 +23,9 @@ from core.engine.society import EngineMaker, Society
 from core.events import MAIN
 from core.extension.in_step import ExtendedEngine
 from core.extension.use import StepRef, in_step, step_makers
+from core.folders import user_settings_file
 from core.settings import Settings
-from core.store.config_path import user_settings_file
-from core.store.policy import USER_FILE as USER_POLICY
-from core.store.policy import chosen_policy
-from core.store.rules import USER_FILE as USER_RULES
-from core.store.rules import RuleFiles, project_file
+from core.store.rules import USER_POLICY, USER_RULES, RuleFiles, chosen_policy, project_file
 
 
 class InitialState(NamedTuple):

@@ -18,8 +18,7 @@ from core.report.gatherer import Gatherer
 from core.report.summary import Summary
 from core.settings import Settings
 from core.settings.layers import with_value
-from core.store.profile_files import PRESETS
-from core.store.profiles import read_profile
+from core.store.profiles import PRESETS, read_profile
 from core.timeline.marks import Mark, Marks
 from core.timeline.opening import seed_of
 from sample_sessions import BOUNDED

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from core.errors import UsageError
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
-from core.store.profile_files import profile_settings
+from core.store.profiles import profile_settings
 from sample_sessions import FIRST, find_sample, samples
 from tests.tui.conftest import shown
 from tui.cli import launch, main

@@ -18,7 +18,7 @@ from core.events import Event
 from core.settings import Settings
 from core.store.bookmarks import Bookmark
 from core.store.labels import Labels
-from core.store.profile_files import ProfileFiles
+from core.store.profiles import ProfileFiles
 from core.timeline.timeline import Timeline
 from tui.feed import messages
 from tui.feed.view import View

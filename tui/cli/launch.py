@@ -141,7 +141,7 @@ def run_app(
 
 def _show_sample(settings: Settings, project: Path | None, faults: Sequence[str]) -> int:
     """What there is to see before any agent has run here."""
-    from core.store.profile_files import other_figures
+    from core.store.profiles import other_figures
     from core.timeline.rerun import overlaid
     from sample_sessions import BOUNDED, FIGURES, FIRST, find_sample
     from tui.demo import run_demo

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.store.config_path import PROJECT_SETTINGS, user_settings_file
+from core.folders import PROJECT_SETTINGS, user_settings_file
 
 if TYPE_CHECKING:
     from core.settings import Settings
@@ -197,7 +197,7 @@ def settings_from(args: argparse.Namespace, *, told: bool = False) -> Resolved:
 def _above_profile(layers: list[Layer]) -> list[Layer]:
     """The layers over the profile that the person's own settings choose."""
     from core.settings.layers import read_file
-    from core.store.profile_files import PRESETS
+    from core.store.profiles import PRESETS
 
     chosen = [
         given.value

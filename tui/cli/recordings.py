@@ -92,7 +92,7 @@ def add_plain_option(parser: argparse.ArgumentParser) -> None:
 def edits_of(settings: Settings, assignments: list[str]) -> Mapping[str, Any]:
     """What `--set` asks for, by name."""
     from core.settings.layers import read_assignments, tunables, value_of
-    from core.store.profile_files import PROFILE, figure_names
+    from core.store.profiles import PROFILE, figure_names
 
     layer, _ = read_assignments(assignments)
     names = [one.name for one in layer.values if one.name in tunables()]

@@ -9,10 +9,8 @@ from textual.message import Message
 from core.errors import StoreError
 from core.report.formatting import clock, plain
 from core.report.recap import hottest_branch
-from core.store.bookmarks import Bookmarks
+from core.store.bookmarks import Bookmarks, LastLook, Look, TrailStore
 from core.store.labels import Labels
-from core.store.last_look import LastLook, Look
-from core.store.trails import TrailStore
 from core.timeline.checkpoints import Checkpoints
 from core.timeline.timeline import Timeline
 from tui.feed.messages import Bookmarked, Failed, LookedBefore, Noticed, RemoveBookmark, SetBookmark

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from core.live.hook_signs import HookBoard, PermitQuestion
     from core.report.cost import DaySpent
     from core.settings import Settings
-    from core.store.bookmarks import Bookmark
-    from core.store.last_look import Look
+    from core.store.bookmarks import Bookmark, Look
     from core.timeline.places import Landing
     from core.timeline.timeline import Timeline
     from tui.feed.view import View

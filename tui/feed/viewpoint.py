@@ -12,7 +12,7 @@ from core.events import MAIN
 from core.report.chrono import NO_SUMMARY, ChronoNav, SummaryPolicy
 from core.report.formatting import count
 from core.settings.timeline import NavigationSettings, TimelineSettings
-from core.store.trails import TrailStore
+from core.store.bookmarks import TrailStore
 from core.timeline.places import landing
 from core.timeline.timeline import Timeline
 from tui.feed.kept import Shelf

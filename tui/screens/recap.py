@@ -15,7 +15,7 @@ from core.report.outcome import OutcomeReader
 from core.report.story import SessionStory, story
 from core.settings import Settings
 from core.settings.screen import ScreenSettings
-from core.store.last_look import Look
+from core.store.bookmarks import Look
 from tui.draw.line import Line, wrapped
 from tui.feed.view import View
 from tui.screens.board import Board

@@ -12,19 +12,15 @@ from typing import TYPE_CHECKING, Any
 from platformdirs import user_cache_path, user_data_path
 
 from core.errors import StoreError
+from core.folders import PROJECT_SETTINGS, user_settings_file
 from core.logs.log_files import is_folder, is_there
 from core.report.checkup import Finding, Section
 from core.report.formatting import count, plain
-from core.store.affect import AffectStore
-from core.store.bookmark_transfer import recover_imports
-from core.store.bookmarks import bookmarks_folder
+from core.store.bookmarks import bookmarks_folder, recover_imports
 from core.store.carry_over import CarryOverStore
 from core.store.compensation import Chain, recover
-from core.store.config_path import PROJECT_SETTINGS, user_settings_file
 from core.store.episodes import EpisodeStore
-from core.store.learned import LearnedStore
-from core.store.persona import PersonaStore, persona_folder
-from core.store.prior import PriorStore
+from core.store.project_history import AffectStore, LearnedStore, PersonaStore, PriorStore, persona_folder
 
 if TYPE_CHECKING:
     from core.settings.layers import Resolved

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from core.settings import Settings
-from core.store.log_stamp import has_grown, stamp, stamps
+from core.store.kept_answers import has_grown, stamp, stamps
 from core.store.reading_cache import ReadingCache, reading_cache, saved_together
 from tests.core.logs import log_lines as logs
 from tests.core.report.trees import Tree, tree

@@ -20,17 +20,13 @@ from core.engine.receptor.prior import session_prior
 from core.report.chrono import Trail
 from core.settings import Settings
 from core.settings.response import LearningSettings, PriorSettings
-from core.store.affect import AffectLeft, AffectStore
-from core.store.bookmarks import Bookmark, Bookmarks
+from core.store.bookmarks import Bookmark, Bookmarks, TrailStore
 from core.store.carry_over import CarryOverStore
 from core.store.episodes import EpisodeStore
 from core.store.labels import Label, Labels
-from core.store.learned import LearnedStore
 from core.store.model_spend import SpendStore
-from core.store.persona import PersonaStore
-from core.store.prior import PriorStore
-from core.store.profile_files import ProfileFiles
-from core.store.trails import TrailStore
+from core.store.profiles import ProfileFiles
+from core.store.project_history import AffectLeft, AffectStore, LearnedStore, PersonaStore, PriorStore
 from core.timeline.checkpoints import Checkpoints
 from core.timeline.initial_state import InitialState
 from core.timeline.opening import Cache

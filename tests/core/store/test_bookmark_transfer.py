@@ -10,8 +10,14 @@ from pathlib import Path
 import pytest
 
 from core.errors import StoreError
-from core.store.bookmark_transfer import export_bookmarks, import_bookmarks, recover_imports
-from core.store.bookmarks import Bookmark, Bookmarks, packed_bookmarks
+from core.store.bookmarks import (
+    Bookmark,
+    Bookmarks,
+    export_bookmarks,
+    import_bookmarks,
+    packed_bookmarks,
+    recover_imports,
+)
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -19,7 +25,7 @@ CRASH = """
 import os, signal, sys
 from pathlib import Path
 from core.store.bookmarks import Bookmarks
-from core.store.bookmark_transfer import import_bookmarks
+from core.store.bookmarks import import_bookmarks
 folder, steps = Path(sys.argv[1]), int(sys.argv[2])
 merge = Bookmarks.merge
 done = []

@@ -19,13 +19,12 @@ from core.hooks.connection import IntakeFolder
 from core.hooks.install import Installer
 from core.settings import Settings
 from core.store import atomic
-from core.store.bookmarks import Bookmark, Bookmarks
+from core.store.bookmarks import Bookmark, Bookmarks, TrailStore
 from core.store.compensation import Chain, ChainEntry, Journal
 from core.store.labels import Label, Labels
 from core.store.permits import PermitEntry, PermitJournal
-from core.store.profile_files import ProfileFiles
+from core.store.profiles import ProfileFiles
 from core.store.said import Said, SaidStore
-from core.store.trails import TrailStore
 from core.timeline.checkpoints import Checkpoints, checkpoint_of
 from tests.no_room import room
 

@@ -11,7 +11,7 @@ from core.engine.percept import AXES
 from core.engine.receptor.prior import AmbientPrior, Prior
 from core.errors import StoreError
 from core.settings.response import PriorSettings
-from core.store.prior import PriorStore
+from core.store.project_history import PriorStore
 
 FIGURES = PriorSettings()
 

@@ -14,13 +14,17 @@ from core.settings import Settings
 from core.settings.draft import Draft
 from core.settings.layers import Given, Layer, read_file, resolve, tunables, value_of
 from core.settings.toml_text import toml_value, with_values
-from core.store.profile_files import PRESETS, PROFILE, ProfileFiles, profile_settings, taken_over
 from core.store.profiles import (
+    PRESETS,
+    PROFILE,
+    ProfileFiles,
     file_name,
+    profile_settings,
     profile_text,
     read_profile,
     read_profiles,
     refuse_foreign,
+    taken_over,
 )
 
 OFFSET = "receptor.ambient.offset.frustration"

@@ -9,7 +9,7 @@ import pytest
 from core.settings import Settings
 from core.settings.draft import Draft
 from core.settings.layers import tunables, value_of, with_value
-from core.store.profile_files import PROFILE, ProfileFiles, figure_names, profile_settings
+from core.store.profiles import PROFILE, ProfileFiles, figure_names, profile_settings
 from tui.screens.tuning_bench.bench import _implied
 
 OTHERS = ("fitted", "as-published")

@@ -12,8 +12,7 @@ import pytest
 from core.store.bookmarks import Bookmarks
 from core.store.carry_over import CarryOverStore
 from core.store.labels import Labels
-from core.store.learned import LearnedStore
-from core.store.prior import PriorStore
+from core.store.project_history import LearnedStore, PriorStore
 
 ROOT = Path(__file__).resolve().parents[3]
 TIMES = 25

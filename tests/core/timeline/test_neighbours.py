@@ -15,8 +15,8 @@ from core.events import MAIN, ToolUse
 from core.live.carry_over import CarryOver
 from core.live.driver import changed_files
 from core.settings import Settings
-from core.store.affect import AffectLeft, AffectStore
 from core.store.carry_over import KeptStart, Later
+from core.store.project_history import AffectLeft, AffectStore
 from core.timeline.initial_state import InitialState
 from core.timeline.rerun import edited
 from core.timeline.run_inputs import pack_change, pack_start, unpack_inputs

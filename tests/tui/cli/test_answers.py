@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from bench.claude import lines
+from core.folders import user_settings_file
 from core.report import analysis
-from core.store.config_path import user_settings_file
 from core.store.kept_answers import kept_answers
 from core.store.reading_cache import reading_cache_path
 from tests.core.agents.samples import (

@@ -13,7 +13,7 @@ from core.agents.registry import make_kit
 from core.logs.finder import sessions
 from core.report.chrono import Trail
 from core.settings import Settings
-from core.store.trails import TrailStore
+from core.store.bookmarks import TrailStore
 from tui.cli import main
 
 

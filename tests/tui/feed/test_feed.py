@@ -16,8 +16,7 @@ from bench.workload import session
 from core.live.source import Target
 from core.report.chrono import Trail
 from core.settings import Settings
-from core.store.bookmarks import Bookmark, Bookmarks
-from core.store.trails import TrailStore
+from core.store.bookmarks import Bookmark, Bookmarks, TrailStore
 from core.timeline.opening import seed_of
 from core.timeline.places import TROUBLED
 from core.timeline.timeline import Timeline

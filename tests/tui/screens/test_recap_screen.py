@@ -10,7 +10,7 @@ import pytest
 from bench.workload import session
 from core.settings import Settings
 from core.settings.layers import with_value
-from core.store.last_look import LastLook, Look
+from core.store.bookmarks import LastLook, Look
 from tests.tui.conftest import lines, shown, until
 from tui.app import NooscopeApp
 from tui.screens.recap import RecapScreen

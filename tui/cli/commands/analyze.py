@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import NooscopeError
+from core.folders import carry_over_folder
 from core.report.answers import KeptQuestion, question
-from core.store.config_path import carry_over_folder
 from tui.cli import streams
 from tui.cli.options import CliCommand, add_settings_options, positive_argument, settings_from
 from tui.cli.recordings import add_plain_option, family_of, initial_states_of, spoken_start

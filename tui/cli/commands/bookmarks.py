@@ -41,7 +41,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     from core.safe_text import safe_json_bytes
-    from core.store.bookmark_transfer import export_bookmarks, import_bookmarks, recover_imports
+    from core.store.bookmarks import export_bookmarks, import_bookmarks, recover_imports
 
     recover_imports()
     if args.export is not None:

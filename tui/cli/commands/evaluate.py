@@ -135,8 +135,7 @@ def _modelled(settings: Settings, name: str | None) -> Settings:
         return settings
     from core.errors import NooscopeError
     from core.settings.layers import with_value
-    from core.store.profile_files import PRESETS, taken_over
-    from core.store.profiles import read_profiles
+    from core.store.profiles import PRESETS, read_profiles, taken_over
 
     known = {profile.name: profile for profile in read_profiles([("built-in", PRESETS)])}
     if name not in known:

@@ -299,7 +299,7 @@ def _run_trail(args: argparse.Namespace) -> int:
     from core.errors import StoreError
     from core.report.chrono import Trail, trail_lines
     from core.report.formatting import count, plain, readable_json
-    from core.store.trails import TrailStore
+    from core.store.bookmarks import TrailStore
 
     settings = settings_from(args).settings
     session, _ = one_session(args.path, settings)

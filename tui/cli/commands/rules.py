@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.store.config_path import PROJECT_SETTINGS, user_settings_file
+from core.folders import PROJECT_SETTINGS, user_settings_file
 from tui.cli.options import CliCommand, add_settings_options, settings_from
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     if args.part == "check":
         return _check(args.file)
-    from core.store.learned import LearnedStore
+    from core.store.project_history import LearnedStore
 
     store = LearnedStore()
     if args.reset_learned:
@@ -99,9 +99,9 @@ def _print_table(rules: RuleSet, learned: Learned, threshold: float) -> None:
     if learned.stretches:
         print(f"Learned from {learned.stretches} stretches of work: {moved or 'nothing moved yet'}.")
     else:
-        from core.store.rules import USER_FILE
+        from core.store.rules import USER_RULES
 
-        own = user_settings_file().with_name(USER_FILE)
+        own = user_settings_file().with_name(USER_RULES)
         print(f"Nothing learned yet. Your own rules go into {own},")
         print(f"a project's into .nooscope-rules.json beside its {PROJECT_SETTINGS}.")
 

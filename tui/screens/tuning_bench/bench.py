@@ -23,8 +23,14 @@ from core.settings.editing import Editing
 from core.settings.layers import tunables
 from core.settings.table_rows import TableRow
 from core.store.labels import Label
-from core.store.profile_files import PROFILE, ProfileFiles, other_figures, taken_over, without_figures
-from core.store.profiles import SettingsProfile
+from core.store.profiles import (
+    PROFILE,
+    ProfileFiles,
+    SettingsProfile,
+    other_figures,
+    taken_over,
+    without_figures,
+)
 from core.timeline.firings import judged_labels, missed_label
 from core.timeline.timeline import Timeline
 from tui.feed.messages import Apply, Failed, Jump, Seek

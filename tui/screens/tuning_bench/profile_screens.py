@@ -17,8 +17,7 @@ from textual.widgets.option_list import Option
 from core.errors import StoreError
 from core.report.formatting import count, plain
 from core.settings.draft import Draft
-from core.store.profile_files import Kind, ProfileFiles
-from core.store.profiles import Scope, SettingsProfile
+from core.store.profiles import Kind, ProfileFiles, Scope, SettingsProfile
 from tui.widgets.common.leaving import Dialog
 
 _CSS = """

@@ -17,8 +17,15 @@ from core.settings import Settings
 from core.settings.draft import Draft, Drafted, nudged_value, parse_value, value_text
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.listing import SettingGroup, SettingRow, group_sentence, list_rows, setting_groups
-from core.store.profile_files import PRESETS, PROFILE, ProfileFiles, other_figures, taken_over
-from core.store.profiles import read_profile, read_profiles
+from core.store.profiles import (
+    PRESETS,
+    PROFILE,
+    ProfileFiles,
+    other_figures,
+    read_profile,
+    read_profiles,
+    taken_over,
+)
 from core.timeline.rerun import overlaid
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIf, WhatIfResult, changed_series
