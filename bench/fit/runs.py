@@ -15,7 +15,7 @@ import core.agents.models
 from bench.fit.phrases import POOL
 from bench.fit.ridge import Floats, Ints
 from core.agents.labelled import LabelledRun, labelled_run, sources
-from core.agents.lexicon import Tone, plain_words
+from core.agents.models import Tone, plain_words
 from core.agents.registry import make_kit
 from core.engine.receptor.commander import Commander
 from core.engine.receptor.facts import COUNTS, ActionFacts

@@ -7,8 +7,8 @@ from typing import Any
 from msgspec import structs
 
 from core.agents.calls import Result
-from core.agents.loose import code, items, table, text, whole_number, words
-from core.agents.transcript import TranscriptReader
+from core.agents.reader import TranscriptReader
+from core.agents.values import code, items, table, text, whole_number, words
 from core.events import Compaction, Event
 from core.logs.format import Format, Sample
 from core.logs.times import seconds

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from core.agents.calls import Result
-from core.agents.loose import STEP, LooseReader, amount, unthought
-from core.agents.usage import ENDED, failed_turn
+from core.agents.reader import STEP, TranscriptReader
+from core.agents.turns import ENDED, failed_turn
+from core.agents.values import amount, unthought
 from core.events import Event, SessionEnd, SessionStart, Turn, Where
 from core.logs.format import Format, Outline, Sample
 
@@ -168,7 +169,7 @@ _SCALE = {"": 1.0, "k": 1e3, "M": 1e6}
 _UNTOLD = Result(running=True)
 
 
-class AiderReader(LooseReader):
+class AiderReader(TranscriptReader):
     """Each line of the file is a record; a run of prompt lines is one prompt."""
 
     name = "aider"

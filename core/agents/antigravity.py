@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.calls import Result, agent_report
-from core.agents.loose import LooseReader, decode, items, table, text
+from core.agents.reader import TranscriptReader
 from core.agents.table import antigravity_conversation
+from core.agents.values import decode, items, table, text
 from core.events import AgentStart, Compaction, Event
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -47,7 +48,7 @@ _NAMES = {
 """The program's names of arguments, in the words of our tables."""
 
 
-class AntigravityReader(LooseReader):
+class AntigravityReader(TranscriptReader):
     """A step of the model that is not an answer is the result of the next call that waits."""
 
     name = "antigravity"

@@ -7,8 +7,8 @@ from typing import Any
 from msgspec import structs
 
 from core.agents.calls import Result
-from core.agents.loose import STEP, amount, code, items, left_untold, table, text, whole_number, words
-from core.agents.transcript import TranscriptReader, read_result
+from core.agents.reader import STEP, TranscriptReader, left_untold, read_result
+from core.agents.values import amount, code, items, table, text, whole_number, words
 from core.events import MAIN, OUTCOMES, Compaction, Event, ToolUse
 from core.logs.format import Format, Sample
 from core.logs.times import seconds

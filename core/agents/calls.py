@@ -2,14 +2,131 @@
 
 from __future__ import annotations
 
+import re
 from posixpath import normpath
 from typing import Any, NamedTuple
 
-from core.agents.normalizer import Sorted
-from core.agents.outcomes import Outcomes, Result
-from core.agents.reader import AgentKit
+from core.agents.normalizer import AgentKit, Sorted
+from core.agents.tables import Lists
 from core.engine.fingerprint import fingerprint
-from core.events import MAIN, AgentEnd, ToolUse, Where
+from core.events import ADVICE_MARK, MAIN, Action, Advice, AgentEnd, Outcome, ToolUse, Where
+
+_HEAD = 300
+"""How much of an error is searched for a refusal."""
+_SHORT = 400
+"""A longer text found something, whatever it begins with."""
+_EXIT = re.compile(
+    r"\A\s*(?:Error:\s*)?(?:Exit code:?|Process exited with code|Command failed with exit code"
+    r"|Exit Code:)\s*(-?\d{1,10})\b",
+    re.IGNORECASE,
+)
+_SILENT: frozenset[Action] = frozenset(("file_edit", "memory_write", "plan"))
+"""Nothing is expected to come back from these."""
+
+
+class Result(NamedTuple):
+    """What a log says of a call's end: facts, no verdict."""
+
+    text: str = ""
+    """The result's text, or its beginning where it is huge."""
+    error: bool = False
+    """The log's own error flag."""
+    exit_code: int | None = None
+    rejected: bool = False
+    """By the person or a policy."""
+    collateral: bool = False
+    """It failed only because a call beside it failed."""
+    empty: bool | None = None
+    """Nothing was found; None where the log does not say it outright."""
+    running: bool = False
+    """It still runs; more will follow."""
+    duration: float | None = None
+    size: int | None = None
+    """Characters, where the text is only the beginning."""
+
+
+class Outcomes:
+    """Judges results by flags first, then by phrases."""
+
+    __slots__ = ("_collateral", "_empty", "_rejected")
+
+    def __init__(self, lists: Lists) -> None:
+        self._rejected = tuple(phrase.lower() for phrase in lists["rejected"])
+        self._collateral = tuple(phrase.lower() for phrase in lists["collateral"])
+        self._empty = tuple(phrase.lower() for phrase in lists["empty"])
+
+    def judge(self, action: Action, result: Result) -> Outcome:
+        """How a call ended."""
+        if result.rejected:
+            return "rejected"
+        if result.collateral:
+            return "collateral"
+        if result.running:
+            return "pending"
+        if result.error or result.exit_code:
+            return self._failed(action, result)
+        if result.empty is not None:
+            return "empty" if result.empty else "success"
+        if action not in _SILENT and self._nothing(result.text):
+            return "empty"
+        return "success"
+
+    def _failed(self, action: Action, result: Result) -> Outcome:
+        if result.error and result.exit_code is None:
+            head = result.text[:_HEAD].lower()
+            if any(phrase in head for phrase in self._collateral):
+                return "collateral"
+            if any(phrase in head for phrase in self._rejected):
+                return "rejected"
+        if (
+            action == "search"
+            and (result.exit_code == 1 or not result.exit_code)
+            and self._nothing(result.text)
+        ):
+            return "empty"
+        return "failure"
+
+    def _nothing(self, text: str) -> bool:
+        if len(text) > _SHORT:
+            return not text or text.isspace()
+        text = text.strip().lower()
+        return not text or text.startswith(self._empty)
+
+
+def exit_code(text: str) -> int | None:
+    """The exit code a result begins with, where it does."""
+    found = _EXIT.match(text)
+    return int(found.group(1)) if found else None
+
+
+ADVICE_BYTES = ADVICE_MARK.encode()
+
+
+def is_advice(text: str) -> bool:
+    """Whether a text is a sentence of ours."""
+    return text.startswith(ADVICE_MARK)
+
+
+_AT_THE_END = re.compile(
+    r"\n\n(?:<hook_context>"
+    r"|Tool \"[^\"\n]{1,100}\" [a-z]{1,20}\. Additional guidance from \w{1,40} hooks:\n)?"
+    r"(\[nooscope\][^\n]{0,400}?)(?:</hook_context>)?\s*\Z"
+)
+"""A sentence behind a tool's output, as our OpenCode module, Gemini CLI and Copilot CLI put it there."""
+_LONGEST = 700
+
+
+def split_advice(text: str) -> tuple[str, str]:
+    """A tool's output without the sentence of ours at its end, and that sentence or a blank."""
+    found = _AT_THE_END.search(text, max(0, len(text) - _LONGEST)) if ADVICE_MARK in text else None
+    return (text[: found.start()], found[1]) if found else (text, "")
+
+
+def said_event(sentence: str, at: float, agent: str = MAIN, where: Where | None = None) -> Advice:
+    """The event of a sentence that reached an agent."""
+    sentence = sentence.strip()
+    return Advice(at=at, agent=agent, where=where, characters=len(sentence), call=fingerprint(sentence))
+
 
 __all__ = ["Calls", "Result", "agent_report"]
 

@@ -6,20 +6,8 @@ import re
 from typing import Any
 
 from core.agents.calls import Calls, Result
-from core.agents.log_clock import LogClock
-from core.agents.loose import (
-    STEP,
-    LooseReader,
-    amount,
-    items,
-    kept,
-    left_untold,
-    table,
-    text,
-    untimed,
-    whole_number,
-    words,
-)
+from core.agents.reader import STEP, LogClock, TranscriptReader, kept, left_untold, untimed
+from core.agents.values import amount, items, table, text, whole_number, words
 from core.events import Event, Matter, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -45,7 +33,7 @@ _ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "functio
 _NAMES = ("run", "session_id", "conversation_id", "instance_id", "id", "task")
 
 
-class ChatReader(LooseReader):
+class ChatReader(TranscriptReader):
     """Calls stand in `tool_calls`, in content parts, or in the text itself; so do their results."""
 
     name = "chat"

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from core.agents.advice import said_event, split_advice
-from core.agents.attachments import attached_to
-from core.agents.calls import Result
-from core.agents.loose import LooseReader, items, kept, table, text, whole_number, words
-from core.agents.usage import CALLING, ENDED, failed_turn
+from core.agents.calls import Result, said_event, split_advice
+from core.agents.reader import TranscriptReader, kept
+from core.agents.turns import CALLING, ENDED, failed_turn
+from core.agents.values import attached_to, items, table, text, whole_number, words
 from core.events import AgentEnd, AgentStart, Compaction, Event, Outcome, SessionEnd, Where
 from core.logs.format import Format, Sample
 from core.logs.links import Envelope, Link, LinkReader, as_text, turn
@@ -49,7 +48,7 @@ class _Entry(NamedTuple):
     out: list[Event]
 
 
-class CopilotReader(LooseReader):
+class CopilotReader(TranscriptReader):
     """Events name the sub-agent they belong to, or in older versions the call that started it."""
 
     name = "copilot-cli"

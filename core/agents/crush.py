@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from core.agents.attachments import attached_to
 from core.agents.calls import Calls, Result, agent_report
-from core.agents.loose import LooseReader, amount, decode, items, table, text, whole_number
+from core.agents.reader import TranscriptReader
+from core.agents.values import amount, attached_to, decode, items, table, text, whole_number
 from core.events import AgentStart, Compaction, Event, Where
 from core.logs.database import MAGIC, DatabaseRow, RowsRead, numbers, reading, select, tables
 from core.logs.discovery import Found, Listed, listed_session
@@ -198,7 +198,7 @@ _FOLDER = re.compile(r"\s*<cwd>([^<]{0,2000})</cwd>\s*\Z")
 _REFUSED = re.compile(r"\A\W{0,2}(?:user denied permission|permission denied|tool execution canceled)", re.I)
 
 
-class CrushReader(LooseReader):
+class CrushReader(TranscriptReader):
     """A message is told once it is finished; what only the session's row tells comes after its messages.
 
     Ids of calls repeat: a result belongs to the nearest earlier call of its id that is still open.

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.calls import Result
-from core.agents.loose import STEP, LooseReader, items, table, text, words
-from core.agents.record_words import spoken
+from core.agents.reader import STEP, TranscriptReader
+from core.agents.values import items, table, text, words
+from core.agents.words import spoken
 from core.events import Event
 from core.logs.format import Companion, Format, Sample
 from core.logs.log_files import is_folder
@@ -19,7 +20,7 @@ _ASKS = frozenset(("AskQuestion", "ask_question"))
 """Tools that wait for the person: what is written after one says that it was answered."""
 
 
-class CursorReader(LooseReader):
+class CursorReader(TranscriptReader):
     """A line is one message; each takes a step of made-up time."""
 
     name = "cursor"

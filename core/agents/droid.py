@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.agents.attachments import attached_to
-from core.agents.calls import Result
-from core.agents.loose import LooseReader, items, kept, table, text, words
-from core.agents.outcomes import exit_code
-from core.agents.record_words import spoken
+from core.agents.calls import Result, exit_code
+from core.agents.reader import TranscriptReader, kept
+from core.agents.values import attached_to, items, table, text, words
+from core.agents.words import spoken
 from core.events import Compaction, Event, Where
 from core.logs.format import Format, Sample
 from core.logs.links import Envelope, Link, LinkReader, as_text, turn
@@ -36,7 +35,7 @@ _ADDED = ("<system-reminder>", "<system-notification>")
 """What the program says in the person's name."""
 
 
-class DroidReader(LooseReader):
+class DroidReader(TranscriptReader):
     """The first line tells no time, so the session begins with the first that does."""
 
     name = "droid"

@@ -6,11 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from core.agents.advice import said_event, split_advice
-from core.agents.attachments import attached_to
-from core.agents.calls import Result, agent_report
-from core.agents.loose import LooseReader, decode, items, table, text, whole_number, words
-from core.agents.usage import CALLING, WORDLESS, failed_turn
+from core.agents.calls import Result, agent_report, said_event, split_advice
+from core.agents.reader import TranscriptReader
+from core.agents.turns import CALLING, WORDLESS, failed_turn
+from core.agents.values import attached_to, decode, items, table, text, whole_number, words
 from core.events import AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.format import Companion, Format, Sample
 from core.logs.glimpse import Title
@@ -65,7 +64,7 @@ _CONTINUE = "System: Please continue."
 """What the program says to itself in the person's name."""
 
 
-class GeminiReader(LooseReader):
+class GeminiReader(TranscriptReader):
     """A message may be written again with the same id; each prompt, answer and call is told once.
 
     What is rewound later was done all the same, and stays told.

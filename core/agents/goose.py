@@ -11,10 +11,9 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from core.agents.attachments import attached_to
-from core.agents.calls import Calls, Result
-from core.agents.loose import LooseReader, kept, table, text, whole_number, words
-from core.agents.outcomes import exit_code
+from core.agents.calls import Calls, Result, exit_code
+from core.agents.reader import TranscriptReader, kept
+from core.agents.values import attached_to, table, text, whole_number, words
 from core.engine.fingerprint import fingerprint
 from core.events import Compaction, Event
 from core.logs.database import MAGIC, DatabaseRow, RowsRead, numbers, reading, select, tables
@@ -123,7 +122,7 @@ _REFUSED = re.compile(r"(?:user|has) declined|declined to run|was not approved|d
 _EXIT = re.compile(r"(?:\A|\n)(?:Command exited with code|Exit code:?) (-?\d{1,9})\b")
 
 
-class GooseReader(LooseReader):
+class GooseReader(TranscriptReader):
     """A compaction writes all messages into the database again: what was told is known by what it says."""
 
     name = "goose"

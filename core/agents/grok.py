@@ -6,9 +6,9 @@ from typing import Any
 
 from core.agents.acp import AcpReader, is_message
 from core.agents.calls import Result
-from core.agents.loose import STEP, amount, table, text, whole_number, words
-from core.agents.transcript import read_result, sidecar
-from core.agents.usage import retried_turn
+from core.agents.reader import STEP, read_result, sidecar
+from core.agents.turns import retried_turn
+from core.agents.values import amount, table, text, whole_number, words
 from core.events import Compaction, Event
 from core.logs.format import Format, Sample
 from core.logs.times import seconds

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from core.agents.loose import amount, decode, items, table, text, whole_number, words
-from core.agents.transcript import TranscriptReader, read_result
+from core.agents.reader import TranscriptReader, read_result
+from core.agents.values import amount, decode, items, table, text, whole_number, words
 from core.events import Event
 from core.logs.database import MAGIC, DatabaseRow, RowsRead, numbers, reading, select, tables
 from core.logs.discovery import Found, Listed, listed_session

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import Any
 
-from core.agents.attachments import attached_to
-from core.agents.calls import Result, agent_report
-from core.agents.lexicon import joined_words
-from core.agents.loose import LooseReader, decode, items, table, text, whole_number, words
-from core.agents.outcomes import exit_code
+from core.agents.calls import Result, agent_report, exit_code
+from core.agents.models import joined_words
+from core.agents.reader import TranscriptReader
+from core.agents.values import attached_to, decode, items, table, text, whole_number, words
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Outcome, ToolUse, Turn, Where
 from core.logs.discovery import Found
 from core.logs.format import Companion, Format, Sample
@@ -61,7 +60,7 @@ _NO_COUNT = frozenset(("TurnBegin", "TurnEnd", "StepBegin", "StepInterrupted"))
 _DEEPEST = 8
 
 
-class KimiWireReader(LooseReader):
+class KimiWireReader(TranscriptReader):
     """What a sub-agent does stands in the log of its parent, wrapped."""
 
     name = "kimi"
@@ -224,7 +223,7 @@ _SETTINGS = frozenset(("metadata", "config.update", "tools.set_active_tools"))
 """Records before the first deed, from which the session's beginning is put together."""
 
 
-class KimiReader(LooseReader):
+class KimiReader(TranscriptReader):
     """The usage of a step is told twice, by the step's end and by a record of its own, in either order."""
 
     name = "kimi"

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from core.agents.calls import Result
-from core.agents.loose import items, left_untold, table, text, words
-from core.agents.transcript import TranscriptReader, read_result, sidecar
+from core.agents.reader import TranscriptReader, left_untold, read_result, sidecar
+from core.agents.values import items, table, text, words
 from core.events import Event
 from core.logs.database import MAGIC, DatabaseRow, RowsRead, reading, select, tables
 from core.logs.discovery import Found, Listed, listed_session

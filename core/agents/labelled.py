@@ -9,8 +9,8 @@ from typing import IO, NamedTuple, cast
 
 import msgspec
 
-from core.agents.loose import decode, table, text
 from core.agents.registry import known_agents
+from core.agents.values import decode, table, text
 from core.errors import UnreadableLog
 from core.events import Event, SessionEnd, ToolUse, Turn, Where
 from core.logs.agent import recognise

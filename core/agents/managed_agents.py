@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.agents.loose import amount, table, text, whole_number, words
-from core.agents.transcript import TranscriptReader, read_result
-from core.agents.usage import ENDED
+from core.agents.reader import TranscriptReader, read_result
+from core.agents.turns import ENDED
+from core.agents.values import amount, table, text, whole_number, words
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event
 from core.logs.format import Format, Sample
 

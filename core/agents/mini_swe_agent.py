@@ -8,19 +8,8 @@ from typing import Any
 from msgspec import structs
 
 from core.agents.calls import Result
-from core.agents.loose import (
-    STEP,
-    LooseReader,
-    amount,
-    beyond,
-    code,
-    kept,
-    table,
-    text,
-    untimed,
-    whole_number,
-    words,
-)
+from core.agents.reader import STEP, TranscriptReader, kept, untimed
+from core.agents.values import amount, beyond, code, table, text, whole_number, words
 from core.events import Event, SessionEnd, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -32,7 +21,7 @@ _TIMED_OUT = re.compile(r"timed out and has been killed|<exception>")
 _REJECTED = re.compile(r"\ACommand not executed\b|user rejected your command", re.IGNORECASE)
 
 
-class MiniSweAgentReader(LooseReader):
+class MiniSweAgentReader(TranscriptReader):
     """An answer without exactly one command is not a call; the program then asks again."""
 
     name = "mini-swe-agent"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.calls import Result
-from core.agents.loose import STEP, amount, table, text, whole_number, words
-from core.agents.transcript import TranscriptReader, sidecar
+from core.agents.reader import STEP, TranscriptReader, sidecar
+from core.agents.values import amount, table, text, whole_number, words
 from core.events import Event
 from core.logs.format import Companion, Format, Sample
 from core.logs.log_files import is_file

@@ -5,345 +5,135 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
-from posixpath import basename, join, normpath
 from typing import Any, NamedTuple, cast
+from urllib.parse import unquote
 
 import msgspec
 
-from core.agents.arguments import Arguments
-from core.agents.patch import read_patch
-from core.agents.purposes import Purposes, options_match
-from core.agents.shell_script import Part, split
-from core.agents.tables import Tables, Tools, read_tables
+from core.agents.models import Models
+from core.agents.shell import Purposes, Shell, read_patch
+from core.agents.shell_script import split
+from core.agents.tables import Lists, Tables, Tools, read_tables
 from core.engine.fingerprint import blanked, fingerprint
 from core.errors import SettingsError
 from core.events import Action, Purpose
+from core.logs.agent import Agent
+from core.logs.format import Diagnostics, Kit
 
-MOST_TARGETS = 16
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
-_SUFFIX = re.compile(r"[\w\-]\.[A-Za-z]\w{0,5}$")
-_NO_PATH = re.compile(r"""[$*?{}<>|"'`\s=,;@]|://|^-|^\d+$|^/dev/""")
-_RANGE = re.compile(r":(:.*|\d[\d:-]*)$")
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-_KEYWORDS = frozenset(
-    ("if", "then", "else", "elif", "do", "while", "until", "!", "{", "}", "done", "fi", "esac")
-)
-_CONTROL = frozenset(("for", "case", "select", "function", "in"))
-_SHELLS = frozenset(("bash", "sh", "zsh", "dash", "ksh", "fish"))
-_VALUED = {
-    "head": "nc",
-    "tail": "ncs",
-    "grep": "ABCmefd",
-    "egrep": "ABCmefd",
-    "fgrep": "ABCmefd",
-    "rg": "ABCmeftgTjMEr",
-    "ag": "ABCmG",
-    "fd": "etEdx",
-    "sed": "ef",
-    "nl": "bvwsnihdlfp",
-    "tree": "LIPoH",
-    "ls": "Iw",
-}
-_PATTERN_FIRST = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "fd", "fdfind", "git grep"))
-_READ, _SEARCH, _EDIT, _EXEC = 1, 2, 3, 4
-_NAMES: tuple[Action, ...] = ("shell_exec", "file_read", "search", "file_edit", "shell_exec")
-_RANKS: dict[str, int] = {"destructive": 5, "commit": 4, "test": 3, "build": 2, "wait": 1, "": 0}
-_DEEPEST = 4
-_MOST_KNOWN = 4096
-_LONGEST_KNOWN = 256
-"""Letters of a simple command that is remembered."""
+_LONGEST = 512
+"""A longer text is content, not something a call is recognised by."""
+_MOST = 16
 
 
-class Command(NamedTuple):
-    """What a whole command line comes to."""
-
-    action: Action
-    program: str = ""
-    purpose: Purpose = ""
-    targets: tuple[str, ...] = ()
-    before: str = ""
-    """Of a patch, the text taken away."""
-    after: str = ""
+_name = itemgetter(0)
 
 
-class _Judged(NamedTuple):
-    strength: int
-    program: str
-    purpose: Purpose
-    targets: list[str]
-    patch: str = ""
+class Arguments:
+    """Knows the names under which paths, commands and texts come."""
 
+    __slots__ = ("_after", "_before", "_bulk", "_command", "_edits", "_patch", "_path", "_paths")
 
-_Simple = tuple[bool, tuple[str, ...]]
-"""A simple command without redirections: whether it reads what another writes, and its words."""
+    def __init__(self, lists: Lists) -> None:
+        self._path = lists["path"]
+        self._paths = lists["paths"]
+        self._command = lists["command"]
+        self._before = lists["before"]
+        self._after = lists["after"]
+        self._edits = lists["edits"]
+        self._patch = lists["patch"]
+        self._bulk = frozenset(
+            (*self._before, *self._after, *self._patch, "description", "workdir", "prompt")
+        )
 
+    def command(self, value: Any) -> str | list[Any] | None:
+        """The shell command in the arguments, or None."""
+        if isinstance(value, str):
+            return value
+        if isinstance(value, dict):
+            for name in self._command:
+                found = value.get(name)
+                if isinstance(found, (str, list)):
+                    return found
+        return value if isinstance(value, list) else None
 
-class Shell:
-    """Judges commands by lists of program names."""
+    def targets(self, value: Any) -> tuple[str, ...]:
+        """The paths in the arguments."""
+        if isinstance(value, dict):
+            for name in self._path:
+                found = value.get(name)
+                if isinstance(found, str) and found:
+                    return (_path(found),)
+            for name in self._paths:
+                found = value.get(name)
+                if isinstance(found, list):
+                    return tuple(_path(item) for item in found[:_MOST] if isinstance(item, str) and item)
+        elif isinstance(value, str):
+            return _words(value)
+        return ()
 
-    __slots__ = (
-        "_edit",
-        "_filters",
-        "_known",
-        "_neutral",
-        "_purposes",
-        "_read",
-        "_runners",
-        "_search",
-        "_wrappers",
-    )
-
-    def __init__(self, lists: dict[str, tuple[str, ...]], purposes: Purposes) -> None:
-        self._read = frozenset(lists["read"])
-        self._search = frozenset(lists["search"])
-        self._edit = frozenset(lists["edit"])
-        self._neutral = frozenset(lists["neutral"])
-        self._filters = frozenset(lists["filters"])
-        self._wrappers = frozenset(lists["wrappers"])
-        self._runners: dict[str, list[list[str]]] = {}
-        for runner in lists["runners"]:
-            first, *rest = runner.split()
-            self._runners.setdefault(first, []).append(rest)
-        self._purposes = purposes
-        self._known: dict[_Simple, tuple[_Judged, str | None]] = {}
-        """Simple commands come again and again: what each is, and the folder it enters."""
-
-    def judge(self, command: Any) -> Command:
-        """Judge a command line, or a list of words that is run without a shell."""
-        if isinstance(command, str):
-            parts = split(command)
-        elif isinstance(command, list) and all(isinstance(word, str) for word in command):
-            parts = [Part(list(command), [], False, [])]
-        else:
-            return Command("shell_exec")
-        found: list[_Judged] = []
-        self._walk(parts, found, "", 0)
-        return _strongest(found)
-
-    def _walk(self, parts: list[Part], found: list[_Judged], folder: str, depth: int) -> None:
-        for part in parts:
-            plain = not part.writes and not part.here
-            key = (part.piped, tuple(part.words))
-            known = self._known.get(key) if plain else None
-            if known is None:
-                words = self._bare(part.words)
-                inner = _script_of(words)
-                if inner is not None and depth < _DEEPEST:
-                    self._walk(split(inner), found, folder, depth + 1)
-                    continue
-                judged = self._part(part, words)
-                known = judged, _entered(judged.program, words)
-                if plain and inner is None:
-                    self._keep(key, known)
-            judged, entered = known
-            if folder and judged.targets:
-                judged = judged._replace(targets=[_under(folder, target) for target in judged.targets])
-            found.append(judged)
-            if entered is not None:
-                folder = _under(folder, entered)
-
-    def _keep(self, key: _Simple, known: tuple[_Judged, str | None]) -> None:
-        if sum(map(len, key[1])) <= _LONGEST_KNOWN:
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            self._known[key] = known
-
-    def _bare(self, words: list[str]) -> list[str]:
-        """The words without assignments, keywords and programs that only run another."""
-        at, end = 0, len(words)
-        while at < end:
-            word = words[at]
-            if word in _KEYWORDS or ("=" in word and _ASSIGNMENT.match(word)):
-                at += 1
-            elif (
-                word in self._wrappers or ("/" in word and basename(word) in self._wrappers)
-            ) and at + 1 < end:
-                at = _after_options(words, at + 1, basename(word))
-            else:
-                runs = self._after_runner(words, at)
-                if runs == at:
-                    break
-                at = runs
-        return words[at:] if at else words
-
-    def _after_runner(self, words: list[str], at: int) -> int:
-        """Where the program begins that the one at `at` runs; `at` where it runs none."""
-        for rest in self._runners.get(words[at], ()):
-            begin = at + 1 + len(rest)
-            if len(words) > begin and words[at + 1 : begin] == rest:
-                begin = _after_options(words, begin, "")
-                return begin if begin < len(words) else at
-        return at
-
-    def _part(self, part: Part, words: list[str]) -> _Judged:
-        writes = part.writes
-        if writes:
-            writes = [target for target in writes if not target.startswith("/dev/") and "$" not in target]
-        if not words or words[0] in _CONTROL:
-            return _Judged(_EDIT if writes else 0, words[0] if words else "", "", writes)
-        program = words[0].replace("\\", "/") if "\\" in words[0] else words[0]
-        if "/" in program:
-            program = basename(program).removesuffix(".exe")
-        if program == "git":
-            words = _plain_git(words)
-        purpose = self._purposes.of(program, words)
-        strength, targets, patch = self._kind(part, program, words)
-        if purpose and purpose != "wait":
-            strength = _EXEC
-        if writes and strength < _EXEC:
-            return _Judged(_EDIT, program, purpose, writes, patch)
-        if strength == _EXEC:
-            targets = [path for word in words[1:] if (path := _looks_like_path(word))]
-            if "/" in words[0] and words[0].startswith("."):
-                targets.insert(0, words[0])
-        return _Judged(strength, program, purpose, targets, patch)
-
-    def _kind(self, part: Part, program: str, words: list[str]) -> tuple[int, list[str], str]:
-        if program in self._edit:
-            patch = next((text for text in (*part.here, *words[1:]) if "*** " in text or "+++ " in text), "")
-            return _EDIT, _operands(words, "") if not patch else [], patch
-        if program in ("sed", "perl") and any(options_match(word, "-i") for word in words[1:4]):
-            return _EDIT, _operands(words, program)[1:], ""
-        if part.piped and program in self._filters:
-            return (_SEARCH if program in self._search else 0), [], ""
-        if program in self._read:
-            return (0 if part.here else _READ), _operands(words, program), ""
-        if program == "sed":
-            return _READ, _operands(words, program)[1:], ""
-        phrase = f"git {words[1]}" if program == "git" and len(words) > 1 else program
-        if program in self._search or phrase in self._search:
-            return self._searching(phrase, words)
-        return (0 if program in self._neutral else _EXEC), [], ""
-
-    def _searching(self, phrase: str, words: list[str]) -> tuple[int, list[str], str]:
-        if phrase == "find":
-            for option in ("-exec", "-execdir"):
-                if option in words:
-                    inner = words[words.index(option) + 1 :]
-                    strength = (
-                        self._kind(Part(inner, [], False, []), basename(inner[0]), inner)[0] if inner else 0
+    def edit(self, value: Any) -> tuple[tuple[str, ...], str, str]:
+        """Of an edit: the paths, the text it takes away, the text it puts there."""
+        if isinstance(value, str):
+            return read_patch(value) if "***" in value or "+++" in value else (_words(value), "", "")
+        if not isinstance(value, dict):
+            return (), "", ""
+        targets = self.targets(value)
+        before, after = self._first(value, self._before), self._first(value, self._after)
+        if not before and not after:
+            for name in self._edits:
+                parts = value.get(name)
+                if isinstance(parts, list):
+                    pairs = [part for part in parts if isinstance(part, dict)]
+                    before = "\n".join(self._first(part, self._before) for part in pairs)
+                    after = "\n".join(self._first(part, self._after) for part in pairs)
+                    targets = targets or tuple(
+                        dict.fromkeys(path for part in pairs for path in self.targets(part))
                     )
-                    return max(_SEARCH, strength), _before_options(words), ""
-            return _SEARCH, _before_options(words), ""
-        operands = _operands(words[phrase.count(" ") :], phrase)
-        given = any(options_match(word, "-e") or word == "--files" for word in words[1:])
-        return _SEARCH, operands[1:] if phrase in _PATTERN_FIRST and not given else operands, ""
+            patch = self._first(value, self._patch)
+            if patch:
+                read = read_patch(patch)
+                return read.targets or targets, read.before, read.after
+        return targets, before, after
 
+    def gist(self, value: Any) -> str:
+        """The short texts a call is recognised by; content and numbers are left out."""
+        if isinstance(value, str):
+            return value[:_LONGEST]
+        if not isinstance(value, dict):
+            return ""
+        bulk = self._bulk
+        return "\0".join(
+            [
+                f"{name}\0{item}"
+                for name, item in sorted(value.items(), key=_name)
+                if type(item) is str and len(item) <= _LONGEST and name not in bulk
+            ]
+        )
 
-def _entered(program: str, words: list[str]) -> str | None:
-    """The folder that `cd` goes to; None of any other command, or where that cannot be told."""
-    enters = program in ("cd", "pushd") and len(words) > 1 and not _NO_PATH.search(words[1])
-    return words[1] if enters else None
-
-
-def _under(folder: str, target: str) -> str:
-    """A path as seen from a folder; one with a drive of its own stands by itself."""
-    return target if _DRIVE.match(target) else normpath(join(folder, target))
-
-
-def _strongest(found: list[_Judged]) -> Command:
-    if not found:
-        return Command("shell_exec")
-    leading = found[0]
-    strength, purpose, targets = leading.strength, leading.purpose, leading.targets
-    patches = leading.patch
-    for part in found[1:]:
-        if _RANKS[part.purpose] > _RANKS[purpose]:
-            purpose = part.purpose
-        if part.strength > strength:
-            leading, strength, targets, patches = part, part.strength, part.targets, part.patch
-        elif part.strength == strength:
-            if _RANKS[part.purpose] > _RANKS[leading.purpose] or not leading.program:
-                leading = part
-            if part.targets:
-                targets = targets + part.targets
-            if part.patch:
-                patches = f"{patches}\n{part.patch}"
-    if patches:
-        patch = read_patch(patches)
-        return Command(_NAMES[strength], leading.program, purpose, patch.targets, patch.before, patch.after)
-    unique = tuple(dict.fromkeys(targets))[:MOST_TARGETS] if targets else ()
-    return Command(_NAMES[strength], leading.program, purpose, unique)
-
-
-def _script_of(words: list[str]) -> str | None:
-    """The script in `bash -lc SCRIPT` or `eval SCRIPT`."""
-    if len(words) < 2:
-        return None
-    program = basename(words[0]) if "/" in words[0] else words[0]
-    if program == "eval":
-        return " ".join(words[1:])
-    if program in _SHELLS:
-        for at, word in enumerate(words[1:-1], 1):
-            if options_match(word, "-c"):
-                return words[at + 1]
-            if not word.startswith("-"):
-                return None
-    return None
-
-
-def _after_options(words: list[str], at: int, wrapper: str) -> int:
-    """Where the wrapped command begins."""
-    end = len(words)
-    while at < end:
-        word = words[at]
-        if word.startswith("-"):
-            at += (
-                2
-                if word in ("-u", "-n", "-I", "-L", "-P", "-s", "-k", "--with", "--extra", "--group", "-p")
-                else 1
-            )
-        elif _ASSIGNMENT.match(word) or (wrapper in ("timeout", "gtimeout", "nice") and word[:1].isdigit()):
-            at += 1
-        else:
-            break
-    return at
-
-
-def _plain_git(words: list[str]) -> list[str]:
-    at = 1
-    while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in ("-C", "-c", "--git-dir", "--work-tree") else 1
-    return ["git", *words[at:]]
-
-
-def _operands(words: list[str], program: str) -> list[str]:
-    """The words that are not options; numbers, ranges and expansions are left out of reading commands."""
-    valued = _VALUED.get(program, "")
-    found: list[str] = []
-    skip = False
-    for word in words[1:]:
-        if skip:
-            skip = False
-        elif word.startswith("-") and len(word) > 1:
-            skip = len(word) == 2 and word[1] in valued and not (program == "sed" and word[1] == "e")
-        elif word != "-":
-            found.append(word)
-    keep = 1 if program in _PATTERN_FIRST or program in ("sed", "perl") else 0
-    return found[:keep] + [word for word in found[keep:] if not _NO_PATH.search(word)]
-
-
-def _before_options(words: list[str]) -> list[str]:
-    found = []
-    for word in words[1:]:
-        if word.startswith(("-", "(", "!", "\\")):
-            break
-        if not _NO_PATH.search(word):
-            found.append(word)
-    return found
-
-
-def _looks_like_path(word: str) -> str:
-    """The path in a word of a command that runs something, or nothing."""
-    if not ("/" in word or "." in word or "\\" in word) or len(word) > 200:
+    @staticmethod
+    def _first(value: dict[Any, Any], names: tuple[str, ...]) -> str:
+        for name in names:
+            found = value.get(name)
+            if isinstance(found, str):
+                return found
+            if isinstance(found, list) and found and all(isinstance(line, str) for line in found):
+                return "\n".join(found)
         return ""
-    if ":" in word:
-        word = _RANGE.sub("", word)
-    if _NO_PATH.search(word):
-        return ""
-    parted = "/" in word or "\\" in word
-    return word if (parted and not word.endswith(":")) or _SUFFIX.search(word) else ""
+
+
+def _path(text: str) -> str:
+    return unquote(text[7:]) if text.startswith("file://") else text
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """The paths among the words of a command of a framework's own."""
+    parts = split(text[:2048])
+    words = parts[0].words[1:] if parts else []
+    return tuple(
+        word for word in words[:_MOST] if ("/" in word or "." in word[1:-1]) and not word.startswith("-")
+    )
 
 
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
@@ -595,3 +385,20 @@ def _encoded(value: Any) -> bytes:
         return _encode(value)
     except (TypeError, ValueError, RecursionError, OverflowError):
         return repr(value).encode("utf-8", "surrogatepass")
+
+
+class AgentKit(Kit):
+    """The tables and the fault counter that all readers of one run share."""
+
+    __slots__ = ("models", "normalizer")
+
+    def __init__(
+        self,
+        normalizer: Normalizer,
+        models: Models,
+        diagnostics: Diagnostics,
+        agents: tuple[Agent, ...] = (),
+    ) -> None:
+        super().__init__(diagnostics, agents)
+        self.normalizer = normalizer
+        self.models = models

@@ -9,7 +9,8 @@ import msgspec
 from msgspec import structs
 
 from core.agents.calls import Result
-from core.agents.loose import LooseReader, amount, code, items, table, text, whole_number
+from core.agents.reader import TranscriptReader
+from core.agents.values import amount, code, items, table, text, whole_number
 from core.events import ACTIONS, EVENT_KINDS, OUTCOMES, AgentStart, Event, SessionStart, ToolUse, Where
 from core.logs.format import Format, Sample
 from core.logs.session import identity
@@ -46,7 +47,7 @@ def _fields(event: Event) -> list[tuple[str, Any, Any]]:
     return list(zip(names, structs.astuple(event), aligned, strict=True))
 
 
-class OpenEventsReader(LooseReader):
+class OpenEventsReader(TranscriptReader):
     """Reads back what `write` wrote to the letter, and makes the best of lines written by hand."""
 
     name = "nooscope"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from core.agents.advice import is_advice, said_event
-from core.agents.calls import Result
-from core.agents.loose import LooseReader, amount, code, kept, table, text, whole_number, words
+from core.agents.calls import Result, is_advice, said_event
+from core.agents.reader import TranscriptReader, kept
+from core.agents.values import amount, code, table, text, whole_number, words
 from core.events import Compaction, Event, Where
 from core.logs.event_redaction import one_line
 from core.logs.format import Format, Sample
@@ -46,7 +46,7 @@ _EXIT = re.compile(r"(?:\A|\n)Command exited with code (\d{1,9})\s*\Z")
 _ABORTED = re.compile(r"(?:\A|\n)(?:Command|Operation) aborted\s*\Z")
 
 
-class PiReader(LooseReader):
+class PiReader(TranscriptReader):
     """Every entry happened, on whichever branch it stands, so they are read in the order of the file."""
 
     name = "pi"

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from core.agents.attachments import attached_to
 from core.agents.calls import Result, agent_report
-from core.agents.loose import LooseReader, items, table, text, whole_number, words
-from core.agents.record_words import spoken
+from core.agents.reader import TranscriptReader
+from core.agents.values import attached_to, items, table, text, whole_number, words
+from core.agents.words import spoken
 from core.events import AgentStart, Compaction, Event, ToolUse
 from core.logs.format import Companion, Format, Sample
 from core.logs.glimpse import Title
@@ -54,7 +54,7 @@ _NO_PROMPTS = frozenset(("notification", "cron"))
 _TYPES = frozenset(("user", "assistant", "tool_result", "system"))
 
 
-class QwenReader(LooseReader):
+class QwenReader(TranscriptReader):
     """What is rewound later was done all the same, so lines are read in the order of the file."""
 
     name = "qwen"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Literal, NamedTuple
 
-from core.agents.loose import decode
+from core.agents.values import decode
 from core.logs.redaction import redact, redact_torn
 from core.logs.times import seconds
 from core.logs.value_secrets import hide_named

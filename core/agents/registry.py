@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from core.agents.models import Models
-from core.agents.normalizer import Normalizer
-from core.agents.reader import AgentKit
+from core.agents.normalizer import AgentKit, Normalizer
 from core.agents.table import AGENTS
 from core.errors import SettingsError
 from core.extension.offers import in_use
 from core.logs.agent import Agent
 from core.logs.format import Diagnostics
+from core.safe_text import safe
 from core.settings.logs import IngestSettings, TableSettings
 
 
@@ -69,3 +70,19 @@ def unusable_tables(tables: TableSettings) -> dict[str, str]:
 
 def _given(file: str) -> list[Path]:
     return [Path(file).expanduser()] if file else []
+
+
+def resume_command(agent: str, session: str, path: str, project: str) -> str:
+    """The command to type into a shell, from the session's own folder; blank where there is none.
+
+    What comes from a log is quoted, and refused where it holds what a terminal would act on.
+    """
+    known = next((one.resume for one in known_agents() if one.name == agent), ())
+    values = {"{session}": session, "{path}": path}
+    if not known or any(safe(text) != text for text in (session, path, project)):
+        return ""
+    words = [values.get(word, word) for word in known]
+    if not all(words) or any(word.startswith("-") for word in (session, path) if word in words):
+        return ""
+    command = shlex.join(words)
+    return f"cd {shlex.quote(project)} && {command}" if project.startswith("/") else command

@@ -10,18 +10,8 @@ from typing import Any
 from msgspec import structs
 
 from core.agents.calls import Result
-from core.agents.loose import (
-    STEP,
-    LooseReader,
-    amount,
-    decode,
-    kept,
-    left_untold,
-    table,
-    text,
-    whole_number,
-    words,
-)
+from core.agents.reader import STEP, TranscriptReader, kept, left_untold
+from core.agents.values import amount, decode, table, text, whole_number, words
 from core.events import Event, SessionEnd, Turn, Where
 from core.logs.format import Format, Sample
 
@@ -44,7 +34,7 @@ _NO_MODELS = frozenset(("replay", "human", "human_thought", "instant_empty_submi
 """What may stand for a model without being one."""
 
 
-class SweAgentReader(LooseReader):
+class SweAgentReader(TranscriptReader):
     """Makes up times from execution times, or a fixed step where there are none, and says so."""
 
     name = "swe-agent"

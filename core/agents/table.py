@@ -144,7 +144,7 @@ CLINE = Agent(
     "cline",
     "Cline",
     FormatsLater("core.agents.cline.reader"),
-    Location(_cline_roots, (), _CLINE_MARKS, survey=SurveyLater("core.agents.cline.survey", "survey_cline")),
+    Location(_cline_roots, (), _CLINE_MARKS, survey=SurveyLater("core.agents.cline.reader", "survey_cline")),
 )
 
 
@@ -424,7 +424,7 @@ OPENCODE = Agent(
         _opencode_roots,
         (),
         _OPENCODE_MARKS,
-        survey=SurveyLater("core.agents.opencode.survey", "survey_opencode"),
+        survey=SurveyLater("core.agents.opencode.store", "survey_opencode"),
     ),
     resume=("opencode", "-s", "{session}"),
 )
@@ -478,7 +478,7 @@ OPENHANDS = Agent(
         _openhands_roots,
         ("*/events",),
         _OPENHANDS_MARKS,
-        survey=SurveyLater("core.agents.openhands.survey", "survey_openhands"),
+        survey=SurveyLater("core.agents.openhands.conversation", "survey_openhands"),
     ),
 )
 

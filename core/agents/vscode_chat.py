@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import unquote, urlparse
 
 from core.agents.calls import Result
-from core.agents.loose import code, items, table, text, whole_number, words
-from core.agents.transcript import TranscriptReader, sidecar
+from core.agents.reader import TranscriptReader, sidecar
+from core.agents.values import code, items, table, text, whole_number, words
 from core.events import Event, Where
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title

@@ -4,19 +4,312 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.agents.attachments import attached
-from core.agents.loose import decode, unthought
-from core.agents.record_words import answer, arguments, change, fault_words, gist, spoken, task
-from core.agents.usage import CALLING, WORDLESS
+from core.agents.normalizer import Arguments
+from core.agents.tables import read_tables
+from core.agents.turns import CALLING, WORDLESS
+from core.agents.values import attached, decode, items, table, text, unthought, words
 from core.events import AgentStart, Event, Prompt, ToolUse, Turn, Where
 from core.logs.glimpse import person_words
 from core.logs.records import Documents
 from core.logs.redaction import redact
 from core.logs.session import LogSession
+from core.logs.value_secrets import hide_named
+
+_DEEPEST = 12
+_IDS = ("id", "tool_use_id", "call_id", "callID", "toolCallId", "tool_call_id", "toolUseId")
+_CALLED = ("input", "arguments", "args", "parameters", "rawInput", "toolArgs", "action", "command")
+_ANSWERED = (
+    "output",
+    "result",
+    "content",
+    "observation",
+    "tool_result",
+    "toolResult",
+    "response",
+    "resultDisplay",
+    "error",
+)
+_ANSWERS = frozenset(("tool_result", "function_call_output", "custom_tool_call_output", "toolResult"))
+_CALLS = frozenset(("tool_use", "toolCall", "function_call", "custom_tool_call", "local_shell_call"))
+_THOUGHTS = frozenset(("thinking", "reasoning", "redacted_thinking", "thought"))
+_SPOKEN = ("content", "text", "message", "parts", "response", "prompt", "last_agent_message", "thought")
+_INSIDE = ("message", "payload", "data", "args", "llm_message", "attachment", "item", "event", "part")
+_SAID_WITH: dict[str, tuple[str, ...]] = {"message": ("content",), "think": ()}
+"""Arguments of an action in which the agent speaks, where they are not its usual ones."""
+_FENCED = re.compile(r"```(?:mswea_bash_command|bash|sh)?[ \t]*\n(.*?)\n```", re.DOTALL)
+_ADDED = ("<system-reminder>", "<ide_opened_file>", "<ide_selection>", "<environment_context>")
+"""How parts begin that a program adds to what a person says."""
+_TASKS = ("task_id", "taskId", "bash_id", "shell_id", "shellId", "agent_id", "agentId")
+"""Arguments that name something which runs in the background."""
+_ABOUT = (
+    "plan",
+    "pattern",
+    "query",
+    "description",
+    "prompt",
+    "url",
+    "title",
+    "question",
+    "Message",
+    "skill",
+    "task",
+    "name",
+)
+
+
+def arguments(values: Sequence[Any], event: ToolUse) -> Any:
+    """What a call was given, from the records of its call; without secrets that have a name there."""
+    for found in _about(values, event):
+        holder = table(found.get("function")) or _state(found) or _wrapped(found, "toolCall") or found
+        for name in _CALLED:
+            given = holder.get(name)
+            if given is not None and text(found.get("type")) not in _ANSWERS:
+                return hide_named(_opened(given))
+    for value in values:
+        fenced = _FENCED.search(_plain(table(value).get("content")))
+        if fenced:
+            return fenced[1]
+    return None
+
+
+def answer(values: Sequence[Any], event: ToolUse) -> str:
+    """What a call brought back, from the records of its result; OpenHands names its kind beside it."""
+    for found in _about(values, event):
+        if text(found.get("type")) in _CALLS:
+            continue
+        holder = _state(found) or _wrapped(found, "toolResult") or found
+        for name in _ANSWERED:
+            told = "" if name == "observation" and "content" in holder else _told(holder.get(name))
+            if told:
+                return told
+    return ""
+
+
+def change(given: Any) -> tuple[tuple[str, ...], str, str]:
+    """Of an edit's arguments: the paths, the text it takes away, the text it puts there."""
+    return _names().edit(given)
+
+
+def gist(given: Any, paths: tuple[str, ...]) -> str:
+    """The argument a person would name a call by."""
+    known = _names()
+    command = known.command(given) if not isinstance(given, dict) or not paths else None
+    if command is not None:
+        return command if isinstance(command, str) else " ".join(map(str, command))
+    targets = paths or known.targets(given)
+    if targets:
+        return " ".join(targets)
+    if not isinstance(given, dict):
+        return text(given)
+    for name in _ABOUT:
+        if text(given.get(name)):
+            return text(given.get(name))
+    for inner in given.values():
+        listed = [told for item in items(inner) if (told := item if isinstance(item, str) else _item(item))]
+        if listed:
+            return "\n".join(listed)
+    for name in _TASKS:
+        if text(given.get(name)):
+            return f"task {given[name]}"
+    short = {name: value for name, value in given.items() if isinstance(value, str | int | float)}
+    return ", ".join(_argument(name, value) for name, value in short.items() if value != "")
+
+
+def _argument(name: str, value: str | float) -> str:
+    """One argument in words."""
+    spelled = name.replace("_", " ")
+    if isinstance(value, bool):
+        return spelled if value else f"no {spelled}"
+    return f"{spelled} {value}"
+
+
+def spoken(values: Iterable[Any], *, agent: bool) -> str:
+    """What the agent, or else the person, says in some records; thoughts, calls and results left out."""
+    found = [said for value in values if (said := _text(value, agent, 0))]
+    return unthought("\n".join(found)) if agent else "\n".join(found)
+
+
+def fault_words(values: Iterable[Any]) -> str:
+    """What an error that ended a turn says of itself, from the record that tells it."""
+    for value in values:
+        for found in _walk(value):
+            error = found.get("error")
+            inside = table(error)
+            told = (
+                found.get("errorMessage"),
+                inside.get("message"),
+                table(inside.get("data")).get("message"),
+                found.get("reason") if "agent_state" in found else None,
+                found.get("detail") if found.get("kind") == "ConversationErrorEvent" else None,
+                error,
+            )
+            if said := next((one for one in told if isinstance(one, str) and one), ""):
+                return said
+    return ""
+
+
+def task(values: Iterable[Any]) -> str:
+    """What a sub-agent was given, from the record that started it."""
+    for value in values:
+        for name in ("prompt", "description", "task"):
+            for found in _walk(value):
+                if said := text(found.get(name)):
+                    return said
+    return ""
+
+
+def _item(value: Any) -> str:
+    """One of several things a call is about: a question, a file, a step of a plan."""
+    told = table(value)
+    for name in ("question", "path", "file_path", "command", "content", "step", "text", "title"):
+        if text(told.get(name)):
+            state = text(told.get("status"))
+            return f"{told[name]} ({state.replace('_', ' ')})" if state else text(told[name])
+    return ""
+
+
+def _about(values: Sequence[Any], event: ToolUse) -> list[dict[str, Any]]:
+    """The objects that name the call; in a log without ids the only call of its tool, else the records."""
+    named = [
+        found
+        for value in values
+        for found in _walk(value)
+        if event.id and any(found.get(name) == event.id for name in _IDS)
+    ]
+    alike = [
+        found
+        for value in values
+        for found in (() if named else _walk(value))
+        if found.get("name") == event.tool and "id" not in found and ("input" in found or "args" in found)
+    ]
+    return (
+        named
+        or (alike if len(alike) == 1 else [])
+        or [
+            told
+            for value in values
+            for told in (table(value), table(table(value).get("args")), table(table(value).get("action")))
+            if told
+        ]
+    )
+
+
+def _wrapped(found: dict[str, Any], name: str) -> dict[str, Any]:
+    """What a request or a response wraps in a value of its own."""
+    return table(table(found.get(name)).get("value"))
+
+
+def _state(found: dict[str, Any]) -> dict[str, Any]:
+    """The part of a call that holds both its ends, where a log has such."""
+    state = table(found.get("state"))
+    return state if "input" in state or "output" in state or "error" in state else {}
+
+
+def _told(value: Any) -> str:
+    """A result's text, wherever in it that stands."""
+    opened = hide_named(_opened(value))
+    found = words(opened) or _deep(opened, 0)
+    return found or (value if isinstance(value, str) else "")
+
+
+def _deep(value: Any, depth: int) -> str:
+    if depth > _DEEPEST:
+        return ""
+    if isinstance(value, list):
+        return "\n".join(part for item in value if (part := words(item) or _deep(item, depth + 1)))
+    if isinstance(value, dict):
+        inner = [item for item in value.values() if isinstance(item, dict | list)]
+        found = next((part for item in inner if (part := words(item) or _deep(item, depth + 1))), "")
+        if found:
+            return found
+        plain = {name: item for name, item in value.items() if isinstance(item, str) and item}
+        return "\n".join(f"{name}: {item}" for name, item in plain.items())
+    return ""
+
+
+def _opened(value: Any) -> Any:
+    """Arguments and results that are JSON inside a text, opened."""
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        inner = decode(value.encode("utf-8", "surrogatepass"))
+        return value if inner is None else inner
+    return value
+
+
+def _text(holder: Any, agent: bool, depth: int) -> str:
+    if isinstance(holder, str):
+        return "" if depth == 0 else holder
+    if isinstance(holder, list) and depth == 0:
+        return _plain(holder)
+    told = table(holder)
+    if depth > _DEEPEST or not told or not _is_theirs(text(told.get("role")), agent):
+        return ""
+    if agent and isinstance(told.get("action"), str) and "observation" not in told:
+        return _with_action(told)
+    for name in _INSIDE:
+        if isinstance(told.get(name), dict):
+            said = _text(told[name], agent, depth + 1)
+            if said:
+                return said
+    for name in ("input",) if told.get("type") == "turn.prompt" else _SPOKEN:
+        said = _plain(told.get(name))
+        if said:
+            return said
+    return ""
+
+
+def _with_action(told: dict[str, Any]) -> str:
+    """What the agent says with an action of OpenHands, or by it; its content may be that of a file."""
+    given = table(told.get("args")) or told
+    names = _SAID_WITH.get(told["action"], ("final_thought", "thought"))
+    response = table(table(told.get("tool_call_metadata")).get("model_response"))
+    said = [_plain(given.get(name)) for name in names]
+    said += [_text(table(choice).get("message"), True, 1) for choice in items(response.get("choices"))]
+    return next(filter(None, said), "")
+
+
+def _is_theirs(role: str, agent: bool) -> bool:
+    return not role or (role in ("assistant", "model") if agent else role not in ("assistant", "model"))
+
+
+def _plain(value: Any, depth: int = 0) -> str:
+    """The text of a message's content, its thoughts, calls and results left out."""
+    if isinstance(value, str):
+        return "" if value.lstrip().startswith(_ADDED) else value
+    if depth > _DEEPEST:
+        return ""
+    if isinstance(value, list):
+        return "\n".join(said for part in value if (said := _plain(part, depth + 1)))
+    part = table(value)
+    kind = text(part.get("type"))
+    if kind in _THOUGHTS or kind in _ANSWERS or kind in _CALLS or part.get("thought") is True:
+        return ""
+    said = text(part.get("text")) or (text(table(part.get("data")).get("text")) if kind == "text" else "")
+    return _plain(said, depth + 1) or _plain(items(part.get("content")), depth + 1)
+
+
+def _walk(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+    """Every object in a value, the outer ones first."""
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, dict):
+        yield value
+        for inner in value.values():
+            if isinstance(inner, dict | list):
+                yield from _walk(inner, depth + 1)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _walk(inner, depth + 1)
+
+
+@cache
+def _names() -> Arguments:
+    return Arguments(read_tables().lists["arguments"])
+
 
 _TYPED = re.compile(r"^####[ \t]?", re.MULTILINE)
 _PROGRAM = re.compile(r"\A> ?")

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from core.agents.calls import Result
-from core.agents.loose import items, table, text, whole_number, words
-from core.agents.transcript import TranscriptReader
+from core.agents.reader import TranscriptReader
+from core.agents.values import items, table, text, whole_number, words
 from core.events import Compaction, Event, Where
 from core.logs.database import MAGIC, DatabaseRow, RowsRead, reading, select, tables
 from core.logs.discovery import Found, Listed, listed_session

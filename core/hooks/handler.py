@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from core.agents.loose import items, table, text
 from core.agents.normalizer import Normalizer, Sorted
+from core.agents.values import items, table, text
 from core.engine.fingerprint import fingerprint
 from core.engine.response.advice import Advised
 from core.engine.response.permits import Standing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from core.agents.loose import amount, table, whole_number
+from core.agents.values import amount, table, whole_number
 from core.live.hook_signs import StatusFigures
 from core.live.status import GLYPHS
 from core.settings.advice import CapSettings

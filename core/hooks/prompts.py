@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
-from core.agents.loose import table, text
 from core.agents.normalizer import Sorted
+from core.agents.values import table, text
 from core.engine.response.permits import Asked, PermitPolicy
 from core.errors import StoreError
 from core.hooks.agent_replies import SILENCE, HookCall, HookReply

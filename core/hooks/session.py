@@ -8,10 +8,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from core.agents.advice import said_event
-from core.agents.calls import Calls
-from core.agents.outcomes import Result, exit_code
-from core.agents.reader import AgentKit
+from core.agents.calls import Calls, Result, exit_code, said_event
+from core.agents.normalizer import AgentKit
 from core.agents.words import word_logs
 from core.engine.fingerprint import fingerprint
 from core.engine.percept import AXES

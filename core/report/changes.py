@@ -11,9 +11,8 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
-from core.agents.loose import decode, table, text
-from core.agents.record_words import arguments
-from core.agents.words import WordReader
+from core.agents.values import decode, table, text
+from core.agents.words import WordReader, arguments
 from core.events import Event, ToolUse, Where
 from core.logs.redaction import redact_lines
 from core.report.conversation import ConversationTree

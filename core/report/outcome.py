@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from core.agents.loose import decode, table, text
+from core.agents.values import decode, table, text
 from core.agents.words import WordReader, word_logs
 from core.events import MAIN, Event, SessionStart, ToolUse
 from core.logs.format import Diagnostics, Kit

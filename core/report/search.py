@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from core.agents.loose import decode
 from core.agents.record_texts import (
     RecordText,
     Speaker,
@@ -22,6 +21,7 @@ from core.agents.record_texts import (
     value_texts,
 )
 from core.agents.registry import known_agents
+from core.agents.values import decode
 from core.errors import UsageError
 from core.events import Where
 from core.logs.discovery import Found, describe_sessions

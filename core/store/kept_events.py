@@ -20,7 +20,7 @@ from core.store.reading_cache import ReadingCache, reading_cache
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from core.agents.reader import AgentKit
+    from core.agents.normalizer import AgentKit
     from core.logs.format import Kit, Reader
     from core.logs.records import Log
     from core.settings import Settings

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.calls import Result
-from core.agents.loose import LooseReader, text
+from core.agents.reader import TranscriptReader
+from core.agents.values import text
 from core.events import Event
 from core.logs.agent import Agent, Environment, Location
 from core.logs.format import Format, Sample
 
 
-class PlainReader(LooseReader):
+class PlainReader(TranscriptReader):
     """Lines of `{"plain": 1, "t": 0, "say": words}` or `{"plain": 1, "t": 1, "run": words, "ok": true}`."""
 
     name = "plain-agent"

@@ -11,8 +11,7 @@ from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
-from core.agents.registry import known_agents
-from core.agents.resuming import resume_command
+from core.agents.registry import known_agents, resume_command
 from core.live import tmux
 
 

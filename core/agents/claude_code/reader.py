@@ -6,10 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from core.agents.advice import said_event
-from core.agents.calls import AnsweredCalls, Calls, Result
-from core.agents.claude_code.answers import OpenAnswers, is_final
-from core.agents.claude_code.helpers import Fork, is_helper
+from core.agents.calls import AnsweredCalls, Calls, Result, exit_code, said_event
 from core.agents.claude_code.lines import (
     BackgroundTask,
     Block,
@@ -17,19 +14,32 @@ from core.agents.claude_code.lines import (
     Message,
     Queued,
     ToolDetails,
+    block_text,
     decode_line,
+    is_goodbye,
+    is_prompt,
+    matters,
+    passes,
     read_part,
+    result_text,
     salvage_line,
     token_count,
+    told_by_us,
+    user_words,
 )
-from core.agents.claude_code.relevance import matters, passes, told_by_us
-from core.agents.claude_code.subagents import Delegations, KnownAgents, sub_agent_files
-from core.agents.claude_code.texts import block_text, is_goodbye, is_prompt, result_text, user_words
-from core.agents.log_clock import FAR, ClockState, LogClock
-from core.agents.loose import is_secret, kept, text
-from core.agents.outcomes import exit_code
-from core.agents.reader import AgentKit, AgentReader
-from core.agents.usage import ClosedTurns, failed_turn, retried_turn
+from core.agents.claude_code.subagents import (
+    Delegations,
+    Fork,
+    KnownAgents,
+    OpenAnswers,
+    is_final,
+    is_helper,
+    sub_agent_files,
+)
+from core.agents.normalizer import AgentKit
+from core.agents.reader import FAR, AgentReader, ClockState, LogClock, kept
+from core.agents.turns import ClosedTurns, failed_turn, retried_turn
+from core.agents.values import is_secret, text
 from core.engine.fingerprint import fingerprint
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
 from core.logs.event_redaction import one_line

@@ -5,21 +5,195 @@ from __future__ import annotations
 import re
 import time
 from collections import OrderedDict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from core.agents.calls import Calls
-from core.agents.claude_code.helpers import is_helper
-from core.agents.claude_code.lines import ClaudeLine, ToolDetails
-from core.agents.claude_code.texts import user_words
+from core.agents.claude_code.lines import (
+    AgentProgress,
+    ClaudeLine,
+    Message,
+    Tokens,
+    ToolDetails,
+    is_prompt,
+    token_count,
+    user_words,
+)
+from core.agents.models import joined_words
+from core.agents.normalizer import AgentKit
+from core.agents.turns import ENDED, WORDLESS, ClosedTurns, Usage
 from core.engine.fingerprint import fingerprint
-from core.events import AgentEnd, AgentStart, Event, Outcome, ToolUse, Where
+from core.events import MAIN, AgentEnd, AgentStart, Event, Outcome, ToolUse, Turn, Where
 from core.logs.format import Companion
 from core.logs.links import FAULTS
 from core.logs.log_files import is_folder, is_there, open_log
+
+_make = tuple.__new__
+"""Builds a named tuple without its Python-level constructor: one is made for every line."""
+_WORDLESS = ("tool_use", "thinking")
+"""Parts that say nothing to the person."""
+_THOUGHTS = ("thinking", "redacted_thinking")
+_FINAL = ("end_turn", "stop_sequence", "max_tokens", "refusal")
+
+
+class _Answer(NamedTuple):
+    """An open answer: its last line, and its words so far."""
+
+    message: Message
+    at: float
+    where: Where
+    said: str
+    said_at: Where | None
+    """Where it last said something."""
+
+
+class OpenAnswers:
+    """Hold each agent's answer until another begins, with the last usage and all the words of its lines."""
+
+    __slots__ = ("_kit", "_open", "_usage")
+
+    def __init__(self, kit: AgentKit) -> None:
+        self._kit = kit
+        self._usage = Usage(kit.models)
+        self._open: dict[str, _Answer] = {}
+
+    def take(self, agent: str, message: Message, at: float, where: Where) -> Turn | None:
+        """Take in a line of an agent's answer; the answer before, where this is another.
+
+        A line that no model wrote is no answer.
+        """
+        before = self._open.get(agent)
+        closed = None
+        if before is not None and (not message.id or before[0].id != message.id):
+            closed = self.close(agent)
+            before = None
+        if message.usage is None or message.model == "<synthetic>":
+            return closed
+        content = message.content
+        wordless = type(content) is list and len(content) == 1 and content[0].type in _WORDLESS
+        said = "" if wordless else user_words(content)
+        said_at = where if said else None
+        if before is not None:
+            said = joined_words(before[3], said)
+            said_at = said_at or before[4]
+        self._open[agent] = _make(_Answer, (message, at, where, said, said_at))
+        return closed
+
+    def close(self, agent: str) -> Turn | None:
+        """The turn of an agent's open answer; None where there is none, or it was told before."""
+        answer = self._open.pop(agent, None)
+        if answer is None or self._usage.told(answer[0].id or ""):
+            return None
+        return self._usage.once(self._turn(agent, answer))
+
+    def end(self, agent: str) -> Turn | None:
+        """The same where a line tells that the agent's turn is over, which older answers do not."""
+        turn = self.close(agent)
+        return replace(turn, stop=ENDED) if turn is not None and turn.stop in ("", WORDLESS) else turn
+
+    def read(self) -> Iterator[Turn]:
+        """The open answers as far as they are known."""
+        for agent, answer in self._open.items():
+            turn = self._usage.only(self._turn(agent, answer))
+            if turn is not None:
+                yield turn
+
+    def pause(self) -> ClosedTurns | None:
+        """What is known of answers while none is open."""
+        return None if self._open else self._usage.pause()
+
+    def resume(self, closed: ClosedTurns) -> None:
+        """Go on from there."""
+        self._usage.resume(closed)
+
+    def _turn(self, agent: str, answer: _Answer) -> Turn:
+        message, at, where, said, said_at = answer
+        usage = message.usage or Tokens()
+        kept = usage.cache_creation
+        return self._kit.models.turn(
+            at,
+            model=message.model or "",
+            input_tokens=token_count(usage.input_tokens),
+            output_tokens=token_count(usage.output_tokens),
+            cache_read=token_count(usage.cache_read_input_tokens),
+            cache_write=token_count(usage.cache_creation_input_tokens),
+            cache_write_1h=token_count(kept.ephemeral_1h_input_tokens) if kept is not None else 0,
+            message=message.id or "",
+            agent=agent,
+            where=where,
+            stop=message.stop_reason or ("" if said_at else WORDLESS),
+            said=said,
+            said_at=said_at,
+        )
+
+
+def is_final(message: Message) -> bool:
+    """Whether a line is the last of its answer; behind thoughts there are words to come."""
+    if message.stop_reason not in _FINAL:
+        return False
+    content = message.content
+    return type(content) is not list or any(block.type not in _THOUGHTS for block in content)
+
+
+_NAME = re.compile(r"a[a-z_]{4,}-")
+
+
+def is_helper(agent: str) -> bool:
+    """Whether an agent's name is that of a fork, and not of a delegation."""
+    return bool(_NAME.match(agent))
+
+
+class Fork:
+    """Holds what a fork answered since it was last asked.
+
+    What stands before that its log may repeat from the log it was forked from, with the same ids and times.
+    Its tokens are the session's; they are in nobody's context, and its words are said to nobody.
+    """
+
+    __slots__ = ("_answers", "_kit", "_spent")
+
+    def __init__(self, kit: AgentKit) -> None:
+        self._kit = kit
+        self._answers = OpenAnswers(kit)
+        self._spent: list[Turn] = []
+
+    def take(self, line: ClaudeLine, at: float, where: Where) -> None:
+        """Take in one line of its log."""
+        message = line.message
+        if message is None:
+            return
+        if line.type == "assistant":
+            before = self._answers.take(MAIN, message, at, where)
+            if before is not None:
+                self._spent.append(before)
+        elif line.type == "user" and _asks(user_words(message.content)):
+            self._answers = OpenAnswers(self._kit)
+            self._spent.clear()
+
+    def pending_events(self) -> list[Event]:
+        """What it has spent so far, as the main agent's."""
+        return [
+            replace(
+                turn,
+                stop="total",
+                context_tokens=0,
+                context_window=0,
+                checking=0,
+                doubting=0,
+                said=None,
+            )
+            for turn in (*self._spent, *self._answers.read())
+        ]
+
+
+def _asks(text: str) -> bool:
+    return is_prompt(text) and not text.startswith("[Request interrupted by user")
+
 
 _NOTE = re.compile(r"<task-id>([^<\s]{1,100})</task-id>(?:.*?<status>([a-z_]{1,30})</status>)?", re.DOTALL)
 _ENDS: dict[str, Outcome] = {
@@ -42,11 +216,6 @@ class _Order(NamedTuple):
 class _Input(Struct, gc=False):
     prompt: str = ""
     subagent_type: str | None = None
-
-
-class _Progress(Struct, rename="camel", gc=False):
-    type: str = ""
-    agent_id: str | None = None
 
 
 class KnownAgents(NamedTuple):
@@ -146,7 +315,7 @@ class Delegations:
         call = line.parent_tool_use_id
         if call in self._open and call not in self._started:
             try:
-                said = msgspec.json.decode(line.data, type=_Progress)
+                said = msgspec.json.decode(line.data, type=AgentProgress)
             except FAULTS:
                 return
             if said.type == "agent_progress" and said.agent_id and calls.tool(call):
@@ -247,14 +416,6 @@ class Delegations:
             out.append(AgentStart(at=at, agent=self._own, where=where, child=child))
         else:
             out.append(AgentStart(at=order.at, agent=order.agent, where=where, child=child, role=order.role))
-
-
-def is_agent_progress(line: ClaudeLine) -> bool:
-    """Whether progress is told of a sub-agent."""
-    try:
-        return msgspec.json.decode(line.data, type=_Progress).type == "agent_progress"
-    except FAULTS:
-        return False
 
 
 def sub_agent_files(path: Path) -> list[Companion]:

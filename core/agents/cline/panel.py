@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from core.agents.calls import Result
-from core.agents.lexicon import joined_words
-from core.agents.loose import LooseReader, amount, decode, table, text, whole_number
+from core.agents.models import joined_words
+from core.agents.reader import TranscriptReader
+from core.agents.values import amount, decode, table, text, whole_number
 from core.events import Compaction, Event, ToolUse, Where
 from core.logs.times import seconds
 
@@ -21,7 +22,7 @@ _PROMPTS = frozenset(("task", "user_feedback"))
 _TOOLS = frozenset(("tool", "command", "use_mcp_server", "use_subagents", "browser_action_launch"))
 
 
-class PanelReader(LooseReader):
+class PanelReader(TranscriptReader):
     """What the panel asks of the reader it tells."""
 
     @abstractmethod

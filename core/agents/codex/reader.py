@@ -7,144 +7,17 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from core.agents.advice import is_advice, said_event
-from core.agents.calls import Result
-from core.agents.codex.facts import end_fact, item_fact
-from core.agents.codex.results import read_output
-from core.agents.codex.threads import Meta, Replay, read_meta, thread_files, thread_folders
-from core.agents.codex.turns import Turns, TurnState
-from core.agents.loose import STEP, LooseReader, decode, is_secret, items, kept, table, text, words
-from core.agents.normalizer import Normalizer, Sorted
-from core.agents.reader import AgentKit
-from core.engine.fingerprint import fingerprint, shape
-from core.events import MAIN, Action, AgentEnd, AgentStart, Compaction, Event, Outcome, Where
+from core.agents.calls import Result, is_advice, said_event
+from core.agents.codex.threads import ChildThreads, Meta, Replay, read_meta, thread_files, thread_folders
+from core.agents.codex.turns import Turns, TurnState, end_fact, item_fact, read_output, sort_cell
+from core.agents.normalizer import AgentKit, Sorted
+from core.agents.reader import STEP, TranscriptReader, kept
+from core.agents.values import decode, is_secret, items, table, text, words
+from core.engine.fingerprint import fingerprint
+from core.events import MAIN, Compaction, Event
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title, asked_of_codex
 from core.logs.times import seconds
-
-_ENDED = frozenset(("completed", "errored", "failed", "shutdown", "interrupted"))
-_FAILED = frozenset(("errored", "failed"))
-
-
-class ChildThreads:
-    """Each child begins once and ends once, however often the log tells it."""
-
-    def __init__(self, agent: str) -> None:
-        self._agent = agent
-        self.states: dict[str, str] = {}
-        """Of each child begun, `running` or how it ended."""
-        self._closing: dict[str, str] = {}
-        """Which child a call is about to close."""
-
-    @property
-    def closing(self) -> bool:
-        """Whether a call that closes a child waits for its answer."""
-        return bool(self._closing)
-
-    def closes(self, call: str, arguments: Any) -> None:
-        """A call is made that closes a child."""
-        given = table(arguments)
-        self._closing[call] = text(given.get("id")) or text(given.get("target"))
-
-    def answered(self, call: str, tool: str, output: Any, well: bool, at: float, where: Where) -> list[Event]:
-        """What the answer to a delegating call tells."""
-        told = table(decode(words(output).encode("utf-8", "surrogatepass")))
-        if tool == "spawn_agent" and well:
-            return self.start(text(told.get("agent_id")) or text(told.get("thread_id")), "", at, where)
-        if tool in ("wait_agent", "wait"):
-            ends: list[Event] = []
-            for child, status in table(told.get("status")).items():
-                state = next(iter(status), "") if isinstance(status, dict) else text(status)
-                ends += self.end(child, state, at, where)
-            return ends
-        if tool == "close_agent":
-            return self.end(self._closing.pop(call, ""), "completed" if well else "", at, where)
-        return []
-
-    def activity(self, item: dict[str, Any], at: float, where: Where) -> list[Event]:
-        """What newer logs tell of a child at once: that it started, and that it came to its end."""
-        child, kind = text(item.get("agent_thread_id")), text(item.get("kind"))
-        if kind == "started":
-            return self.start(child, text(item.get("agent_path")).rpartition("/")[2], at, where)
-        return self.end(child, kind, at, where)
-
-    def start(self, child: str, role: str, at: float, where: Where) -> list[Event]:
-        """A child begins."""
-        if not child or child in self.states:
-            return []
-        self.states[child] = "running"
-        return [AgentStart(at=at, agent=self._agent, where=where, child=child, role=role)]
-
-    def end(self, child: str, state: str, at: float, where: Where) -> list[Event]:
-        """A child is in a state, which may be its end."""
-        if self.states.get(child) != "running" or state not in _ENDED:
-            return []
-        self.states[child] = state
-        outcome: Outcome = "failure" if state in _FAILED else "success"
-        return [AgentEnd(at=at, agent=self._agent, where=where, child=child, outcome=outcome)]
-
-
-_LONGEST = 32_768
-_CALL = re.compile(r"\btools\.([A-Za-z_]\w*)\s*\(")
-_COMMAND = re.compile(
-    r"""\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""", re.DOTALL
-)
-_PATH = re.compile(r"""\b(?:path|file_path)["']?\s*:\s*["'`]([^"'`\n]{1,400})["'`]""")
-_RANK: dict[Action, int] = {
-    "shell_exec": 8,
-    "delegation": 7,
-    "file_edit": 6,
-    "memory_write": 5,
-    "search": 4,
-    "file_read": 3,
-    "memory_read": 2,
-    "other": 1,
-    "plan": 0,
-}
-
-
-def sort_cell(normalizer: Normalizer, framework: str, tool: str, script: str) -> Sorted:
-    """Sort a script by the tools it calls; one that calls none is a command."""
-    whole = Sorted(
-        "shell_exec", call=normalizer.sort(framework, tool, script).call, shape=shape(script[:4096])
-    )
-    text = script[:_LONGEST]
-    calls = list(_CALL.finditer(text))
-    best: Sorted | None = None
-    for at, call in enumerate(calls):
-        end = calls[at + 1].start() if at + 1 < len(calls) else len(text)
-        found = normalizer.sort(
-            framework, call.group(1), _arguments(call.group(1), text, text[call.end() : end])
-        )
-        if best is None or _RANK[found.action] > _RANK[best.action]:
-            best = found
-    if best is None:
-        return whole._replace(program=tool)
-    return best._replace(call=whole.call, shape=whole.shape)
-
-
-def _arguments(tool: str, script: str, given: str) -> object:
-    """The arguments of one call, as far as they stand in the script as plain text."""
-    if tool == "apply_patch":
-        return _escaped(script) if "*** " in script else {}
-    command = _COMMAND.search(given)
-    if command:
-        return {"command": _unquoted(command.group(1))}
-    path = _PATH.search(given)
-    return {"path": path.group(1)} if path else {}
-
-
-def _unquoted(text: str) -> str:
-    if text.startswith('"'):
-        found = decode(text.encode("utf-8", "surrogatepass"))
-        if isinstance(found, str):
-            return found
-    return _escaped(text[1:-1])
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\n", "\n").replace("\\'", "'").replace('\\"', '"')
-
 
 _ADDED = (
     "<environment_context>",
@@ -256,7 +129,7 @@ class _Thread(NamedTuple):
     children: dict[str, str]
 
 
-class Codex(LooseReader):
+class Codex(TranscriptReader):
     """Reads the lines of one thread."""
 
     name = "codex"

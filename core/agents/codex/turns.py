@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from core.agents.lexicon import joined_words
-from core.agents.loose import table, text, whole_number
-from core.agents.reader import AgentKit
-from core.agents.usage import ENDED, WORDLESS, failed_turn
-from core.engine.fingerprint import fingerprint
-from core.events import Turn, Where
+from core.agents.calls import Result
+from core.agents.models import joined_words
+from core.agents.normalizer import AgentKit, Normalizer, Sorted
+from core.agents.turns import ENDED, WORDLESS, failed_turn
+from core.agents.values import amount, code, decode, table, text, whole_number, words
+from core.engine.fingerprint import fingerprint, shape
+from core.events import Action, Turn, Where
 
 _PHASES = {"final_answer": ENDED, "commentary": "commentary"}
 """Newer logs say of words whether they are the answer or said on the way to it."""
@@ -225,3 +227,188 @@ def _count(value: Any) -> TokenCount:
         whole_number(told.get("output_tokens")),
         whole_number(told.get("cache_write_input_tokens")),
     )
+
+
+_FAILED_STATES = frozenset(("failed", "error"))
+_CALLS = frozenset(("CommandExecution", "FileChange", "McpToolCall", "DynamicToolCall", "WebSearch"))
+
+
+def end_fact(event: dict[str, Any]) -> Result:
+    """What an event of a call's end says."""
+    result = table(event.get("result"))
+    failed = (
+        event.get("success") is False or "Err" in result or table(result.get("Ok")).get("isError") is True
+    )
+    return Result(error=failed, exit_code=code(event.get("exit_code")), duration=_took(event.get("duration")))
+
+
+def item_fact(item: dict[str, Any]) -> Result | None:
+    """What a completed item says of its call; its duration is that of the start alone and left out."""
+    if item.get("type") not in _CALLS:
+        return None
+    status, exited = text(item.get("status")), code(item.get("exit_code"))
+    return Result(
+        error=status in _FAILED_STATES and exited is None,
+        exit_code=exited,
+        rejected=status == "declined",
+    )
+
+
+def _took(value: Any) -> float | None:
+    told = table(value)
+    return amount((whole_number(told.get("secs")) * 1_000_000_000 + whole_number(told.get("nanos"))) / 1e9)
+
+
+_HEAD = 1200
+_EXIT = re.compile(r"^(?:Exit code:|Process exited with code)\s*(-?\d{1,10})\b", re.MULTILINE)
+_WALL = re.compile(r"^Wall time:?\s*([\d.]{1,12})\s*s", re.MULTILINE)
+_RUNNING = re.compile(
+    r"^(?:Process running with session ID|Script running with cell ID)\s*(\S{1,40})", re.MULTILINE
+)
+_OUTPUT = re.compile(r"^Output:[ \t]*\n?", re.MULTILINE)
+_FAILED = (
+    "Script failed",
+    "Script error",
+    "apply_patch verification failed",
+    "apply_patch handler received",
+    "Failed to apply patch",
+    "patch rejected: empty patch",
+    "failed to parse",
+    "failed in sandbox",
+    "exec_command failed",
+    "write_stdin failed",
+    "execution error",
+    "unsupported call",
+    "unsupported custom tool",
+    "unknown tool",
+    "tool call error",
+    "tool call failed",
+    "resources/read failed",
+    "command timed out",
+    "err: ",
+    "Error: ",
+    "error: ",
+)
+_REJECTED = re.compile(
+    r"(?:rejected by user|rejected by the user|aborted by user|command rejected"
+    r"|patch rejected(?!: empty patch)|approval policy|rejected due to"
+    r"|denied by|rejected by policy|user denied)",
+    re.IGNORECASE,
+)
+
+
+class Output(NamedTuple):
+    """A result, and the process it leaves running."""
+
+    result: Result
+    process: str = ""
+
+
+def read_output(value: Any) -> Output:
+    """Read a call's output, whatever era wrote it."""
+    success: Any = None
+    if isinstance(value, dict):
+        success = value.get("success")
+        value = value.get("content", value.get("output"))
+    text = words(value)
+    if text.startswith("{"):
+        told = table(decode(text.encode("utf-8", "surrogatepass")))
+        if isinstance(told.get("metadata"), dict) and "output" in told:
+            facts = told["metadata"]
+            return Output(
+                _ended(
+                    words(told["output"]), code(facts.get("exit_code")), amount(facts.get("duration_seconds"))
+                )
+            )
+    parted = _OUTPUT.search(text[:_HEAD])
+    head = text[: parted.start()] if parted else text[:_HEAD]
+    told_code = (
+        _EXIT.search(head)
+        if parted or text.startswith(("Exit code", "Process exited", "Chunk ID", "Wall time"))
+        else None
+    )
+    running = _RUNNING.search(head)
+    wall = _WALL.search(head)
+    took = amount(_number(wall.group(1))) if wall else None
+    body = text[parted.end() :] if parted else text
+    if running:
+        return Output(Result(body, running=True, duration=took), running.group(1).rstrip(".,"))
+    if told_code:
+        return Output(_ended(body, int(told_code.group(1)), took))
+    failed = success is False or text.startswith(_FAILED)
+    rejected = bool(_REJECTED.search(text[:200])) and (failed or len(text) < 400)
+    return Output(Result(body, error=failed, rejected=rejected, duration=took))
+
+
+def _ended(text: str, exit_code: int | None, took: float | None) -> Result:
+    rejected = bool(exit_code) and bool(_REJECTED.match(text[:200].removeprefix("exec ")))
+    return Result(text, exit_code=exit_code, duration=took, rejected=rejected)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
+_LONGEST = 32_768
+_CALL = re.compile(r"\btools\.([A-Za-z_]\w*)\s*\(")
+_COMMAND = re.compile(
+    r"""\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""", re.DOTALL
+)
+_PATH = re.compile(r"""\b(?:path|file_path)["']?\s*:\s*["'`]([^"'`\n]{1,400})["'`]""")
+_RANK: dict[Action, int] = {
+    "shell_exec": 8,
+    "delegation": 7,
+    "file_edit": 6,
+    "memory_write": 5,
+    "search": 4,
+    "file_read": 3,
+    "memory_read": 2,
+    "other": 1,
+    "plan": 0,
+}
+
+
+def sort_cell(normalizer: Normalizer, framework: str, tool: str, script: str) -> Sorted:
+    """Sort a script by the tools it calls; one that calls none is a command."""
+    whole = Sorted(
+        "shell_exec", call=normalizer.sort(framework, tool, script).call, shape=shape(script[:4096])
+    )
+    text = script[:_LONGEST]
+    calls = list(_CALL.finditer(text))
+    best: Sorted | None = None
+    for at, call in enumerate(calls):
+        end = calls[at + 1].start() if at + 1 < len(calls) else len(text)
+        found = normalizer.sort(
+            framework, call.group(1), _arguments(call.group(1), text, text[call.end() : end])
+        )
+        if best is None or _RANK[found.action] > _RANK[best.action]:
+            best = found
+    if best is None:
+        return whole._replace(program=tool)
+    return best._replace(call=whole.call, shape=whole.shape)
+
+
+def _arguments(tool: str, script: str, given: str) -> object:
+    """The arguments of one call, as far as they stand in the script as plain text."""
+    if tool == "apply_patch":
+        return _escaped(script) if "*** " in script else {}
+    command = _COMMAND.search(given)
+    if command:
+        return {"command": _unquoted(command.group(1))}
+    path = _PATH.search(given)
+    return {"path": path.group(1)} if path else {}
+
+
+def _unquoted(text: str) -> str:
+    if text.startswith('"'):
+        found = decode(text.encode("utf-8", "surrogatepass"))
+        if isinstance(found, str):
+            return found
+    return _escaped(text[1:-1])
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\n", "\n").replace("\\'", "'").replace('\\"', '"')

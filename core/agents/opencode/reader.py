@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from core.agents.advice import said_event, split_advice
-from core.agents.calls import Calls, Result, agent_report
-from core.agents.loose import LooseReader, amount, code, table, text, whole_number
+from core.agents.calls import Calls, Result, agent_report, said_event, split_advice
 from core.agents.opencode.store import FINAL, opencode_listing, opencode_rows, own_title, session_files
-from core.agents.usage import failed_turn
+from core.agents.reader import TranscriptReader
+from core.agents.turns import failed_turn
+from core.agents.values import amount, code, table, text, whole_number
 from core.events import AgentStart, Compaction, Event, Prompt, Where
 from core.logs.database import MAGIC, tables
 from core.logs.format import Format, Sample
@@ -25,7 +25,7 @@ _REPLACED = "REDACTED"
 _ROLE = re.compile(r"@([\w.-]{1,60}) subagent")
 
 
-class OpenCodeReader(LooseReader):
+class OpenCodeReader(TranscriptReader):
     """Rows change in place and come again: each call is told once, when it is over.
 
     A child session is an agent of its parent's.

@@ -1,297 +1,28 @@
-"""Event streams of OpenHands: V0 lists, evaluation outputs with a run a line, and V1 conversations."""
+"""Event lists of OpenHands V0 and evaluation outputs, one run per line."""
 
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import structs
 
 from core.agents.calls import Calls, Result, agent_report
-from core.agents.log_clock import LogClock
-from core.agents.loose import (
-    STEP,
-    LooseReader,
-    amount,
-    beyond,
-    code,
-    items,
-    kept,
-    left_untold,
-    table,
-    text,
-    unthought,
-    whole_number,
-    words,
+from core.agents.openhands.conversation import (
+    Course,
+    OpenHandsFolderReader,
+    Steps,
+    TokensUsed,
+    answers_used,
+    response_of,
+    spent,
 )
-from core.agents.openhands.spent import Steps, TokensUsed, answers_used, response_of, spent
-from core.agents.usage import ENDED, Usage, failed_turn
-from core.engine.fingerprint import fingerprint
-from core.events import AgentStart, Compaction, Event, Matter, Prompt, SessionEnd, Turn, Where
+from core.agents.reader import STEP, LogClock, TranscriptReader, kept, left_untold
+from core.agents.turns import ENDED, Usage
+from core.agents.values import amount, beyond, code, items, table, text, whole_number, words
+from core.events import AgentStart, Compaction, Event, Matter, SessionEnd, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
-
-_STATES: dict[str, Literal["done", "failed", "stopped"]] = {
-    "awaiting_user_input": "done",
-    "finished": "done",
-    "error": "failed",
-    "rejected": "failed",
-    "stuck": "failed",
-    "paused": "stopped",
-    "stopped": "stopped",
-}
-
-
-class Course:
-    """Follow an agent from a prompt through its work to its rest."""
-
-    __slots__ = ("_stage",)
-
-    def __init__(self) -> None:
-        self._stage: Literal["rests", "asked", "works"] = "rests"
-
-    def asked(self) -> None:
-        """The person said something."""
-        self._stage = "asked"
-
-    def works(self) -> None:
-        """The agent said or did something and goes on."""
-        self._stage = "works"
-
-    def spoke(self, *, waits: bool) -> None:
-        """The agent said something, and waits for the person or goes on."""
-        self._stage = "rests" if waits else "works"
-
-    def rests(self) -> None:
-        """An event has told that its turn is over."""
-        self._stage = "rests"
-
-    def enter(self, state: str, at: float, agent: str, where: Where) -> Turn | Prompt | None:
-        """What a state ends the turn with; None where no turn is under way, or it goes on.
-
-        An agent that waits for the person before it did anything has not taken up the prompt yet.
-        """
-        ending = _STATES.get(state)
-        if ending is None or self._stage == "rests" or (ending == "done" and self._stage == "asked"):
-            return None
-        self._stage = "rests"
-        if ending == "stopped":
-            return Prompt(at=at, agent=agent, where=where, characters=0, call=fingerprint(""), interrupt=True)
-        if ending == "failed":
-            return failed_turn(at, agent, where)
-        return Turn(at=at, agent=agent, where=where, cost=0.0, stop=ENDED)
-
-
-_TOLD = (
-    *("model", "input_tokens", "output_tokens", "cache_read", "cache_write", "context_tokens"),
-    *("context_window", "cost"),
-)
-"""What the totals tell of an answer."""
-_ANSWERING = ("default", "agent")
-"""Under which name the model that answers is counted; where it has another, it is the first told."""
-
-
-class OpenHandsFolderReader(LooseReader):
-    """The events of a V1 conversation, each a file or a line of its own."""
-
-    name = "openhands"
-
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self._answers: set[str] = set()
-        self._children: dict[str, list[str]] = {}
-        self._totals: dict[str, TokensUsed] = {}
-        self._spent: Turn | None = None
-        self._course = Course()
-
-    def read(self, value: Any, out: list[Event]) -> None:
-        """Add the events of one file."""
-        event = self.table(value, "event")
-        kind = text(event.get("kind"))
-        at = self.moment(event.get("timestamp"))
-        if not self.begun:
-            out.append(self.start(at, self.session))
-        if kind == "ConversationStateUpdateEvent":
-            self._state(event, at, out)
-            self._stats(event, at, out)
-        elif kind == "MessageEvent":
-            self._message(event, at, out)
-        elif kind == "ConversationErrorEvent":
-            self._course.rests()
-            out.append(failed_turn(at, self.agent, self.here()))
-        elif kind == "ActionEvent":
-            self._act(event, at, out)
-        elif kind in ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation"):
-            self._observe(event, kind, at, out)
-        elif kind == "Condensation":
-            out.append(Compaction(at=at, agent=self.agent, where=self.here(), trigger="auto"))
-        elif kind in ("PauseEvent", "InterruptEvent"):
-            self._course.rests()
-            out.append(self.prompt(at, "", self.here(), interrupt=True))
-
-    def finish(self) -> list[Event]:
-        """An answer of which only the cost was told, and the calls that never got a result."""
-        return [*filter(None, [self._spent]), *super().finish()]
-
-    def pending_events(self) -> list[Event]:
-        """The same, for a log that still grows."""
-        return [*filter(None, [self._spent]), *super().pending_events()]
-
-    def _message(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
-        """What the person or the agent says; an agent that says something and calls nothing is done."""
-        said = words(table(event.get("llm_message")).get("content"))
-        if event.get("source") == "user":
-            self._course.asked()
-            out.append(self.prompt(at, said, self.here()))
-        elif event.get("source") == "agent" or event.get("llm_response_id"):
-            said = unthought(said)
-            self._course.spoke(waits=bool(said))
-            self._answer(event, said, at, out, stop=ENDED if said else "")
-
-    def _state(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
-        """How the conversation stands now, told alone or with everything else."""
-        value = event.get("value")
-        if event.get("key") == "full_state":
-            value = table(value).get("execution_status")
-        elif event.get("key") != "execution_status":
-            return
-        if value != "paused":
-            kept(self._course.enter(text(value), at, self.agent, self.here()), out)
-
-    def _stats(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
-        """What the conversation has used so far: what is more than before is the next answer's."""
-        value = table(event.get("value"))
-        if event.get("key") == "full_state":
-            value = table(value.get("stats"))
-        elif event.get("key") != "stats":
-            return
-        told = table(value.get("usage_to_metrics"))
-        answering = next((name for name in _ANSWERING if name in told), next(iter(told), ""))
-        for purpose, metrics in told.items():
-            now = spent(table(metrics))
-            used = now.since(self._totals.get(purpose, TokensUsed()))
-            self._totals[purpose] = now
-            if not (used.sent or used.answered):
-                continue
-            name = text(event.get("id"))
-            if purpose == answering:
-                kept(self._spent, out)
-                self._spent = self._turn(name, used, at)
-            else:
-                kept(self._aside(f"{name}/{purpose}", used), out)
-
-    def _turn(self, name: str, used: TokensUsed, at: float) -> Turn:
-        return self.kit.models.turn(
-            at,
-            message=name,
-            model=used.model,
-            input_tokens=used.fresh,
-            output_tokens=used.answered,
-            cache_read=used.read,
-            cache_write=used.written,
-            cost=amount(used.cost),
-            agent=self.agent,
-            where=self.here(),
-        )
-
-    def _aside(self, name: str, used: TokensUsed) -> Turn | None:
-        """What was spent for another purpose than to answer, such as to sum up the conversation."""
-        return self.total(
-            used.model,
-            amount(used.cost),
-            sent=used.fresh,
-            answered=used.answered,
-            read=used.read,
-            written=used.written,
-            message=name,
-        )
-
-    def _answer(
-        self, event: dict[str, Any], said: str, at: float, out: list[Event], entry: str = "", stop: str = ""
-    ) -> None:
-        """What the model said, at `entry` of its event; one answer may come with several calls.
-
-        Its end is told even where it comes with a call that is not the answer's first.
-        """
-        answer = text(event.get("llm_response_id"))
-        told = answer in self._answers
-        name = f"{answer}/{stop}" if told and stop else answer
-        if name in self._answers or not (answer or said):
-            return
-        if name:
-            self._answers.add(name)
-        turn = self.kit.models.turn(
-            at,
-            message=name,
-            model="",
-            cost=0.0 if told else None,
-            agent=self.agent,
-            where=self.here(),
-            stop=stop,
-            said=said,
-            said_at=self.here(entry),
-        )
-        counted, self._spent = self._spent, None
-        if counted is not None:
-            turn = structs.replace(turn, **{name: getattr(counted, name) for name in _TOLD})
-        out.append(turn)
-
-    def _act(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
-        action = table(event.get("action"))
-        tool = text(event.get("tool_name"))
-        if tool == "finish" and event.get("action") is not None:
-            self._course.rests()
-            self.calls.settle(text(event.get("tool_call_id")))
-            self._answer(event, text(action.get("message")).strip(), at, out, "/action", ENDED)
-            return
-        self._course.works()
-        self._answer(event, unthought(words(event.get("thought"))), at, out)
-        call = table(event.get("tool_call"))
-        given = {key: item for key, item in action.items() if key != "kind"} or call.get("arguments")
-        name = text(event.get("tool_call_id")) or text(event.get("id")) or f"file-{self._line}"
-        if not self.calls.begin(name, tool, given, at, self.agent, self.here()):
-            return
-        if tool == "task":
-            children = [name]
-        elif tool == "delegate" and action.get("command") == "spawn":
-            children = [child for child in items(action.get("ids")) if isinstance(child, str)]
-        else:
-            self._children[name] = list(table(action.get("tasks"))) if tool == "delegate" else []
-            return
-        self._children[name] = children if tool == "task" else []
-        role = text(action.get("subagent_type"))
-        out += [
-            AgentStart(at=at, agent=self.agent, where=self.here(), child=child, role=role)
-            for child in children
-        ]
-
-    def _observe(self, event: dict[str, Any], kind: str, at: float, out: list[Event]) -> None:
-        if event.get("tool_name") == "finish" and kind == "ObservationEvent":
-            return
-        seen = table(event.get("observation"))
-        exited = code(seen.get("exit_code"))
-        if exited is None:
-            exited = code(table(seen.get("metadata")).get("exit_code"))
-        failed = seen.get("is_error") is True or bool(text(seen.get("error")))
-        running = exited == -1 and not failed
-        told = (
-            words(seen)
-            if kind == "ObservationEvent"
-            else text(event.get("error") or event.get("rejection_reason"))
-        )
-        result = Result(
-            text=told,
-            error=kind == "AgentErrorEvent" or failed,
-            exit_code=None if exited == -1 else exited,
-            rejected=kind == "UserRejectObservation",
-            running=running,
-        )
-        name = text(event.get("tool_call_id"))
-        use = self.calls.end(name, at, result, self.here(), line=self._line)
-        kept(use, out)
-        if use is not None:
-            out += [agent_report(use, child) for child in self._children.pop(name, [])]
-
 
 _SILENT_FAILURE = re.compile(
     r"\[?Your proposed edit has introduced new syntax error|\[No exact match found|ERROR:|\[?Error:"
@@ -394,7 +125,7 @@ _NO_TOOLS = frozenset(
 _NO_RESULTS = frozenset(("null", "agent_state_changed", "recall", "condense", "message", "loop_detection"))
 
 
-class OpenHandsReader(LooseReader):
+class OpenHandsReader(TranscriptReader):
     """Actions and the observations they cause, in one list."""
 
     name = "openhands"

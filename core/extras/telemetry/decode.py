@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from core.agents.loose import items, table, text
+from core.agents.values import items, table, text
 from core.errors import Malformed
 from core.extras.telemetry import wire
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
 
-from core.agents.calls import Calls
-from core.agents.codex.results import read_output
-from core.agents.loose import code, text, whole_number
-from core.agents.outcomes import Result
-from core.agents.reader import AgentKit
+from core.agents.calls import Calls, Result
+from core.agents.codex.turns import read_output
+from core.agents.normalizer import AgentKit
+from core.agents.values import code, text, whole_number
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart
 from core.extras.telemetry.decode import LogRecord, SpanRecord
 from core.logs.event_redaction import clean, cleaned

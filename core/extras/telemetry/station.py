@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from core.agents.normalizer import AgentKit
 from core.agents.open_events import OpenEventsReader
-from core.agents.reader import AgentKit
 from core.engine.society import Society
 from core.errors import Refused
 from core.events import SessionStart, Where

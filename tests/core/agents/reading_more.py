@@ -14,10 +14,9 @@ from core.agents import open_events as openevents
 from core.agents import pi as pi
 from core.agents import swe_agent as swe_agent
 from core.agents.models import Models
-from core.agents.normalizer import Normalizer
+from core.agents.normalizer import AgentKit, Normalizer
 from core.agents.opencode import reader as opencode
 from core.agents.openhands import reader as openhands
-from core.agents.reader import AgentKit
 from core.events import MAIN, Event, ToolUse, Where
 from core.logs.format import Diagnostics, Format, Reader
 

@@ -8,8 +8,7 @@ from typing import Any
 from zlib import crc32
 
 from core.agents.models import Models
-from core.agents.normalizer import Normalizer
-from core.agents.reader import AgentKit
+from core.agents.normalizer import AgentKit, Normalizer
 from core.events import Event, ToolUse, Where
 from core.logs.format import Diagnostics, Reader
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core.agents.chat import ChatReader
-from core.agents.loose import STEP
+from core.agents.reader import STEP
 from core.events import Prompt, SessionStart, Turn
 from tests.core.agents.reading_more import kinds, new_kit, read, uses
 from tests.core.agents.samples_rest import CHAT, chat_call, chat_result

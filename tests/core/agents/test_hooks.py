@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.agents.advice import said_event, split_advice
+from core.agents.calls import said_event, split_advice
 from core.agents.claude_code.reader import ClaudeCode
 from core.agents.codex.reader import Codex
 from core.agents.registry import make_kit

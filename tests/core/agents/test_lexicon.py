@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agents.lexicon import CHECKING, DOUBTING, Tone, joined_words, plain_words, tone
+from core.agents.models import CHECKING, DOUBTING, Tone, joined_words, plain_words, tone
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from core.agents.loose import STEP
 from core.agents.mini_swe_agent import MiniSweAgentReader
+from core.agents.reader import STEP
 from core.agents.registry import make_kit
 from core.events import SessionEnd, SessionStart, Turn
 from core.logs.finder import sessions

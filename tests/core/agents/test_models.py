@@ -10,7 +10,7 @@ import pytest
 
 from core.agents.models import Models
 from core.agents.tables import OURS, plain_table
-from core.agents.usage import Usage
+from core.agents.turns import Usage
 from core.errors import SettingsError
 from core.events import Turn
 from core.settings.logs import ContextWindowSettings

@@ -10,7 +10,7 @@ import pytest
 
 from core.agents.antigravity import AntigravityReader
 from core.agents.cursor import CursorReader
-from core.agents.openhands.reader import OpenHandsFolderReader
+from core.agents.openhands.conversation import OpenHandsFolderReader
 from core.agents.qwen import QwenReader
 from core.agents.registry import make_kit
 from core.agents.table import AGENTS

@@ -12,7 +12,7 @@ from core.agents.aider import AiderReader
 from core.agents.antigravity import AntigravityReader
 from core.agents.cline.reader import ClineReader
 from core.agents.cursor import CursorReader
-from core.agents.openhands.reader import OpenHandsFolderReader
+from core.agents.openhands.conversation import OpenHandsFolderReader
 from core.agents.qwen import QwenReader
 from core.logs.format import Reader
 from tests.core.agents.broken_values import JUNK, changed, check_events, places_in

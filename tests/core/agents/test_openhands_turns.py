@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from core.agents.openhands.reader import OpenHandsFolderReader, OpenHandsReader
+from core.agents.openhands.conversation import OpenHandsFolderReader
+from core.agents.openhands.reader import OpenHandsReader
 from core.agents.registry import make_kit
 from core.agents.words import words_of
 from core.events import Event, Prompt, Turn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.agents.outcomes import Outcomes, Result, exit_code
+from core.agents.calls import Outcomes, Result, exit_code
 from core.events import Action, Outcome
 from tests.core.agents.samples import NORMALIZER
 

@@ -21,11 +21,12 @@ from core.logs.session import read_session
 
 READER = """
 from core.agents.calls import Result
-from core.agents.loose import LooseReader, text
+from core.agents.reader import TranscriptReader
+from core.agents.values import text
 from core.logs.format import Format
 
 
-class ZorkReader(LooseReader):
+class ZorkReader(TranscriptReader):
     name = "zork"
 
     def read(self, value, out):

@@ -8,8 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.agents.claude_code.lines import decode_line
-from core.agents.claude_code.relevance import matters, passes
+from core.agents.claude_code.lines import decode_line, matters, passes
 
 KINDS = (
     "user",

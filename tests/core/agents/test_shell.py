@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.agents.normalizer import Shell
-from core.agents.purposes import Purposes
+from core.agents.shell import Purposes, Shell
 from core.agents.shell_script import split
 from core.agents.tables import read_tables
 from tests.core.agents.samples import NORMALIZER

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.agents.advice import split_advice
+from core.agents.calls import split_advice
 
 SAID = "[nooscope] Seen from outside: a < b failed 4 times."
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.agents.loose import STEP
+from core.agents.reader import STEP
 from core.agents.swe_agent import SweAgentReader, called
 from core.events import Event, Prompt, SessionEnd, SessionStart, Turn
 from tests.core.agents.reading_more import kinds, read, uses

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from core.agents.attachments import attached
 from core.agents.claude_code.reader import ClaudeCode
 from core.agents.codex.reader import Codex
-from core.agents.record_words import answer, arguments, gist, spoken
 from core.agents.registry import make_kit
-from core.agents.words import WordReader, Words, _end, telling_line, words_of
+from core.agents.values import attached
+from core.agents.words import WordReader, Words, _end, answer, arguments, gist, spoken, telling_line, words_of
 from core.events import Event, Prompt, ToolUse, Turn, Where
 from core.logs.finder import sessions
 from core.logs.session import read_session

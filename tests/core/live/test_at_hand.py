@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.agents.resuming import resume_command
+from core.agents.registry import resume_command
 from core.agents.table import AGENTS
 from core.live.tmux import Pane, go_to_pane, is_inside, pane_of, panes
 

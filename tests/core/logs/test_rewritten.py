@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from bench.claude import lines
-from core.agents.claude_code.relevance import passes
+from core.agents.claude_code.lines import passes
 from core.agents.registry import make_kit
 from core.events import Event, SessionStart
 from core.logs.finder import sessions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.agents.advice import said_event
+from core.agents.calls import said_event
 from core.events import Event, Prompt, ToolUse
 from core.report.advice import AdviceMoment, AdviceOutcome, follow, outcomes
 from core.settings import Settings

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.agents.advice import said_event
+from core.agents.calls import said_event
 from core.engine.response.advice import Advised, Adviser, sentence, sentence_print
 from core.engine.response.interventions import Intervention, InterventionQueue
 from core.engine.response.method import Deliver

@@ -1,4 +1,4 @@
-"""One turn for each answer of the model, however often a log repeats its usage."""
+"""core.agents.turns."""
 
 from __future__ import annotations
 

@@ -1,0 +1,441 @@
+"""The meaning of a shell command: what it does, to which files, and what for."""
+
+from __future__ import annotations
+
+import re
+from posixpath import basename, join, normpath
+from typing import Any, NamedTuple
+
+from core.agents.shell_script import Part, split
+from core.events import PURPOSES, Action, Purpose
+
+_FILE = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$|^\+\+\+ (?:b/)?([^\t\n]+)", re.MULTILINE)
+_REMOVED = re.compile(r"^-(?!-- )(.*)$", re.MULTILINE)
+_ADDED = re.compile(r"^\+(?!\+\+ )(.*)$", re.MULTILINE)
+
+
+class Patch(NamedTuple):
+    """What a patch says."""
+
+    targets: tuple[str, ...]
+    before: str
+    after: str
+
+
+def read_patch(text: str) -> Patch:
+    """Read a patch in either of the two usual notations."""
+    targets = dict.fromkeys(found.group(1) or found.group(2).strip() for found in _FILE.finditer(text))
+    targets.pop("/dev/null", None)
+    return Patch(tuple(targets), "\n".join(_REMOVED.findall(text)), "\n".join(_ADDED.findall(text)))
+
+
+_INTERPRETERS = frozenset(
+    ("python", "pypy", "node", "ruby", "perl", "php", "bash", "sh", "zsh", "deno", "bun", "tsx")
+)
+_TEST_FILE = re.compile(r"(test_.*|.*_test|.*[.-]test|.*[.-]spec|runtests|run_tests?)\.\w+$")
+_MANY_GOALS = frozenset(("make", "just", "mvn", "gradle", "gradlew", "rake", "ninja"))
+
+
+_ORDER: dict[Purpose, int] = {"destructive": 0, "commit": 1, "test": 2, "build": 3, "wait": 4}
+_Phrase = tuple[tuple[str, ...], Purpose]
+"""Further words a command must hold, and what it is for then."""
+
+
+class Purposes:
+    """Phrases such as `npm run test`, by program and by the word after it."""
+
+    __slots__ = ("_any", "_named")
+
+    def __init__(self, lists: dict[str, tuple[str, ...]]) -> None:
+        self._named: dict[str, dict[str, list[_Phrase]]] = {}
+        self._any: dict[str, list[_Phrase]] = {}
+        for purpose in PURPOSES[1:]:
+            for phrase in lists.get(purpose, ()):
+                program, *rest = phrase.split()
+                if rest and not rest[0].startswith("-") and rest[0] != ".":
+                    named = self._named.setdefault(program, {})
+                    named.setdefault(rest[0], []).append((tuple(rest[1:]), purpose))
+                else:
+                    self._any.setdefault(program, []).append((tuple(rest), purpose))
+        for phrases in (
+            *self._any.values(),
+            *(found for named in self._named.values() for found in named.values()),
+        ):
+            phrases.sort(key=lambda phrase: (_ORDER[phrase[1]], -len(phrase[0])))
+
+    def of(self, program: str, words: list[str]) -> Purpose:
+        """The purpose of one simple command."""
+        purpose = self._known(program, words)
+        if purpose:
+            return purpose
+        if program.rstrip("0123456789.") in _INTERPRETERS:
+            for at, word in enumerate(words[1:], 1):
+                if not word.startswith("-"):
+                    script = basename(word)
+                    return "test" if _TEST_FILE.match(script) else self._known(script, words[at:])
+        return "test" if "." in program and _TEST_FILE.match(program) else ""
+
+    def _known(self, program: str, words: list[str]) -> Purpose:
+        found: Purpose = ""
+        named = self._named.get(program)
+        if named is not None:
+            for word in words[1:]:
+                if word.startswith("-"):
+                    continue
+                for rest, purpose in named.get(word) or named.get(word.partition(":")[0]) or ():
+                    if not found or _ORDER[purpose] < _ORDER[found]:
+                        found = purpose if _holds(words, rest) else found
+                if program not in _MANY_GOALS:
+                    break
+        for rest, purpose in self._any.get(program, ()):
+            if (not found or _ORDER[purpose] < _ORDER[found]) and _holds(words, rest):
+                found = purpose
+        return found
+
+
+def options_match(word: str, option: str) -> bool:
+    """Whether a word gives an option, alone, with a value, or among other letters such as -rf."""
+    if word == option or word.startswith(option + "="):
+        return True
+    if len(option) != 2 or not word.startswith("-") or word.startswith("--"):
+        return False
+    if option == "-i":
+        return word.startswith("-i") or re.fullmatch(r"-[a-zA-Z]*i", word) is not None
+    return option[1] in word and word[1:].isalpha()
+
+
+def _holds(words: list[str], rest: tuple[str, ...]) -> bool:
+    """Whether a command holds all these words and options."""
+    for wanted in rest:
+        if wanted.startswith("-"):
+            if not any(options_match(word, wanted) for word in words):
+                return False
+        elif wanted not in words and not any(word.startswith(wanted + ":") for word in words):
+            return False
+    return True
+
+
+MOST_TARGETS = 16
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
+_SUFFIX = re.compile(r"[\w\-]\.[A-Za-z]\w{0,5}$")
+_NO_PATH = re.compile(r"""[$*?{}<>|"'`\s=,;@]|://|^-|^\d+$|^/dev/""")
+_RANGE = re.compile(r":(:.*|\d[\d:-]*)$")
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_KEYWORDS = frozenset(
+    ("if", "then", "else", "elif", "do", "while", "until", "!", "{", "}", "done", "fi", "esac")
+)
+_CONTROL = frozenset(("for", "case", "select", "function", "in"))
+_SHELLS = frozenset(("bash", "sh", "zsh", "dash", "ksh", "fish"))
+_VALUED = {
+    "head": "nc",
+    "tail": "ncs",
+    "grep": "ABCmefd",
+    "egrep": "ABCmefd",
+    "fgrep": "ABCmefd",
+    "rg": "ABCmeftgTjMEr",
+    "ag": "ABCmG",
+    "fd": "etEdx",
+    "sed": "ef",
+    "nl": "bvwsnihdlfp",
+    "tree": "LIPoH",
+    "ls": "Iw",
+}
+_PATTERN_FIRST = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "fd", "fdfind", "git grep"))
+_READ, _SEARCH, _EDIT, _EXEC = 1, 2, 3, 4
+_NAMES: tuple[Action, ...] = ("shell_exec", "file_read", "search", "file_edit", "shell_exec")
+_RANKS: dict[str, int] = {"destructive": 5, "commit": 4, "test": 3, "build": 2, "wait": 1, "": 0}
+_DEEPEST = 4
+_MOST_KNOWN = 4096
+_LONGEST_KNOWN = 256
+"""Letters of a simple command that is remembered."""
+
+
+class Command(NamedTuple):
+    """What a whole command line comes to."""
+
+    action: Action
+    program: str = ""
+    purpose: Purpose = ""
+    targets: tuple[str, ...] = ()
+    before: str = ""
+    """Of a patch, the text taken away."""
+    after: str = ""
+
+
+class _Judged(NamedTuple):
+    strength: int
+    program: str
+    purpose: Purpose
+    targets: list[str]
+    patch: str = ""
+
+
+_Simple = tuple[bool, tuple[str, ...]]
+"""A simple command without redirections: whether it reads what another writes, and its words."""
+
+
+class Shell:
+    """Judges commands by lists of program names."""
+
+    __slots__ = (
+        "_edit",
+        "_filters",
+        "_known",
+        "_neutral",
+        "_purposes",
+        "_read",
+        "_runners",
+        "_search",
+        "_wrappers",
+    )
+
+    def __init__(self, lists: dict[str, tuple[str, ...]], purposes: Purposes) -> None:
+        self._read = frozenset(lists["read"])
+        self._search = frozenset(lists["search"])
+        self._edit = frozenset(lists["edit"])
+        self._neutral = frozenset(lists["neutral"])
+        self._filters = frozenset(lists["filters"])
+        self._wrappers = frozenset(lists["wrappers"])
+        self._runners: dict[str, list[list[str]]] = {}
+        for runner in lists["runners"]:
+            first, *rest = runner.split()
+            self._runners.setdefault(first, []).append(rest)
+        self._purposes = purposes
+        self._known: dict[_Simple, tuple[_Judged, str | None]] = {}
+        """Simple commands come again and again: what each is, and the folder it enters."""
+
+    def judge(self, command: Any) -> Command:
+        """Judge a command line, or a list of words that is run without a shell."""
+        if isinstance(command, str):
+            parts = split(command)
+        elif isinstance(command, list) and all(isinstance(word, str) for word in command):
+            parts = [Part(list(command), [], False, [])]
+        else:
+            return Command("shell_exec")
+        found: list[_Judged] = []
+        self._walk(parts, found, "", 0)
+        return _strongest(found)
+
+    def _walk(self, parts: list[Part], found: list[_Judged], folder: str, depth: int) -> None:
+        for part in parts:
+            plain = not part.writes and not part.here
+            key = (part.piped, tuple(part.words))
+            known = self._known.get(key) if plain else None
+            if known is None:
+                words = self._bare(part.words)
+                inner = _script_of(words)
+                if inner is not None and depth < _DEEPEST:
+                    self._walk(split(inner), found, folder, depth + 1)
+                    continue
+                judged = self._part(part, words)
+                known = judged, _entered(judged.program, words)
+                if plain and inner is None:
+                    self._keep(key, known)
+            judged, entered = known
+            if folder and judged.targets:
+                judged = judged._replace(targets=[_under(folder, target) for target in judged.targets])
+            found.append(judged)
+            if entered is not None:
+                folder = _under(folder, entered)
+
+    def _keep(self, key: _Simple, known: tuple[_Judged, str | None]) -> None:
+        if sum(map(len, key[1])) <= _LONGEST_KNOWN:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = known
+
+    def _bare(self, words: list[str]) -> list[str]:
+        """The words without assignments, keywords and programs that only run another."""
+        at, end = 0, len(words)
+        while at < end:
+            word = words[at]
+            if word in _KEYWORDS or ("=" in word and _ASSIGNMENT.match(word)):
+                at += 1
+            elif (
+                word in self._wrappers or ("/" in word and basename(word) in self._wrappers)
+            ) and at + 1 < end:
+                at = _after_options(words, at + 1, basename(word))
+            else:
+                runs = self._after_runner(words, at)
+                if runs == at:
+                    break
+                at = runs
+        return words[at:] if at else words
+
+    def _after_runner(self, words: list[str], at: int) -> int:
+        """Where the program begins that the one at `at` runs; `at` where it runs none."""
+        for rest in self._runners.get(words[at], ()):
+            begin = at + 1 + len(rest)
+            if len(words) > begin and words[at + 1 : begin] == rest:
+                begin = _after_options(words, begin, "")
+                return begin if begin < len(words) else at
+        return at
+
+    def _part(self, part: Part, words: list[str]) -> _Judged:
+        writes = part.writes
+        if writes:
+            writes = [target for target in writes if not target.startswith("/dev/") and "$" not in target]
+        if not words or words[0] in _CONTROL:
+            return _Judged(_EDIT if writes else 0, words[0] if words else "", "", writes)
+        program = words[0].replace("\\", "/") if "\\" in words[0] else words[0]
+        if "/" in program:
+            program = basename(program).removesuffix(".exe")
+        if program == "git":
+            words = _plain_git(words)
+        purpose = self._purposes.of(program, words)
+        strength, targets, patch = self._kind(part, program, words)
+        if purpose and purpose != "wait":
+            strength = _EXEC
+        if writes and strength < _EXEC:
+            return _Judged(_EDIT, program, purpose, writes, patch)
+        if strength == _EXEC:
+            targets = [path for word in words[1:] if (path := _looks_like_path(word))]
+            if "/" in words[0] and words[0].startswith("."):
+                targets.insert(0, words[0])
+        return _Judged(strength, program, purpose, targets, patch)
+
+    def _kind(self, part: Part, program: str, words: list[str]) -> tuple[int, list[str], str]:
+        if program in self._edit:
+            patch = next((text for text in (*part.here, *words[1:]) if "*** " in text or "+++ " in text), "")
+            return _EDIT, _operands(words, "") if not patch else [], patch
+        if program in ("sed", "perl") and any(options_match(word, "-i") for word in words[1:4]):
+            return _EDIT, _operands(words, program)[1:], ""
+        if part.piped and program in self._filters:
+            return (_SEARCH if program in self._search else 0), [], ""
+        if program in self._read:
+            return (0 if part.here else _READ), _operands(words, program), ""
+        if program == "sed":
+            return _READ, _operands(words, program)[1:], ""
+        phrase = f"git {words[1]}" if program == "git" and len(words) > 1 else program
+        if program in self._search or phrase in self._search:
+            return self._searching(phrase, words)
+        return (0 if program in self._neutral else _EXEC), [], ""
+
+    def _searching(self, phrase: str, words: list[str]) -> tuple[int, list[str], str]:
+        if phrase == "find":
+            for option in ("-exec", "-execdir"):
+                if option in words:
+                    inner = words[words.index(option) + 1 :]
+                    strength = (
+                        self._kind(Part(inner, [], False, []), basename(inner[0]), inner)[0] if inner else 0
+                    )
+                    return max(_SEARCH, strength), _before_options(words), ""
+            return _SEARCH, _before_options(words), ""
+        operands = _operands(words[phrase.count(" ") :], phrase)
+        given = any(options_match(word, "-e") or word == "--files" for word in words[1:])
+        return _SEARCH, operands[1:] if phrase in _PATTERN_FIRST and not given else operands, ""
+
+
+def _entered(program: str, words: list[str]) -> str | None:
+    """The folder that `cd` goes to; None of any other command, or where that cannot be told."""
+    enters = program in ("cd", "pushd") and len(words) > 1 and not _NO_PATH.search(words[1])
+    return words[1] if enters else None
+
+
+def _under(folder: str, target: str) -> str:
+    """A path as seen from a folder; one with a drive of its own stands by itself."""
+    return target if _DRIVE.match(target) else normpath(join(folder, target))
+
+
+def _strongest(found: list[_Judged]) -> Command:
+    if not found:
+        return Command("shell_exec")
+    leading = found[0]
+    strength, purpose, targets = leading.strength, leading.purpose, leading.targets
+    patches = leading.patch
+    for part in found[1:]:
+        if _RANKS[part.purpose] > _RANKS[purpose]:
+            purpose = part.purpose
+        if part.strength > strength:
+            leading, strength, targets, patches = part, part.strength, part.targets, part.patch
+        elif part.strength == strength:
+            if _RANKS[part.purpose] > _RANKS[leading.purpose] or not leading.program:
+                leading = part
+            if part.targets:
+                targets = targets + part.targets
+            if part.patch:
+                patches = f"{patches}\n{part.patch}"
+    if patches:
+        patch = read_patch(patches)
+        return Command(_NAMES[strength], leading.program, purpose, patch.targets, patch.before, patch.after)
+    unique = tuple(dict.fromkeys(targets))[:MOST_TARGETS] if targets else ()
+    return Command(_NAMES[strength], leading.program, purpose, unique)
+
+
+def _script_of(words: list[str]) -> str | None:
+    """The script in `bash -lc SCRIPT` or `eval SCRIPT`."""
+    if len(words) < 2:
+        return None
+    program = basename(words[0]) if "/" in words[0] else words[0]
+    if program == "eval":
+        return " ".join(words[1:])
+    if program in _SHELLS:
+        for at, word in enumerate(words[1:-1], 1):
+            if options_match(word, "-c"):
+                return words[at + 1]
+            if not word.startswith("-"):
+                return None
+    return None
+
+
+def _after_options(words: list[str], at: int, wrapper: str) -> int:
+    """Where the wrapped command begins."""
+    end = len(words)
+    while at < end:
+        word = words[at]
+        if word.startswith("-"):
+            at += (
+                2
+                if word in ("-u", "-n", "-I", "-L", "-P", "-s", "-k", "--with", "--extra", "--group", "-p")
+                else 1
+            )
+        elif _ASSIGNMENT.match(word) or (wrapper in ("timeout", "gtimeout", "nice") and word[:1].isdigit()):
+            at += 1
+        else:
+            break
+    return at
+
+
+def _plain_git(words: list[str]) -> list[str]:
+    at = 1
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in ("-C", "-c", "--git-dir", "--work-tree") else 1
+    return ["git", *words[at:]]
+
+
+def _operands(words: list[str], program: str) -> list[str]:
+    """The words that are not options; numbers, ranges and expansions are left out of reading commands."""
+    valued = _VALUED.get(program, "")
+    found: list[str] = []
+    skip = False
+    for word in words[1:]:
+        if skip:
+            skip = False
+        elif word.startswith("-") and len(word) > 1:
+            skip = len(word) == 2 and word[1] in valued and not (program == "sed" and word[1] == "e")
+        elif word != "-":
+            found.append(word)
+    keep = 1 if program in _PATTERN_FIRST or program in ("sed", "perl") else 0
+    return found[:keep] + [word for word in found[keep:] if not _NO_PATH.search(word)]
+
+
+def _before_options(words: list[str]) -> list[str]:
+    found = []
+    for word in words[1:]:
+        if word.startswith(("-", "(", "!", "\\")):
+            break
+        if not _NO_PATH.search(word):
+            found.append(word)
+    return found
+
+
+def _looks_like_path(word: str) -> str:
+    """The path in a word of a command that runs something, or nothing."""
+    if not ("/" in word or "." in word or "\\" in word) or len(word) > 200:
+        return ""
+    if ":" in word:
+        word = _RANGE.sub("", word)
+    if _NO_PATH.search(word):
+        return ""
+    parted = "/" in word or "\\" in word
+    return word if (parted and not word.endswith(":")) or _SUFFIX.search(word) else ""

@@ -1,0 +1,192 @@
+"""JSON values of any shape, read without trusting their types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from core.logs.event_redaction import cleaned
+from core.logs.links import FAULTS
+
+_LARGEST = 1 << 53
+_ROUNDING = 1e-6
+"""Dollars that a sum may be off by."""
+_DEEPEST = 8
+_THOUGHT = re.compile(r"\A\s*<(think(?:ing(?:-content-\w{1,64})?)?)>.*?(?:</\1>|\Z)", re.DOTALL)
+"""How models without a place for thoughts mark them."""
+
+
+def decode(data: bytes) -> Any:
+    """The JSON value in some bytes; None where there is none."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+def text(value: Any) -> str:
+    """A text, or a blank one."""
+    return value if isinstance(value, str) else ""
+
+
+def table(value: Any) -> dict[str, Any]:
+    """An object, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: Any) -> list[Any]:
+    """A list, or an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def whole_number(value: Any) -> int:
+    """A whole number of things, or 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _LARGEST:
+        return 0
+    return int(value)
+
+
+def amount(value: Any) -> float | None:
+    """A sum above 0, or None: a log that says 0 does not know."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LARGEST:
+        return None
+    return float(value)
+
+
+def beyond(total: float | None, told: float) -> float | None:
+    """What a sum of dollars holds beyond what was told of its parts, or None."""
+    return None if total is None or total - told < _ROUNDING else total - told
+
+
+def code(value: Any) -> int | None:
+    """An exit code, or None."""
+    if isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) < 11:
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 1 << 32:
+        return None
+    return value
+
+
+def words(value: Any, depth: int = 0) -> str:
+    """The text of a message, whether it is one, a list of parts, or an object that holds one."""
+    if isinstance(value, str):
+        return value
+    if depth > _DEEPEST:
+        return ""
+    if isinstance(value, list):
+        return "\n".join(found for part in value if (found := words(part, depth + 1)))
+    if isinstance(value, dict):
+        for name in ("text", "content", "output", "error", "message"):
+            found = words(value.get(name), depth + 1)
+            if found:
+                return found
+    return ""
+
+
+def unthought(said: str) -> str:
+    """What a model said without the thoughts that it wrote out before it."""
+    return _THOUGHT.sub("", said).strip()
+
+
+def is_secret(told: str) -> bool:
+    """Whether a path or a name holds what must not be kept."""
+    return cleaned(told) != told
+
+
+_IMAGES = frozenset(("image", "input_image", "image_url", "local_image", "localImage"))
+_LISTED = ("images", "local_images", "image_urls")
+_MIMES = ("mime", "mimeType", "media_type", "mime_type", "MIMEType")
+_RESULTS = frozenset(("tool_result", "toolResponse", "functionResponse"))
+
+
+def attached(values: Iterable[Any]) -> str:
+    """The images and documents in some records, counted in words; blank where there are none."""
+    kinds = [kind for value in values for kind in _found(value, 0)]
+    told = (
+        (kinds.count("image"), "an image", "images"),
+        (kinds.count("document"), "a document", "documents"),
+    )
+    return " and ".join(one if number == 1 else f"{number} {many}" for number, one, many in told if number)
+
+
+def attached_to(parts: Iterable[Any]) -> str:
+    """The same of the parts of a prompt, among which may be what calls came back with."""
+    return attached(
+        part
+        for part in parts
+        if isinstance(part, dict) and text(part.get("type")) not in _RESULTS and _RESULTS.isdisjoint(part)
+    )
+
+
+def _found(value: Any, depth: int) -> list[str]:
+    if depth > _DEEPEST:
+        return []
+    if isinstance(value, list):
+        return [one for item in value for one in _found(item, depth + 1)]
+    if not isinstance(value, dict):
+        return []
+    kind, mime = (
+        text(value.get("type")),
+        next((told for name in _MIMES if (told := text(value.get(name)))), ""),
+    )
+    if kind in _IMAGES or mime.startswith("image/"):
+        return ["image"] * max(1, len(items(value.get("image_urls"))))
+    if kind == "document" or mime == "application/pdf":
+        return ["document"]
+    listed = sum(len(items(value.get(name))) for name in _LISTED)
+    inner = [one for item in value.values() for one in _found(item, depth + 1)]
+    return [*(["image"] * listed), *inner]
+
+
+T = TypeVar("T", bound=msgspec.Struct)
+_hints: dict[type, dict[str, Any]] = {}
+
+
+def salvage(record: bytes, kind: type[T]) -> T | None:
+    """What of a record fits its type, the rest left at its defaults; None where it is no JSON object."""
+    try:
+        value = msgspec.json.decode(record)
+    except FAULTS:
+        return None
+    return _struct(value, kind) if isinstance(value, dict) else None
+
+
+def _struct(value: dict[str, Any], kind: type[T]) -> T:
+    hints = _hints.get(kind)
+    if hints is None:
+        hints = _hints[kind] = get_type_hints(kind)
+    fitting = {}
+    for name, written in zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True):
+        if written in value:
+            found, fits = _fit(value[written], hints[name])
+            if fits:
+                fitting[name] = found
+    return kind(**fitting)
+
+
+def _fit(value: Any, hint: Any) -> tuple[Any, bool]:
+    """A value as near to its type as it can be brought, and whether it could."""
+    if hint is msgspec.Raw:
+        return msgspec.Raw(msgspec.json.encode(value)), True
+    if get_origin(hint) in (Union, UnionType):
+        for option in get_args(hint):
+            found, fits = _fit(value, option)
+            if fits:
+                return found, True
+        return None, False
+    if get_origin(hint) is list:
+        if not isinstance(value, list):
+            return None, False
+        inner = get_args(hint)[0]
+        return [found for item in value for found, fits in (_fit(item, inner),) if fits], True
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        return (_struct(value, hint), True) if isinstance(value, dict) else (None, False)
+    if hint is NoneType:
+        return None, value is None
+    if hint is float:
+        return value, type(value) in (int, float)
+    return value, type(value) is hint
