@@ -13,7 +13,7 @@ from core.agents.reader import STEP
 from core.agents.values import amount, decode, items, table, text, words
 from core.agents.words import spoken
 from core.events import AgentStart, Compaction, Event, ToolUse, Where
-from core.logs.agent import Found
+from core.logs.discovery import Found
 from core.logs.event_redaction import cleaned
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title, shown

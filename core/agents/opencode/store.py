@@ -12,9 +12,8 @@ from typing import Any
 import msgspec
 
 from core.agents.values import decode, table, text, whole_number
-from core.logs.agent import Found
 from core.logs.database import DatabaseRow, RowsRead, numbers, reading, select
-from core.logs.discovery import Listed, extent, listed_session
+from core.logs.discovery import Found, Listed, extent, listed_session
 from core.logs.log_files import is_file, is_folder, read_log
 
 _UNNAMED = re.compile(r"(?:New|Child) session - \d{4}-")

@@ -14,8 +14,7 @@ from core.agents.turns import ENDED, failed_turn
 from core.agents.values import amount, code, decode, items, table, text, unthought, whole_number, words
 from core.engine.fingerprint import fingerprint
 from core.events import AgentStart, Compaction, Event, Prompt, Turn, Where
-from core.logs.agent import Found
-from core.logs.discovery import extent
+from core.logs.discovery import Found, extent
 from core.logs.log_files import read_log
 
 _NO_ANSWERS = frozenset(
