@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from core.agents.values import decode, table, text
 from core.agents.words import WordReader, word_logs
@@ -56,9 +57,14 @@ class Commit(Struct, frozen=True):
     branch: str
     at: float
     place: int
-    """The event, counted from 0."""
+    """The event, counted from 0; -1 if only the repository links it to the session."""
     amended: bool = False
     """Whether a later commit of the session replaced it."""
+    fate: str = ""
+    """Whether the repository still has it: present, reverted, on no branch or gone; empty if not known."""
+    reverted_by: str = ""
+    checkpoint: str = ""
+    """The id of its checkpoint, if Entire recorded one."""
 
 
 class Push(Struct, frozen=True):
@@ -132,7 +138,7 @@ class SessionOutcome(Struct, frozen=True):
             missing = f"; {count(self.incomplete, 'file')} not wholly in the log" if self.incomplete else ""
             made.append(f"{count(self.files, 'file')} changed, +{self.added} -{self.removed}{missing}")
         made += [
-            f"commit {one.hash} {plain(one.subject, 100)} ({plain(one.branch, 40)}), event {one.place + 1}"
+            f"commit {one.hash} {plain(redact(one.subject), 100)}{_commit_notes(one)}"
             for one in self.live_commits
         ]
         if self.unverified:
@@ -156,6 +162,23 @@ class SessionOutcome(Struct, frozen=True):
         return made
 
 
+def _commit_notes(commit: Commit) -> str:
+    """Say on which branch a commit is, where the log reports it, and what became of it."""
+    fates = {
+        "present": "in the repository",
+        "reverted": f"reverted by {commit.reverted_by}",
+        "on no branch": "on no branch any more",
+        "gone": "not in the repository any more",
+    }
+    notes = [
+        f" ({plain(commit.branch, 40)})" if commit.branch else "",
+        f", event {commit.place + 1}" if commit.place >= 0 else ", linked by its checkpoint",
+        f", {fates[commit.fate]}" if commit.fate in fates else "",
+        f", checkpoint {plain(commit.checkpoint, 26)}" if commit.checkpoint else "",
+    ]
+    return "".join(notes)
+
+
 class OutcomeReader:
     """Reads what came of a session, event by event; `at` gives it as of any of them."""
 
@@ -174,6 +197,8 @@ class OutcomeReader:
         self._branches: list[tuple[int, str]] = []
         self._checks: dict[str, list[Check]] = {"test": [], "build": []}
         self._worktree = ""
+        self.project = ""
+        """The folder the session works in, as its log names it."""
         self._fed = 0
 
     def feed(self, events: Sequence[Event]) -> None:
@@ -186,6 +211,7 @@ class OutcomeReader:
         if type(event) is SessionStart and event.agent == MAIN:
             if event.branch:
                 self._branches.append((self._fed, event.branch))
+            self.project = event.project or self.project
             self._worktree = _worktree(event.project) or self._worktree
         elif type(event) is ToolUse:
             self._call(event, self._fed)
@@ -262,14 +288,7 @@ class OutcomeReader:
     def at(self, place: int) -> SessionOutcome:
         """What the first `place` events came to."""
         commits = [
-            Commit(
-                one.hash,
-                one.subject,
-                one.branch,
-                one.at,
-                one.place,
-                self._replaced.get(number, place) < place,
-            )
+            replace(one, amended=self._replaced.get(number, place) < place)
             for number, one in enumerate(self._commits)
             if one.place < place
         ]

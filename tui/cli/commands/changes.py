@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from tui.cli.options import CliCommand, add_settings_options, known_agent, settings_from
-from tui.cli.recordings import add_plain_option, initial_states_of
+from tui.cli.options import PLACE, CliCommand, add_settings_options, known_agent, settings_from
+from tui.cli.recordings import add_plain_option, initial_states_of, one_session, recording_at
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
-    parser.add_argument(
-        "--at", default="-1", metavar="PLACE", help="an event's number, 00:41:12 or 41m (default: the end)"
-    )
+    parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{PLACE} (default: the end)")
     parser.add_argument("--file", metavar="FILE", help="only this file, or those below this folder")
     parser.add_argument("--agent", help="only files that this agent edited, and its lines (default: all)")
     form = parser.add_mutually_exclusive_group()
@@ -28,9 +26,9 @@ def _run(args: argparse.Namespace) -> int:
     from core.errors import UsageError
     from core.report.changes import change_line, diff_text
     from core.report.formatting import plain, readable_json
+    from core.report.git_data import outcome_with_fates
     from core.report.outcome import read_outcome
     from core.timeline.places import parse_place
-    from tui.cli.recordings import one_session, recording_at
 
     settings = settings_from(args).settings
     timeline = recording_at(args.path, initial_states_of(args, settings))
@@ -46,7 +44,7 @@ def _run(args: argparse.Namespace) -> int:
         if not files:
             raise UsageError(f"no change of {wanted} in the first {place} events")
     if args.json:
-        outcome = to_builtins(reader.at(place))
+        outcome = to_builtins(outcome_with_fates(reader, session.id, place, timeline.events[0].at))
         del outcome["changes"]
         rows = [{**to_builtins(one), "diff": diff_text(one, changes.diff(one.path, place))} for one in files]
         print(readable_json({"at": place, "files": rows, "outcome": outcome}))
@@ -55,8 +53,9 @@ def _run(args: argparse.Namespace) -> int:
         print(plain(change_line(one)))
         if not args.stat:
             print(diff_text(one, changes.diff(one.path, place)))
-    for line in reader.at(place).lines() if args.stat and not args.file else ():
-        print(line)
+    if args.stat and not args.file:
+        for line in outcome_with_fates(reader, session.id, place, timeline.events[0].at).lines():
+            print(line)
     if not files:
         print(f"no file was changed in the first {place} events, as far as the log shows")
     return 0

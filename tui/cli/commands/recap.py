@@ -53,6 +53,7 @@ def _add_recap_arguments(parser: argparse.ArgumentParser) -> None:
 def _run_recap(args: argparse.Namespace) -> int:
     from core.report.chrono import ChronoNav, Destination, SummaryPolicy
     from core.report.formatting import count, plain
+    from core.report.git_data import outcome_with_fates
     from core.report.outcome import read_outcome
     from core.report.recap import token_estimate
     from core.report.story import story
@@ -74,7 +75,8 @@ def _run_recap(args: argparse.Namespace) -> int:
     arrival = nav.go(Destination(end, "forward", SummaryPolicy(args.form, max(1, left))), at)
     print(f"from {begin} to {end} of {count(len(timeline), 'event')}")
     session, kit = one_session(args.path, settings)
-    outcome = read_outcome(session, timeline.events, kit, settings.ingest.lines).at(end).lines()
+    reader = read_outcome(session, timeline.events, kit, settings.ingest.lines)
+    outcome = outcome_with_fates(reader, session.id, end, timeline.events[0].at).lines()
     told += [f"{'outcome' if number == 0 else '':<8}{line}" for number, line in enumerate(outcome)]
     for line in [*told, "", *arrival.summary, *([""] if arrival.summary else []), *arrival.lines]:
         print(plain(line))
