@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from core.agents.loose import decode, table, text
+from core.agents.values import decode, table, text
 from core.report.outcome import Commit, OutcomeReader, SessionOutcome
 
 Fate = Literal["present", "reverted", "on no branch", "gone"]
