@@ -250,6 +250,9 @@ def _text(holder: Any, agent: bool, depth: int) -> str:
         return ""
     if agent and isinstance(told.get("action"), str) and "observation" not in told:
         return _with_action(told)
+    halves = _halves(told)
+    if halves is not None:
+        return _plain(halves[1] if agent else halves[0])
     for name in _INSIDE:
         if isinstance(told.get(name), dict):
             said = _text(told[name], agent, depth + 1)
@@ -260,6 +263,17 @@ def _text(holder: Any, agent: bool, depth: int) -> str:
         if said:
             return said
     return ""
+
+
+def _halves(record: dict[str, Any]) -> tuple[Any, Any] | None:
+    """The prompt and the answer of a record that contains both, as VS Code and the older Kiro write them."""
+    if "requestId" in record and "response" in record:
+        return record.get("message"), record["response"]
+    if isinstance(record.get("user"), dict) and isinstance(record.get("assistant"), dict):
+        prompt = table(table(record["user"].get("content")).get("Prompt")).get("prompt")
+        answers = map(table, record["assistant"].values())
+        return prompt, next((one["content"] for one in answers if one.get("content")), "")
+    return None
 
 
 def _with_action(told: dict[str, Any]) -> str:
@@ -289,6 +303,10 @@ def _plain(value: Any, depth: int = 0) -> str:
     if kind in _THOUGHTS or kind in _ANSWERS or kind in _CALLS or part.get("thought") is True:
         return ""
     said = text(part.get("text")) or (text(table(part.get("data")).get("text")) if kind == "text" else "")
+    if part.get("kind") == "text":
+        said = said or text(part.get("data"))
+    elif part.get("kind") in (None, "markdownContent"):
+        said = said or text(part.get("value")) or text(table(part.get("content")).get("value"))
     return _plain(said, depth + 1) or _plain(items(part.get("content")), depth + 1)
 
 
