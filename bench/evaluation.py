@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bench.fit.tables import IMPULSES, OUTLOOK
+from bench.fit.tables import OUTLOOK
 from core.engine.story import RULES
 
 PAGE = Path(__file__).parents[1] / "docs" / "evaluation.md"
@@ -39,15 +39,14 @@ def _page(tables: dict[str, Any]) -> Iterator[str]:
     yield "scores are those that `make fit` wrote down. AUC is for *unresolved*, within each model and"
     yield "averaged: .5 is chance, above it a high reading speaks against the run, below it for the run."
     yield ""
-    yield "## The read-out and the fitted axes, on tasks left out"
+    yield "## The outlook, on tasks left out of the fit"
     yield ""
-    yield "Weights, phrases and impulses are chosen inside five folds of tasks and scored on the tasks"
-    yield "left out. Which counts are looked at, and the half-lives, were chosen on all runs. Eighteen of"
-    yield "the 250 phrases to choose from were added after a look at all runs, which flatters the forecast:"
-    yield "without them it is .633 at 10, .633 at 15, .648 at 20 and .739 at the end, the figures to"
-    yield "go by. The fitted axes hear the same phrases; what they are without those was not measured. The"
-    yield "ridge, how many phrases are kept, the counts and how models are weighed were the best of about"
-    yield "twenty variants compared by these same folds."
+    yield "Weights and phrases are chosen inside five folds of tasks and scored on the tasks left out. Which"
+    yield "counts are used was chosen on all runs. Eighteen of the 250 phrases to choose from were added"
+    yield "after a look at all runs, which flatters the outlook: without them it is .633 at 10, .633 at 15,"
+    yield ".648 at 20 and .739 at the end, the figures to go by. The ridge, how many phrases are kept, the"
+    yield "counts and how models are weighed were the best of about twenty variants compared by these same"
+    yield "folds."
     yield ""
     yield "| | runs | AUC | interval | counts alone | calibration error |"
     yield "|---|---|---|---|---|---|"
@@ -58,27 +57,12 @@ def _page(tables: dict[str, Any]) -> Iterator[str]:
             f"| {row['auc_of_counts_alone']:.3f} | {row['calibration_error']:.3f} |"
         )
     yield ""
-    yield "| fitted axis | half-life | 10 | 20 | end |"
-    yield "|---|---|---|---|---|"
-    fits = tomllib.loads(IMPULSES.read_text())
-    for profile in ("default", "fitted"):
-        for axis, row in fits[profile].items():
-            scores = " | ".join(f"{row['auc'][point]:.3f}" for point in POINTS)
-            yield f"| {profile}: {axis} | {row['half_life']:g} {row['unit']} | {scores} |"
-    yield ""
-    yield "Confidence and flow are fitted to success; their scores are given as if turned round. The rows"
-    yield "named default are what nooscope starts with: impulses fitted under the documents' half-lives, to"
-    yield "axes held between 0 and 1 as they are felt. Bounds keep each axis to the sense of its"
-    yield "name, which costs ranking: a failing command always raises frustration, though failing commands"
-    yield "do not foretell how a run ends, and no row of ordinary work may outweigh the others. `fitted` has"
-    yield "no such floors. About ten sets of bounds were compared by these folds; the one kept is not the"
-    yield "best of them but the first by which failures raise frustration and clean work flows. The published"
-    yield "impulses on the same runs: as-published, below."
-    yield ""
     yield "## The whole engine on the runs it was fitted on"
     yield ""
-    yield "The published figures were fitted to nothing; what was fitted reads better here than on others."
-    yield "The limits of the alarms were set on these same runs, so other runs may do worse."
+    yield "The axes are fitted to nothing: an axis describes what happens and moves only for the reasons that"
+    yield "its definition names; it predicts little. The outlook was fitted on these runs and reads better"
+    yield "here than on others. The limits of the loop alarms were set on these same runs, so other runs may"
+    yield "do worse."
     for name, result in tables.items():
         yield ""
         yield f"### {name}: {result['runs']} runs of {result['models']} models"

@@ -18,10 +18,6 @@ INDEX = "index.json"
 HERE = Path(__file__).resolve().parent
 FIRST = "stuck"
 """The story that is played where none is named."""
-FIGURES = "as-published"
-"""The profile of figures that the captions tell of, with flow bounded as `BOUNDED` says."""
-BOUNDED = "receptor.flow.bounded"
-"""The published figures let flow silence what fails; in the stories, as everywhere, it does not."""
 
 
 class Line(NamedTuple):

@@ -19,8 +19,6 @@ MADE_BY_DECORATORS = ["@model_validator", "@field_validator"]
 
 UNREACHED = {
     "people_at",  # everyone at a place, for the stand-in screens of bench and tests
-    "fitted_half_lives",  # bench.fit writes the fitted profiles from it
-    "fitted_impulses",  # the same
 }
 """What nothing in the product reaches, each with what it is for."""
 

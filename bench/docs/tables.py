@@ -15,12 +15,12 @@ from core.engine.mind.clock import CAUSES
 from core.engine.mind.cortical import OCTANTS, REGIMES
 from core.engine.mind.salience import relevance_table
 from core.engine.mind.stimulus import STIMULUS_KINDS
-from core.engine.percept import AGENT_STATES, AXES
-from core.engine.receptor.commander import MEANINGS
+from core.engine.percept import AGENT_STATES, AXES, CHANGES
 from core.engine.response import built_in
 from core.engine.response.method import CUES
 from core.events import EVENT_KINDS
 from core.settings import Settings
+from core.settings.impulses import Impulse
 from core.settings.layers import tunables
 from core.settings.toml_text import toml_value
 
@@ -89,8 +89,8 @@ def impulses() -> str:
     rows = []
     for name, field in type(impulse).model_fields.items():
         group = getattr(impulse, name)
-        if hasattr(group, "frustration"):
-            figures = [getattr(group, axis) for axis in AXES]
+        if isinstance(group, Impulse):
+            figures = [getattr(group, axis, 0.0) for axis in AXES]
             rows.append((field.description, *(f"{figure:+g}" if figure else "" for figure in figures)))
     return table(("event", *AXES), rows)
 
@@ -114,7 +114,7 @@ def axes() -> str:
 def meanings() -> str:
     """What a change of pattern says."""
     return table(
-        ("half an hour", "five minutes", "meaning"), ((*pair, said) for pair, said in MEANINGS.items())
+        ("half an hour", "five minutes", "meaning"), ((*pair, said) for pair, said in CHANGES.items())
     )
 
 

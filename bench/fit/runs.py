@@ -1,4 +1,4 @@
-"""Labelled runs as the fits need them: counts and causes after every action."""
+"""Labelled runs as the fits need them: counts after every action."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from bench.fit.ridge import Floats, Ints
 from core.agents.labelled import LabelledRun, labelled_run, sources
 from core.agents.models import Tone, plain_words
 from core.agents.registry import make_kit
-from core.engine.receptor.commander import Commander
 from core.engine.receptor.facts import COUNTS, ActionFacts
-from core.engine.receptor.receptor import EFFECTIVE, SubjectiveTime
-from core.events import Prompt, ToolUse, Turn
-from core.settings.receptor import CommanderSettings, FactSettings, TimeSettings
+from core.engine.receptor.receptor import EFFECTIVE
+from core.events import ToolUse, Turn
+from core.settings.receptor import FactSettings
 
-RECENT = ("failures_recent", "stale_recent", "edits_recent", "new_files_recent")
+RECENT = ("failures_recent", "stale_recent", "edits_recent")
 COLUMNS = (*COUNTS, *RECENT)
 STAGES = ("10", "15", "20", "end")
 
@@ -38,12 +37,6 @@ class Walked(NamedTuple):
     """A row an action, a column a count."""
     spoken: NDArray[np.int16]
     """A row an action, a column a phrase of the pool: answers up to then that held it."""
-    causes: tuple[tuple[str, ...], ...]
-    times: tuple[float, ...]
-    patterns: tuple[str, ...] = ()
-    """What the commander saw at each action."""
-    failing: tuple[float, ...] = ()
-    """Share of failing commands then."""
 
 
 @contextmanager
@@ -77,28 +70,15 @@ def walked(paths: list[Path]) -> list[Walked]:
 
 def _walk(run: LabelledRun, said: list[str]) -> Walked | None:
     facts = ActionFacts(FactSettings())
-    clock, commander = SubjectiveTime(TimeSettings()), Commander(CommanderSettings())
-    patterns: list[str] = []
-    failing: list[float] = []
     rows: list[list[float]] = []
-    causes: list[tuple[str, ...]] = []
-    times: list[float] = []
     spoken = np.zeros(len(POOL), np.int64)
     heard: list[Ints] = []
     for event in run.events:
-        clock.update(event.at, isinstance(event, ToolUse | Prompt))
-        commander.slide(clock.wall)
         if isinstance(event, Turn):
             words = plain_words(said[event.checking])
             spoken = spoken + [phrase in words for phrase in POOL]
-        elif isinstance(event, Prompt):
-            facts.asked(event)
         elif isinstance(event, ToolUse) and event.outcome in EFFECTIVE and event.action != "plan":
-            causes.append(facts.update(event))
-            commander.update(clock.wall, event.action, event.outcome)
-            patterns.append(commander.pattern)
-            failing.append(commander.failure_rate)
-            times.append(event.at)
+            facts.update(event)
             rows.append([getattr(facts, name) for name in COLUMNS])
             heard.append(spoken)
     if not rows:
@@ -109,10 +89,6 @@ def _walk(run: LabelledRun, said: list[str]) -> Walked | None:
         not run.resolved,
         np.array(rows, float),
         np.array(heard, np.int16),
-        tuple(causes),
-        tuple(times),
-        tuple(patterns),
-        tuple(failing),
     )
 
 

@@ -6,14 +6,10 @@ from pathlib import Path
 
 import core.agents.tables
 import core.engine.response.tables
-import core.settings
-from bench.fit.felt import FeltFit
-from bench.fit.impulses import AXES, IMPLEMENTATION, ROWS, TRIAL, AxisFit, every_event, impulse
 from bench.fit.outlook import OutlookFit
 from bench.fit.phrases import POOL
 from bench.fit.runs import Walked
 
-IMPULSES = Path(core.settings.__file__).parent / "fitted.toml"
 LEXICON = Path(core.agents.tables.__file__).parent / "lexicon.toml"
 OUTLOOK = Path(core.engine.response.tables.__file__).parent / "outlook.toml"
 
@@ -79,45 +75,3 @@ def write_lexicon(fit: OutlookFit, runs: list[Walked], date: str, data: str) -> 
         lines += [f"{kind} = [", *(f'    "{POOL[place]}",' for place in places), "]"]
         print(f"{kind}: {', '.join(POOL[place].strip() for place in places)}")
     LEXICON.write_text("\n".join([*lines, ""]))
-
-
-def write_impulses(
-    default: dict[str, FeltFit], free: AxisFit, runs: list[Walked], date: str, data: str
-) -> None:
-    """Impulses under the published half-lives, and with free ones, with their cross-validated scores."""
-    lines = [
-        "# Impulses of frustration, confidence and flow, made by `make fit`; scores are AUC of their mean",
-        "# on tasks left out of the fit, for unresolved with frustration, for resolved with the others.",
-        "",
-        *about(runs, date, data),
-    ]
-    for axis, felt in default.items():
-        lines += _head("default", axis, felt.half_life, "seconds", felt.auc)
-        foreign = "implementation" if axis == "frustration" else "trial_error"
-        lines += [f"{row} = {amount}" for row, amount in felt.impulses.items() if row != foreign]
-        lines.append("")
-    for axis in AXES:
-        lines += _head("fitted", axis, free.half_life, free.unit, free.auc)
-        lines += [
-            f"trial_error = {TRIAL}" if axis == "frustration" else f"implementation = {IMPLEMENTATION}",
-            *(f"{row} = {impulse(axis, row, free)}" for row in ROWS if row != "every_event"),
-            f"every_event = {every_event(axis, free)}",
-            "",
-        ]
-    IMPULSES.write_text("\n".join(lines))
-
-
-def _head(profile: str, axis: str, half_life: float, unit: str, auc: dict[str, float]) -> list[str]:
-    scores = ", ".join(f"{point} {score:.3f}" for point, score in auc.items())
-    print(f"{profile} {axis}: half-life {half_life:g} {unit}, {scores}")
-    return [
-        f"[{profile}.{axis}]",
-        f"half_life = {half_life}",
-        f'unit = "{unit}"',
-        f"auc = {{ {', '.join(f'{_key(at)} = {score:.3f}' for at, score in auc.items())} }}",
-        f"[{profile}.{axis}.impulse]",
-    ]
-
-
-def _key(point: str) -> str:
-    return point if point == "end" else f'"{point}"'

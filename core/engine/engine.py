@@ -214,7 +214,7 @@ class Engine(Stateful):
         "response",
         "settings",
     )
-    VERSION = 6
+    VERSION = 7
     NAMED = True
     STATE: ClassVar[Sequence[str | KeptField]] = (
         "agent",
@@ -304,7 +304,6 @@ class Engine(Stateful):
                     receptor.meta.state,
                     receptor.gate.firing,
                     mind.regime.regime,
-                    mind.regime.candidate,
                     mind.cortical.phase,
                     governor.state,
                     receptor.behaviour.short.failure_rate,
@@ -327,7 +326,6 @@ class Engine(Stateful):
             percept.state,
             bool(signals) and signals[0].name == "flow_active",
             step.thought.regime,
-            self.mind.heart.regime.candidate,
             self.mind.heart.vitality.phase,
             step.verdict.state,
             percept.failure_rate,

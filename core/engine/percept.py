@@ -13,6 +13,22 @@ AXES: tuple[Axis, ...] = get_args(Axis)
 Pattern = Literal["stagnation", "wandering", "exploration", "implementation", "trial_error", "delegation"]
 PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
 
+CHANGES: dict[tuple[Pattern, Pattern], str] = {
+    ("exploration", "trial_error"): "Found something, but it is not working.",
+    ("wandering", "trial_error"): "Tries things without having found the cause.",
+    ("implementation", "trial_error"): "What worked has begun to fail.",
+    ("trial_error", "implementation"): "The loop of failures is over.",
+    ("exploration", "implementation"): "Knows enough and acts.",
+    ("wandering", "implementation"): "Has found the place and acts.",
+    ("implementation", "exploration"): "Stops writing to look around.",
+    ("implementation", "wandering"): "Has lost the thread.",
+    ("trial_error", "exploration"): "Steps back from the failures to look around.",
+    ("trial_error", "wandering"): "Stopped trying and searches without direction.",
+    ("exploration", "wandering"): "Searches with less and less direction.",
+    ("wandering", "exploration"): "The search takes a direction.",
+}
+"""Meaning of a change from the pattern of the medium window to that of the short one."""
+
 AgentState = Literal["idle", "delegating", "stuck", "deep_work", "exploring"]
 AGENT_STATES: tuple[AgentState, ...] = get_args(AgentState)
 
@@ -61,6 +77,15 @@ class Percept(Struct, frozen=True, gc=False):
     """Share of shell commands in the short window that failed."""
     events: int
     """Events of the short window."""
+    failures: int = 0
+    """Failed actions among the last ones, as many as `receptor.facts.failing` says."""
+    recovered: bool = False
+    """Enough commands in a row have passed since one failed."""
+
+    @property
+    def change(self) -> str:
+        """Meaning of the difference between the medium and the short window; blank if there is none."""
+        return CHANGES.get((self.medium_pattern, self.pattern), "")
 
 
 class Modulation(NamedTuple):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from core.engine.governor.machine import State as GovernorState
-from core.engine.mind.cortical import SEVERITY, Phase, Regime
+from core.engine.mind.cortical import Phase, Regime
+from core.engine.mind.regime import ROUGH
 from core.engine.percept import AgentState
 from core.engine.values import Value
 
@@ -20,8 +21,6 @@ class Facts(NamedTuple):
     flowing: bool
     """The flow gate fires."""
     regime: Regime
-    candidate: Regime
-    """The regime that may follow; the same where none may."""
     phase: Phase
     governor: GovernorState
     failure_rate: float
@@ -54,8 +53,7 @@ class StoryRule(NamedTuple):
 RULES = (
     StoryRule("crisis, turbulence, a loop or 40 % failing commands", "deep work, flow", "exploring"),
     StoryRule("stuck or a loop", "flow", "no flow"),
-    StoryRule("stuck or a loop", "calm, progress", "turbulence"),
-    StoryRule("nothing fails, and a milder regime may follow", "crisis, turbulence", "the milder one"),
+    StoryRule("stuck or a loop, with failures", "calm, progress", "turbulence"),
     StoryRule(
         "stuck, a loop, crisis, turbulence or 40 % failing commands", "phase thriving or stable", "strained"
     ),
@@ -66,14 +64,7 @@ RULES = (
 """Which combinations may not stand together; the first column wins."""
 
 _AT_WORK = ("stuck", "deep_work", "exploring")
-_ROUGH = ("crisis", "turbulence")
 _GOOD_PHASES = ("thriving", "stable")
-
-
-def told_regime(regime: Regime, candidate: Regime, failure_rate: float, failures: int) -> Regime:
-    """The regime; of a rough one the milder that may follow, where nothing fails any more."""
-    over = regime in _ROUGH and not (failure_rate or failures)
-    return candidate if over and SEVERITY[candidate] < SEVERITY[regime] else regime
 
 
 def tell(facts: Facts) -> Story:
@@ -83,15 +74,13 @@ def tell(facts: Facts) -> Story:
     if facts.ended and state in _AT_WORK:
         state = "idle"
     trouble = state == "stuck" or (facts.loop and not facts.ended)
-    if not trouble:
-        regime = told_regime(regime, facts.candidate, facts.failure_rate, facts.failures)
-    elif regime not in _ROUGH:
+    if trouble and facts.failures and regime not in ROUGH:
         regime = "turbulence"
-    bad = regime in _ROUGH or facts.loop or failing or facts.governor == "HALTED"
+    bad = regime in ROUGH or facts.loop or failing or facts.governor == "HALTED"
     if bad and state == "deep_work":
         state = "exploring"
     flowing = facts.flowing and not (bad or trouble or facts.ended)
-    strained = trouble or failing or regime in _ROUGH
+    strained = trouble or failing or regime in ROUGH
     phase = "strained" if strained and facts.phase in _GOOD_PHASES else facts.phase
     governor = "watching" if strained and facts.governor == "IDLE" else facts.governor.lower()
     return Story(state, flowing, regime, phase, governor)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from core.engine.engine import Step
 from core.engine.society import Society
-from core.engine.story import FAILING, told_regime
+from core.engine.story import FAILING
 from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionStart, ToolUse, Turn
 from core.live.status import AgentTrouble, Open, StatusFacts
 from core.report.agents import agent_names, as_sub_agent
@@ -215,9 +215,7 @@ def open_calls(held: Iterable[Event]) -> tuple[Open, ...]:
 def _flows(society: Society) -> bool:
     """Whether flow may be told: nothing stands beside it that says otherwise."""
     main = society.engine(MAIN)
-    regime, failing = main.mind.heart.regime, main.receptor.failure_rate
-    told = told_regime(regime.regime, regime.candidate, failing, main.receptor.facts.failures_recent)
-    return told in ("calm", "progress") and failing < FAILING
+    return main.mind.heart.regime.regime in ("calm", "progress") and main.receptor.failure_rate < FAILING
 
 
 def _loop(society: Society, working: Sequence[str]) -> AgentTrouble | None:

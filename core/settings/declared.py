@@ -88,12 +88,6 @@ class Declared:
         bound._written = (owner, written)
         return bound
 
-    def with_default(self, default: Any) -> Declared:
-        """The same with another default."""
-        changed = copy.copy(self)
-        changed.default = default
-        return changed
-
     @cached_property
     def whole_annotation(self) -> Any:
         """The value's type, with limits that are written into it."""

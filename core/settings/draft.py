@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from core.settings import Settings
@@ -37,11 +37,8 @@ class Draft:
     def __init__(
         self,
         base: Settings,
-        implied: Callable[[Settings, Mapping[str, Any]], Mapping[str, Any]] | None = None,
         begun: Settings | None = None,
     ) -> None:
-        self._implied = implied
-        """What else changes with some values, where one setting chooses many."""
         self.begun = base if begun is None else begun
         """The settings before any of them was changed."""
         self.base = base
@@ -90,7 +87,7 @@ class Draft:
 
     def lay(self, values: Mapping[str, Any], *, joined: bool = False) -> str:
         """Change several settings in one step; the first fault, where there is any."""
-        edits = {**self.edits, **self._more(values), **values}
+        edits = {**self.edits, **values}
         found = resolve([self._standing, _layer(edits)])
         if found.complaints:
             fault = found.complaints[0]
@@ -106,8 +103,7 @@ class Draft:
         edited = [name for name in wanted if name in self.edits]
         if edited:
             self._note()
-            back = {*edited, *self._more({name: value_of(self.base, name) for name in edited})}
-            self._enter({name: value for name, value in self.edits.items() if name not in back})
+            self._enter({name: value for name, value in self.edits.items() if name not in edited})
             return True
         known = tunables()
         values = {
@@ -130,9 +126,6 @@ class Draft:
         self._past.append(self.edits)
         self._enter(self._future.pop())
         return True
-
-    def _more(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {} if self._implied is None else self._implied(self.settings, values)
 
     def _note(self, *, joined: bool = False) -> None:
         if not (joined and self._past):

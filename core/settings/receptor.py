@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from core.settings.impulses import ImpulseSettings
 from core.settings.trust import PERSON, PROJECT, Trust, higher, lower
@@ -37,9 +37,6 @@ class CommanderSettings(Group, project=PERSON):
     exploration_share: float = tunable(
         0.60, "Share of reads and searches that is exploration.", ge=0, le=1, step=0.05
     )
-    exploration_edits: float = tunable(
-        0.10, "Largest share of edits that still is exploration.", ge=0, le=1, step=0.05
-    )
     implementation_share: float = tunable(
         0.50, "Share of edits and shell commands that is implementation.", ge=0, le=1, step=0.05
     )
@@ -62,20 +59,13 @@ class CommanderSettings(Group, project=PERSON):
         step=0.05,
         project=lower(0.2),
     )
-
-
-Unit = Literal["seconds", "actions"]
-ReadingProfile = Literal["default", "fitted", "as-published"]
-
-
-def _half_life(default: float) -> Any:
-    return tunable(
-        default, "Seconds or actions in which the axis falls to half.", ge=1, le=7200, step=1, unit="s"
+    recovery_passes: int = tunable(
+        2, "Passing commands in a row that end trial and error.", ge=1, le=20, step=1
     )
 
 
-def _half_life_unit() -> Any:
-    return tunable("seconds", "Whether the half-life of the axis counts seconds or actions.")
+def _half_life(default: float) -> Any:
+    return tunable(default, "Time in which the axis falls to half.", ge=1, le=7200, step=1, unit="s")
 
 
 class HalfLifeSettings(Group, project=PERSON):
@@ -89,22 +79,10 @@ class HalfLifeSettings(Group, project=PERSON):
     uncertainty: float = _half_life(180.0)
 
 
-class HalfLifeUnitSettings(Group, project=PERSON):
-    """What each half-life counts: seconds of subjective time, or the agent's actions."""
-
-    frustration: Unit = _half_life_unit()
-    seeking: Unit = _half_life_unit()
-    confidence: Unit = _half_life_unit()
-    fatigue: Unit = _half_life_unit()
-    flow: Unit = _half_life_unit()
-    uncertainty: Unit = _half_life_unit()
-
-
 class EmotionSettings(Group, project=PERSON):
     """How the axes rise, fall and are explained."""
 
     half_life: HalfLifeSettings = part(HalfLifeSettings, "How long each feeling lasts.")
-    half_life_unit: HalfLifeUnitSettings = part(HalfLifeUnitSettings, "What each half-life counts.")
     long_prompt: int = tunable(
         100,
         "A prompt longer than this tells the agent something.",
@@ -173,7 +151,6 @@ class AmbientSettings(Group, project=PERSON):
 class FlowSettings(Group, project=PERSON):
     """What keeps flow from being claimed while things fail."""
 
-    bounded: bool = tunable(True, "Let failures and frustration hold flow down.")
     failures: float = tunable(
         0.40,
         "Share of failing commands from which on nothing flows.",
@@ -188,21 +165,6 @@ class FactSettings(Group, project=PERSON):
 
     recent: int = tunable(10, "Actions among which stale results and edits are counted.", ge=3, le=50, step=1)
     failing: int = tunable(20, "Actions among which failures are counted.", ge=3, le=100, step=1)
-    long_since_edit: int = tunable(
-        8, "Actions after the last good edit above which it is long ago.", ge=1, le=100, step=1
-    )
-    failing_since_edit: int = tunable(
-        3, "Failures since the last good edit above which they are many.", ge=1, le=100, step=1
-    )
-    many_edits: int = tunable(
-        5, "Edits among the recent actions from which on they are many.", ge=1, le=50, step=1
-    )
-    many_new_files: int = tunable(
-        6, "Recent actions on a new file from which on they are many.", ge=1, le=50, step=1
-    )
-    long_since_prompt: int = tunable(
-        15, "Actions after a prompt above which it is long ago.", ge=1, le=500, step=1
-    )
     kept: int = tunable(256, "Calls, results, errors and files remembered, of each.", ge=16, le=4096, step=16)
 
 
@@ -249,9 +211,6 @@ class HeatmapSettings(Group, project=PERSON):
 class ReceptorSettings(Group, project=PERSON):
     """From tool uses to emotion axes and signals."""
 
-    profile: ReadingProfile = tunable(
-        "default", "Which set of figures nooscope starts with; your other settings stand over it."
-    )
     time: TimeSettings = part(TimeSettings, "How much of the wall clock the agent lives through.")
     commander: CommanderSettings = part(CommanderSettings, "How behaviour is read off the windows.")
     emotion: EmotionSettings = part(EmotionSettings, "How the axes rise, fall and are explained.")

@@ -6,7 +6,6 @@ import re
 import time
 import tomllib
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -14,7 +13,7 @@ from core.errors import StoreError
 from core.folders import PROJECT_SETTINGS, make_private, user_settings_file
 from core.settings import Settings
 from core.settings.file import small_file
-from core.settings.layers import Complaint, Layer, read_file, resolve, tunables, value_of
+from core.settings.layers import Complaint, read_file, resolve, tunables, value_of
 from core.settings.table_values import item_at, with_changes
 from core.settings.toml_text import with_values
 from core.store.compensation import Chain, recover
@@ -110,49 +109,7 @@ def _sentence(path: Path) -> str:
 
 
 PRESETS = Path(__file__).parent / "presets"
-PROFILE = "receptor.profile"
-"""The setting that chooses a profile of figures; ours lie in `PRESETS`, `default` is what is built in."""
-
 Kind = Literal["profile", "settings"]
-
-
-@cache
-def profile_settings(profile: str) -> Settings:
-    """The settings as a profile of figures alone makes them."""
-    return resolve(_figures(profile)).settings
-
-
-def figure_names() -> tuple[str, ...]:
-    """Every setting that a profile of figures names."""
-    layers = [layer for profile in tunables()[PROFILE].choices for layer in _figures(profile)]
-    return tuple(dict.fromkeys(given.name for layer in layers for given in layer.values))
-
-
-def _figures(profile: str) -> list[Layer]:
-    path = PRESETS / f"{profile}.toml"
-    return [read_file(path, "person")[0]] if profile in tunables()[PROFILE].choices and path.exists() else []
-
-
-def other_figures(settings: Settings, profile: str) -> dict[str, Any]:
-    """What the choice of another profile of figures changes; figures that were set otherwise stand."""
-    before, after = profile_settings(settings.receptor.profile), profile_settings(profile)
-    return {
-        name: value_of(after, name)
-        for name in figure_names()
-        if value_of(settings, name) == value_of(before, name)
-    }
-
-
-def without_figures(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values less those that come with the profile of figures that is chosen among them."""
-    if PROFILE not in values:
-        return dict(values)
-    chosen, figures = profile_settings(values[PROFILE]), set(figure_names())
-    return {
-        name: value
-        for name, value in values.items()
-        if name not in figures or value != value_of(chosen, name)
-    }
 
 
 def taken_over(profile: SettingsProfile, begun: Settings) -> dict[str, Any]:
@@ -169,8 +126,7 @@ def taken_over(profile: SettingsProfile, begun: Settings) -> dict[str, Any]:
         }
     usual = Settings() if profile.scope == "built-in" else begun
     rest = {name: value_of(usual, name) for name in tunables() if is_modelled(name)}
-    chosen = profile.values.get(PROFILE)
-    return {**rest, **(other_figures(usual, chosen) if chosen else {}), **profile.values}
+    return {**rest, **profile.values}
 
 
 def _joined(text: str, edits: Mapping[str, Any], begun: Settings) -> dict[str, Any]:
@@ -219,7 +175,6 @@ class ProfileFiles(NamedTuple):
     def save_profile(self, name: str, sentence: str, values: Mapping[str, Any], scope: Scope) -> Path:
         """Keep changed values under a name."""
         path = self.folder(scope) / file_name(name.strip())
-        values = without_figures(values)
         if scope == "project":
             refuse_foreign(values)
             self._refuse_outside(path)
@@ -232,7 +187,6 @@ class ProfileFiles(NamedTuple):
         Of a table that the file has, only the rows that differ from how it began are touched.
         """
         path = self.file(scope)
-        edits = without_figures(edits)
         if scope == "project":
             refuse_foreign(edits)
             self._refuse_outside(path)

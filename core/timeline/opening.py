@@ -37,7 +37,7 @@ else:
     from backports import zstd
 
 
-VERSION = 10
+VERSION = 11
 _SUFFIX = ".recording"
 _CHECK = 32
 _NOT_MODELLED = frozenset(("screen", "timeline", "narrator", "extensions"))

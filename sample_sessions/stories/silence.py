@@ -40,7 +40,7 @@ def _tell(agent: Actor) -> None:
     agent.run("publish --all", "4 pages published", took=(3.0, 9.0))
     agent.answer("Published.")
     agent.narrate(
-        "It goes on where it was. A night's pause would have looked the same.", "pattern implementation"
+        "It goes on where it was. A night's pause would have looked the same.", "signal flow_active"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.engine.story import FAILING, Facts, Story, told_regime
+from core.engine.story import FAILING, Facts, Story
 
 AT_WORK = ("stuck", "deep_work", "exploring")
 ROUGH = ("crisis", "turbulence")
@@ -20,11 +20,8 @@ def contradictions(story: Story, facts: Facts) -> list[str]:
         found.append("it goes well while things fail")
     if trouble and story.flowing:
         found.append("flow while stuck")
-    if trouble and story.regime not in ROUGH:
+    if trouble and facts.failures and story.regime not in ROUGH:
         found.append(f"stuck in {story.regime}")
-    told = told_regime(story.regime, facts.candidate, facts.failure_rate, facts.failures)
-    if not trouble and told != story.regime:
-        found.append(f"{story.regime} while nothing fails")
     if strained and story.phase in GOOD_PHASES:
         found.append(f"{story.phase} in trouble")
     if strained and story.governor == "idle":

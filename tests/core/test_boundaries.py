@@ -17,7 +17,7 @@ from tests.core.engine.receptor.acts import spell
 from tests.core.story_check import contradictions
 
 CALM = (0.0,) * 7
-GOOD = Facts("deep_work", True, "progress", "progress", "thriving", "IDLE", 0.0, False, False)
+GOOD = Facts("deep_work", True, "progress", "thriving", "IDLE", 0.0, False, False)
 
 
 @pytest.mark.parametrize(("again", "heard"), [(9.0, 10.0), (10.0, 10.0), (11.0, 11.0)])

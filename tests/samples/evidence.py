@@ -17,11 +17,8 @@ from core.logs.session import LogSession, read_session
 from core.report.gatherer import Gatherer
 from core.report.summary import Summary
 from core.settings import Settings
-from core.settings.layers import with_value
-from core.store.profiles import PRESETS, read_profile
 from core.timeline.marks import Mark, Marks
 from core.timeline.opening import seed_of
-from sample_sessions import BOUNDED
 
 
 class Shown(NamedTuple):
@@ -56,17 +53,9 @@ class Evidence(NamedTuple):
         return self.of(what, agent)[0].at
 
 
-def published() -> Settings:
-    """Settings that the stories are played with."""
-    settings = Settings()
-    for name, value in read_profile(PRESETS / "as-published.toml", "built-in").values.items():
-        settings = with_value(settings, name, value)
-    return with_value(settings, BOUNDED, True)
-
-
 def watch(path: Path) -> Evidence:
-    """A log through the real readers and engine, with the figures that its story tells of."""
-    settings = published()
+    """Run a log through the real readers and engine."""
+    settings = Settings()
     kit = make_kit(settings.ingest)
     (session,) = sessions([path], kit, settings.ingest.lines)
     events = list(read_session(session, kit, settings.ingest.lines))

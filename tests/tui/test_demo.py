@@ -11,7 +11,6 @@ from textual.pilot import Pilot
 from core.errors import UsageError
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
-from core.store.profiles import profile_settings
 from sample_sessions import FIRST, find_sample, samples
 from tests.tui.conftest import shown
 from tui.cli import launch, main
@@ -147,10 +146,7 @@ def test_where_no_agent_ever_ran_a_sample_is_shown(
     [(app, speed)] = shown_apps
     assert app.sub_title == find_sample(FIRST).title
     assert speed == find_sample(FIRST).speed
-    told = profile_settings("as-published")
-    assert app.settings.receptor.impulse == told.receptor.impulse, "the captions tell of these figures"
-    assert app.settings.receptor.emotion == told.receptor.emotion
-    assert app.settings.receptor.flow.bounded, "flow silences nothing while things fail, in a story either"
+    assert app.settings.receptor == Settings().receptor, "a story plays with the figures of the product"
 
 
 async def test_a_sample_that_was_not_asked_for_says_why_it_is_there(tmp_path: Path, still: Settings) -> None:

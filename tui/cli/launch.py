@@ -141,14 +141,13 @@ def run_app(
 
 def _show_sample(settings: Settings, project: Path | None, faults: Sequence[str]) -> int:
     """What there is to see before any agent has run here."""
-    from core.store.profiles import other_figures
     from core.timeline.rerun import overlaid
-    from sample_sessions import BOUNDED, FIGURES, FIRST, find_sample
+    from sample_sessions import FIRST, find_sample
     from tui.demo import run_demo
 
     sample = find_sample(FIRST)
-    chosen = {**other_figures(settings, FIGURES), BOUNDED: True, "timeline.play.speed": sample.speed}
-    return run_demo(sample, overlaid(settings, chosen), project, note=SAMPLE_NOTE, faults=faults)
+    settings = overlaid(settings, {"timeline.play.speed": sample.speed})
+    return run_demo(sample, settings, project, note=SAMPLE_NOTE, faults=faults)
 
 
 def print_report(

@@ -180,7 +180,7 @@ def settings_from(args: argparse.Namespace, *, told: bool = False) -> Resolved:
         read_environment(os.environ),
         read_assignments(args.assignments),
     ]
-    resolved = resolve(_above_profile([layer for layer, _ in read]))
+    resolved = resolve([layer for layer, _ in read])
     wrong = [*(each for _, faults in read for each in faults), *resolved.complaints]
     settings, lost = _without_lost_paths(resolved)
     args.faults = () if told else tuple(map(str, (*wrong, *lost)))
@@ -192,23 +192,6 @@ def settings_from(args: argparse.Namespace, *, told: bool = False) -> Resolved:
         name: origin for name, origin in resolved.origins.items() if name not in {one.name for one in lost}
     }
     return resolved._replace(settings=settings, origins=kept, complaints=(*wrong, *lost))
-
-
-def _above_profile(layers: list[Layer]) -> list[Layer]:
-    """The layers over the profile that the person's own settings choose."""
-    from core.settings.layers import read_file
-    from core.store.profiles import PRESETS
-
-    chosen = [
-        given.value
-        for layer in layers
-        for given in layer.values
-        if given.name == "receptor.profile" and layer.owner == "person"
-    ]
-    if not chosen or chosen[-1] not in ("fitted", "as-published"):
-        return layers
-    layer, _ = read_file(PRESETS / f"{chosen[-1]}.toml", "person")
-    return [layer._replace(origin=f"profile {chosen[-1]}"), *layers]
 
 
 def _policy(path: Path) -> tuple[Layer, tuple[Complaint, ...]]:

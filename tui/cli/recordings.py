@@ -92,12 +92,9 @@ def add_plain_option(parser: argparse.ArgumentParser) -> None:
 def edits_of(settings: Settings, assignments: list[str]) -> Mapping[str, Any]:
     """What `--set` asks for, by name."""
     from core.settings.layers import read_assignments, tunables, value_of
-    from core.store.profiles import PROFILE, figure_names
 
     layer, _ = read_assignments(assignments)
     names = [one.name for one in layer.values if one.name in tunables()]
-    if PROFILE in names:
-        names += figure_names()
     return {name: value_of(settings, name) for name in names}
 
 

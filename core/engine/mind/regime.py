@@ -8,6 +8,8 @@ from core.engine.state import Stateful
 from core.engine.values import Value
 from core.settings.mind_state import RegimeSettings
 
+ROUGH: tuple[Regime, ...] = ("crisis", "turbulence")
+
 
 class RegimeReading(Value, frozen=True):
     """The regime, and the one that may follow it."""
@@ -21,7 +23,11 @@ class RegimeReading(Value, frozen=True):
 
 
 class RegimeSense(Stateful):
-    """Name the regime of each percept, and believe a new one only when it lasts."""
+    """Name the regime of each percept, and change to a new one only when it lasts.
+
+    Crisis and turbulence need failures: once none of the last actions failed, they end at once, and a crisis
+    also ends when enough commands in a row have passed.
+    """
 
     __slots__ = (
         "_crisis_hold",
@@ -57,26 +63,28 @@ class RegimeSense(Stateful):
         self._now = 0.0
 
     def update(self, percept: Percept, loop: bool) -> bool:
-        """Take one percept and whether the agent runs in a loop; True when the regime changed."""
+        """Step with one percept and whether the agent is in a loop; return whether the regime changed."""
         now = self._now = percept.now
         regime = self.regime
-        seen: Regime = "crisis" if loop else self._name(percept, regime)
-        if seen != self.candidate:
-            self.candidate = seen
+        candidate = self._classify(percept, loop)
+        if candidate != self.candidate:
+            self.candidate = candidate
             self.since = now
-        if seen == regime or now - self.since < self._hold(regime, seen):
+        over = (regime in ROUGH and not percept.failures) or (regime == "crisis" and percept.recovered)
+        if candidate == regime or (not over and now - self.since < self._hold(regime, candidate)):
             return False
-        self.regime = seen
+        self.regime = candidate
         return True
 
-    def _name(self, percept: Percept, held: Regime) -> Regime:
-        for signal in percept.signals:
-            if signal.name == "compound_frustration_seeking":
-                return "crisis"
+    def _classify(self, percept: Percept, loop: bool) -> Regime:
+        """Return the regime this percept alone would have."""
         rate = percept.failure_rate if percept.events >= self._least_events else 0.0
-        if rate >= (self._turbulence_leave if held == "turbulence" else self._turbulence_enter):
-            return "turbulence"
-        bound = self._turbulence_enter if held == "progress" else self._progress_enter
+        if percept.failures:
+            if not percept.recovered and (loop or _compound(percept)):
+                return "crisis"
+            if rate >= (self._turbulence_leave if self.regime == "turbulence" else self._turbulence_enter):
+                return "turbulence"
+        bound = self._turbulence_enter if self.regime == "progress" else self._progress_enter
         return "progress" if percept.pattern == "implementation" and rate <= bound else "calm"
 
     def _hold(self, before: Regime, after: Regime) -> float:
@@ -92,3 +100,7 @@ class RegimeSense(Stateful):
             return RegimeReading(self.regime, self.candidate, 0.0, 0.0)
         lasting = max(0.0, self._now - self.since)
         return RegimeReading(self.regime, self.candidate, lasting, self._hold(self.regime, self.candidate))
+
+
+def _compound(percept: Percept) -> bool:
+    return any(signal.name == "compound_frustration_seeking" for signal in percept.signals)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
-from core.engine.percept import Pattern
+from core.engine.percept import CHANGES, Pattern
 from core.engine.receptor.readings import BehaviourReading, WindowReading
 from core.engine.state import Stateful, inner, plain_list
 from core.events import Action, Outcome
@@ -72,7 +72,7 @@ class Tally(Stateful):
 
 
 class Window:
-    """Count the acts of the last `span` seconds, and at most the last `most` of them.
+    """Count the acts of the last `span` seconds of subjective time, and at most the last `most` of them.
 
     A change between editing and running counts while both its acts are inside.
     """
@@ -110,10 +110,10 @@ class Window:
         """How often editing and running changed places."""
         return len(self._changes)
 
-    def add(self, wall: float, code: int) -> None:
+    def add(self, now: float, code: int) -> None:
         """Count one act."""
-        if self.oldest < wall - self.span:
-            self.slide(wall)
+        if self.oldest < now - self.span:
+            self.slide(now)
         added, total = self._added, self.total
         side = _SIDE[code]
         if side:
@@ -122,19 +122,19 @@ class Window:
                     self._changes.append(self._last)
                 self._side = side
             self._last = added
-        self._acts.append((wall, code))
+        self._acts.append((now, code))
         self._added = added + 1
         self.counts[code] += 1
         self.total = total + 1
         if not total:
-            self.oldest = wall
+            self.oldest = now
         elif total >= self._most:
-            self.slide(wall)
+            self.slide(now)
 
-    def slide(self, wall: float) -> bool:
+    def slide(self, now: float) -> bool:
         """Let go of what is too old; say whether anything went."""
         acts = self._acts
-        since = wall - self.span
+        since = now - self.span
         if self.oldest >= since and self.total <= self._most:
             return False
         counts = self.counts
@@ -148,18 +148,18 @@ class Window:
             changes.popleft()
         return True
 
-    def ahead(self, wall: float) -> Window:
+    def ahead(self, now: float) -> Window:
         """The window as it would be at a later moment, to be read; this one stays as it is."""
-        if self.oldest >= wall - self.span and self.total <= self._most:
+        if self.oldest >= now - self.span and self.total <= self._most:
             return self
         later = Window(self.span, self._most)
         later.load(self.dump())
-        later.slide(wall)
+        later.slide(now)
         return later
 
     def dump(self) -> tuple[Any, ...]:
         return (
-            tuple(wall for wall, _ in self._acts),
+            tuple(now for now, _ in self._acts),
             bytes(code for _, code in self._acts),
             self._added,
             tuple(self._changes),
@@ -168,8 +168,8 @@ class Window:
         )
 
     def load(self, state: Sequence[Any]) -> None:
-        walls, codes, self._added, changes, self._side, self._last = state
-        self._acts = deque(zip(walls, codes, strict=True))
+        moments, codes, self._added, changes, self._side, self._last = state
+        self._acts = deque(zip(moments, codes, strict=True))
         self._changes = deque(changes)
         self.counts = [0] * 8
         for code in codes:
@@ -178,22 +178,6 @@ class Window:
         self.oldest = self._acts[0][0] if self._acts else inf
         if self.total > self._most:
             self.slide(self.oldest)
-
-
-MEANINGS: dict[tuple[Pattern, Pattern], str] = {
-    ("exploration", "trial_error"): "Found something, but it does not work.",
-    ("wandering", "trial_error"): "Tries without having found out.",
-    ("implementation", "trial_error"): "What went well has begun to fail.",
-    ("trial_error", "implementation"): "The loop of failures is broken.",
-    ("exploration", "implementation"): "Knows enough and acts.",
-    ("wandering", "implementation"): "Has found the place and acts.",
-    ("implementation", "exploration"): "Stops writing to look around.",
-    ("implementation", "wandering"): "Has lost the thread.",
-    ("trial_error", "exploration"): "Steps back from failures to look around.",
-    ("trial_error", "wandering"): "Gave up trying and searches without direction.",
-    ("exploration", "wandering"): "Looks around with less and less direction.",
-    ("wandering", "exploration"): "The search takes a direction.",
-}
 
 
 class Commander(Stateful):
@@ -205,6 +189,8 @@ class Commander(Stateful):
 
     __slots__ = (
         "_medium",
+        "_passes",
+        "_recovery",
         "_rules",
         "_session",
         "_short",
@@ -212,12 +198,15 @@ class Commander(Stateful):
         "failure_rate",
         "medium_pattern",
         "pattern",
+        "turned",
         "usual",
     )
     STATE = (
         inner("_short"),
         inner("_medium"),
         inner("_session"),
+        "_passes",
+        "turned",
     )
 
     def __init__(self, settings: CommanderSettings) -> None:
@@ -225,6 +214,11 @@ class Commander(Stateful):
         self._short = Window(settings.short, settings.most)
         self._medium = Window(settings.medium, settings.most)
         self._session = Tally()
+        self._recovery = settings.recovery_passes
+        self._passes = 0
+        """Passing commands since the last failing one."""
+        self.turned = False
+        """Whether the last act turned the short window to trial and error, unlike the medium one."""
         self.pattern: Pattern = "stagnation"
         self.medium_pattern: Pattern = "stagnation"
         self.events = 0
@@ -234,56 +228,68 @@ class Commander(Stateful):
         self.usual: tuple[tuple[Pattern, float], ...] = ()
         """Shares of the patterns in earlier sessions; handed in, and no part of a dump."""
 
-    def update(self, wall: float, action: Action, outcome: Outcome) -> None:
+    def update(self, now: float, action: Action, outcome: Outcome) -> None:
         """Count one tool use and classify again."""
         code = CODES.get((action, outcome))
         if code is None:
-            self.slide(wall)
+            self.slide(now)
             return
-        self._short.add(wall, code)
-        self._medium.add(wall, code)
+        if code == FAILED_SHELL:
+            self._passes = 0
+        elif code == SHELL:
+            self._passes += 1
+        self._short.add(now, code)
+        self._medium.add(now, code)
         self._session.add(code)
+        before = self.pattern
         self._settle()
         self.medium_pattern = self._rules.classify(self._medium)
+        self.turned = before != self.pattern == "trial_error" != self.medium_pattern
 
-    def slide(self, wall: float) -> None:
+    @property
+    def recovered(self) -> bool:
+        """Whether enough commands in a row have passed since one failed."""
+        return self._passes >= self._recovery
+
+    def slide(self, now: float) -> None:
         """Let time pass."""
         short, medium = self._short, self._medium
-        if short.oldest < wall - short.span:
-            short.slide(wall)
+        self.turned = False
+        if short.oldest < now - short.span:
+            short.slide(now)
             self._settle()
-        if medium.oldest < wall - medium.span:
-            medium.slide(wall)
+        if medium.oldest < now - medium.span:
+            medium.slide(now)
             self.medium_pattern = self._rules.classify(medium)
 
     def _settle(self) -> None:
         short = self._short
-        self.pattern = self._rules.classify(short)
+        self.pattern = self._rules.classify(short, self.recovered)
         self.events = short.total
         self.failure_rate = failure_rate(short.counts) if short.counts[FAILED_SHELL] else 0.0
 
-    def read(self, wall: float) -> BehaviourReading:
+    def read(self, now: float) -> BehaviourReading:
         """The three windows as they stand at a moment not before the last event."""
-        short = self._read("short", self._short.ahead(wall))
-        medium = self._read("medium", self._medium.ahead(wall))
+        short = self._read("short", self._short.ahead(now), self.recovered)
+        medium = self._read("medium", self._medium.ahead(now))
         changed = short.pattern != medium.pattern
         return BehaviourReading(
             short=short,
             medium=medium,
             session=self._read("session", self._session),
             delta=f"{medium.pattern} -> {short.pattern}" if changed else "",
-            meaning=MEANINGS.get((medium.pattern, short.pattern), ""),
+            meaning=CHANGES.get((medium.pattern, short.pattern), ""),
             usual=self.usual,
         )
 
-    def _read(self, name: str, window: Window | Tally) -> WindowReading:
+    def _read(self, name: str, window: Window | Tally, recovered: bool = False) -> WindowReading:
         counts = window.counts[:FAILED_SHELL]
         counts[SHELL] += window.counts[FAILED_SHELL]
         total = window.total or 1
         return WindowReading(
             name=name,
             events=window.total,
-            pattern=self._rules.classify(window),
+            pattern=self._rules.classify(window, recovered),
             ratios=tuple((action, count / total) for action, count in zip(COUNTED, counts, strict=True)),
             failure_rate=failure_rate(window.counts),
             alternations=window.alternations,
@@ -301,7 +307,6 @@ class _Rules:
         "_alternations",
         "_delegation",
         "_exploration",
-        "_exploration_edits",
         "_failures",
         "_implementation",
         "_stagnation",
@@ -315,24 +320,24 @@ class _Rules:
         self._delegation = settings.delegation_share
         self._wandering = settings.wandering_share
         self._exploration = settings.exploration_share
-        self._exploration_edits = settings.exploration_edits
         self._implementation = settings.implementation_share
 
-    def classify(self, window: Window | Tally) -> Pattern:
-        """Name the pattern of a window."""
+    def classify(self, window: Window | Tally, recovered: bool = False) -> Pattern:
+        """Name the pattern of a window; trial and error is over once enough commands in a row have passed."""
         total = window.total
         if total <= self._stagnation:
             return "stagnation"
         reads, searches, edits, succeeded, delegated, _, _, failed = window.counts
         shells = succeeded + failed
-        if failed and failed / shells > self._failures and window.alternations >= self._alternations:
+        looping = failed and failed / shells > self._failures and window.alternations >= self._alternations
+        if looping and not recovered:
             return "trial_error"
         if delegated / total >= self._delegation:
             return "delegation"
         looks = (reads + searches) / total
         if not edits and looks >= self._wandering:
             return "wandering"
-        if looks >= self._exploration and edits / total <= self._exploration_edits:
+        if looks >= self._exploration:
             return "exploration"
         if (edits + shells) / total >= self._implementation:
             return "implementation"

@@ -35,10 +35,8 @@ def _mark(row: Sequence[Any]) -> _Mark:
 class EmotionEngine(Stateful):
     """Sum impulses that fade by true half-lives, each axis held within 0 and 1.
 
-    A half-life counts seconds, or the agent's actions; between its actions the latter stand still.
-
-    Where a bound cuts an event off, its impulses count in proportion, as far as they took effect; so what
-    explains a value always sums to it. `undisturbed` is flow as it would be had no signal ever disrupted it.
+    If a bound cuts an event off, its impulses count in proportion to what took effect, so the contributions
+    to a value always sum to it. `undisturbed` is flow as it would be had no signal ever disrupted it.
     """
 
     __slots__ = (
@@ -48,7 +46,6 @@ class EmotionEngine(Stateful):
         "_now",
         "_rates",
         "_relief",
-        "_steps",
         "_trend",
         "_weariness",
         "undisturbed",
@@ -65,14 +62,7 @@ class EmotionEngine(Stateful):
         self._given = (settings, impulses)
         self._impulses = Impulses(impulses)
         self._weariness = self._impulses.weariness
-        rates = [-log(2.0) / getattr(settings.half_life, axis) for axis in AXES]
-        acted = [getattr(settings.half_life_unit, axis) == "actions" for axis in AXES]
-        self._rates = tuple(0.0 if each else rate for rate, each in zip(rates, acted, strict=True))
-        self._steps: Vector | None = (
-            _vector([exp(rate) if each else 1.0 for rate, each in zip(rates, acted, strict=True)])
-            if any(acted)
-            else None
-        )
+        self._rates = tuple(-log(2.0) / getattr(settings.half_life, axis) for axis in AXES)
         self._relief = settings.compaction_relief
         self._trend = settings.trend
         self._now = 0.0
@@ -90,11 +80,11 @@ class EmotionEngine(Stateful):
         pattern: str,
         shifted: bool,
         calm: float = 1.0,
-        bounded: bool = False,
     ) -> None:
-        """Let the axes fade until `now`, then add what the event brings.
+        """Let the axes fade until `now`, then add the impulses of the event.
 
-        `calm` is what failures leave of the implementation pattern; where it is bounded, so does frustration.
+        `calm` is the share of the implementation pattern's impulses that failures leave; for flow,
+        frustration reduces it further.
         """
         p, q, r, s, t, u = self._impulses.row(causes, pattern, shifted)
         a, b, c, d, e, f = self.values
@@ -111,11 +101,8 @@ class EmotionEngine(Stateful):
             raw *= fade
             f *= exp(o * passed)
             self._now = now
-        if self._steps is not None:
-            a, b, c, d, e, f, raw = self._stepped(a, b, c, d, e, f, raw)
-        flowing = calm
-        if bounded and pattern == IMPLEMENTATION:
-            flowing = calm * (1.0 - a)
+        flowing = calm * (1.0 - a)
+        if pattern == IMPLEMENTATION:
             r -= (1.0 - calm) * self._impulses.implementation[CONFIDENCE]
             t -= (1.0 - flowing) * self._impulses.implementation[FLOW]
         a += p
@@ -135,14 +122,6 @@ class EmotionEngine(Stateful):
             0.0 if f < 0.0 else 1.0 if f > 1.0 else f,
         )
         self._marks.append((event, at, now, causes, pattern, shifted, values, 0.0, calm, flowing))
-
-    def _stepped(
-        self, a: float, b: float, c: float, d: float, e: float, f: float, raw: float
-    ) -> tuple[float, float, float, float, float, float, float]:
-        """The axes one action later, where their half-lives count actions."""
-        assert self._steps is not None  # noqa: S101
-        i, j, k, m, n, o = self._steps
-        return a * i, b * j, c * k, d * m, e * n, f * o, raw * n
 
     def relieve(self, event: int, at: float, now: float) -> None:
         """A compaction of the agent's context takes part of its fatigue away."""
@@ -181,18 +160,13 @@ class EmotionEngine(Stateful):
         """Which impulses of which recent events make up the value; what is older, in one figure."""
         position = POSITION[axis]
         rate = self._rates[position]
-        step = 1.0 if self._steps is None else self._steps[position]
         found: list[Contribution] = []
         since, level = self._marks[0][2], self._marks[0][6][position]
-        remaining = sum([1 for mark in islice(self._marks, 1, None) if mark[3] != _COMPACTED])
-        older = level * exp(rate * (now - since)) * step**remaining
+        older = level * exp(rate * (now - since))
         for mark in islice(self._marks, 1, None):
-            event, at, moment, causes, _, _, values, _, _, _ = mark
+            event, at, moment, _, _, _, values, _, _, _ = mark
             faded = exp(rate * (moment - since))
-            if causes != _COMPACTED:
-                remaining -= 1
-                faded *= step
-            left = exp(rate * (now - moment)) * step**remaining
+            left = exp(rate * (now - moment))
             for source, amount in self._effects(mark, position, level * faded):
                 if amount:
                     found.append(Contribution(event, at, source, amount * left, amount))

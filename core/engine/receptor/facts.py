@@ -7,16 +7,16 @@ from typing import Any
 
 from core.engine.receptor.impulse import CAUSES
 from core.engine.receptor.readings import FactsReading
-from core.engine.state import Stateful, byte_queue, grouped, keyed, mapped, tupled
-from core.events import Prompt, ToolUse, Turn
+from core.engine.state import Stateful, byte_queue, grouped, keyed, mapped
+from core.events import ToolUse, Turn
 from core.settings.receptor import FactSettings
 
 _OWN, _EDITED, _FAILED = 1, 2, 4
 """What is known of a file: the agent made it, edited it, failed to edit it."""
-_STALE, _EDIT, _NEW = 1, 2, 4
+_STALE, _EDIT = 1, 2
 """What is known of a recent action."""
-_HEARD = 3
-"""Phrases of one kind before an action that count; more say no more."""
+_DOUBTS = 3
+"""Most phrases of doubt before one action that count."""
 _TARGETS = 4
 """Files of one action that are looked at."""
 
@@ -65,24 +65,16 @@ class ActionFacts(Stateful):
     __slots__ = (
         "_calls",
         "_dirty",
+        "_doubts",
         "_edited",
         "_errors",
         "_failing",
         "_files",
         "_generation",
         "_kept",
-        "_long",
         "_looked",
-        "_many",
-        "_many_edits",
-        "_many_new",
-        "_new",
-        "_prompt",
         "_recent",
         "_results",
-        "_since_prompt",
-        "_spoken",
-        "_stretch",
         *COUNTS,
     )
     STATE = (
@@ -96,22 +88,15 @@ class ActionFacts(Stateful):
         mapped("_looked"),
         "_generation",
         "_dirty",
-        tupled("_spoken"),
-        "_prompt",
-        "_since_prompt",
+        "_doubts",
     )
 
     def __init__(self, settings: FactSettings) -> None:
         self._kept = settings.kept
-        self._long = settings.long_since_edit
-        self._many = settings.failing_since_edit
-        self._many_edits = settings.many_edits
-        self._many_new = settings.many_new_files
-        self._stretch = settings.long_since_prompt
         self._recent: deque[int] = deque(maxlen=settings.recent)
         self._failing: deque[bool] = deque(maxlen=settings.failing)
-        self._edited = self._new = 0
-        """Of the recent actions, how many edited and how many touched a new file."""
+        self._edited = 0
+        """Edits among the recent actions."""
         self._calls: dict[int, int] = {}
         self._results: dict[int, None] = {}
         self._errors: dict[int, None] = {}
@@ -119,10 +104,8 @@ class ActionFacts(Stateful):
         self._looked: dict[str, int] = {}
         self._generation = 0
         self._dirty = False
-        self._spoken = (0, 0)
-        """Phrases of checking and of doubt since the last action."""
-        self._prompt = 0
-        self._since_prompt = 0
+        self._doubts = 0
+        """Phrases of doubt since the last action."""
         self.actions = self.looks = self.runs = self.tests = 0
         self.edits = self.changes = self.changed_files = self.failures = 0
         self.failures_in_a_row = self.same_error = self.failed_edits = self.failed_edits_again = 0
@@ -132,22 +115,13 @@ class ActionFacts(Stateful):
         self.since_run = self.failures_since_edit = self.looks_before_edit = self.words_of_checking = 0
         self.words_of_doubt = 0
 
-    def asked(self, event: Prompt) -> None:
-        """Count actions from zero, unless the same words come again: then a program speaks, not a person."""
-        if not event.call or event.call != self._prompt:
-            self._prompt = event.call
-            self._since_prompt = 0
-
-    def said(self, event: Turn) -> None:
-        """Count the phrases that the agent's words held."""
+    def add_phrases(self, event: Turn) -> None:
+        """Count the phrases of checking and of doubt in one turn of the model."""
         if not (event.checking or event.doubting):
             return
         self.words_of_checking += event.checking
         self.words_of_doubt += event.doubting
-        self._spoken = (
-            min(_HEARD, self._spoken[0] + event.checking),
-            min(_HEARD, self._spoken[1] + event.doubting),
-        )
+        self._doubts = min(_DOUBTS, self._doubts + event.doubting)
 
     def update(self, event: ToolUse) -> tuple[str, ...]:
         """Count one action; the rows of the impulse table that it stands for."""
@@ -158,67 +132,42 @@ class ActionFacts(Stateful):
             causes.append(cause)
         if action == "plan":
             return tuple(causes)
-        checking, doubting = self._spoken
-        if checking or doubting:
-            causes += ["words_of_checking"] * checking + ["words_of_doubt"] * doubting
-            self._spoken = (0, 0)
+        if self._doubts:
+            causes += ["words_of_doubt"] * self._doubts
+            self._doubts = 0
         self.actions += 1
-        self._since_prompt += 1
         self.since_good_edit += 1
         self.since_change += 1
         self.since_run += 1
         failed = event.outcome == "failure"
-        mark = self._repeated(event, causes)
+        mark = self._repeated(event)
         if failed:
-            self._failure(event.result)
+            self._failure(event.result, causes)
         else:
             self.failures_in_a_row = 0
         new = self._touched(event.targets)
         if new:
             self.new_files += 1
-            causes.append("new_file")
-            mark |= _NEW
         if action == "file_edit":
             mark |= _EDIT
             self._edit(event, failed, new, causes)
         elif action == "shell_exec":
-            self._run(event, failed, causes)
+            self._run(event, failed)
         elif action == "file_read" or action == "search":
             self._look(event, failed, causes)
         self._mark(mark)
         self._failing.append(failed)
-        self._standing(causes)
         return tuple(causes)
 
     def _mark(self, mark: int) -> None:
         recent = self._recent
         if len(recent) == recent.maxlen:
-            gone = recent[0]
-            if gone & _EDIT:
-                self._edited -= 1
-            if gone & _NEW:
-                self._new -= 1
+            self._edited -= recent[0] & _EDIT == _EDIT
         recent.append(mark)
-        if mark & _EDIT:
-            self._edited += 1
-        if mark & _NEW:
-            self._new += 1
+        self._edited += mark & _EDIT == _EDIT
 
-    def _standing(self, causes: list[str]) -> None:
-        """What has gone on for a while and counts with every action."""
-        if self.since_good_edit > self._long:
-            causes.append("long_since_edit")
-        if self.failures_since_edit > self._many:
-            causes.append("failing_since_edit")
-        if self._edited >= self._many_edits:
-            causes.append("many_edits")
-        if self._new >= self._many_new:
-            causes.append("many_new_files")
-        if self._since_prompt > self._stretch:
-            causes.append("long_since_prompt")
-
-    def _repeated(self, event: ToolUse, causes: list[str]) -> int:
-        """Whether the call or its result came before."""
+    def _repeated(self, event: ToolUse) -> int:
+        """Return `_STALE` if the call brought the same result before, or another call did."""
         stale = 0
         result = event.result
         if event.call:
@@ -228,10 +177,8 @@ class ActionFacts(Stateful):
             elif before == result:
                 self.same_result += 1
                 stale = _STALE
-                causes.append("same_result")
             else:
                 self.new_result += 1
-                causes.append("new_result")
             self._calls[event.call] = result
         if result:
             if result in self._results:
@@ -241,13 +188,14 @@ class ActionFacts(Stateful):
                 self._results[result] = None
         return stale
 
-    def _failure(self, result: int) -> None:
+    def _failure(self, result: int, causes: list[str]) -> None:
         self.failures += 1
         self.failures_in_a_row += 1
         self.failures_since_edit += 1
         if result:
             if result in self._errors:
                 self.same_error += 1
+                causes.append("same_error")
             else:
                 _keep(self._errors, self._kept)
                 self._errors[result] = None
@@ -275,7 +223,6 @@ class ActionFacts(Stateful):
         elif event.outcome == "success":
             if known & _EDITED:
                 self.edits_again += 1
-                causes.append("edit_again")
             elif new and not event.before:
                 known |= _OWN
             self.edits += 1
@@ -289,31 +236,24 @@ class ActionFacts(Stateful):
                     self.looks_before_edit = self.looks
                 self.changes += 1
                 self.since_change = 0
-                causes.append("change")
                 if not known & _EDITED:
                     self.changed_files += 1
-                    causes.append("changed_file")
             known |= _EDITED
         if target:
             self._files[target] = known
 
-    def _run(self, event: ToolUse, failed: bool, causes: list[str]) -> None:
+    def _run(self, event: ToolUse, failed: bool) -> None:
         self.runs += 1
         self.since_run = 0
         if event.purpose == "test":
             self.tests += 1
-            causes.append("test_run")
         if self.changes:
-            if not self.runs_since_change:
-                causes.append("first_check")
             self.runs_since_change += 1
-            causes.append("run_since_change")
         if self._dirty:
             self._dirty = False
             self.checks += 1
             if not failed:
                 self.checks_passed += 1
-            causes.append("check_failed" if failed else "check_passed")
         if not failed:
             self.edits_since_pass = 0
 
@@ -321,8 +261,6 @@ class ActionFacts(Stateful):
         self.looks += 1
         if not self.changes:
             self.looks_before_edit += 1
-        else:
-            causes.append("look_after_change")
         if event.action != "file_read":
             return
         if failed:
@@ -352,15 +290,9 @@ class ActionFacts(Stateful):
         """Edits among the last actions, good or failed."""
         return self._edited
 
-    @property
-    def new_files_recent(self) -> int:
-        """Actions among the last ones that touched a file for the first time."""
-        return self._new
-
     def restored(self) -> None:
         """Count again what was recent."""
         self._edited = sum([1 for mark in self._recent if mark & _EDIT])
-        self._new = sum([1 for mark in self._recent if mark & _NEW])
 
     def read(self) -> FactsReading:
         """All figures, with names."""
@@ -368,7 +300,6 @@ class ActionFacts(Stateful):
             failures_recent=self.failures_recent,
             stale_recent=self.stale_recent,
             edits_recent=self.edits_recent,
-            new_files_recent=self.new_files_recent,
             of_failures=len(self._failing),
             of_recent=len(self._recent),
             **{name: getattr(self, name) for name in COUNTS},

@@ -29,6 +29,7 @@ A command that ran and had nothing to say ended well."""
 LONG_PROMPT = "long_prompt"
 EVERY_EVENT = "every_event"
 CONTEXT_SHIFT = "context_shift"
+TURN_TO_TRIAL_ERROR = "turn_to_trial_error"
 IMPLEMENTATION = "implementation"
 
 
@@ -90,7 +91,7 @@ def _named(settings: ImpulseSettings) -> tuple[dict[str, Vector], dict[_Met, Vec
 
 
 def _vector(row: Impulse) -> Vector:
-    frustration, seeking, confidence, fatigue, flow, uncertainty = (getattr(row, axis) for axis in AXES)
+    frustration, seeking, confidence, fatigue, flow, uncertainty = (getattr(row, axis, 0.0) for axis in AXES)
     return (frustration, seeking, confidence, fatigue, flow, uncertainty)
 
 

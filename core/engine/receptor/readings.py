@@ -172,7 +172,6 @@ class FactsReading(Struct, frozen=True, kw_only=True):
     """Results among the last `of_recent` actions that had come before."""
     edits_recent: int
     """Edits among the last `of_recent` actions, good or failed."""
-    new_files_recent: int
     of_recent: int
     edits_again: int
     """Edits of a file edited before."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from mypy_extensions import mypyc_attr
 
@@ -13,7 +13,7 @@ from core.engine.receptor.commander import Commander
 from core.engine.receptor.emotion import EmotionEngine, Explanation
 from core.engine.receptor.facts import ActionFacts
 from core.engine.receptor.heatmap import Heatmap
-from core.engine.receptor.impulse import LONG_PROMPT
+from core.engine.receptor.impulse import LONG_PROMPT, TURN_TO_TRIAL_ERROR
 from core.engine.receptor.meta import Field, MetaNeuron
 from core.engine.receptor.readings import AxisReading, GateReading, HeldReading, ReceptorReading, Why
 from core.engine.receptor.vector import (
@@ -86,8 +86,10 @@ class EmotionNeuron(Stateful):
         self.greatest = 0.0
         """How far it stands above it."""
 
-    def update(self, values: Vector, baseline: Sequence[float], field: Field) -> tuple[Signal, ...]:
-        """Say what fires and what is still held."""
+    def update(
+        self, values: Vector, baseline: Sequence[float], field: Field, failing: bool
+    ) -> tuple[Signal, ...]:
+        """Return the signals that fire or are still held; `failing` says whether any recent act failed."""
         left = self._left
         excess = self._excess(values, baseline, field)
         if max(excess) < 0.0 and not any(left):
@@ -112,7 +114,7 @@ class EmotionNeuron(Stateful):
             standing.append(_make(Signal, (NAMES[axis], intensity, fresh)))
         self.dominant = dominant
         self.greatest = greatest if standing else 0.0
-        compound = left[FRUSTRATION] > 0 and left[SEEKING] > 0
+        compound = failing and left[FRUSTRATION] > 0 and left[SEEKING] > 0
         if compound:
             both = max(standing[0].intensity, standing[1].intensity)
             standing[:2] = [_make(Signal, (COMPOUND, both, not self._compound))]
@@ -315,6 +317,7 @@ LEVELS = (*(f"threshold.{axis}" for axis in AXES), *(f"baseline.{axis}" for axis
 
 
 _NO_CAUSES: tuple[str, ...] = ()
+_LONG_PROMPT = (LONG_PROMPT,)
 _new_tuple = tuple.__new__
 """Builds a named tuple without its Python-level constructor: these are made for every event."""
 
@@ -339,7 +342,6 @@ class Receptor(Stateful):
 
     __slots__ = (
         "_ambient",
-        "_bounded",
         "_clock",
         "_commander",
         "_disruption_flow",
@@ -358,8 +360,6 @@ class Receptor(Stateful):
         "facts",
     )
     NAMED = True
-    TOLD: ClassVar = (LONG_PROMPT,)
-    """Causes of a long prompt."""
     STATE = (
         "_events",
         inner("_clock"),
@@ -383,7 +383,6 @@ class Receptor(Stateful):
         self._neuron = EmotionNeuron(settings.neuron, settings.ambient)
         self._meta = MetaNeuron(settings.meta)
         self._heatmap = Heatmap(settings.heatmap)
-        self._bounded = settings.flow.bounded
         self._failures = settings.flow.failures
         self.facts = ActionFacts(settings.facts)
         """Plain figures of what the agent did."""
@@ -429,22 +428,23 @@ class Receptor(Stateful):
             clock.update(event.at, True)
             action, outcome = event.action, event.outcome
             if outcome not in EFFECTIVE:
-                self._commander.slide(clock.wall)
+                self._commander.slide(clock.now)
                 return self._feel(event.at, _NO_CAUSES, "", False)
             causes = self.facts.update(event)
             shifted = bool(event.targets) and self._heatmap.update(event, clock.now, self._meta.state)
-            self._commander.update(clock.wall, action, outcome)
+            self._commander.update(clock.now, action, outcome)
+            if self._commander.turned:
+                causes = (*causes, TURN_TO_TRIAL_ERROR)
             return self._feel(event.at, causes, self._commander.pattern, shifted)
         if type(event) is Prompt:
             clock.update(event.at, True)
-            self._commander.slide(clock.wall)
-            self.facts.asked(event)
-            told = self.TOLD if event.characters > self._long_prompt else _NO_CAUSES
-            return self._feel(event.at, told, self._commander.pattern, False)
+            self._commander.slide(clock.now)
+            causes = _LONG_PROMPT if event.characters > self._long_prompt else _NO_CAUSES
+            return self._feel(event.at, causes, self._commander.pattern, False)
         if type(event) is Turn:
-            self.facts.said(event)
+            self.facts.add_phrases(event)
         clock.update(event.at, False)
-        self._commander.slide(clock.wall)
+        self._commander.slide(clock.now)
         if clock.gap > self._silence:
             self._ambient.freeze()
         if type(event) is Compaction:
@@ -457,11 +457,8 @@ class Receptor(Stateful):
         ambient, meta, gate, neuron = self._ambient, self._meta, self._gate, self._neuron
         silence = clock.gap > self._silence
         failing = commander.failure_rate
-        bounded = self._bounded
-        calm = 1.0
-        if bounded and failing:
-            calm = 1.0 - failing / self._failures if failing < self._failures else 0.0
-        emotion.update(self._events, at, clock.now, causes, pattern, shifted, calm, bounded)
+        calm = 1.0 - failing / self._failures if failing < self._failures else 0.0
+        emotion.update(self._events, at, clock.now, causes, pattern, shifted, calm)
         values = emotion.values
         if silence:
             ambient.freeze()
@@ -470,9 +467,7 @@ class Receptor(Stateful):
             ambient.reset()
         baseline = ambient.baseline
         flow = values[FLOW]
-        open_ = not bounded or (
-            failing < self._failures and not neuron.frustrated(values[FRUSTRATION], baseline, meta.field)
-        )
+        open_ = failing < self._failures and not neuron.frustrated(values[FRUSTRATION], baseline, meta.field)
         meta.update(
             neuron.dominant,
             silence,
@@ -481,13 +476,14 @@ class Receptor(Stateful):
             flow if open_ else 0.0,
             self.facts.failures_in_a_row,
         )
+        failures = self.facts.failures_recent
         signals: tuple[Signal, ...]
         if open_ and gate.update(flow, baseline[FLOW]):
             neuron.rest()
             signals = (_new_tuple(Signal, ("flow_active", gate.intensity, gate.fresh)),)
         else:
             gate.close()
-            signals = neuron.update(values, baseline, meta.field)
+            signals = neuron.update(values, baseline, meta.field, failures > 0)
             if neuron.greatest > 0.0 and flow >= self._disruption_flow:
                 emotion.disrupt(self._disruption_share * neuron.greatest)
                 values = emotion.values
@@ -505,6 +501,8 @@ class Receptor(Stateful):
             shifted,
             commander.failure_rate,
             commander.events,
+            failures,
+            commander.recovered,
         )
 
     def _stand(self, at: float) -> Percept:
@@ -525,6 +523,8 @@ class Receptor(Stateful):
             False,
             rate,
             commander.events,
+            self.facts.failures_recent,
+            commander.recovered,
         )
 
     def _state(self, rate: float) -> AgentState:
@@ -534,7 +534,7 @@ class Receptor(Stateful):
 
     def _flows(self, rate: float) -> bool:
         """Whether so many commands failing leaves room for flow."""
-        return not self._bounded or rate < self._failures
+        return rate < self._failures
 
     def _standing(self, rate: float) -> tuple[Signal, ...]:
         """What the last act fired or held, none of it fresh; flow ends once the window shows failures."""
@@ -561,7 +561,7 @@ class Receptor(Stateful):
         now, wall = clock.now + passed, clock.wall + gap
         values, trend = self._emotion.ahead(now), self._emotion.trend(now)
         idle = clock.at is None or gap > self._silence
-        behaviour = self._commander.read(wall)
+        behaviour = self._commander.read(now)
         rate = behaviour.short.failure_rate
         flowing = self._gate.firing and self._flows(rate)
         return ReceptorReading(

@@ -138,6 +138,7 @@ class Scene(NamedTuple):
             "halt": _halted(self.verdict.halted_now),
             "failures": f"{100 * self.percept.failure_rate:.0f}%",
             "hours": f"{self.percept.now / 3600:.1f}",
+            "change": self.percept.change,
         }
 
     def reason(self) -> str:

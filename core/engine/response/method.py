@@ -51,7 +51,19 @@ InterventionKind = Literal["steer", "follow_up", "self_steer"]
 Window = Literal["decide", "reflect", "curator", "dream"]
 Source = Literal["risk", "mortality", "policy", "attention"]
 
-PLACES = ("cue", "state", "pattern", "intensity", "value", "pressure", "loop", "halt", "failures", "hours")
+PLACES = (
+    "cue",
+    "state",
+    "pattern",
+    "intensity",
+    "value",
+    "pressure",
+    "loop",
+    "halt",
+    "failures",
+    "hours",
+    "change",
+)
 """What a sentence may name in braces."""
 
 _BRACES = re.compile(r"\{([^{}]*)\}")
@@ -136,5 +148,5 @@ def own_method(entry: dict[str, Any]) -> Method:
 
 
 def fill(sentence: str, values: dict[str, str]) -> str:
-    """Put values into the braces of a sentence."""
-    return _BRACES.sub(lambda found: values.get(found[1], ""), sentence)
+    """Replace the braces of a sentence with their values."""
+    return _BRACES.sub(lambda match: values.get(match[1], ""), sentence).strip()

@@ -70,7 +70,7 @@ def test_a_log_that_went_on_is_read_again(log: Path, read: list[str]) -> None:
 
 def test_another_setting_makes_another_row(log: Path, read: list[str]) -> None:
     look(log)
-    for name, value in (("receptor.profile", "fitted"), ("screen.burn", 60.0)):
+    for name, value in (("receptor.neuron.hold", 4), ("screen.burn", 60.0)):
         look(log, resolve([Layer("here", (Given(name, value),))]).settings)
     assert len(read) == 3
 

@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 from core.errors import StoreError
 from core.settings import Settings
 from core.settings.draft import Draft
-from core.settings.layers import Given, Layer, read_file, resolve, tunables, value_of
+from core.settings.layers import Given, Layer, read_file, resolve, tunables
 from core.settings.toml_text import toml_value, with_values
 from core.store.profiles import (
     PRESETS,
-    PROFILE,
     ProfileFiles,
     file_name,
-    profile_settings,
     profile_text,
     read_profile,
     read_profiles,
@@ -72,18 +70,10 @@ def test_ones_own_profile_leaves_the_rest_as_it_began(tmp_path: Path) -> None:
 
 def test_only_what_was_changed_is_saved_as_a_profile(tmp_path: Path) -> None:
     files = ProfileFiles(tmp_path / "settings.toml", tmp_path, tmp_path / "chains")
-    draft = Draft(profile_settings("as-published"))
+    draft = Draft(Settings())
     assert draft.set(OFFSET, 0.3) == ""
     path = files.save_profile("mine", "", draft.changes, "user")
     assert dict(read_profile(path, "user").values) == {OFFSET: 0.3}
-
-
-def test_a_profile_that_chooses_figures_brings_them_along(tmp_path: Path) -> None:
-    path = tmp_path / "one.toml"
-    path.write_text(profile_text("", {PROFILE: "fitted"}))
-    values = taken_over(read_profile(path, "user"), Settings())
-    fitted = profile_settings("fitted")
-    assert all(value == value_of(fitted, name) for name, value in values.items() if name != PROFILE)
 
 
 def test_folders_are_read_in_turn(tmp_path: Path) -> None:

@@ -308,7 +308,7 @@ async def test_a_preset_is_taken_over_as_one_change(tmp_path: Path) -> None:
         await pilot.press("left", "p")
         await pilot.pause()
         assert isinstance(app.screen, ProfilePicker)
-        assert "as-published" in seen(app)
+        assert "claude-code" in seen(app)
         await pilot.press("down", "down", "down", "down", "enter")
         await settle(pilot)
         assert app.bench.draft.value(FIRST) == 0.12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from sample_sessions import BOUNDED, FIGURES, FIRST, find_sample, samples
+from sample_sessions import FIRST, find_sample, samples
 from tui.cli.launch import add_screen_options, has_screen, print_report, screen_settings
 from tui.cli.options import CliCommand, add_speed_option
 
@@ -23,7 +23,6 @@ def _run(args: argparse.Namespace) -> int:
         print(_listing())
         return 0
     sample = find_sample(args.name)
-    args.assignments[:0] = [f"receptor.profile={FIGURES}", f"{BOUNDED}=true"]  # `--set` chooses others
     args.assignments.append(f"timeline.play.speed={args.speed or sample.speed}")
     settings = screen_settings(args)
     if not has_screen():

@@ -49,9 +49,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "a folder of logs with a labels.jsonl, or JSON lines of turn endings with text and label",
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.add_argument(
-        "--profile", metavar="NAME", help="a profile that comes with nooscope, such as as-published"
-    )
+    parser.add_argument("--profile", metavar="NAME", help="a profile that comes with nooscope, such as codex")
     parser.add_argument(
         "--jobs", type=positive_argument, metavar="N", help="how many processes (default: one a core)"
     )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 from weakref import WeakKeyDictionary
 
 from textual import on
@@ -23,14 +22,7 @@ from core.settings.editing import Editing
 from core.settings.layers import tunables
 from core.settings.table_rows import TableRow
 from core.store.labels import Label
-from core.store.profiles import (
-    PROFILE,
-    ProfileFiles,
-    SettingsProfile,
-    other_figures,
-    taken_over,
-    without_figures,
-)
+from core.store.profiles import ProfileFiles, SettingsProfile, taken_over
 from core.timeline.firings import judged_labels, missed_label
 from core.timeline.timeline import Timeline
 from tui.feed.messages import Apply, Failed, Jump, Seek
@@ -47,11 +39,6 @@ from tui.widgets.tuning.type_line import TypeLine
 
 _DRAFTS: WeakKeyDictionary[Timeline, Draft] = WeakKeyDictionary()
 """One draft for each recording, so that nothing is lost when the bench is left."""
-
-
-def _implied(standing: Settings, values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The figures that come with another profile of them."""
-    return other_figures(standing, str(values[PROFILE])) if PROFILE in values else {}
 
 
 class Bench(Horizontal):
@@ -86,7 +73,7 @@ applied, and nothing is kept before it is saved.
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.profile_files = ProfileFiles.usual()
-        self._edit(Draft(Settings(), _implied))
+        self._edit(Draft(Settings()))
 
     def _edit(self, draft: Draft) -> None:
         self._editing = Editing(draft)
@@ -121,7 +108,7 @@ applied, and nothing is kept before it is saved.
     def watch_recording(self, recording: Timeline | None) -> None:
         if recording is not None:
             begun = recording.changes[0].settings
-            self._edit(_DRAFTS.setdefault(recording, Draft(recording.settings, _implied, begun)))
+            self._edit(_DRAFTS.setdefault(recording, Draft(recording.settings, begun)))
         if self.is_mounted:
             self.effects.forget()
             if recording is not None:
@@ -360,7 +347,7 @@ applied, and nothing is kept before it is saved.
 
     def action_save(self) -> None:
         """Ask where to keep what differs from how the session began, in force already or not."""
-        if changes := without_figures(self.draft.changes):
+        if changes := self.draft.changes:
             save = partial(save_draft, self.profile_files, self.draft)
             self.app.push_screen(SaveScreen(self.profile_files, len(changes), save), self._saved)
         else:

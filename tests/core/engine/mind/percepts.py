@@ -23,6 +23,8 @@ def percept(
     shifted: bool = False,
     failure_rate: float = 0.0,
     events: int = 10,
+    failures: int = 1,
+    recovered: bool = False,
 ) -> Percept:
     """One percept, calm unless said otherwise."""
     return Percept(
@@ -38,6 +40,8 @@ def percept(
         shifted=shifted,
         failure_rate=failure_rate,
         events=events,
+        failures=failures,
+        recovered=recovered,
     )
 
 

@@ -38,9 +38,24 @@ def percept(
     failures: float = 0.0,
     signals: tuple[Signal, ...] = (),
     events: int = 10,
+    failed: int = 1,
+    recovered: bool = False,
 ) -> Percept:
     return Percept(
-        now, now, 1.0, False, pattern, pattern, "exploring", CALM, signals, False, failures, events
+        now,
+        now,
+        1.0,
+        False,
+        pattern,
+        pattern,
+        "exploring",
+        CALM,
+        signals,
+        False,
+        failures,
+        events,
+        failed,
+        recovered,
     )
 
 
@@ -205,6 +220,10 @@ def test_a_loaded_mood_goes_on_equal_and_stays_in_bounds(events, cut) -> None:  
         (percept(0.0, signals=(COMPOUND,)), False, "crisis"),
         (percept(0.0, signals=(Signal("flow_active", 0.5, True),)), False, "calm"),
         (percept(0.0, "implementation"), True, "crisis"),
+        (percept(0.0, "implementation", failed=0), True, "progress"),
+        (percept(0.0, signals=(COMPOUND,), failed=0), False, "calm"),
+        (percept(0.0, signals=(COMPOUND,), recovered=True), False, "calm"),
+        (percept(0.0, "exploration", 0.9, failed=0), False, "calm"),
     ],
 )
 def test_the_regime_of_a_percept(seen: Percept, loop: bool, expected: Regime) -> None:
@@ -222,6 +241,22 @@ def test_crisis_comes_at_once_and_goes_slowly() -> None:
     assert sense.read().candidate == "calm" and sense.read().needed == 60.0
     assert sense.update(percept(66.0), False)
     assert sense.regime == "calm"
+
+
+@pytest.mark.parametrize(
+    ("regime", "after", "ends"),
+    [
+        ("crisis", percept(6.0, failed=0), True),
+        ("crisis", percept(6.0, recovered=True), True),
+        ("crisis", percept(6.0), False),
+        ("turbulence", percept(6.0, failed=0), True),
+        ("turbulence", percept(6.0, recovered=True), False),
+    ],
+)
+def test_a_rough_regime_ends_at_once_when_nothing_fails(regime: Regime, after: Percept, ends: bool) -> None:
+    sense = RegimeSense(RegimeSettings())
+    sense.regime = sense.candidate = regime
+    assert sense.update(after, False) is ends
 
 
 def test_a_failure_rate_around_the_bound_does_not_flap() -> None:

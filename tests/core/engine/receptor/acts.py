@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from core.events import Action, Event, Outcome, Prompt, ToolUse
-from core.settings.impulses import PUBLISHED
 from core.settings.receptor import ReceptorSettings
 
 START = 1_700_000_000.0
 DEFAULTS = ReceptorSettings()
 
 
-def published_impulses() -> dict[str, dict[str, float]]:
-    """The documents' own table, as changes to the default one."""
-    table: dict[str, dict[str, float]] = {}
-    for (row, axis), amount in PUBLISHED.items():
-        table.setdefault(row, {})[axis] = amount
-    return table
-
-
-def published(**changes: object) -> ReceptorSettings:
-    """Settings with the documents' impulses, and changes laid over them."""
-    impulses = published_impulses()
-    given = changes.pop("impulse", {})
-    assert isinstance(given, dict)
-    for row, values in given.items():
-        impulses[row] = {**impulses.get(row, {}), **values} if isinstance(values, dict) else values
-    return ReceptorSettings.model_validate({"impulse": impulses, **changes})
+def tuned(**changes: object) -> ReceptorSettings:
+    """Return the built-in settings with some changes."""
+    return ReceptorSettings.model_validate(changes)
 
 
 LETTERS: dict[str, tuple[Action, Outcome]] = {

@@ -39,7 +39,7 @@ from core.settings.receptor import (
     TimeSettings,
 )
 from core.settings.response import PersonaSettings
-from tests.core.engine.receptor.acts import spell, touch
+from tests.core.engine.receptor.acts import touch
 from tests.core.engine.receptor.test_commander import commander
 from tests.core.engine.receptor.test_persona import SHARES
 from tests.core.engine.receptor.test_persona import made as persona
@@ -63,15 +63,6 @@ def test_deep_work_needs_more_flow_than_its_threshold(flow: float, state: AgentS
     meta = MetaNeuron(MetaSettings(deep_flow=0.5))
     meta.update(NONE, False, "implementation", 0.0, flow)
     assert meta.state == state
-
-
-@pytest.mark.parametrize(
-    ("letters", "pattern"),
-    [("rrrrrrremm", "exploration"), ("rrrrrreeem", "exploration"), ("rrrrrreeee", "implementation")],
-)
-def test_exploration_allows_a_share_of_edits(letters: str, pattern: Pattern) -> None:
-    made = commander(letters, exploration_share=0.5, exploration_edits=0.3, implementation_share=0.3)
-    assert made.pattern == pattern
 
 
 @pytest.mark.parametrize(("later", "kept"), [(9.0, 3), (10.0, 3), (10.5, 2), (11.0, 2)])
@@ -105,8 +96,7 @@ def test_only_a_gap_longer_than_the_limit_is_a_silence(gap: float, silent: bool)
     ("share", "pattern"), [(0.49, "exploration"), (0.5, "exploration"), (0.51, "implementation")]
 )
 def test_exploration_needs_a_share_of_looks(share: float, pattern: Pattern) -> None:
-    rules = {"exploration_edits": 0.3, "implementation_share": 0.3}
-    assert commander("rrrrreeemm", exploration_share=share, **rules).pattern == pattern
+    assert commander("rrrrreeemm", exploration_share=share, implementation_share=0.3).pattern == pattern
 
 
 @pytest.mark.parametrize(("back", "at"), [(119.0, 1000.0), (120.0, 1000.0), (121.0, 879.0)])
@@ -126,18 +116,8 @@ def test_a_trend_looks_back_as_far_as_it_is_set(later: float, risen: bool) -> No
 
 def test_of_two_axes_equally_far_above_their_threshold_the_first_is_the_dominant_one() -> None:
     neuron = EmotionNeuron(NeuronSettings(), AmbientSettings(low=0.25))
-    neuron.update((0.5, 0.5, 0.5, 0.5, 0.5, 0.5), [-1.0] * 6, Field())
+    neuron.update((0.5, 0.5, 0.5, 0.5, 0.5, 0.5), [-1.0] * 6, Field(), failing=True)
     assert (neuron.dominant, neuron.greatest) == (FRUSTRATION, 0.25)
-
-
-@pytest.mark.parametrize(("failures", "many"), [(2, False), (3, False), (4, True)])
-def test_more_failures_than_the_limit_since_an_edit_are_many(failures: int, many: bool) -> None:
-    facts = ActionFacts(FactSettings(failing_since_edit=3))
-    told: tuple[str, ...] = ()
-    for event in spell("f" * failures):
-        assert isinstance(event, ToolUse)
-        told = facts.update(event)
-    assert ("failing_since_edit" in told) is many
 
 
 @pytest.mark.parametrize(("others", "known"), [(15, True), (16, False)])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from core.engine.receptor.facts import ActionFacts
-from core.events import Action, Event, Outcome, Prompt, ToolUse, Turn
+from core.events import Action, Event, Outcome, ToolUse, Turn
 from core.settings.receptor import FactSettings
 from tests.core.strategies import events
 
@@ -73,26 +73,21 @@ def test_each_figure(acts: tuple[ToolUse, ...], name: str, number: int) -> None:
     assert getattr(counted(*acts).read(), name) == number
 
 
-@pytest.mark.parametrize(("actions", "long"), [(8, False), (9, True)])
-def test_long_since_an_edit_begins_after_the_limit(actions: int, long: bool) -> None:
-    facts = counted(*[RUN] * (actions - 1), long_since_edit=8)
-    assert ("long_since_edit" in facts.update(RUN)) is long
-
-
 @pytest.mark.parametrize(
     ("before", "one", "causes"),
     [
-        ((), act("file_edit", "failure", "a.py"), {"new_file", "failed_edit"}),
-        ((), act("file_read", "failure", "a.py"), {"new_file", "failed_read"}),
-        ((READ, EDIT), EDIT, {"file_edit", "edit_again", "change"}),
-        ((READ, EDIT), RUN, {"shell_success", "check_passed", "run_since_change", "first_check"}),
-        ((READ, EDIT), FAIL, {"shell_failure", "check_failed", "run_since_change", "first_check"}),
+        ((), act("file_edit", "failure", "a.py"), {"failed_edit"}),
+        ((), act("file_read", "failure", "a.py"), {"failed_read"}),
+        ((READ, EDIT), EDIT, {"file_edit"}),
+        ((READ, EDIT), RUN, {"shell_success"}),
+        ((READ, EDIT), FAIL, {"shell_failure"}),
+        ((act("search", call=2, result=3),), act("search", call=2, result=3), {"search_found"}),
+        ((act("shell_exec", "failure", result=3),), RUN, {"shell_success"}),
         (
-            (act("search", call=2, result=3),),
-            act("search", call=2, result=3),
-            {"search_found", "same_result"},
+            (act("shell_exec", "failure", result=3),),
+            act("file_edit", "failure", "a.py", result=3),
+            {"failed_edit", "same_error"},
         ),
-        ((act("search", call=2, result=3),), act("search", call=2, result=4), {"search_found", "new_result"}),
     ],
 )
 def test_what_an_action_stands_for(before: tuple[ToolUse, ...], one: ToolUse, causes: set[str]) -> None:
@@ -101,8 +96,8 @@ def test_what_an_action_stands_for(before: tuple[ToolUse, ...], one: ToolUse, ca
 
 def test_words_count_with_the_next_action_and_no_more_than_three_of_a_kind() -> None:
     facts = counted()
-    facts.said(Turn(at=0.0, checking=1, doubting=5))
-    assert facts.update(RUN) == ("shell_success", "words_of_checking", *["words_of_doubt"] * 3)
+    facts.add_phrases(Turn(at=0.0, checking=1, doubting=5))
+    assert facts.update(RUN) == ("shell_success", *["words_of_doubt"] * 3)
     assert facts.update(RUN) == ("shell_success",)
     assert (facts.words_of_checking, facts.words_of_doubt) == (1, 5)
 
@@ -122,33 +117,3 @@ def test_a_loaded_dump_goes_on_as_the_original(stream: list[Event]) -> None:
     other.load(cbor2.loads(cbor2.dumps(one.dump())))
     assert [one.update(use) for use in uses] == [other.update(use) for use in uses]
     assert one.read() == other.read()
-
-
-@pytest.mark.parametrize(
-    ("acts", "cause", "there"),
-    [
-        ((EDIT,) * 5, "many_edits", True),
-        ((EDIT,) * 4, "many_edits", False),
-        (tuple(act("file_read", path=f"{n}.py") for n in range(6)), "many_new_files", True),
-        (tuple(act("file_read", path=f"{n}.py") for n in range(5)), "many_new_files", False),
-        ((RUN,) * 16, "long_since_prompt", True),
-        ((RUN,) * 15, "long_since_prompt", False),
-        ((EDIT, READ), "look_after_change", True),
-        ((READ, READ), "look_after_change", False),
-    ],
-)
-def test_what_goes_on_for_a_while_counts_with_every_action(
-    acts: tuple[ToolUse, ...], cause: str, there: bool
-) -> None:
-    facts = counted(*acts[:-1])
-    assert (cause in facts.update(acts[-1])) is there
-
-
-@pytest.mark.parametrize(("call", "long"), [(2, False), (1, True)])
-def test_a_prompt_counts_actions_again_unless_it_says_the_same_again(call: int, long: bool) -> None:
-    facts = ActionFacts(FactSettings())
-    facts.asked(Prompt(at=0.0, characters=9, call=1))
-    for _ in range(15):
-        facts.update(RUN)
-    facts.asked(Prompt(at=0.0, characters=9, call=call))
-    assert ("long_since_prompt" in facts.update(RUN)) is long

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from core.engine.percept import Percept
 from core.engine.receptor import Receptor
-from core.events import Event, ToolUse, Turn
-from tests.core.engine.receptor.acts import DEFAULTS, START, published, spell
+from core.events import Event, Outcome, ToolUse, Turn
+from tests.core.engine.receptor.acts import DEFAULTS, START, spell, touch, tuned
 
 GAPS = st.sampled_from((0.5, 5.0, 29.0, 100.0))
 WORDS = st.lists(
@@ -57,7 +57,7 @@ def flowing(failures: int, successes: int) -> bool:
         "impulse": {"file_edit": {"flow": 0.5}, "shell_failure": {"frustration": 0.0}},
         "emotion": {"disruption_share": 0.0},
     }
-    made = Receptor(published(**changes))
+    made = Receptor(tuned(**changes))
     for event in spell("f" * failures + "b" * successes + "eeee", 0.1):
         made.step(event)
     return made.read().gate.firing
@@ -68,12 +68,15 @@ def test_below_at_and_above_the_limit(failures: int, successes: int, flows: bool
     assert flowing(failures, successes) is flows
 
 
+OUTCOMES: tuple[Outcome, ...] = ("empty", "failure", "success")
+
+
 def test_frustration_above_its_threshold_closes_the_gate() -> None:
     def ends(frustration: float) -> bool:
-        row = {"flow": 0.5, "frustration": frustration}
-        made = Receptor(published(impulse={"file_edit": row}))
-        for event in spell("re", 0.0):
-            made.step(event)
+        impulses = {"failed_edit": {"frustration": frustration}, "file_edit": {"flow": 0.5}}
+        made = Receptor(tuned(impulse=impulses))
+        for outcome in OUTCOMES:
+            made.step(touch("a", action="file_edit", outcome=outcome))
         return made.read().gate.firing
 
     assert ends(0.24)
@@ -94,10 +97,3 @@ def test_any_kind_of_failing_counts_towards_being_stuck() -> None:
     events = [ToolUse(at=START + n, action="file_edit", outcome="failure") for n in range(6)]
     states = [made.step(event).state for event in events]
     assert states[-2:] == ["exploring", "stuck"]
-
-
-def test_unbounded_flow_is_as_it_was_published() -> None:
-    made = Receptor(published(flow={"bounded": False}, meta={"stuck_failures": 0}))
-    percepts = [made.step(event) for event in spell("f" * 40)]
-    assert percepts[-1].state == "deep_work"
-    assert percepts[-1].signals[0].name == "flow_active"

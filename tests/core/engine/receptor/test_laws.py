@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.engine.receptor import Receptor
 from core.events import Event
-from tests.core.engine.receptor.acts import DEFAULTS, published, spell
+from tests.core.engine.receptor.acts import DEFAULTS, spell, tuned
 from tests.core.strategies import events
 
 STREAMS = events(max_size=80, backwards=True)
@@ -108,7 +108,7 @@ METAS = st.fixed_dictionaries(
 def made_of(meta: dict[str, float]) -> Receptor:
     """A receptor whose gate is hard to open, so that signals break into flow."""
     offsets = {"flow": 0.6, "confidence": 0.8}
-    return Receptor(published(meta=meta, ambient={"offset": offsets}))
+    return Receptor(tuned(meta=meta, ambient={"offset": offsets}))
 
 
 @settings(max_examples=80)

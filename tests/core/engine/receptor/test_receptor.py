@@ -10,11 +10,11 @@ from core.engine.receptor.emotion import EmotionEngine
 from core.engine.receptor.readings import Why
 from core.errors import StateError
 from core.events import Compaction, Event, Prompt, ToolUse, Turn
-from tests.core.engine.receptor.acts import DEFAULTS, START, published, spell, touch
+from tests.core.engine.receptor.acts import DEFAULTS, START, spell, touch, tuned
 
 
 def receptor(**changes: object) -> Receptor:
-    return Receptor(published(**changes))
+    return Receptor(tuned(**changes))
 
 
 def play(made: Receptor, events: list[Event]) -> list[Percept]:
@@ -111,7 +111,7 @@ def test_a_call_that_never_took_effect_only_tires(outcome: str) -> None:
 
 def test_a_failed_edit_is_no_successful_one() -> None:
     percept = receptor().step(touch("a", action="file_edit", outcome="failure"))
-    assert percept.axes[:3] == (0.0, 0.0, 0.0)
+    assert percept.axes[:3] == (0.05, 0.0, 0.0)
     assert percept.events == 1
 
 

@@ -67,25 +67,25 @@ def test_no_field_can_be_handed_to_the_gate() -> None:
 )
 def test_an_axis_fires_at_its_threshold(axis: Axis, threshold: float, name: str) -> None:
     made = neuron()
-    assert made.update(vector(**{axis: threshold - 0.001}), LOW, Field()) == ()
-    (signal,) = made.update(vector(**{axis: threshold}), LOW, Field())
+    assert made.update(vector(**{axis: threshold - 0.001}), LOW, Field(), failing=True) == ()
+    (signal,) = made.update(vector(**{axis: threshold}), LOW, Field(), failing=True)
     assert (signal.name, signal.fresh, signal.intensity) == (name, True, 0.0)
-    (signal,) = made.update(vector(**{axis: threshold + 0.2}), LOW, Field())
+    (signal,) = made.update(vector(**{axis: threshold + 0.2}), LOW, Field(), failing=True)
     assert (signal.name, signal.fresh) == (name, False)
     assert signal.intensity == pytest.approx(0.2)
 
 
 def test_flow_is_none_of_its_business() -> None:
-    assert neuron().update(vector(flow=1.0), LOW, Field()) == ()
+    assert neuron().update(vector(flow=1.0), LOW, Field(), failing=True) == ()
 
 
 def test_three_events_below_the_threshold_release_a_signal() -> None:
     made = neuron()
     high, low = vector(frustration=0.5), vector(frustration=0.1)
-    made.update(high, LOW, Field())
+    made.update(high, LOW, Field(), failing=True)
     left = []
     for values in (low, low, high, low, low, low, low, high):
-        signals = made.update(values, LOW, Field())
+        signals = made.update(values, LOW, Field(), failing=True)
         left.append((len(signals), made.release(FRUSTRATION), bool(signals) and signals[0].fresh))
     assert left == [
         (1, 2, False),
@@ -101,20 +101,20 @@ def test_three_events_below_the_threshold_release_a_signal() -> None:
 
 def test_a_held_signal_has_no_intensity() -> None:
     made = neuron()
-    made.update(vector(seeking=0.5), LOW, Field())
-    (signal,) = made.update(vector(seeking=0.1), LOW, Field())
+    made.update(vector(seeking=0.5), LOW, Field(), failing=True)
+    (signal,) = made.update(vector(seeking=0.1), LOW, Field(), failing=True)
     assert signal == Signal("seeking_spike", 0.0, False)
 
 
 def test_frustration_and_seeking_together_are_one_compound() -> None:
     made = neuron()
-    made.update(vector(frustration=0.4), LOW, Field())
+    made.update(vector(frustration=0.4), LOW, Field(), failing=True)
     both = vector(frustration=0.4, seeking=0.6, fatigue=0.9)
-    signals = made.update(both, LOW, Field())
+    signals = made.update(both, LOW, Field(), failing=True)
     assert names(signals) == ["compound_frustration_seeking", "fatigue_rising"]
     assert signals[0].intensity == pytest.approx(0.35)
     assert signals[0].fresh
-    assert not made.update(both, LOW, Field())[0].fresh
+    assert not made.update(both, LOW, Field(), failing=True)[0].fresh
     assert {held.axis: held.signal for held in made.read()} == {
         "frustration": "compound_frustration_seeking",
         "seeking": "compound_frustration_seeking",
@@ -122,15 +122,15 @@ def test_frustration_and_seeking_together_are_one_compound() -> None:
     }
     assert made.dominant == FATIGUE
     one = vector(frustration=0.4)
-    sent = [names(made.update(one, LOW, Field()))[0] for _ in range(3)]
+    sent = [names(made.update(one, LOW, Field(), failing=True))[0] for _ in range(3)]
     assert sent == ["compound_frustration_seeking", "compound_frustration_seeking", "frustration_spike"]
 
 
 def test_while_flow_fires_nothing_is_held() -> None:
     made = neuron()
-    made.update(vector(frustration=0.9), LOW, Field())
+    made.update(vector(frustration=0.9), LOW, Field(), failing=True)
     made.rest()
-    assert made.update(vector(), LOW, Field()) == ()
+    assert made.update(vector(), LOW, Field(), failing=True) == ()
     assert made.dominant == NONE
 
 
@@ -139,11 +139,14 @@ def test_the_field_moves_thresholds() -> None:
     made = neuron()
     values = vector(frustration=0.35, seeking=0.4, uncertainty=0.4)
     base = [0.2] * 6
-    assert made.update(values, base, field) == ()
+    assert made.update(values, base, field, failing=True) == ()
     field.seeking = field.uncertainty = -0.06
-    assert names(made.update(values, base, field)) == ["seeking_spike", "uncertainty_spike"]
+    assert names(made.update(values, base, field, failing=True)) == ["seeking_spike", "uncertainty_spike"]
     field.frustration = -0.06
-    assert names(made.update(values, base, field)) == ["compound_frustration_seeking", "uncertainty_spike"]
+    assert names(made.update(values, base, field, failing=True)) == [
+        "compound_frustration_seeking",
+        "uncertainty_spike",
+    ]
 
 
 def meta() -> MetaNeuron:

@@ -126,4 +126,4 @@ def test_an_id_may_stand_once_in_a_file() -> None:
 
 
 def test_sentences_are_filled_and_nothing_else_is_run() -> None:
-    assert fill("{state}: {value} {unknown}", {"state": "stuck", "value": "0.71"}) == "stuck: 0.71 "
+    assert fill("{state}: {value} {unknown}", {"state": "stuck", "value": "0.71"}) == "stuck: 0.71"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,15 +16,7 @@ from core.settings import Settings
 from core.settings.draft import Draft, Drafted, nudged_value, parse_value, value_text
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.listing import SettingGroup, SettingRow, group_sentence, list_rows, setting_groups
-from core.store.profiles import (
-    PRESETS,
-    PROFILE,
-    ProfileFiles,
-    other_figures,
-    read_profile,
-    read_profiles,
-    taken_over,
-)
+from core.store.profiles import PRESETS, ProfileFiles, read_profile, read_profiles, taken_over
 from core.timeline.rerun import overlaid
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIf, WhatIfResult, changed_series
@@ -64,14 +55,8 @@ def test_every_nudge_stays_within_what_is_allowed(fine: bool) -> None:
 
 
 def test_all_is_as_in_force_again_once_all_is_reset() -> None:
-    bounded = "receptor.flow.bounded"
-    figures = {**other_figures(Settings(), "as-published"), PROFILE: "as-published", bounded: True}
-    base = overlaid(Settings(), figures)
-
-    def implied(standing: Settings, values: Mapping[str, Any]) -> dict[str, Any]:
-        return other_figures(standing, values[PROFILE]) if PROFILE in values else {}
-
-    draft = Draft(base, implied)
+    base = overlaid(Settings(), {"receptor.neuron.hold": 4})
+    draft = Draft(base)
     for preset in read_profiles([("built-in", PRESETS)]):
         assert draft.lay(taken_over(preset, base)) == ""
         draft.reset(tunables())
