@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PIP    := HATCH_BUILD_NO_HOOKS=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # Compiled modules are kept: without them every start compiles all of its own again.
 unexport PYTHONDONTWRITEBYTECODE
 CODE   := core tui themes sample_sessions sample_extension tests bench
@@ -36,11 +36,14 @@ $(VENV)/.dev: $(VENV)/.test
 	@$(PIP) --editable '.[dev]'
 	@touch $@
 
+# Starts at once; without a compiled engine it also starts compiling one in the background, for the next run.
 run: $(VENV)/.run
-	@$(if $(FRESH),PYTHONPATH="$(FRESH)") $(BIN)/nooscope $(ARGS)
+	@$(if $(FRESH),,$(BIN)/python -m bench.background start)
+	@$(if $(FRESH),PYTHONPATH="$(FRESH)") NOOSCOPE_BUILD="$(CURDIR)/build/engine.json" $(BIN)/nooscope $(ARGS)
 
-# The same engine as machine code, about twice as fast; `make run` and `make bench` use it from then on.
+# The engine as machine code, about twice as fast; `make run` and `make bench` use it from then on.
 compiled: $(VENV)/.dev
+	@$(BIN)/python -m bench.background stop
 	@$(if $(HAS_CC),,echo "There is no C compiler (cc) here; the engine stays plain Python."; exit 1)
 	@$(if $(FRESH),,echo "Compiling the engine, about a minute ..."; mkdir -p build; \
 	  $(BIN)/python -m bench.compiled $(COMPILED) >build/compiled.log 2>&1 \
@@ -53,6 +56,7 @@ test-compiled: compiled
 # Compiled tests are kept whatever the environment says: compiling them anew takes 10 s in each worker.
 # Three workers for two cores: some tests wait for programs they start.
 test: $(VENV)/.test
+	@$(BIN)/python -m bench.background stop
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q -n 3 --dist worksteal $(ARGS)
 
 agents: $(VENV)/.test
@@ -74,6 +78,7 @@ check: $(VENV)/.dev
 
 # PLAIN=1 measures the engine as plain Python.
 bench: $(VENV)/.test
+	@$(BIN)/python -m bench.background stop
 	@$(if $(PLAIN),,$(MAKE) --no-print-directory compiled || true)
 	@$(if $(PLAIN),,$(WITH)) $(BIN)/python -m bench $(ARGS)
 

@@ -1,7 +1,7 @@
-"""The engine as machine code, made by mypyc from the very source: `python -m bench.compiled FOLDER`.
+"""Compile the engine with mypyc from its own source: `python -m bench.compiled FOLDER`.
 
-The same file is the build's hook, off unless HATCH_BUILD_HOOKS_ENABLE is set: then a wheel carries the
-compiled modules beside their source. What cannot be compiled here stays Python; both give the same bytes.
+This file is also the build hook of a wheel: if there is a C compiler, the wheel contains the compiled modules
+beside their source; if there is none or compiling fails, it is plain Python. Both give the same bytes.
 """
 
 from __future__ import annotations
@@ -221,10 +221,13 @@ class CompiledHook(BuildHookInterface[Any]):
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile in a folder of its own; where that fails the wheel is as without."""
+        """Compile in a temporary folder; if that fails the wheel is plain Python."""
+        self._folder = tempfile.mkdtemp()
         if version == "editable":
             return
-        self._folder = tempfile.mkdtemp()
+        if shutil.which("cc") is None:
+            self.app.display_warning("There is no C compiler (cc); the engine will run as plain Python.")
+            return
         words = [sys.executable, "-m", "bench.compiled", self._folder]
         places = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         done = subprocess.run(words, cwd=ROOT, env=os.environ | {"PYTHONPATH": places}, check=False)
@@ -235,10 +238,9 @@ class CompiledHook(BuildHookInterface[Any]):
         for path in Path(self._folder).rglob("*.so"):
             build_data["force_include"][str(path)] = path.relative_to(self._folder).as_posix()
 
-    def finalize(self, version: str, *_: object) -> None:
-        """Leave nothing behind."""
-        if version != "editable":
-            shutil.rmtree(self._folder, ignore_errors=True)
+    def finalize(self, *_: object) -> None:
+        """Delete the temporary folder."""
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def main() -> None:

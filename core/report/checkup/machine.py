@@ -5,12 +5,14 @@ from __future__ import annotations
 import codecs
 import importlib.metadata
 import importlib.util
+import json
 import os
 import platform
 import shutil
 import sys
 from collections.abc import Mapping
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core import __version__
@@ -46,6 +48,23 @@ def engine_compiled() -> bool:
     return found is not None and not str(found.origin).endswith(".py")
 
 
+def engine_build() -> str:
+    """Return which engine runs, and how far a background build of the compiled one is."""
+    if engine_compiled():
+        return "compiled"
+    try:
+        status = json.loads(Path(os.environ["NOOSCOPE_BUILD"]).read_text("utf-8"))
+        state, why = status["state"], status["why"]
+    except (KeyError, OSError, TypeError, ValueError):
+        return "plain Python"
+    texts = {
+        "compiling": "plain Python; the compiled engine is being built for the next start",
+        "ready": "plain Python; the compiled engine is ready, start again to use it",
+        "failed": f"plain Python; compiling failed: {why}",
+    }
+    return texts.get(state, "plain Python")
+
+
 def versions() -> Section:
     """Of nooscope, Python and the libraries below it."""
     found: dict[str, str | None] = {}
@@ -59,7 +78,7 @@ def versions() -> Section:
     findings = [
         Finding("nooscope", __version__),
         Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
-        Finding("engine", "compiled" if engine_compiled() else "plain Python"),
+        Finding("engine", engine_build()),
         Finding("libraries", ", ".join(f"{name} {version}" for name, version in known.items())),
         *(Finding(name, "is not installed; install nooscope again", "problem") for name in missing),
     ]
