@@ -35,7 +35,7 @@ HARM: dict[str, Any] = {
     "response.persona.folder": "OUTSIDE/personas",
     "ingest.tables.tools": "OUTSIDE/secret.toml",
     "ingest.tables.models": "OUTSIDE/missing.toml",
-    "response.loops.tools": {"Bash": {"exact": 0, "failing": 0, "near": 0}},
+    "response.loops.tools": {"Bash": {"repeat": 0, "failing": 0, "retest": 0}},
     "governor.override": {"max_steps": 100_000.0},
     "screen.keymap": {"quit": "x"},
 }

@@ -51,14 +51,14 @@ def test_another_slider_or_a_pause_begins_another_change(editing: Editing) -> No
 
 def test_what_is_refused_changes_nothing(editing: Editing) -> None:
     assert "a number from 0 to 0.8" in editing.set(OFFSET, 9.0)
-    assert "is not allowed" in editing.set_row(TOOLS, ("Bash", "exact"), -1)
+    assert "is not allowed" in editing.set_row(TOOLS, ("Bash", "repeat"), -1)
     assert editing.insert_word(MUTED, 0, "") == "it cannot be empty"
     assert editing.draft.edits == {}
 
 
 def test_rows_come_go_and_come_back(editing: Editing) -> None:
-    assert editing.set_row(TOOLS, ("Bash", "exact"), 40) == ""
-    assert editing.draft.value(TOOLS)["Bash"] == {"exact": 40}
+    assert editing.set_row(TOOLS, ("Bash", "repeat"), 40) == ""
+    assert editing.draft.value(TOOLS)["Bash"] == {"repeat": 40}
     assert editing.remove(row_of(editing, TOOLS, "Bash")) == ""
     assert "Bash" not in editing.draft.value(TOOLS)
     assert editing.insert_word(MUTED, 0, "done") == ""

@@ -164,7 +164,7 @@ def test_built_in_values_outlive_every_change() -> None:
         ("screen.keymap", '{"play.on" = 5}', "a table; play.on should be text"),
         ("screen.keymap", "3", "a table"),
         ("affect.fields.persistence.triggers", '["x"]', "a list; 1 should be 'failure', 'competing'"),
-        ("response.loops.tools", "{Bash = {exact = -1}}", "a table; Bash.exact should be"),
+        ("response.loops.tools", "{Bash = {repeat = -1}}", "a table; Bash.repeat should be"),
         ("narrator.small", '["bogus"]', "a list, each `openai MODEL [ADDRESS] [VARIABLE]`"),
     ],
 )

@@ -59,7 +59,7 @@ async def opened(pilot: Pilot[None], name: str) -> Stage:
 async def tools(pilot: Pilot[None]) -> None:
     stage = await opened(pilot, "response.loops.tools")
     stage.bench.draft.set(
-        "response.loops.tools", {"Bash": {"exact": 40, "burn": 0}, "Edit": {"oscillation": 60}}
+        "response.loops.tools", {"Bash": {"repeat": 40, "stalled": 0}, "Edit": {"oscillation": 60}}
     )
     stage.bench._show()
     await settle(pilot)

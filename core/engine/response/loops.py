@@ -1,36 +1,74 @@
-"""All loop detectors of one agent, and when a loop is worth telling."""
+"""Going in circles: six detectors, each of which earned its place on labelled runs.
+
+A detector counts one thing and is active while that count is at or above its limit. It ends when its own
+condition ends: a check or commit passes, something new is edited, the turn ends, or the person writes.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, get_args
+from typing import Any, ClassVar, NamedTuple, get_args
 
-from core.engine.response.loop_cycles import Cycle, Failing, Key, Oscillation
-from core.engine.response.loop_stalls import Burn, Churn, GaveUp, Reread, Retest, Rework, Storm, Waiting
-from core.engine.state import Stateful, made, through
+from core.engine.state import (
+    KeptField,
+    Stateful,
+    byte_queue,
+    each,
+    keyed,
+    made,
+    mapped,
+    plain_list,
+    queued,
+    through,
+)
 from core.engine.values import Value
-from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
-from core.settings.loops import DetectorName, LoopSettings
+from core.events import Event, Prompt, ToolUse, Turn
+from core.settings.loops import (
+    DetectorName,
+    FailingSettings,
+    LoopSettings,
+    OscillationSettings,
+    RepeatSettings,
+    RetestSettings,
+    ReworkSettings,
+    StalledSettings,
+)
+
+DETECTORS: tuple[DetectorName, ...] = get_args(DetectorName)
+"""The plainest first: if several are active, the first one names the loop."""
+_CHECKS = frozenset(("test", "build", "commit"))
+"""Purposes of calls that end a loop if they pass."""
+_PASSED = frozenset(("success", "empty"))
+_WITHOUT_OUTCOME = frozenset(("pending", "collateral"))
+_LONGEST_ROUND = 6
+_FEWEST = 2
+"""A limit below this is not a repetition."""
+_NEVER = 1 << 30
+"""The limit of a tool whose loops are ignored."""
+_ANNOUNCED = 32
+"""How many announced loops are remembered."""
+_NO_LIMITS: dict[DetectorName, int] = {}
 
 
 class Loop(NamedTuple):
-    """An agent going round in circles."""
+    """An agent going in circles, as a person is told of it."""
 
     detector: DetectorName
     period: int
-    """Calls in one round; 0 where rounds mean nothing."""
+    """Calls in one round; 0 if it has no rounds."""
     count: int  # type: ignore[assignment]
-    """Rounds, failures, flips, or answers without progress."""
+    """Rounds, failures, edits or calls, depending on the detector."""
     tool: str
     """The program or tool concerned."""
     what: str
     intensity: float
-    """One half when recognised, three quarters at twice that, never 1."""
+    """One half at the limit, three quarters at twice the limit, never 1."""
     began_at: float
 
 
 class DetectorReading(Value, frozen=True):
-    """How far one detector is from telling."""
+    """How far one detector is from its limit."""
 
     name: DetectorName
     enabled: bool
@@ -39,7 +77,7 @@ class DetectorReading(Value, frozen=True):
 
 
 class LoopReading(Value, frozen=True):
-    """What the screen shows of loops."""
+    """All detectors, for the screen."""
 
     current: Loop | None
     told: int
@@ -47,91 +85,478 @@ class LoopReading(Value, frozen=True):
 
 
 def intensity(value: float, limit: float) -> float:
-    """How bad it is: rises from one half at the limit towards 1."""
+    """Rise from one half at the limit towards 1."""
     return 1.0 - 0.5 * limit / value if value > limit else 0.5
 
 
-class Parts(Protocol):
-    """The detectors of one agent; None where one is switched off."""
-
-    exact: Cycle | None
-    near: Cycle | None
-    failing: Failing | None
-    oscillation: Oscillation | None
-    burn: Burn | None
-    retest: Retest | None
-    rework: Rework | None
-    churn: Churn | None
-    storm: Storm | None
-    reread: Reread | None
-    waiting: Waiting | None
-    gave_up: GaveUp | None
+def subject_of(event: ToolUse) -> str:
+    """Name a call in a sentence: the program, or the tool and its file."""
+    if event.program or not event.targets:
+        return event.program or event.tool or "a call"
+    return f"{event.tool} on {_file_name(event.targets[0])}"
 
 
-def told_of(parts: Parts, name: DetectorName) -> Loop:
-    """The loop that one detector sees."""
-    if name == "burn" and parts.burn is not None:
-        return _burn(parts.burn)
-    if name == "failing" and parts.failing is not None:
-        return _failing(parts.failing)
-    if name == "oscillation" and parts.oscillation is not None:
-        return _oscillation(parts.oscillation)
-    stall = getattr(parts, name)
-    if isinstance(stall, Retest | Rework | Churn | Storm | Reread | Waiting | GaveUp):
-        strength = intensity(stall.count, stall.limit)
-        return Loop(name, 0, stall.count, stall.tool, stall.what(), strength, stall.began_at)
-    cycle = parts.exact if name == "exact" else parts.near
-    assert cycle is not None, name  # noqa: S101
-    return _cycle(cycle, name)
+def _file_name(path: str) -> str:
+    return path.rpartition("/")[2] or path
 
 
-def _cycle(cycle: Cycle, name: DetectorName) -> Loop:
-    count, period = cycle.count, cycle.period
-    if period > 1:
-        nearly = "nearly the same" if name == "near" else "the same"
-        what = f"{nearly} {period} calls {count} times round, at {cycle.subject}"
-    elif cycle.failed:
-        what = f"{cycle.subject} failed {'again' if name == 'near' else 'the same way'} {count} times"
-    else:
-        what = f"{cycle.subject} brought the same {count} times"
-    strength = intensity(count, cycle.limit)
-    return Loop(name, period, count, cycle.tool, what, strength, cycle.began_at)
+def _is_passed_check(event: ToolUse) -> bool:
+    return event.purpose in _CHECKS and event.outcome in _PASSED
 
 
-def _failing(failing: Failing) -> Loop:
-    count = failing.count
-    how = "failed the same way" if failing.alike else "failed"
-    what = f"{failing.subject} {how} {count} times, nothing edited between"
-    return Loop("failing", 1, count, failing.tool, what, intensity(count, failing.limit), failing.began_at)
+def _is_good_edit(event: ToolUse) -> bool:
+    return event.action == "file_edit" and event.outcome == "success"
 
 
-def _oscillation(edits: Oscillation) -> Loop:
-    count = edits.count
-    what = f"{edits.subject} edited back and forth {count} times"
-    return Loop("oscillation", 2, count, edits.tool, what, intensity(count, edits.limit), edits.began_at)
+class Detector(Stateful):
+    """Count towards a limit; subclasses decide what counts and what starts the count again."""
+
+    __slots__ = ("_limit", "began_at", "count", "limit", "patience", "subject", "tool")
+    STATE: ClassVar[Sequence[str | KeptField]] = ("count", "limit", "began_at", "subject", "tool")
+    period = 0
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self.patience = 0
+        """Repetitions allowed beyond the limit, or fewer if negative."""
+        self.reset()
+
+    def reset(self) -> None:
+        """Start again from nothing."""
+        self.count = 0
+        self.limit = self._limit
+        self.began_at = 0.0
+        self.subject = ""
+        self.tool = ""
+
+    @property
+    def active(self) -> bool:
+        """Whether the count is at its limit now."""
+        return self.count >= self.limit
+
+    def update(self, event: ToolUse, tool_limit: int) -> None:
+        """Update the count with one call; `tool_limit` is the limit of its tool, or -1."""
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """Say what is going on, as a fact."""
+        raise NotImplementedError
+
+    def _count(self, event: ToolUse, tool_limit: int) -> None:
+        if not self.count:
+            self.began_at = event.at
+        self.count += 1
+        self.subject = subject_of(event)
+        self.tool = event.program or event.tool
+        self._set_limit(tool_limit)
+
+    def _set_limit(self, tool_limit: int) -> None:
+        if tool_limit > 0:
+            self.limit = tool_limit
+        else:
+            self.limit = max(_FEWEST, self._limit + self.patience) if tool_limit else _NEVER
+
+    def restored(self) -> None:
+        """Measure what has not begun by these settings."""
+        if not self.count:
+            self.limit = self._limit
 
 
-def _burn(burn: Burn) -> Loop:
-    what = f"{burn.spent / 1000.0:.0f}k tokens in {burn.turns} answers without progress"
-    return Loop("burn", 0, burn.turns, "", what, intensity(burn.spent, burn.limit), burn.began_at)
+Key = tuple[int, int]
+"""A call and its result."""
 
 
-DETECTORS: tuple[DetectorName, ...] = get_args(DetectorName)
-"""The plainest first: where several see the same loop, the first one names it."""
-_STALLS: tuple[DetectorName, ...] = ("retest", "rework", "churn", "storm", "reread", "gave_up")
-_UNSEEN = frozenset(("pending", "collateral"))
-"""Outcomes that say nothing of the call itself."""
-_LOOKS = frozenset(("shell_exec", "search", "file_read", "memory_read"))
-"""Actions whose near-duplicates are equal when the same comes back; others do something each time."""
-_NOWHERE: tuple[str, ...] = ()
-_FAILED = -1
-_SAID = 32
-"""How many told loops are remembered."""
-_NO_LIMITS: dict[DetectorName, int] = {}
+class Repeat(Detector):
+    """The same call, or the same round of calls, with the same results."""
+
+    __slots__ = ("_began", "_keys", "_longest", "_rounds", "_runs", "_times", "failed", "period")
+    STATE = (
+        *Detector.STATE,
+        each("_keys", tuple, lambda row: (row[0], row[1])),
+        queued("_times"),
+        plain_list("_runs"),
+        plain_list("_began"),
+        "period",
+        "failed",
+    )
+
+    def __init__(self, settings: RepeatSettings) -> None:
+        self._rounds = settings.rounds
+        self._longest = settings.longest
+        self._keys: deque[Key] = deque(maxlen=_LONGEST_ROUND)
+        self._times: deque[float] = deque(maxlen=_LONGEST_ROUND)
+        super().__init__(settings.times)
+
+    def reset(self) -> None:
+        """Forget every call."""
+        super().reset()
+        self._keys.clear()
+        self._times.clear()
+        self._runs = [0] * _LONGEST_ROUND
+        """For each period, how many calls in a row equal the call one period earlier."""
+        self._began = [0.0] * _LONGEST_ROUND
+        self.period = 0
+        self.failed = False
+
+    @property
+    def active(self) -> bool:
+        """Whether a round repeats now."""
+        return self.period > 0
+
+    def update(self, event: ToolUse, tool_limit: int) -> None:
+        """Compare one call with the six before it."""
+        key = (event.call, event.result)
+        runs = self._runs
+        self.period = 0
+        if key in self._keys:
+            for place, earlier in enumerate(self._keys):
+                if earlier != key:
+                    runs[place] = 0
+                    continue
+                if not runs[place]:
+                    self._began[place] = self._times[place]
+                runs[place] += 1
+            if event.result or event.outcome == "failure":
+                self._judge(event, tool_limit)
+        elif any(runs):
+            self._runs = [0] * _LONGEST_ROUND
+        if not self.period:
+            self.count = max([run // place + 1 for place, run in enumerate(self._runs, 1)])
+        self._keys.appendleft(key)
+        self._times.appendleft(event.at)
+
+    def _judge(self, event: ToolUse, tool_limit: int) -> None:
+        longest = 0
+        for period in range(1, self._longest + 1):
+            run = self._runs[period - 1]
+            if run <= longest:
+                continue
+            longest = run
+            self._set_limit(tool_limit)
+            if period > 1 and tool_limit < 0:
+                self.limit = self._rounds
+            if run >= period * (self.limit - 1):
+                self.period = period
+                self.count = run // period + 1
+                self.began_at = self._began[period - 1]
+                self.subject = subject_of(event)
+                self.tool = event.program or event.tool
+                self.failed = event.outcome == "failure"
+                return
+
+    def describe(self) -> str:
+        """Say which calls repeat, and how often."""
+        if self.period > 1:
+            return f"the same {self.period} calls {self.count} times, last {self.subject}"
+        how = "failed the same way" if self.failed else "gave the same result"
+        return f"{self.subject} {how} {self.count} times"
 
 
-def _write_announced(said: dict[tuple[DetectorName, str], tuple[int, float]]) -> tuple[tuple[Any, ...], ...]:
-    return tuple([(*key, *value) for key, value in said.items()])
+class Failing(Detector):
+    """Calls that fail, with no edit and no check that went well in between."""
+
+    __slots__ = ("_linger", "_quiet")
+    STATE = (*Detector.STATE, "_quiet")
+
+    def __init__(self, settings: FailingSettings) -> None:
+        self._linger = settings.linger
+        super().__init__(settings.times)
+
+    def reset(self) -> None:
+        """Forget the failures."""
+        super().reset()
+        self._quiet = 0
+        """Calls since the last failure."""
+
+    def update(self, event: ToolUse, tool_limit: int) -> None:
+        """Count a failure; a good edit, a passed check or a stretch without failures starts again."""
+        if event.outcome == "failure":
+            self._quiet = 0
+            self._count(event, tool_limit)
+        elif self.count and event.outcome != "rejected":
+            self._quiet += 1
+            if self._quiet >= self._linger or _is_good_edit(event) or _is_passed_check(event):
+                self.reset()
+
+    def describe(self) -> str:
+        """Say how many calls failed."""
+        return f"{self.count} calls failed without a good edit or check, last {self.subject}"
+
+
+class Retest(Detector):
+    """A command that fails again although something was edited in between."""
+
+    __slots__ = ("_commands", "_edits", "_size", "between", "same_error")
+    STATE = (
+        *Detector.STATE,
+        made(
+            "_commands",
+            lambda rows: tuple([(shape, *row) for shape, row in rows.items()]),
+            lambda rows: {shape: row for shape, *row in rows},
+        ),
+        "_edits",
+        "between",
+        "same_error",
+    )
+
+    def __init__(self, settings: RetestSettings) -> None:
+        self._size = settings.kept
+        self._commands: dict[int, list[int]] = {}
+        """By shape: failures, edits before the first and the last, last result, whether all were alike."""
+        super().__init__(settings.times)
+
+    def reset(self) -> None:
+        """Forget every command."""
+        super().reset()
+        self._commands.clear()
+        self._edits = 0
+        self.between = 0
+        self.same_error = True
+
+    def update(self, event: ToolUse, tool_limit: int) -> None:
+        """Count a failure if a good edit came since the failure before it."""
+        if event.action == "file_edit":
+            self._edits += event.outcome == "success"
+            return
+        if event.action != "shell_exec":
+            return
+        shape = event.shape or event.call
+        command = self._commands.pop(shape, None)
+        if event.outcome != "failure":
+            if command is not None or _is_passed_check(event):
+                self.reset()
+            return
+        if command is None:
+            if len(self._commands) >= self._size:
+                del self._commands[next(iter(self._commands))]
+            command = [1, self._edits, self._edits, event.result, 1]
+        elif self._edits > command[2]:
+            alike = command[4] * (event.result == command[3])
+            command = [command[0] + 1, command[1], self._edits, event.result, alike]
+        self._commands[shape] = command
+        if command[0] >= self.count:
+            self._count(event, tool_limit)
+            self.count, self.between, self.same_error = command[0], command[2] - command[1], bool(command[4])
+
+    def describe(self) -> str:
+        """Say which command keeps failing."""
+        error = ", same error" if self.same_error else ""
+        return f"{self.subject} failed {self.count} times, {self.between} edits between{error}"
+
+
+class Rework(Detector):
+    """Files edited again and again while calls fail and no check passes."""
+
+    __slots__ = ("_failures", "_files", "_needed", "_settled", "_size")
+    STATE = (*Detector.STATE, keyed("_files"), "_failures", "_settled")
+
+    def __init__(self, settings: ReworkSettings) -> None:
+        self._size = settings.kept
+        self._needed = settings.failures
+        self._files: dict[str, None] = {}
+        super().__init__(settings.times)
+
+    def reset(self) -> None:
+        """Forget every file."""
+        super().reset()
+        self._files.clear()
+        self._failures = 0
+        self._settled = 0
+        """Failures when a file was last edited for the first time: it is trying something new."""
+
+    @property
+    def active(self) -> bool:
+        """Whether edits repeat and it failed since it last tried something new."""
+        return self.count >= self.limit and self._failures >= self._needed and self._failures > self._settled
+
+    def update(self, event: ToolUse, tool_limit: int) -> None:
+        """Count an edit of a file that was edited before; a passed check starts again."""
+        if event.outcome == "failure":
+            self._failures += 1
+        elif _is_good_edit(event) and event.targets:
+            path = event.targets[0]
+            if path in self._files:
+                self._count(event, tool_limit)
+                return
+            if self.active:
+                self._settled = self._failures
+            if len(self._files) >= self._size:
+                del self._files[next(iter(self._files))]
+            self._files[path] = None
+        elif _is_passed_check(event):
+            self.reset()
+
+    def describe(self) -> str:
+        """Say how often files were edited again."""
+        return f"{self._failures} failures and {self.count} re-edits without a check that passed"
+
+
+Edit = tuple[tuple[str, ...], int, int]
+"""Files, the text removed, the text inserted."""
+
+
+class Oscillation(Detector):
+    """Edits that undo one another.
+
+    A whole-file write removes what the last write to that file inserted. An edit that succeeds twice was
+    undone out of sight.
+    """
+
+    __slots__ = ("_edits", "_linger", "_quiet", "_size", "_written")
+    STATE = (
+        *Detector.STATE,
+        made(
+            "_edits",
+            lambda edits: tuple([(*edit, *value) for edit, value in edits.items()]),
+            lambda rows: {(tuple(files), old, new): (flips, at) for files, old, new, flips, at in rows},
+        ),
+        made(
+            "_written",
+            lambda texts: tuple(texts.items()),
+            lambda rows: {tuple(row[0]): row[1] for row in rows},
+        ),
+        "_quiet",
+    )
+
+    def __init__(self, settings: OscillationSettings) -> None:
+        self._size = settings.kept
+        self._linger = settings.linger
+        self._edits: dict[Edit, tuple[int, float]] = {}
+        self._written: dict[tuple[str, ...], int] = {}
+        super().__init__(settings.flips)
+
+    def reset(self) -> None:
+        """Forget every edit."""
+        super().reset()
+        self._edits.clear()
+        self._written.clear()
+        self._quiet = 0
+        """Calls since the last flip."""
+
+    def update(self, event: ToolUse, tool_limit: int) -> None:
+        """Look up whether an edit reverses or repeats an earlier one."""
+        self._quiet += 1
+        if self.count and (self._quiet >= self._linger or _is_passed_check(event)):
+            super().reset()
+        after = event.after
+        if not _is_good_edit(event) or not after or not event.targets:
+            return
+        before = event.before or self._replace_written(event.targets, after)
+        if not before or before == after:
+            return
+        edits = self._edits
+        earlier = edits.pop((event.targets, after, before), None) or edits.pop(
+            (event.targets, before, after), None
+        )
+        flips, began = (earlier[0] + 1, earlier[1]) if earlier is not None else (0, event.at)
+        if len(edits) >= self._size:
+            del edits[next(iter(edits))]
+        edits[event.targets, before, after] = (flips, began)
+        if flips:
+            self._count(event, tool_limit)
+            self.count, self.began_at, self._quiet = flips, began, 0
+            self.subject = _file_name(event.targets[0])
+
+    def _replace_written(self, targets: tuple[str, ...], after: int) -> int:
+        before = self._written.pop(targets, 0)
+        if len(self._written) >= self._size:
+            del self._written[next(iter(self._written))]
+        self._written[targets] = after
+        return before
+
+    def describe(self) -> str:
+        """Say which file goes back and forth."""
+        return f"{self.subject} edited back and forth {self.count} times"
+
+    def restored(self) -> None:
+        """Keep no more than these settings allow."""
+        super().restored()
+        for table in (self._edits, self._written):
+            for key in list(table)[: max(0, len(table) - self._size)]:
+                del table[key]  # type: ignore[arg-type]
+
+
+class Stalled(Detector):
+    """Calls that bring nothing new: no new file, no new result, no new edit, no check with another answer."""
+
+    __slots__ = ("_answers", "_known", "_size", "_window", "_window_size")
+    STATE = (*Detector.STATE, byte_queue("_window", bool), keyed("_known"), mapped("_answers"))
+
+    def __init__(self, settings: StalledSettings) -> None:
+        self._size = settings.kept
+        self._window_size = settings.window
+        self._window: deque[bool] = deque(maxlen=settings.window)
+        """Of the last calls, which brought nothing new."""
+        self._known: dict[int | str, None] = {}
+        """Results, edits and files seen."""
+        self._answers: dict[int, int] = {}
+        """The last answer of each check."""
+        super().__init__(settings.times)
+
+    def reset(self) -> None:
+        """Forget the last calls, but not what was seen."""
+        super().reset()
+        self._window.clear()
+
+    @property
+    def active(self) -> bool:
+        """Whether most of a full window brought nothing new, and neither did the last call."""
+        window = self._window
+        return len(window) == self._window_size and window[-1] and self.count >= self.limit
+
+    def update(self, event: ToolUse, tool_limit: int) -> None:
+        """Judge whether one call brought something new."""
+        news = self._brings_news(event)
+        if _is_passed_check(event) and news:
+            self.reset()
+            return
+        if len(self._window) == self._window_size:
+            self.count -= self._window[0]
+        self._window.append(not news)
+        if not news:
+            self._count(event, tool_limit)
+        if not self.count:
+            self.began_at = 0.0
+
+    def _brings_news(self, event: ToolUse) -> bool:
+        news = False
+        for path in event.targets[:4]:
+            news = self._is_new(path) or news
+        if event.action == "file_edit":
+            return (event.outcome == "success" and self._is_new(event.call)) or news
+        if event.purpose in _CHECKS:
+            shape, answer = event.shape or event.call, event.result * 2 + (event.outcome == "failure")
+            changed = self._answers.pop(shape, None) != answer
+            if len(self._answers) >= self._size:
+                del self._answers[next(iter(self._answers))]
+            self._answers[shape] = answer
+            return changed or news
+        if event.outcome == "success":
+            return not event.result or self._is_new(event.result) or news
+        return news
+
+    def _is_new(self, key: int | str) -> bool:
+        if key in self._known:
+            return False
+        if len(self._known) >= self._size:
+            del self._known[next(iter(self._known))]
+        self._known[key] = None
+        return True
+
+    def describe(self) -> str:
+        """Say how many of the last calls brought nothing."""
+        return f"{self.count} of the last {self._window_size} calls brought nothing new"
+
+    def restored(self) -> None:
+        """Keep no more than these settings allow."""
+        super().restored()
+        for table in (self._known, self._answers):
+            for key in list(table)[: max(0, len(table) - self._size)]:
+                del table[key]  # type: ignore[arg-type]
+
+
+def _write_announced(rows: dict[tuple[DetectorName, str], tuple[int, float]]) -> tuple[tuple[Any, ...], ...]:
+    return tuple([(*key, *value) for key, value in rows.items()])
 
 
 def _read_announced(rows: Sequence[Any]) -> dict[tuple[DetectorName, str], tuple[int, float]]:
@@ -139,259 +564,142 @@ def _read_announced(rows: Sequence[Any]) -> dict[tuple[DetectorName, str], tuple
 
 
 class LoopDetector(Stateful):
-    """Tell when an agent goes round in circles, once, and again when it got notably worse.
+    """Announce a loop once, and again when it got notably worse.
 
-    Waiting, plans and calls without an outcome pass unseen; the person's prompt is a fresh start.
+    Waiting, plans and calls without an outcome are ignored. The end of a turn and the person's prompt end
+    every loop.
     """
 
     __slots__ = (
         "_active",
-        "_asked",
-        "_calm",
+        "_announced",
         "_cooldown",
-        "_edits",
         "_final",
         "_growth",
+        "_names",
+        "_parts",
         "_patience",
-        "_patient",
-        "_quiet",
-        "_said",
-        "_stalls",
-        "_telling",
-        "_told",
+        "_prompt",
+        "_times",
         "_tools",
-        "burn",
-        "churn",
-        "exact",
-        "failing",
-        "gave_up",
-        "near",
-        "oscillation",
-        "reread",
-        "retest",
-        "rework",
-        "storm",
-        "waiting",
     )
     NAMED = True
     STATE = (
-        through("parts", "_take_parts"),
+        through("parts", "_load_parts"),
         "_active",
-        made("_said", _write_announced, _read_announced),
-        "_told",
-        "_asked",
+        made("_announced", _write_announced, _read_announced),
+        "_times",
+        "_prompt",
     )
 
     def __init__(self, settings: LoopSettings, final: frozenset[str] = frozenset()) -> None:
-        self.exact = Cycle(settings.exact) if settings.exact.enabled else None
-        self.near = Cycle(settings.near) if settings.near.enabled else None
-        self.failing = Failing(settings.failing) if settings.failing.enabled else None
-        self.oscillation = Oscillation(settings.oscillation) if settings.oscillation.enabled else None
-        self.burn = Burn(settings.burn) if settings.burn.enabled else None
-        self.retest = Retest(settings.retest) if settings.retest.enabled else None
-        self.rework = Rework(settings.rework) if settings.rework.enabled else None
-        self.churn = Churn(settings.churn) if settings.churn.enabled else None
-        self.storm = Storm(settings.storm) if settings.storm.enabled else None
-        self.reread = Reread(settings.reread) if settings.reread.enabled else None
-        self.waiting = Waiting(settings.waiting) if settings.waiting.enabled else None
-        self.gave_up = GaveUp(settings.gave_up) if settings.gave_up.enabled else None
-        self._patient = tuple([part for part in (self.exact, self.near, self.failing) if part is not None])
+        all_parts: tuple[tuple[DetectorName, bool, Detector], ...] = (
+            ("repeat", settings.repeat.enabled, Repeat(settings.repeat)),
+            ("failing", settings.failing.enabled, Failing(settings.failing)),
+            ("oscillation", settings.oscillation.enabled, Oscillation(settings.oscillation)),
+            ("retest", settings.retest.enabled, Retest(settings.retest)),
+            ("rework", settings.rework.enabled, Rework(settings.rework)),
+            ("stalled", settings.stalled.enabled, Stalled(settings.stalled)),
+        )
+        self._names = tuple([name for name, enabled, _ in all_parts if enabled])
+        self._parts = tuple([part for _, enabled, part in all_parts if enabled])
         self._patience = 0
-        stalls = (self.retest, self.rework, self.churn, self.storm, self.reread, self.gave_up)
-        named = zip(_STALLS, stalls, strict=True)
-        self._stalls = tuple([(name, part) for name, part in named if part is not None])
-        """Those that are told by what did not happen."""
-        self._quiet = tuple([part for part in (*stalls, self.waiting) if part is not None])
-        self._calm = False
-        """Whether nothing that calls make went on after the last one; unknown where false."""
         self._final = final
-        self._edits = settings.near.edits
-        self._telling = settings.near.telling
         self._growth = settings.growth
         self._cooldown = settings.cooldown
         self._tools: dict[str, dict[DetectorName, int]] = dict(settings.tools)
         self._active: DetectorName | None = None
-        self._said: dict[tuple[DetectorName, str], tuple[int, float]] = {}
-        self._told = 0
-        self._asked = 0
+        self._announced: dict[tuple[DetectorName, str], tuple[int, float]] = {}
+        self._times = 0
+        self._prompt = 0
 
     def update(self, event: Event, patience: int = 0) -> Loop | None:
-        """Take in one event; a loop where it is recognised, or has grown notably, with this event.
+        """Return a loop if this event starts it or makes it notably worse.
 
-        `patience` is how many more repeats than usual of one call, or failures, are let pass.
+        `patience` is how many more repetitions than usual are allowed, or fewer if negative.
         """
         if patience != self._patience:
             self._patience = patience
-            for part in self._patient:
-                part.patience = patience
+            for name, part in zip(self._names, self._parts, strict=True):
+                part.patience = patience if name in ("repeat", "failing") else 0
         if type(event) is ToolUse:
-            if event.outcome in _UNSEEN or event.action == "plan":
+            if event.outcome in _WITHOUT_OUTCOME or event.action == "plan" or event.purpose == "wait":
                 return None
-            self._use(event)
-            self._calm = self._none_going()
-        elif type(event) is Turn:
-            if not self._turn(event):
-                return None
-        else:
-            if isinstance(event, Prompt):
-                self._prompt(event)
-            elif isinstance(event, AgentEnd) and self.burn is not None:
-                self.burn.progress(event.at)
-            return None
-        if self._calm and (self.burn is None or not self.burn.burning):
-            self._active = None
-            return None
-        name = self._going()
-        if name is None:
-            self._active = None
-            return None
-        return self._tell(name, event.at)
+            tools = self._tools
+            limits = (tools.get(event.program) or tools.get(event.tool, _NO_LIMITS)) if tools else _NO_LIMITS
+            for name, part in zip(self._names, self._parts, strict=True):
+                part.update(event, limits.get(name, -1) if limits else -1)
+            return self._announce(event.at)
+        if type(event) is Turn:
+            if event.stop in self._final:
+                self._end()
+        elif isinstance(event, Prompt) and not (event.call and event.call == self._prompt):
+            # The same words again come from a program, not from the person.
+            self._prompt = event.call
+            self._end()
+        return None
 
-    def _turn(self, event: Turn) -> bool:
-        """Take in an answer; whether any detector heeds it."""
-        if self.gave_up is not None and event.stop in self._final:
-            self.gave_up.final()
-            self._calm = self._calm and not self.gave_up.going
-        elif self.burn is None:
-            return False
-        if self.burn is not None:
-            self.burn.turn(event)
-        return True
-
-    def _use(self, event: ToolUse) -> None:
-        tools = self._tools
-        own = (tools.get(event.program) or tools.get(event.tool, _NO_LIMITS)) if tools else _NO_LIMITS
-        if self.burn is not None:
-            self.burn.use(event, own.get("burn", 1) > 0)
-        waits = event.purpose == "wait"
-        if self.waiting is not None and (waits or self.waiting.count):
-            self.waiting.update(event, own.get("waiting", -1))
-        if waits:
-            return
-        for name, stall in self._stalls:
-            stall.update(event, own.get(name, -1) if own else -1)
-        failed = event.outcome == "failure"
-        result = event.result
-        heard = failed or result != 0
-        if self.exact is not None:
-            self.exact.update((event.call, result, _NOWHERE), event, heard, own.get("exact", -1))
-        if self.near is not None:
-            usual = self._edits if failed and event.action == "file_edit" else -1
-            self.near.update(self._near(event, failed), event, heard, own.get("near", usual))
-        if self.failing is not None:
-            if failed:
-                self.failing.failed(event, own.get("failing", -1))
-            else:
-                self.failing.went(event)
-        if self.oscillation is not None:
-            self.oscillation.step()
-            if event.action == "file_edit" and event.outcome == "success":
-                self.oscillation.update(event, own.get("oscillation", -1))
-
-    def _near(self, event: ToolUse, failed: bool) -> Key:
-        """What near-duplicates share: their shape and failing, or their shape, files and what came back."""
-        if failed:
-            return (event.shape or event.call, _FAILED, _NOWHERE)
-        if event.outcome == "success" and event.action in _LOOKS and event.size >= self._telling:
-            return (event.shape or event.call, event.result, event.targets)
-        return (event.call, event.result, _NOWHERE)
-
-    def _prompt(self, event: Prompt) -> None:
-        """A fresh start, unless the same words come again: then a program speaks, not the person."""
-        if event.call and event.call == self._asked:
-            return
-        self._asked = event.call
-        for name in DETECTORS:
-            part = getattr(self, name)
-            if part is not None and name != "burn":
-                part.reset()
-        if self.burn is not None:
-            self.burn.progress(event.at)
+    def _end(self) -> None:
         self._active = None
+        for part in self._parts:
+            part.reset()
 
-    def _going(self) -> DetectorName | None:
-        """The loop that goes on: the one told of while it does, else the plainest."""
-        exact = self.exact is not None and self.exact.period > 0
-        failing = self.failing is not None and self.failing.shape != 0
-        oscillation = self.oscillation is not None and self.oscillation.subject != ""
-        near = self.near is not None and self.near.period > 0
-        burn = self.burn is not None and self.burn.burning
-        stalls = [(part := getattr(self, name)) is not None and part.going for name in _STALLS]
-        waiting = self.waiting is not None and self.waiting.going
-        going = (exact, failing, oscillation, near, *stalls, burn, waiting)
-        if True not in going:
+    def _announce(self, at: float) -> Loop | None:
+        active = [name for name, part in zip(self._names, self._parts, strict=True) if part.active]
+        if not active:
+            self._active = None
             return None
-        active = self._active
-        if active is not None and active != "burn" and going[DETECTORS.index(active)]:
-            return active
-        return DETECTORS[going.index(True)]
-
-    def _none_going(self) -> bool:
-        """Whether every detector of calls that is on is quiet, as after most of them."""
-        exact, failing, swing, near = self.exact, self.failing, self.oscillation, self.near
-        if (
-            (exact is not None and exact.period > 0)
-            or (failing is not None and failing.shape != 0)
-            or (swing is not None and swing.subject != "")
-            or (near is not None and near.period > 0)
-        ):
-            return False
-        for part in self._quiet:  # noqa: SIM110 a generator costs more than what it asks
-            if part.going:
-                return False
-        return True
-
-    def _tell(self, name: DetectorName, at: float) -> Loop | None:
-        part = getattr(self, name)
-        key = (name, part.tool)
-        count = part.count
-        before = self._said.get(key)
-        again = name != self._active
+        name = self._active if self._active in active else active[0]
+        resumed = name != self._active
         self._active = name
-        if before is not None:
-            if count < self._growth * before[0] and not (again and at - before[1] >= self._cooldown):
+        part = self._part(name)
+        key = (name, part.tool)
+        earlier = self._announced.get(key)
+        if earlier is not None:
+            if part.count < self._growth * earlier[0] and not (resumed and at - earlier[1] >= self._cooldown):
                 return None
-            del self._said[key]
-        elif len(self._said) >= _SAID:
-            del self._said[next(iter(self._said))]
-        self._said[key] = (count, at)
-        self._told += 1
-        return told_of(self, name)
+            del self._announced[key]
+        elif len(self._announced) >= _ANNOUNCED:
+            del self._announced[next(iter(self._announced))]
+        self._announced[key] = (part.count, at)
+        self._times += 1
+        return self.current
+
+    def _part(self, name: DetectorName) -> Detector:
+        return self._parts[self._names.index(name)]
 
     @property
     def current(self) -> Loop | None:
-        """The loop that still goes on."""
-        return None if self._active is None else told_of(self, self._active)
-
-    def read(self) -> LoopReading:
-        """What the screen shows."""
-        return LoopReading(
-            current=self.current,
-            told=self._told,
-            detectors=tuple([self._read(name) for name in DETECTORS]),
+        """The loop that goes on now."""
+        if self._active is None:
+            return None
+        part = self._part(self._active)
+        strength = intensity(part.count, part.limit)
+        return Loop(
+            self._active, part.period, part.count, part.tool, part.describe(), strength, part.began_at
         )
 
-    def _read(self, name: DetectorName) -> DetectorReading:
-        part = getattr(self, name)
-        if part is None:
-            return DetectorReading(name=name, enabled=False, count=0, limit=0)
-        return DetectorReading(name=name, enabled=True, count=part.count, limit=int(part.limit))
+    def read(self) -> LoopReading:
+        """Return every detector's count and limit."""
+        readings = []
+        for name in DETECTORS:
+            enabled = name in self._names
+            count, limit = (self._part(name).count, self._part(name).limit) if enabled else (0, 0)
+            readings.append(DetectorReading(name=name, enabled=enabled, count=count, limit=limit))
+        return LoopReading(current=self.current, told=self._times, detectors=tuple(readings))
 
     @property
     def parts(self) -> dict[str, Any]:
-        """Each detector that is on, dumped."""
-        found = {name: getattr(self, name) for name in DETECTORS}
-        return {name: part.dump() for name, part in found.items() if part is not None}
+        """Dump each detector that is on."""
+        return {name: part.dump() for name, part in zip(self._names, self._parts, strict=True)}
 
-    def _take_parts(self, parts: Mapping[str, Any]) -> None:
-        """A detector switched on since starts from nothing."""
-        for name in DETECTORS:
-            part = getattr(self, name)
-            if part is not None and name in parts:
-                part.load(parts[name])
+    def _load_parts(self, states: Mapping[str, Any]) -> None:
+        """Load each detector; one that was switched on since starts from nothing."""
+        for name, part in zip(self._names, self._parts, strict=True):
+            if name in states:
+                part.load(states[name])
 
     def restored(self) -> None:
-        """Nothing goes on by a detector that is off, and what goes on is looked for anew."""
-        self._calm = False
-        if self._active is not None and getattr(self, self._active) is None:
+        """End a loop whose detector is off."""
+        if self._active is not None and self._active not in self._names:
             self._active = None

@@ -84,7 +84,7 @@ _FRUSTRATION = AXES.index("frustration")
 _PERSON = Deliver.model_construct(kind="steer", priority=255)
 
 _PATIENCE = 2
-"""Retries that affect may add before a loop is told; it takes none away, for the limits were measured."""
+"""Repetitions that affect may add to the limit of a loop, or take away."""
 
 
 class Response(Stateful):
@@ -178,7 +178,7 @@ class Response(Stateful):
     ) -> Reaction:
         """Take in one event and what the rest of the mind made of it."""
         lean = mood.modulation.persistence - NEUTRAL.persistence
-        loop = self.loops.update(event, min(_PATIENCE, round(lean)) if lean > 0.5 else 0)
+        loop = self.loops.update(event, max(-_PATIENCE, min(_PATIENCE, round(lean))))
         tally = self.tally
         tally.time(percept)
         if thought.ticks.theta:

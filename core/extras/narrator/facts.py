@@ -232,8 +232,6 @@ def _loops_below(timeline: Timeline, stop: int) -> list[Fact]:
 def _loop(timeline: Timeline, at: float, loop: Loop, stop: int, *, over: bool, who: str = "it") -> Fact:
     """A loop that goes on; of an agent at rest, when it began."""
     what = log_words(loop.what, 120)
-    if loop.detector == "gave_up":
-        return Fact(stop, f"{who} {what}", "loop")
     if not over:
         lasted = span(max(0.0, at - loop.began_at))
         return Fact(stop, f"{who} has gone round in circles for {lasted}: {what}", "loop")

@@ -85,7 +85,7 @@ def test_every_warning_that_stands_is_kept(frame: Frame) -> None:
     receptor = replace(frame.receptor, signals=(Signal("frustration_spike", 0.31, False),))
     governor = replace(frame.governor, halt="EXHAUSTION")
     affect = replace(frame.affect, quarantined=True, restrictions=("delegation suspended",))
-    loop = Loop("exact", 2, 5, "pytest", "pytest again and again", 0.75, 1.0)
+    loop = Loop("repeat", 2, 5, "pytest", "pytest again and again", 0.75, 1.0)
     response = replace(frame.response, loops=replace(frame.response.loops, current=loop))
     worse = replace(frame, receptor=receptor, governor=governor, affect=affect, response=response)
     kept = preserve(worse, CUT)

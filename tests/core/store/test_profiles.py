@@ -33,7 +33,7 @@ TOOLS = "response.loops.tools"
 
 def test_a_profile_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "calm.toml"
-    tools = {"Bash": {"exact": 0}}
+    tools = {"Bash": {"repeat": 0}}
     path.write_text(profile_text("For calm\ndays.", {OFFSET: 0.3, "response.loops.tools": tools}))
     profile = read_profile(path, "user")
     assert (profile.name, profile.sentence, profile.scope) == ("calm", "For calm days.", "user")
@@ -52,7 +52,7 @@ def test_a_wrong_value_is_left_out_and_told(tmp_path: Path) -> None:
 def test_a_preset_sets_the_rest_of_the_model_back() -> None:
     begun = resolve([Layer("mine", (Given(LOW, 0.4), Given("screen.gap", 900.0)))]).settings
     values = taken_over(read_profile(PRESETS / "claude-code.toml", "built-in"), begun)
-    assert values["response.loops.burn.tokens"] == 600_000
+    assert values["receptor.emotion.half_life.fatigue"] == 900.0
     assert values[LOW] == tunables()[LOW].default
     assert not any(
         name.startswith(("screen.", "ingest.", "timeline.", "response.notices.")) for name in values
@@ -139,13 +139,13 @@ def test_an_inline_table_is_changed_where_it_stands() -> None:
 
 def test_of_a_table_only_the_rows_that_were_changed_are_written(tmp_path: Path) -> None:
     files = ProfileFiles(tmp_path / "settings.toml", tmp_path, tmp_path / "chains")
-    held = "[response.loops.tools]\n# slow here\nRead = {exact = 9}\nGrep = {exact = 8}\n"
+    held = "[response.loops.tools]\n# slow here\nRead = {repeat = 9}\nGrep = {repeat = 8}\n"
     files.settings.write_text(held)
-    before = {"Bash": {"exact": 3}, "Grep": {"exact": 8}}
+    before = {"Bash": {"repeat": 3}, "Grep": {"repeat": 8}}
     begun = resolve([Layer("another file", (Given(TOOLS, before),))]).settings
-    files.save_settings({TOOLS: {"Bash": {"exact": 3}, "Edit": {"exact": 5}}}, "user", begun)
+    files.save_settings({TOOLS: {"Bash": {"repeat": 3}, "Edit": {"repeat": 5}}}, "user", begun)
     made = files.settings.read_text()
-    assert tomllib.loads(made)["response"]["loops"]["tools"] == {"Read": {"exact": 9}, "Edit": {"exact": 5}}
+    assert tomllib.loads(made)["response"]["loops"]["tools"] == {"Read": {"repeat": 9}, "Edit": {"repeat": 5}}
     assert "# slow here" in made
 
 

@@ -129,10 +129,10 @@ async def test_a_typed_value_is_taken_or_refused_with_what_is_allowed(tmp_path: 
 @pytest.mark.parametrize(
     ("name", "typed", "value"),
     [
-        ("response.loops.exact.enabled", None, False),
+        ("response.loops.repeat.enabled", None, False),
         ("governor.profile", None, "conservative"),
-        ("response.loops.exact.single", "7", 7),
-        ("response.loops.tools", "{Bash = {exact = 0, near = 9}}", {"Bash": {"exact": 0, "near": 9}}),
+        ("response.loops.repeat.times", "7", 7),
+        ("response.loops.tools", "{Bash = {repeat = 0, retest = 9}}", {"Bash": {"repeat": 0, "retest": 9}}),
         ("response.notices.quiet_from", "22:30", "22:30"),
         ("receptor.emotion.half_life.flow", "240", 240.0),
     ],
@@ -312,7 +312,7 @@ async def test_a_preset_is_taken_over_as_one_change(tmp_path: Path) -> None:
         await pilot.press("down", "down", "down", "down", "enter")
         await settle(pilot)
         assert app.bench.draft.value(FIRST) == 0.12
-        assert app.bench.draft.value("response.loops.burn.tokens") == 200_000
+        assert app.bench.draft.value("response.loops.failing.times") == 5
         await pilot.press("u")
         assert set(app.bench.draft.edits) == {FIRST}
         await pilot.press("p")

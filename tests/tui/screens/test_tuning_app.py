@@ -82,9 +82,9 @@ async def test_beside_the_main_screen_a_line_is_left_and_a_row_added(log: Path, 
         assert settings.has_focus
         assert not settings.only_changed
         settings.show("response.loops.tools")
-        await pilot.press("enter", "i", *"Bash", "enter", *"exact", "enter")
+        await pilot.press("enter", "i", *"Bash", "enter", *"repeat", "enter")
         await until(pilot, lambda: bench.effects.compared is not None and bench.effects.compared.complete)
-        assert bench.draft.edits == {"response.loops.tools": {"Bash": {"exact": 4}}}
+        assert bench.draft.edits == {"response.loops.tools": {"Bash": {"repeat": 4}}}
         await pilot.press("escape")
         assert not settings.has_focus
 

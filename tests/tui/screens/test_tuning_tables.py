@@ -86,25 +86,25 @@ async def test_a_limit_of_a_tool_is_added_moved_and_undone(tmp_path: Path) -> No
         assert line.offers == get_args(DetectorName)
         assert "which detector?" in seen(app)
         assert app.bench.draft.edits == {}
-        await pilot.press(*"exact", "enter")
+        await pilot.press(*"repeat", "enter")
         await settle(pilot)
-        assert app.bench.draft.edits == {TOOLS: {"Bash": {"exact": 4}}}
-        assert here(app).path == ("Bash", "exact")
+        assert app.bench.draft.edits == {TOOLS: {"Bash": {"repeat": 4}}}
+        assert here(app).path == ("Bash", "repeat")
         assert listed(app).has_focus
         assert app.bench.effects.compared is not None
         assert app.bench.effects.compared.edits == app.bench.draft.edits
         await pilot.press("right", "right", "shift+right")
-        assert app.bench.draft.value(TOOLS) == {"Bash": {"exact": 11}}
+        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 11}}
         await settle(pilot)
         assert app.bench.effects.compared is not None
-        assert app.bench.effects.compared.edits == {TOOLS: {"Bash": {"exact": 11}}}
+        assert app.bench.effects.compared.edits == {TOOLS: {"Bash": {"repeat": 11}}}
         await pilot.press("u")
-        assert app.bench.draft.value(TOOLS) == {"Bash": {"exact": 4}}
+        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 4}}
         await pilot.press("u")
         assert app.bench.draft.edits == {}
         await pilot.press("U", "U")
         await settle(pilot)
-        assert app.bench.draft.value(TOOLS) == {"Bash": {"exact": 11}}
+        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 11}}
 
 
 async def test_a_table_changes_what_would_have_fired(tmp_path: Path) -> None:
@@ -124,13 +124,13 @@ async def test_a_table_changes_what_would_have_fired(tmp_path: Path) -> None:
 async def test_a_second_row_goes_beside_or_inside(tmp_path: Path) -> None:
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
-        await opened(pilot, TOOLS, (TOOLS, {"Bash": {"exact": 4}}))
+        await opened(pilot, TOOLS, (TOOLS, {"Bash": {"repeat": 4}}))
         await pilot.press("down", "down", "i")
-        assert "exact" not in app.bench.query_one(TypeLine).offers
+        assert "repeat" not in app.bench.query_one(TypeLine).offers
         await pilot.press(*"ne", "enter")
-        assert app.bench.draft.value(TOOLS) == {"Bash": {"exact": 4, "near": 5}}
-        await pilot.press("up", "up", "enter", *"burn", "enter")
-        assert app.bench.draft.value(TOOLS) == {"Bash": {"exact": 4, "near": 5, "burn": 0}}
+        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 4, "retest": 5}}
+        await pilot.press("up", "up", "enter", *"stalled", "enter")
+        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 4, "retest": 5, "stalled": 0}}
         await pilot.press("up", "up", "up", "up", "insert", *"Edit", "enter", *"osc", "tab", "enter")
         assert app.bench.draft.value(TOOLS)["Edit"] == {"oscillation": 3}
         assert here(app).path == ("Edit", "oscillation")
@@ -231,18 +231,18 @@ async def test_a_figure_begins_with_what_holds_and_keeps_its_bounds(tmp_path: Pa
 async def test_a_row_is_removed_and_the_last_takes_its_tool_along(tmp_path: Path) -> None:
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
-        await opened(pilot, TOOLS, (TOOLS, {"Bash": {"exact": 4, "near": 9}, "Edit": {"burn": 0}}))
+        await opened(pilot, TOOLS, (TOOLS, {"Bash": {"repeat": 4, "retest": 9}, "Edit": {"stalled": 0}}))
         await pilot.press("down", "down", "d")
-        assert app.bench.draft.value(TOOLS) == {"Bash": {"near": 9}, "Edit": {"burn": 0}}
-        assert here(app).path == ("Bash", "near")
+        assert app.bench.draft.value(TOOLS) == {"Bash": {"retest": 9}, "Edit": {"stalled": 0}}
+        assert here(app).path == ("Bash", "retest")
         await pilot.press("delete")
-        assert app.bench.draft.value(TOOLS) == {"Edit": {"burn": 0}}
+        assert app.bench.draft.value(TOOLS) == {"Edit": {"stalled": 0}}
         await pilot.press("u")
-        assert app.bench.draft.value(TOOLS) == {"Bash": {"near": 9}, "Edit": {"burn": 0}}
+        assert app.bench.draft.value(TOOLS) == {"Bash": {"retest": 9}, "Edit": {"stalled": 0}}
         listed(app).show(TOOLS, ("Bash",))
         await pilot.press("d")
-        assert app.bench.draft.value(TOOLS) == {"Edit": {"burn": 0}}
-        listed(app).show(TOOLS, ("Edit", "burn"))
+        assert app.bench.draft.value(TOOLS) == {"Edit": {"stalled": 0}}
+        listed(app).show(TOOLS, ("Edit", "stalled"))
         await pilot.press("d")
         assert app.bench.draft.edits == {}
         assert listed(app).name_here == TOOLS
@@ -251,21 +251,21 @@ async def test_a_row_is_removed_and_the_last_takes_its_tool_along(tmp_path: Path
 
 async def test_reset_of_a_row_of_the_table_and_again_to_what_is_built_in(tmp_path: Path) -> None:
     app = Stage(tmp_path)
-    force = {"Bash": {"exact": 7}, "Read": {"near": 8}}
+    force = {"Bash": {"repeat": 7}, "Read": {"retest": 8}}
     app.timeline.apply(resolve([Layer("x", (Given(TOOLS, force),))]).settings)
     async with app.run_test(size=SIZE) as pilot:
-        await opened(pilot, TOOLS, (TOOLS, {"Bash": {"exact": 9, "near": 3}}))
+        await opened(pilot, TOOLS, (TOOLS, {"Bash": {"repeat": 9, "retest": 3}}))
         text = seen(app)
         assert "removed" in text
         assert "in force 7" not in text
-        listed(app).show(TOOLS, ("Bash", "exact"))
+        listed(app).show(TOOLS, ("Bash", "repeat"))
         await pilot.pause()
         assert "in force 7" in seen(app)
         await pilot.press("r")
-        assert app.bench.draft.value(TOOLS) == {"Bash": {"exact": 7, "near": 3}}
-        listed(app).show(TOOLS, ("Bash", "near"))
+        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 7, "retest": 3}}
+        listed(app).show(TOOLS, ("Bash", "retest"))
         await pilot.press("r")
-        assert app.bench.draft.value(TOOLS) == {"Bash": {"exact": 7}}
+        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 7}}
         listed(app).show(TOOLS, ("Read",))
         await pilot.pause()
         assert here(app).state == "gone"
@@ -274,7 +274,7 @@ async def test_reset_of_a_row_of_the_table_and_again_to_what_is_built_in(tmp_pat
         await pilot.press("d", "enter")
         assert app.bench.draft.edits == {}
         await pilot.press("r")
-        assert app.bench.draft.value(TOOLS) == {"Bash": {"exact": 7}}
+        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 7}}
         listed(app).show(TOOLS)
         await pilot.press("r")
         assert app.bench.draft.edits == {}

@@ -69,17 +69,17 @@ async def test_some_of_a_few_words_are_switched(tmp_path: Path) -> None:
 async def test_a_table_is_typed_as_a_whole_from_any_of_its_rows(tmp_path: Path) -> None:
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
-        await opened(pilot, TOOLS, (TOOLS, {"Bash": {"exact": 4}}))
+        await opened(pilot, TOOLS, (TOOLS, {"Bash": {"repeat": 4}}))
         await pilot.press("down", "down", "E")
         typed = app.bench.query_one("#typed", Input)
-        assert typed.value == '{"Bash" = {"exact" = 4}}'
-        typed.value = "{Bash = {exact = -1}}"
+        assert typed.value == '{"Bash" = {"repeat" = 4}}'
+        typed.value = "{Bash = {repeat = -1}}"
         await pilot.press("enter")
         assert "not allowed" in problem(app)
         assert typed.has_focus
-        typed.value = "{Read = {}, Bash = {exact = 0}}"
+        typed.value = "{Read = {}, Bash = {repeat = 0}}"
         await pilot.press("enter")
-        assert app.bench.draft.value(TOOLS) == {"Read": {}, "Bash": {"exact": 0}}
+        assert app.bench.draft.value(TOOLS) == {"Read": {}, "Bash": {"repeat": 0}}
         assert "0 rows" in seen(app)
         await settle(pilot)
 
@@ -100,7 +100,7 @@ async def test_tables_outlive_a_profile_and_an_apply(tmp_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         app.bench.profile_files = app.profile_files
         await opened(pilot, TOOLS)
-        await pilot.press("i", *"Bash", "enter", *"exact", "enter", "right")
+        await pilot.press("i", *"Bash", "enter", *"repeat", "enter", "right")
         listed(app).show(TRIGGERS)
         await pilot.press("enter", "down", "enter")
         edits = dict(app.bench.draft.edits)
@@ -120,7 +120,7 @@ async def test_tables_outlive_a_profile_and_an_apply(tmp_path: Path) -> None:
         assert any(isinstance(each, Apply) for each in app.asked)
         assert value_of(app.timeline.settings, TOOLS) == edits[TOOLS]
         assert app.bench.draft.edits == {}
-        listed(app).show(TOOLS, ("Bash", "exact"))
+        listed(app).show(TOOLS, ("Bash", "repeat"))
         await settle(pilot)
         assert (here(app).edited, here(app).other) == (False, True)
 
@@ -135,7 +135,7 @@ async def test_keys_are_in_the_footer_where_they_do_something_and_all_in_help(tm
 
         assert "esc back" in footer()
         assert "i add" not in footer()
-        await opened(pilot, TOOLS, (TOOLS, {"Bash": {"exact": 4}}))
+        await opened(pilot, TOOLS, (TOOLS, {"Bash": {"repeat": 4}}))
         assert "i add E TOML" in footer()
         await pilot.press("down", "down")
         await settle(pilot)
@@ -168,12 +168,12 @@ async def test_while_a_value_is_typed_no_key_is_offered_that_would_be_typed(tmp_
 async def test_a_search_finds_a_table_and_its_rows_stay_open(tmp_path: Path) -> None:
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
-        await opened(pilot, TOOLS, (TOOLS, {"Bash": {"exact": 4}}))
+        await opened(pilot, TOOLS, (TOOLS, {"Bash": {"repeat": 4}}))
         await pilot.press("c")
         rows = [row for row in listed(app)._rows if isinstance(row, SettingRow)]
         assert [row.tunable.name for row in rows] == [TOOLS]
         assert rows[0].open
-        listed(app).show(TOOLS, ("Bash", "exact"))
+        listed(app).show(TOOLS, ("Bash", "repeat"))
         await pilot.press("d")
         await settle(pilot)
         assert listed(app).count_rows() == 0

@@ -15,18 +15,12 @@ _MODES = {"auto": "on the memo", "notify": "tells you", "background": "noted in 
 _WIDE = 92
 """Width from which the terms stand in columns."""
 _DETECTORS = {
-    "exact": "same calls again",
-    "near": "nearly the same calls",
-    "failing": "same command fails",
-    "oscillation": "back and forth",
-    "burn": "tokens, no progress",
-    "retest": "tests again, no pass",
-    "rework": "same file reworked",
-    "churn": "work done over again",
-    "storm": "storm of errors",
-    "reread": "reads again",
-    "waiting": "waits and polls",
-    "gave_up": "gives up",
+    "repeat": "same calls again",
+    "failing": "calls keep failing",
+    "oscillation": "edited back and forth",
+    "retest": "fails after each edit",
+    "rework": "edited again and again",
+    "stalled": "nothing new",
 }
 _TERMS = ("state", "signal", "sens.", "learned", "rested")
 

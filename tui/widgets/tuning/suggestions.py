@@ -20,8 +20,7 @@ from core.timeline.timeline import Timeline
 from tui.keymap import key_ids
 
 _LIMITS: dict[str, str] = {
-    "exact": "response.loops.exact.single",
-    "near": "response.loops.near.single",
+    "repeat": "response.loops.repeat.times",
     "failing": "response.loops.failing.times",
     "oscillation": "response.loops.oscillation.flips",
 }

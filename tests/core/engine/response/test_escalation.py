@@ -9,7 +9,7 @@ from core.engine.response.response import Escalation
 from core.settings.response import ResponseEscalationSettings
 from tests.core.engine.response.moments import Stage, percept
 
-LOOP = Loop("exact", 1, 4, "Bash", "pytest 4 times", 0.5, 0.0)
+LOOP = Loop("repeat", 1, 4, "Bash", "pytest 4 times", 0.5, 0.0)
 
 
 def made() -> Escalation:

@@ -1,271 +1,330 @@
-"""Loops and their innocent look-alikes: what each sequence is judged to be."""
+"""What each loop detector counts, when a loop is announced, when it ends, and that its state is complete."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import cbor2
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from core.engine.response.loops import Loop, LoopDetector
-from core.events import Event, ToolUse
-from core.settings.loops import LoopSettings
-from tests.core.engine.response.loop_events import (
-    edit,
-    failure,
-    grep,
-    poll,
-    prompt,
-    read,
-    shell,
-    timed,
-    turn,
-    use,
+from core.agents.labelled import labelled_run, sources
+from core.agents.registry import make_kit
+from core.engine.response.loops import DETECTORS, Loop, LoopDetector
+from core.errors import StateError
+from core.events import Event, Turn
+from core.logs.finder import sessions
+from core.logs.session import read_session
+from core.settings.declared import Invalid
+from core.settings.loops import DetectorName, LoopSettings
+from tests.core.engine.response.loop_events import edit, failure, grep, poll, prompt, read, shell, timed, turn
+
+FAILS = failure("pytest", "1 failed")
+READS = read("a.py", "a")
+PASSES = shell("pytest", "3 passed", purpose="test")
+FLIP = [edit("a.py", "x", "y"), edit("a.py", "y", "x")]
+ALONE: dict[DetectorName, dict[str, Any]] = {
+    name: {other: {"enabled": False} for other in DETECTORS if other != name} for name in DETECTORS
+}
+
+
+def failures(number: int) -> list[Event]:
+    """Failures that differ from each other."""
+    return [failure(f"tool{place}", f"error {place}") for place in range(number)]
+
+
+def reworked(edits: int, failed: int = 2) -> list[Event]:
+    """Edits of one file edited before, after some failures."""
+    return [edit("a.py", "0", "1"), *failures(failed), *(edit("a.py", f"{n}", f"{n}b") for n in range(edits))]
+
+
+def retested(number: int) -> list[Event]:
+    """A command that fails again after each edit, each time in another way."""
+    pairs = [(edit(f"{n}.py", "x", "y"), failure("make", f"error {n}")) for n in range(number)]
+    return [event for pair in pairs for event in pair]
+
+
+def stalled(number: int) -> list[Event]:
+    """A full window of which so many calls bring nothing new."""
+    news = [read(f"{n}.py", f"text {n}") for n in range(20)]
+    return [*news[: 20 - number + 10], *(news[n % 10] for n in range(number))]
+
+
+COUNTED: dict[DetectorName, tuple[Callable[[int], list[Event]], int]] = {
+    "repeat": (lambda number: [READS] * number, 6),
+    "failing": (failures, 12),
+    "oscillation": (lambda number: (FLIP * 9)[: number + 1], 3),
+    "retest": (retested, 8),
+    "rework": (reworked, 8),
+    "stalled": (stalled, 16),
+}
+"""For each detector a stream that reaches a count, and the limit."""
+
+
+def announced(events: list[Event], gap: float = 10.0, **tree: object) -> list[tuple[int, Loop]]:
+    """Each loop announced, with the number of its event, from 1."""
+    detector = LoopDetector(LoopSettings.model_validate(tree))
+    loops = enumerate([detector.update(event) for event in timed(events, gap)], 1)
+    return [(number, loop) for number, loop in loops if loop is not None]
+
+
+def current_after(events: list[Event], **tree: object) -> Loop | None:
+    detector = LoopDetector(LoopSettings.model_validate(tree), frozenset(("end_turn",)))
+    for event in timed(events):
+        detector.update(event)
+    return detector.current
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+@pytest.mark.parametrize("beside", [-1, 0, 1])
+def test_a_loop_begins_at_its_limit(name: DetectorName, beside: int) -> None:
+    stream, limit = COUNTED[name]
+    loop = current_after(stream(limit + beside), **ALONE[name])
+    assert (loop is not None) is (beside >= 0)
+    if loop is not None:
+        assert (loop.detector, loop.count) == (name, limit + beside)
+        assert 0.5 <= loop.intensity < 1.0 and loop.what
+
+
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [
+        ("repeat", [shell("ls", "other")]),
+        ("failing", [edit("b.py", "x", "y")]),
+        ("failing", [PASSES]),
+        ("failing", [read(f"{n}.py", f"{n}") for n in range(10)]),
+        ("oscillation", [read(f"{n}.py", f"{n}") for n in range(10)]),
+        ("oscillation", [PASSES]),
+        ("retest", [shell("make", "done")]),
+        ("retest", [shell("git commit", "1 file changed", purpose="commit")]),
+        ("rework", [PASSES]),
+        ("rework", [edit("new.py", "", "x")]),
+        ("stalled", [read("never.py", "seen")]),
+        ("stalled", [edit("a.py", "p", "q")]),
+        *((name, [prompt("try something else")]) for name in DETECTORS),
+        *((name, [Turn(at=0.0, stop="end_turn")]) for name in DETECTORS),
+    ],
 )
-
-PLAN = use("TodoWrite", "next", "noted", action="plan")
-LONG = "x" * 300
-
-
-def told(events: Sequence[Event], settings: LoopSettings | None = None) -> list[Loop]:
-    detector = LoopDetector(settings or LoopSettings())
-    return [loop for event in timed(events) if (loop := detector.update(event))]
+def test_a_loop_ends_when_its_condition_ends(name: DetectorName, end: list[Event]) -> None:
+    stream, limit = COUNTED[name]
+    events = stream(limit)
+    assert current_after([*events, *end[:-1]], **ALONE[name]) is not None
+    assert current_after([*events, *end], **ALONE[name]) is None
 
 
-def rejected(said: str) -> ToolUse:
-    return shell(said, "hook denied this", outcome="rejected")
+def test_a_loop_that_ended_by_a_passing_check_counts_from_nothing() -> None:
+    assert current_after([*failures(12), PASSES, *failures(11)], **ALONE["failing"]) is None
+    assert current_after([*reworked(8), PASSES, *reworked(6)], **ALONE["rework"]) is None
 
 
-LOOPS: dict[str, tuple[str, int, Sequence[Event]]] = {
-    "one command failing the same way": ("exact", 1, [failure("pytest -q", "1 failed")] * 4),
-    "one file read again and again": ("exact", 1, [read("feed.py", "text")] * 4),
-    "one search that finds nothing, in words": (
-        "exact",
-        1,
-        [grep("def load", "No matches found", outcome="empty")] * 4,
-    ),
-    "the same edit refused": ("exact", 1, [edit("a.py", "x", "y", outcome="failure", result="no match")] * 4),
-    "a refused call tried again": ("exact", 1, [rejected("rm -rf build")] * 4),
-    "two calls in turn": ("exact", 2, [read("a.py", "a"), shell("ls src", "a.py")] * 3),
-    "three calls in turn, plans between": (
-        "exact",
-        3,
-        [read("a.py", "a"), PLAN, read("b.py", "b"), failure("make", "error"), PLAN] * 3,
-    ),
-    "a round that holds the same call twice": (
-        "exact",
-        3,
-        [read("a.py", "a"), read("a.py", "a"), read("b.py", "b")] * 3,
-    ),
-    "six calls in turn": ("exact", 6, [read(f"{name}.py", name) for name in "abcdef"] * 3),
-    "a silent step inside a round": ("exact", 2, [shell("python gen.py"), failure("make", "error")] * 3),
-    "a test failing with other timings": (
-        "failing",
-        1,
-        [failure(f"pytest --seed {n}", f"1 failed in {n} s", shape="pytest --seed #") for n in range(5)],
-    ),
-    "a command failing between looks": (
-        "failing",
-        1,
-        [
-            event
-            for n in range(5)
-            for event in (failure("cargo build", f"error {n}"), read("main.rs", f"part {n}", str(n)))
-        ],
-    ),
-    "a command failing between failed edits": (
-        "failing",
-        1,
-        [
-            event
-            for n in range(5)
-            for event in (
-                failure("npm test", f"run {n}"),
-                edit(f"{n}.js", "x", "y", outcome="failure", result=f"no match {n}"),
-            )
-        ],
-    ),
-    "an edit made and undone": (
-        "oscillation",
-        2,
-        [edit("a.py", "old", "new"), edit("a.py", "new", "old")] * 2,
-    ),
-    "an edit made and undone, tested between": (
-        "oscillation",
-        2,
-        [
-            edit("a.py", "old", "new"),
-            failure("pytest", "1 failed"),
-            edit("a.py", "new", "old"),
-            failure("pytest", "2 failed"),
-        ]
-        * 2,
-    ),
-    "a file written to and fro": (
-        "oscillation",
-        2,
-        [edit("conf.toml", "", text) for text in ("one", "two", "one", "two", "one")],
-    ),
-    "an edit undone out of sight": (
-        "oscillation",
-        2,
-        [
-            event
-            for n in range(4)
-            for event in (edit("a.py", "old", "new"), shell("git checkout a.py", f"Updated, {n}"))
-        ],
-    ),
-    "other quoted words, the same answer": (
-        "near",
-        1,
-        [shell(f'python -c "try {n}"', LONG, shape='python -c "#"') for n in range(5)],
-    ),
-    "other lines asked for, the same lines given": (
-        "near",
-        1,
-        [read("short.py", "whole file", f"{n}-{n + 50}") for n in range(5)],
-    ),
-    "edits of one file that do not fit": (
-        "near",
-        1,
-        [edit("a.py", f"x{n}", f"y{n}", outcome="failure", result=f"no match for {n}") for n in range(8)],
-    ),
-    "nearly the same two calls in turn": (
-        "near",
-        2,
-        [
-            event
-            for n in range(3)
-            for event in (
-                edit("a.py", f"x{n}", f"y{n}", outcome="failure", result=f"no match for {n}"),
-                read("a.py", "text"),
-            )
-        ],
-    ),
-    "answers without any call": ("burn", 0, [turn(60_000, 100_000)] * 12),
-    "answers that only fail in new ways": (
-        "storm",
-        0,
-        [
-            event
-            for n in range(10)
-            for event in (turn(20_000), failure(f"tool{n} --go", f"tool{n}: command not found"))
-        ],
-    ),
-    "a program that says the same to a silent agent": (
-        "burn",
-        0,
-        [event for _ in range(12) for event in (turn(), prompt("please go on"))],
-    ),
-    "fifteen hundred dear polls": (
-        "burn",
-        0,
-        [event for _ in range(1_535) for event in (turn(300, 200_000), poll("still running"))],
-    ),
+def test_a_new_file_settles_rework_until_something_fails_again() -> None:
+    events = [*reworked(8), edit("new.py", "", "x")]
+    assert current_after(events, **ALONE["rework"]) is None
+    assert current_after([*events, *failures(1)], **ALONE["rework"]) is not None
+
+
+@pytest.mark.parametrize("event", [poll("still running"), grep("x", "", outcome="pending")])
+def test_waiting_and_open_calls_are_ignored(event: Event) -> None:
+    loop = current_after([*[READS] * 6, *[event] * 9])
+    assert loop is not None and loop.count == 6
+
+
+def test_a_result_the_log_does_not_give_is_not_a_stall() -> None:
+    assert current_after([shell(f"ls {n}") for n in range(40)], **ALONE["stalled"]) is None
+
+
+def test_the_same_check_with_another_answer_is_news() -> None:
+    events: list[Event] = [failure("pytest", f"{n % 2} failed", purpose="test") for n in range(40)]
+    assert current_after(events, **ALONE["stalled"]) is None
+    again: list[Event] = [failure("pytest", "1 failed", purpose="test")] * 40
+    assert current_after(again, **ALONE["stalled"]) is not None
+
+
+def test_rounds_of_several_calls_are_one_loop() -> None:
+    rounds: list[Event] = [read("a.py", "a"), read("b.py", "b"), read("c.py", "c")] * 4
+    number, loop = announced(rounds)[0]
+    assert (number, loop.period, loop.count) == (12, 3, 4)
+    assert loop.began_at == timed(rounds)[0].at
+    assert announced(rounds, repeat={"longest": 2}) == []
+
+
+def test_a_growing_loop_is_announced_each_time_it_doubled() -> None:
+    loops = announced([READS] * 50, **ALONE["repeat"])
+    assert [number for number, _ in loops] == [6, 12, 24, 48]
+    assert [loop.intensity for _, loop in loops] == [0.5, 0.75, 0.875, 0.9375]
+    assert [number for number, _ in announced([READS] * 50, growth=4.0, **ALONE["repeat"])] == [6, 24]
+
+
+def test_a_loop_that_comes_back_soon_is_not_announced_again() -> None:
+    rounds: list[Event] = [event for n in range(3) for event in (*[READS] * 6, shell("ls", f"{n} files"))]
+    assert [number for number, _ in announced(rounds)] == [6]
+    assert [number for number, _ in announced(rounds, cooldown=30.0)] == [6, 13, 20]
+
+
+def test_a_prompt_in_the_same_words_comes_from_a_program() -> None:
+    nudged: list[Event] = [event for _ in range(7) for event in (prompt("go on"), READS)]
+    assert [number for number, _ in announced(nudged)] == [12]
+    fresh: list[Event] = [event for n in range(7) for event in (prompt(f"go on {n}"), READS)]
+    assert announced(fresh) == []
+
+
+def test_limits_of_a_tool_and_of_a_program() -> None:
+    limits = {"Bash": {"repeat": 2}, "pytest": {"repeat": 3}, "Read": {"repeat": 0, "stalled": 0}}
+    assert announced([FAILS] * 3, tools=limits)[0][0] == 3
+    assert announced([shell("ls", "x")] * 3, tools=limits)[0][0] == 2
+    assert announced([READS] * 50, tools=limits) == []
+    for tools in ({"Bash": {"exactly": 3}}, {"Bash": {"repeat": -1}}):
+        with pytest.raises(Invalid):
+            LoopSettings.model_validate({"tools": tools})
+
+
+@pytest.mark.parametrize("patience", [-2, 0, 2])
+def test_patience_moves_the_limit_of_repeats_and_failures(patience: int) -> None:
+    for name in ("repeat", "failing"):
+        stream, limit = COUNTED[name]
+        detector = LoopDetector(LoopSettings.model_validate(ALONE[name]))
+        loops = [detector.update(event, patience) is not None for event in timed(stream(limit + 2))]
+        assert loops.index(True) + 1 == limit + patience
+
+
+def test_the_reading_says_how_far_each_detector_is() -> None:
+    detector = LoopDetector(LoopSettings.model_validate({"retest": {"enabled": False}}))
+    for event in timed([FAILS] * 6):
+        detector.update(event)
+    reading = detector.read()
+    assert reading.current == detector.current is not None
+    assert reading.told == 1
+    shown = {row.name: (row.enabled, row.count, row.limit) for row in reading.detectors}
+    assert shown == {
+        "repeat": (True, 6, 6),
+        "failing": (True, 6, 12),
+        "oscillation": (True, 0, 3),
+        "retest": (False, 0, 0),
+        "rework": (True, 0, 8),
+        "stalled": (True, 6, 16),
+    }
+
+
+CALLS: tuple[Event, ...] = (
+    FAILS,
+    failure("make", "error"),
+    shell("ls", "a.py"),
+    shell("git add .", ""),
+    PASSES,
+    READS,
+    read("a.py", "b", "2"),
+    grep("x", "No matches found", outcome="empty"),
+    *FLIP,
+    edit("a.py", "zzz", "y", outcome="failure", result="no match"),
+    edit("b.py", "", "one"),
+    edit("b.py", "", "two"),
+    poll("still running"),
+    turn(40_000),
+    prompt("go on"),
+)
+EAGER: dict[str, Any] = {
+    "repeat": {"times": 2, "rounds": 2},
+    "failing": {"times": 2},
+    "oscillation": {"flips": 1, "kept": 4},
+    "retest": {"times": 2, "kept": 4},
+    "rework": {"times": 2, "failures": 0, "kept": 4},
+    "stalled": {"times": 2, "window": 4, "kept": 16},
+    "cooldown": 30.0,
 }
-
-INNOCENT: dict[str, Sequence[Event]] = {
-    "polling with empty output": [event for _ in range(60) for event in (turn(200, 60_000), poll())],
-    "polling with the same output": [poll("still running")] * 60,
-    "polling where no tokens are told": [event for _ in range(200) for event in (turn(), poll())],
-    "a silent command again": [shell("test -e done.txt")] * 30,
-    "a blank log looked at again": [read("run.log", "")] * 30,
-    "sleeping before a check that fails": [
-        failure(f"sleep 5 && curl -f host{n}", "refused", purpose="wait", shape="sleep # && curl")
-        for n in range(20)
-    ],
-    "moving many files": [
-        shell(f"mv src/{n}.py lib/{n}.py", "", targets=(f"src/{n}.py",)) for n in range(40)
-    ],
-    "moving many files with blanks in their names": [
-        shell(f'mv "part {n}" "lib/part {n}"', "[finished with exit code 0]", shape='mv "#" "#"')
-        for n in range(40)
-    ],
-    "editing many files alike": [edit(f"src/{n}.py", "import a", "import b") for n in range(40)],
-    "editing one file in many places": [
-        edit("big.py", f"x{n}", f"y{n}", result="The file big.py has been updated") for n in range(40)
-    ],
-    "tests rerun after edits, passing": [
-        event
-        for n in range(12)
-        for event in (edit("a.py", f"x{n}", f"y{n}"), shell("pytest", "12 passed", purpose="test"))
-    ],
-    "reading a file range by range": [
-        read("big.py", f"lines {n}", f"{n * 50}-{n * 50 + 50}") for n in range(40)
-    ],
-    "searching for one name after another": [
-        grep(f"name{n}", "No matches found", outcome="empty") for n in range(20)
-    ],
-    "ticking off a plan": [PLAN] * 30,
-    "undoing an edit once": [
-        edit("a.py", "old", "new"),
-        failure("pytest", "1 failed"),
-        edit("a.py", "new", "old"),
-        shell("pytest", "12 passed", purpose="test"),
-    ],
-    "the same check three times": [shell("git status", "clean")] * 3,
-    "looking at the state between edits": [
-        event for n in range(12) for event in (edit("a.py", f"x{n}", f"y{n}"), shell("git status", "M a.py"))
-    ],
-    "a call cancelled with the ones beside it": [shell("make", "sibling failed", outcome="collateral")] * 10,
-    "calls without a result": [shell("make")] * 2 + [use("finish", "", outcome="pending")] * 20,
-    "the person asks for the same again": [
-        event
-        for n in range(4)
-        for event in (prompt(f"once more, {n}"), failure("npm start", "port in use"), read("a.js", "a"))
-    ],
-    "many silent changes by script": [
-        shell(f'python -c "change {n}"', "", shape='python -c "#"') for n in range(30)
-    ],
-    "many requests with a short answer": [
-        shell(f'curl -d "row {n}" localhost', '{"ok": true}', shape='curl -d "#" localhost')
-        for n in range(30)
-    ],
-    "different failures on the way": [
-        event
-        for n in range(9)
-        for event in (turn(30_000), failure(f"tool{n}", "not found"), read("a.py", f"lines {n}", str(n)))
-    ],
-    "long answers that each bring something": [
-        event for n in range(30) for event in (turn(90_000), read("a.py", f"lines {n}", str(n)))
-    ],
-}
+STREAMS = st.lists(st.sampled_from(CALLS), max_size=60).map(timed)
 
 
-@pytest.mark.parametrize("name", LOOPS)
-def test_a_loop_is_told_by_its_detector(name: str) -> None:
-    detector, period, events = LOOPS[name]
-    loops = told(events)
-    assert loops, "not recognised"
-    assert {(loop.detector, loop.period) for loop in loops} == {(detector, period)}
-    assert loops[0].intensity >= 0.5
+def eager(*off: DetectorName) -> LoopSettings:
+    return LoopSettings.model_validate(EAGER | {name: {"enabled": False} for name in off})
 
 
-@pytest.mark.parametrize("name", INNOCENT)
-def test_an_innocent_look_alike_is_not(name: str) -> None:
-    assert told(INNOCENT[name]) == []
+@settings(max_examples=150, deadline=None)
+@given(STREAMS, STREAMS, st.booleans())
+def test_a_loaded_detector_continues_like_the_dumped_one(
+    before: list[Event], after: list[Event], hurried: bool
+) -> None:
+    chosen = eager() if hurried else LoopSettings()
+    first, second = LoopDetector(chosen), LoopDetector(chosen)
+    for event in before:
+        first.update(event)
+    packed = cbor2.dumps(first.dump(), canonical=True)
+    second.load(cbor2.loads(packed))
+    assert cbor2.dumps(second.dump(), canonical=True) == packed
+    for event in after:
+        assert second.current == first.current
+        dump = second.dump()
+        frozen = cbor2.dumps(dump, canonical=True)
+        second.read()
+        assert second.update(event) == first.update(event)
+        assert cbor2.dumps(dump, canonical=True) == frozen
+    assert second.dump() == first.dump()
 
 
-def test_the_table_is_large_and_half_of_it_innocent() -> None:
-    assert len(LOOPS) >= 12
-    assert len(INNOCENT) >= 12
+@settings(max_examples=100, deadline=None)
+@given(STREAMS, st.sampled_from(DETECTORS))
+def test_an_announced_loop_is_current_and_its_detector_is_on(events: list[Event], name: DetectorName) -> None:
+    detector = LoopDetector(eager(name))
+    for event in events:
+        loop = detector.update(event)
+        if loop is not None:
+            assert detector.current == loop
+            assert loop.detector != name
+            assert 0.5 <= loop.intensity < 1.0
+            assert loop.began_at <= event.at
 
 
-@pytest.mark.parametrize("name", LOOPS)
-def test_one_round_less_is_no_loop_yet(name: str) -> None:
-    """The loop is told with the event that completes it, not before."""
-    _, _, events = LOOPS[name]
-    detector = LoopDetector(LoopSettings())
-    spoken = [detector.update(event) is not None for event in timed(events)]
-    first = spoken.index(True)
-    assert told(events[:first]) == []
-    assert len(told(events[: first + 1])) == 1
+def test_memory_stays_bounded_and_smaller_settings_keep_the_newest() -> None:
+    def after(number: int) -> LoopDetector:
+        detector = LoopDetector(LoopSettings())
+        for place in range(number):
+            name = f"{place}.py"
+            calls = (failure(f"tool{place}", name), edit(name, "", name), read(name, name), *FLIP)
+            for event in timed(calls):
+                detector.update(event)
+        return detector
+
+    large, small = after(3_000), after(900)
+    assert len(pickle.dumps(large.dump())) < 1.1 * len(pickle.dumps(small.dump()))
+    fewer = LoopDetector(eager("repeat"))
+    fewer.load(large.dump())
+    assert set(fewer.dump()["parts"]) == set(DETECTORS) - {"repeat"}
+    assert len(pickle.dumps(fewer.dump())) < len(pickle.dumps(large.dump())) / 2
 
 
-def test_the_words_say_who_and_how_often() -> None:
-    said = [told(LOOPS[name][2])[0].what for name in LOOPS]
-    assert said[0] == "pytest failed the same way 4 times"
-    assert said[1] == "Read on feed.py brought the same 4 times"
-    assert "a.py edited back and forth 3 times" in said
-    assert "pytest failed 5 times, nothing edited between" in said
-    assert "the same 2 calls 3 times round, at ls" in said
-    assert all(len(words) < 80 for words in said)
+@pytest.mark.parametrize("state", [None, {}, {"parts": {}}, {"parts": {"repeat": 3}, "active": None}])
+def test_a_foreign_dump_is_refused(state: Any) -> None:
+    with pytest.raises(StateError):
+        LoopDetector(LoopSettings()).load(state)
+
+
+def has_loop(events: list[Event]) -> bool:
+    detectors: dict[str, LoopDetector] = {}
+    return any(
+        [detectors.setdefault(event.agent, LoopDetector(LoopSettings())).update(event) for event in events]
+    )
+
+
+def test_alarms_on_labelled_runs_are_mostly_right_and_rare_on_good_ones(shared_data: Path) -> None:
+    kit = make_kit()
+    runs = {True: 0, False: 0}
+    alarms = {True: 0, False: 0}
+    for source in sources([shared_data / "labelled_runs" / "dev.jsonl.gz"]):
+        run = labelled_run(source, kit)
+        assert not isinstance(run, str)
+        runs[run.resolved] += 1
+        alarms[run.resolved] += has_loop(run.events)
+    assert runs[False] > runs[True] > 400
+    assert alarms[True] / runs[True] <= 0.04
+    assert alarms[False] / runs[False] >= 0.2
+    assert alarms[False] / (alarms[False] + alarms[True]) >= 0.96
+
+
+def test_everyday_sessions_hardly_alarm(shared_data: Path) -> None:
+    kit = make_kit()
+    found = sessions([shared_data / "real_sessions"], kit)
+    assert len(found) >= 10
+    assert sum(has_loop(list(read_session(session, kit))) for session in found) <= len(found) / 10

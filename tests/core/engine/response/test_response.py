@@ -96,7 +96,7 @@ def test_a_dream_opens_its_window() -> None:
 def test_a_loop_speaks_even_in_flow_and_tells_what_goes_round() -> None:
     stage = Stage()
     loops = []
-    for number in range(6):
+    for number in range(8):
         reaction = stage.act(
             percept(float(number), ("flow_active", 0.3), state="deep_work"),
             event=use(float(number), call=7, result=9),
