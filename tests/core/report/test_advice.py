@@ -10,7 +10,7 @@ from core.report.advice import AdviceMoment, AdviceOutcome, follow, outcomes
 from core.settings import Settings
 from core.timeline.initial_state import InitialState
 
-SENTENCE = "[nooscope] Seen from outside: npm failed the same way 4 times."
+SENTENCE = "[nooscope] Seen from outside: npm failed the same way 5 times."
 
 
 def act(at: float, *, fails: bool, shape: int = 1) -> ToolUse:
@@ -30,7 +30,7 @@ def act(at: float, *, fails: bool, shape: int = 1) -> ToolUse:
 
 def story(said: bool, after: list[ToolUse]) -> list[Event]:
     begin: list[Event] = [Prompt(at=0.0, characters=9)]
-    begin += [act(float(number), fails=True) for number in range(-1, 5)]
+    begin += [act(float(number), fails=True) for number in range(0, 5)]
     return [*begin, *([said_event(SENTENCE, 4.5)] if said else []), *after]
 
 

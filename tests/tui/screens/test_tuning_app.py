@@ -84,7 +84,7 @@ async def test_beside_the_main_screen_a_line_is_left_and_a_row_added(log: Path, 
         settings.show("response.loops.tools")
         await pilot.press("enter", "i", *"Bash", "enter", *"repeat", "enter")
         await until(pilot, lambda: bench.effects.compared is not None and bench.effects.compared.complete)
-        assert bench.draft.edits == {"response.loops.tools": {"Bash": {"repeat": 4}}}
+        assert bench.draft.edits == {"response.loops.tools": {"Bash": {"repeat": 6}}}
         await pilot.press("escape")
         assert not settings.has_focus
 

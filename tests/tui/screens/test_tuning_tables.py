@@ -88,23 +88,23 @@ async def test_a_limit_of_a_tool_is_added_moved_and_undone(tmp_path: Path) -> No
         assert app.bench.draft.edits == {}
         await pilot.press(*"repeat", "enter")
         await settle(pilot)
-        assert app.bench.draft.edits == {TOOLS: {"Bash": {"repeat": 4}}}
+        assert app.bench.draft.edits == {TOOLS: {"Bash": {"repeat": 6}}}
         assert here(app).path == ("Bash", "repeat")
         assert listed(app).has_focus
         assert app.bench.effects.compared is not None
         assert app.bench.effects.compared.edits == app.bench.draft.edits
         await pilot.press("right", "right", "shift+right")
-        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 11}}
+        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 16}}
         await settle(pilot)
         assert app.bench.effects.compared is not None
-        assert app.bench.effects.compared.edits == {TOOLS: {"Bash": {"repeat": 11}}}
+        assert app.bench.effects.compared.edits == {TOOLS: {"Bash": {"repeat": 16}}}
         await pilot.press("u")
-        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 4}}
+        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 6}}
         await pilot.press("u")
         assert app.bench.draft.edits == {}
         await pilot.press("U", "U")
         await settle(pilot)
-        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 11}}
+        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 16}}
 
 
 async def test_a_table_changes_what_would_have_fired(tmp_path: Path) -> None:
@@ -127,10 +127,10 @@ async def test_a_second_row_goes_beside_or_inside(tmp_path: Path) -> None:
         await opened(pilot, TOOLS, (TOOLS, {"Bash": {"repeat": 4}}))
         await pilot.press("down", "down", "i")
         assert "repeat" not in app.bench.query_one(TypeLine).offers
-        await pilot.press(*"ne", "enter")
-        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 4, "retest": 5}}
+        await pilot.press(*"ret", "enter")
+        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 4, "retest": 0}}
         await pilot.press("up", "up", "enter", *"stalled", "enter")
-        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 4, "retest": 5, "stalled": 0}}
+        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 4, "retest": 0, "stalled": 0}}
         await pilot.press("up", "up", "up", "up", "insert", *"Edit", "enter", *"osc", "tab", "enter")
         assert app.bench.draft.value(TOOLS)["Edit"] == {"oscillation": 3}
         assert here(app).path == ("Edit", "oscillation")
@@ -169,7 +169,7 @@ async def test_known_names_are_offered_and_chosen_by_arrows(tmp_path: Path) -> N
     ("name", "keys", "said"),
     [
         (TOOLS, ("i", "enter"), "cannot be empty"),
-        (TOOLS, ("i", *"Bash", "enter", *"zzz", "enter"), "one of exact, failing, oscillation, near"),
+        (TOOLS, ("i", *"Bash", "enter", *"zzz", "enter"), "one of repeat, failing, oscillation, retest"),
         (OVERRIDE, ("i", *"max_stepps", "enter"), "did you mean max_steps?"),
         (OVERRIDE, ("i", *"max_steps", "enter", "enter", *"3", "enter"), "a whole number from 5 to 100000"),
         (OVERRIDE, ("i", *"max_steps", "enter", "enter", *"50.5", "enter"), "a whole number"),
@@ -251,7 +251,7 @@ async def test_a_row_is_removed_and_the_last_takes_its_tool_along(tmp_path: Path
 
 async def test_reset_of_a_row_of_the_table_and_again_to_what_is_built_in(tmp_path: Path) -> None:
     app = Stage(tmp_path)
-    force = {"Bash": {"repeat": 7}, "Read": {"retest": 8}}
+    force = {"Bash": {"repeat": 7}, "Read": {"retest": 0}}
     app.timeline.apply(resolve([Layer("x", (Given(TOOLS, force),))]).settings)
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot, TOOLS, (TOOLS, {"Bash": {"repeat": 9, "retest": 3}}))

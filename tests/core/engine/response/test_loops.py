@@ -26,7 +26,7 @@ from tests.core.engine.response.loop_events import edit, failure, grep, poll, pr
 FAILS = failure("pytest", "1 failed")
 READS = read("a.py", "a")
 PASSES = shell("pytest", "3 passed", purpose="test")
-FLIP = [edit("a.py", "x", "y"), edit("a.py", "y", "x")]
+FLIP: list[Event] = [edit("a.py", "x", "y"), edit("a.py", "y", "x")]
 ALONE: dict[DetectorName, dict[str, Any]] = {
     name: {other: {"enabled": False} for other in DETECTORS if other != name} for name in DETECTORS
 }
