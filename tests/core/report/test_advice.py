@@ -30,7 +30,7 @@ def act(at: float, *, fails: bool, shape: int = 1) -> ToolUse:
 
 def story(said: bool, after: list[ToolUse]) -> list[Event]:
     begin: list[Event] = [Prompt(at=0.0, characters=9)]
-    begin += [act(float(number), fails=True) for number in range(0, 5)]
+    begin += [act(float(number), fails=True) for number in range(5)]
     return [*begin, *([said_event(SENTENCE, 4.5)] if said else []), *after]
 
 
