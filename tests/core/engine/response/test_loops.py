@@ -304,7 +304,7 @@ def test_a_foreign_dump_is_refused(state: Any) -> None:
 def has_loop(events: list[Event]) -> bool:
     detectors: dict[str, LoopDetector] = {}
     return any(
-        [detectors.setdefault(event.agent, LoopDetector(LoopSettings())).update(event) for event in events]
+        detectors.setdefault(event.agent, LoopDetector(LoopSettings())).update(event) for event in events
     )
 
 
