@@ -316,7 +316,9 @@ def _walk(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
         return
     if isinstance(value, dict):
         yield value
-        for inner in value.values():
+        for name, inner in value.items():
+            if name == "tool_calls" and isinstance(inner, str):
+                inner = decode(inner.encode("utf-8", "surrogatepass"))
             if isinstance(inner, dict | list):
                 yield from _walk(inner, depth + 1)
     elif isinstance(value, list):

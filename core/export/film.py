@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from core.agents.registry import make_kit
 from core.agents.words import WordReader, word_logs
 from core.engine.engine import Step
 from core.engine.story import Story
@@ -28,7 +29,7 @@ from core.live.status_history import StatusHistory
 from core.logs.event_redaction import one_line
 from core.logs.session import LogSession
 from core.report.gatherer import Gatherer
-from core.report.outcome import OutcomeReader
+from core.report.outcome import read_outcome
 from core.report.recap import token_amount
 from core.report.summary import Summary
 from core.settings import Settings
@@ -137,9 +138,9 @@ def film(
         moments.append(_moment(event, at, step, story, unknown, facts.context, cost, spoken, privacy))
     summary = gatherer.close(timeline.society.frame(MAIN))
     summary.id, summary.agent = summary.id or session.id, summary.agent or session.tool
-    outcome = OutcomeReader(WordReader(word_logs(session)))
-    outcome.feed(events if privacy.words else ())
-    summary.outcome = outcome.at(len(events))
+    if privacy.words:
+        kit, lines = make_kit(settings.ingest), settings.ingest.lines
+        summary.outcome = read_outcome(session, events, kit, lines).at(len(events))
     for index, facts in enumerate(facts_at, 1):
         ended = index == len(facts_at)
         status = history.status(facts, index, moments[index - 1].at, limits, ended=ended)

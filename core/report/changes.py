@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -372,6 +373,11 @@ class SessionChanges:
             if edit.kind == "move":
                 self._open[edit.target] = self._open.pop(edit.path)
 
+    def edit_counts(self) -> tuple[int, int]:
+        """Count the edits by tools, and those whose text the log carries."""
+        kinds = [edit.kind for track in self._tracks for edit in track.edits if edit.kind != "command"]
+        return len(kinds), len(kinds) - kinds.count("unknown")
+
     def files(self, place: int, agent: str = "") -> list[FileChange]:
         """Every file changed by the first `place` events, or by one agent among them, in path order."""
         built = [self._change(track, place, agent) for track in self._tracks]
@@ -609,6 +615,9 @@ def _edits(event: ToolUse, reader: WordReader) -> list[FileEdit]:
     patch = _patch_in(given)
     if patch:
         return [edit._replace(path=_named(edit.path, event)) for edit in _patched(patch)]
+    typed = _typed_edit(given, event) if isinstance(given, str) and event.targets else None
+    if typed is not None:
+        return [typed]
     if event.program or not isinstance(given, dict):
         kind: EditKind = "command" if event.program else "unknown"
         return [FileEdit(path, kind) for path in event.targets[-1 if event.program == "cp" else 0 :]]
@@ -624,6 +633,24 @@ def _edits(event: ToolUse, reader: WordReader) -> list[FileEdit]:
         edit.kind in ("write", "create") and before is None and _says_new(given, event.tool)
     )
     return [edit._replace(before=before, after=after, new_file=new_file)]
+
+
+def _typed_edit(command: str, event: ToolUse) -> FileEdit | None:
+    """An edit that SWE-agent's model types as a command of its editor."""
+    try:
+        name, *words = shlex.split(command)
+    except ValueError:
+        return None
+    path = event.targets[0]
+    if name != event.tool or not words:
+        return None
+    if name == "create" and len(words) == 1:
+        return FileEdit(path, "create", content="\n", new_file=True)
+    if name == "edit" and len(words) in (2, 3) and not words[0].replace(":", "").isdecimal():
+        return FileEdit(path, "replace", ((words[0], words[1], words[2:] == ["replace-all"]),))
+    if name == "insert" and len(words) == 2 and words[1].isdecimal():
+        return FileEdit(path, "insert", content=words[0], line=int(words[1]))
+    return None
 
 
 def _asked_edit(given: dict[str, Any], path: str, tool: str) -> FileEdit:
