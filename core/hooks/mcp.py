@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from core import __version__
+from core.report.history import TOOLS as HISTORY_TOOLS
+from core.report.history import SessionHistory
 
 PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 Ask = Callable[[str, dict[str, Any]], Any]
@@ -21,8 +23,10 @@ TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def serve(lines: Iterable[str], ask: Ask, project: str, session: str = "") -> Iterator[str]:
-    """The answers to JSON-RPC messages, one a line."""
+def serve(
+    lines: Iterable[str], ask: Ask, project: str, session: str = "", history: SessionHistory | None = None
+) -> Iterator[str]:
+    """Yield the answers to JSON-RPC messages, one per line; `history` adds the tools for earlier sessions."""
     for line in lines:
         if len(line) > _LONGEST:
             yield _failed(None, -32600, "the message is too long")
@@ -39,16 +43,17 @@ def serve(lines: Iterable[str], ask: Ask, project: str, session: str = "") -> It
             continue
         if "id" not in message:
             continue
-        answer = _answer(
-            message["method"], message.get("params"), ask, {"project": project, "session": session}
-        )
+        who = {"project": project, "session": session}
+        answer = _answer(message["method"], message.get("params"), ask, who, history)
         if answer is None:
             yield _failed(message["id"], -32601, "no such method")
         else:
             yield json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": answer})
 
 
-def _answer(method: str, params: Any, ask: Ask, who: dict[str, str]) -> dict[str, Any] | None:
+def _answer(
+    method: str, params: Any, ask: Ask, who: dict[str, str], history: SessionHistory | None
+) -> dict[str, Any] | None:
     given = params if isinstance(params, dict) else {}
     if method == "initialize":
         wanted = given.get("protocolVersion")
@@ -60,15 +65,24 @@ def _answer(method: str, params: Any, ask: Ask, who: dict[str, str]) -> dict[str
     if method == "ping":
         return {}
     if method == "tools/list":
-        return {"tools": [_tool(name, *told) for name, told in TOOLS.items()]}
+        own = [
+            _tool(name, sentence, properties, tuple(properties))
+            for name, (sentence, properties) in TOOLS.items()
+        ]
+        earlier = [_tool(name, *tool) for name, tool in HISTORY_TOOLS.items()] if history else []
+        return {"tools": [*own, *earlier]}
     if method == "tools/call":
-        arguments = given.get("arguments")
-        return _called(str(given.get("name")), arguments if isinstance(arguments, dict) else {}, ask, who)
+        name, arguments = str(given.get("name")), given.get("arguments")
+        arguments = arguments if isinstance(arguments, dict) else {}
+        if history is not None and name in HISTORY_TOOLS:
+            text, failed = history.answer(name, arguments)
+            return _text(text, failed=failed)
+        return _called(name, arguments, ask, who)
     return None
 
 
-def _tool(name: str, sentence: str, properties: dict[str, Any]) -> dict[str, Any]:
-    schema = {"type": "object", "properties": properties, "required": list(properties)}
+def _tool(name: str, sentence: str, properties: dict[str, Any], required: tuple[str, ...]) -> dict[str, Any]:
+    schema = {"type": "object", "properties": properties, "required": list(required)}
     return {
         "name": name,
         "description": sentence,

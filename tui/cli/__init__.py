@@ -43,7 +43,7 @@ COMMANDS = {
     "advice": "list the advice agents received and what happened next",
     "permits": "list what is waiting for approval and what was decided; approve or deny",
     "statusline": "print one line about a session, for an agent's own screen",
-    "mcp": "answer an agent's questions about its own session",
+    "mcp": "answer an agent's questions about its own and earlier sessions",
     "ship": "send this host's sessions to a NATS server, for a fleet over hosts",
     "query": "query a dataset that analyze wrote, in SQL or by a question's name",
     "serve": "show nooscope in a browser",
