@@ -4,102 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from hmac import compare_digest
 from math import ceil
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from core.agents.normalizer import Normalizer, Sorted
 from core.agents.values import items, table, text
 from core.engine.fingerprint import fingerprint
-from core.engine.response.advice import Advised
-from core.engine.response.permits import Standing
 from core.errors import Refused, StoreError
 from core.events import MAIN
 from core.extension.hooks import ToolCall
 from core.extension.registry import Registry
-from core.hooks.agent_replies import MODES, SILENCE, HookCall, HookMode, HookReply
+from core.hooks.agent_replies import MODES, SILENCE, HookCall, HookReply
 from core.hooks.agents import AgentHooks
 from core.hooks.connection import HEADER, TEST_EVENT, process_line
 from core.hooks.guard import Guard, Objection, as_asked
-from core.hooks.limits import Caps, Spent, figures_json, figures_of, status_text
+from core.hooks.limits import Caps, DayLedger, burn_rate, figures_json, figures_of, status_text
 from core.hooks.prompts import Answers
 from core.hooks.receiver import JSON, Answer, Request
+from core.hooks.session import HookedSession
 from core.live.claude_sessions import ClaudeSession, first_hand
-from core.live.hook_signs import HookBoard, HookSigns, PermitQuestion, StatusFigures
+from core.live.hook_signs import HookBoard, PermitQuestion
 from core.logs.event_redaction import one_line
+from core.report.plan_limits import LimitHistory, claude_samples
 from core.settings.advice import CapSettings
 from core.store.said import Said, SaidStore
 
-
-class Watched(Protocol):
-    """One session that hooks call for; used by the intake's loop alone."""
-
-    @property
-    def name(self) -> str:
-        """The session's id."""
-
-    mode: HookMode
-    """What its hooks may do."""
-    warning: str
-    """A spending cap that is near or reached."""
-    answers: bool
-    """Its own permission prompts can be answered from here."""
-
-    @property
-    def project(self) -> str:
-        """The folder it works in."""
-
-    def take(self, call: HookCall, at: float) -> None:
-        """A hook was called."""
-
-    def catch_up(self) -> bool:
-        """Take in a little of what the log tells beyond the hooks; whether there is more."""
-
-    def advice(self, moment: str) -> Advised | None:
-        """What may be said to the agent now."""
-
-    def withholds(self, advised: Advised) -> bool:
-        """Whether chance keeps this sentence back."""
-
-    def said(self, advised: Advised, at: float, *, withheld: bool = False) -> None:
-        """It was handed over, or kept back."""
-
-    def steer(self, message: str, at: float) -> None:
-        """The person wants this said."""
-
-    def standing(self) -> Standing:
-        """What the governor and the budget say."""
-
-    def doubt(self) -> str:
-        """Why a call that would write is put to the person first."""
-
-    def spent(self) -> Spent:
-        """What the session used so far."""
-
-    def spent_on(self, at: float) -> Spent:
-        """What it used on the day of a time."""
-
-    def answered(self, call: HookCall) -> None:
-        """A permission prompt of its own was answered."""
-
-    def tell(self, figures: StatusFigures) -> None:
-        """What only a status line knows."""
-
-    def signs(self, questions: Sequence[PermitQuestion] = ()) -> HookSigns:
-        """What is known ahead of the log, with the questions that wait for a permit."""
-
-    def status(self, at: float, questions: Sequence[PermitQuestion] = ()) -> dict[str, object]:
-        """How the session stands, for a status line and for the agent's own questions."""
-
-    def failed_before(self, path: str) -> list[str]:
-        """What failed at a path so far, in words."""
-
-
-Follow = Callable[[AgentHooks, str], Watched]
+Follow = Callable[[AgentHooks, str], HookedSession]
 """Begins to follow a session of an agent, by its id."""
 
 
@@ -134,8 +71,12 @@ class IntakeHandler:
         say: Callable[[str], None] = lambda _: None,
         registry: Registry | None = None,
         caps: Caps | None = None,
+        limits: LimitHistory | None = None,
+        ledger: DayLedger | None = None,
     ) -> None:
         self.caps = caps or Caps(CapSettings())
+        self.limits = limits or LimitHistory(Path(os.devnull))
+        self.ledger = ledger or DayLedger()
         self._registry = registry or Registry()
         self._hooks = hooks
         self._follow = follow
@@ -146,7 +87,7 @@ class IntakeHandler:
         self._clock = clock
         self._leave = leave
         self._say = say
-        self.sessions: dict[str, Watched] = {}
+        self.sessions: dict[str, HookedSession] = {}
         self.calls = 0
         self.problems: dict[str, None] = {}
         """What went wrong, each said once."""
@@ -304,7 +245,7 @@ class IntakeHandler:
         if changed:
             self._tell()
 
-    def _guarded(self, call: HookCall, kind: Sorted, session: Watched) -> HookReply | int:
+    def _guarded(self, call: HookCall, kind: Sorted, session: HookedSession) -> HookReply | int:
         """The most restrictive of what extensions and our own policy say; none can let a call through."""
         reached = self._over_cap(session)
         if reached and self.caps.stops:
@@ -314,12 +255,17 @@ class IntakeHandler:
             objection = Objection("ask", reached)
         return self.guard.ask(call, kind, session.standing(), session.doubt(), objection)
 
-    def _over_cap(self, session: Watched) -> str:
+    def _over_cap(self, session: HookedSession) -> str:
         """Why a session may not go on; what it used and may use is noted for those who look on."""
         now = self._clock()
-        use = self.caps.use(session.spent(), (one.spent_on(now) for one in self.sessions.values()))
+        today = {name: one.use.on_day(now) for name, one in self.sessions.items()}
+        use = self.caps.use(session.spent(), self.ledger.update(now, today))
+        burn = burn_rate(session.use, (one.use for one in self.sessions.values()), now)
         passed = self.unanswered.get("down", 0)
-        session.warning = self.caps.warning(use) or (f"{passed} calls passed unguarded" if passed else "")
+        session.limits = self.limits.limits(now, session.framework) if session.on_plan else ()
+        warnings = [self.caps.warning(use, burn), f"{passed} calls passed unguarded" if passed else ""]
+        warnings += [one.words() for one in session.limits if one.urgent]
+        session.warning = next(filter(None, warnings), "")
         return self.caps.reached(session.name, use)
 
     def _objection(self, call: HookCall, kind: Sorted) -> Objection | None:
@@ -352,7 +298,7 @@ class IntakeHandler:
         answer = hooks.answer(call, reply)
         return _NOTHING if answer is None else _json(answer)
 
-    def _advise(self, hooks: AgentHooks, session: Watched, call: HookCall) -> HookReply:
+    def _advise(self, hooks: AgentHooks, session: HookedSession, call: HookCall) -> HookReply:
         """One sentence where there is one, written down before it is handed over."""
         advised = session.advice(call.moment)
         if advised is None or hooks.answer(call, HookReply(advised.sentence)) is None:
@@ -373,7 +319,7 @@ class IntakeHandler:
         session.said(advised, at, withheld=withheld)
         return SILENCE if withheld else HookReply(sentence)
 
-    def _session(self, hooks: AgentHooks, call: HookCall) -> Watched:
+    def _session(self, hooks: AgentHooks, call: HookCall) -> HookedSession:
         session = self.sessions.pop(call.session, None)
         if session is None:
             session = self._follow(hooks, call.session)
@@ -385,12 +331,12 @@ class IntakeHandler:
     def _sorted(self, hooks: AgentHooks, call: HookCall) -> Sorted:
         return self._normalizer.sort(hooks.framework, call.tool, call.arguments)
 
-    def _catch_up(self, session: Watched) -> None:
+    def _catch_up(self, session: HookedSession) -> None:
         """Read the session's log once the answer is out."""
         if session.name not in self._catching:
             self._catching[session.name] = asyncio.create_task(self._caught(session))
 
-    async def _caught(self, session: Watched) -> None:
+    async def _caught(self, session: HookedSession) -> None:
         try:
             while session.catch_up():
                 await asyncio.sleep(0)
@@ -405,11 +351,11 @@ class IntakeHandler:
             self.problems[sentence] = None
             self._say(sentence)
 
-    def _questions(self, session: Watched) -> list[PermitQuestion]:
+    def _questions(self, session: HookedSession) -> list[PermitQuestion]:
         waiting = (*self.guard.questions, *self.answers.questions)
         return [one for one in waiting if one.session == session.name]
 
-    def _status(self, session: Watched) -> dict[str, object]:
+    def _status(self, session: HookedSession) -> dict[str, object]:
         return session.status(self._clock(), self._questions(session))
 
     def _tell(self) -> None:
@@ -425,21 +371,26 @@ class IntakeHandler:
                 async with asyncio.timeout(_LOOK):
                     await self._changed.wait()
         signs = {one.name: one.signs(self._questions(one)) for one in self.sessions.values()}
-        return _json(first_hand(HookBoard(self._version, True, signs), self.claude))
+        limits = self.limits.limits(self._clock())
+        return _json(first_hand(HookBoard(self._version, True, signs, limits), self.claude))
 
     def _statusline(self, request: Request) -> Answer:
         """A line for the agent's own screen; what it brings is kept."""
         value = _body(request)
         session = self._lined(value)
-        figures = figures_of(value)
-        status = figures_json(figures)
+        figures, now = figures_of(value), self._clock()
+        samples = list(claude_samples(value, now))
+        self.limits.add(samples)
+        status = figures_json(figures, self.limits.limits(now, "claude-code") if samples else ())
         if session is not None:
             session.tell(figures)
+            session.on_plan = bool(samples)
+            self._over_cap(session)
             self._tell()
             status = self._status(session)
         return Answer(status_text(status).encode(), "text/plain; charset=utf-8")
 
-    def _lined(self, value: Mapping[str, Any]) -> Watched | None:
+    def _lined(self, value: Mapping[str, Any]) -> HookedSession | None:
         """The session of a status line; one that no hook has called for yet is followed from here on."""
         name = text(value.get("session_id"))
         hooks = self._hooks.get(_LINED)
@@ -465,7 +416,7 @@ class IntakeHandler:
             return _json({"known": True, "failed": session.failed_before(text(asked.get("path")))})
         return _json({"known": True, **status})
 
-    def _nearest(self, project: str) -> Watched | None:
+    def _nearest(self, project: str) -> HookedSession | None:
         found = [one for one in self.sessions.values() if not project or one.project == project]
         return found[-1] if found else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import msgspec
 from core.hooks.connection import IntakeFolder, call
 from core.live.claude_sessions import claude_sessions, first_hand
 from core.live.hook_signs import HookBoard, HookSigns
+from core.report.plan_limits import LimitHistory
 
 _PATIENCE = 30.0
 """Seconds one look may take; the intake answers sooner."""
@@ -96,4 +98,6 @@ def look(place: IntakeFolder, since: int = 0, patience: float = 1.0) -> HookBoar
     try:
         return msgspec.convert(call(place, "board", {"since": since}, patience), HookBoard)
     except msgspec.ValidationError:
-        return first_hand(NOBODY, claude_sessions(os.environ, Path.home()))
+        history = LimitHistory(place.folder.parent / "limits.jsonl")
+        limits = history.limits(time.time())
+        return first_hand(HookBoard(limits=limits), claude_sessions(os.environ, Path.home()))

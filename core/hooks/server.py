@@ -18,12 +18,13 @@ from core.extension.use import listening
 from core.hooks.agents import HOOKS, AgentHooks
 from core.hooks.connection import IntakeFolder, call
 from core.hooks.guard import Guard
-from core.hooks.handler import IntakeHandler, Watched
-from core.hooks.limits import Caps
+from core.hooks.handler import IntakeHandler
+from core.hooks.limits import Caps, DayLedger
 from core.hooks.receiver import Receiver
 from core.hooks.session import HookedSession
 from core.live.claude_sessions import claude_sessions
 from core.logs.agent import roots
+from core.report.plan_limits import LimitHistory, LimitSample, codex_log_samples
 from core.settings import Settings
 from core.store.permits import PermitJournal
 from core.store.said import SaidStore
@@ -34,6 +35,8 @@ _PATIENCE = 5.0
 _CONNECTIONS = 128
 _WATCH = 0.3
 """Seconds between two looks at the files of Claude Code's processes."""
+_LIMITS = 30.0
+"""Seconds between two looks at the limits in Codex's logs."""
 _STAND_BY = 2.0
 """Seconds between two looks of one that was taken over, whether the newer one is still there."""
 
@@ -78,7 +81,11 @@ class IntakeServer:
             say,
             Registry(listening()[0], tolerance=settings.extensions.faults),
             Caps(settings.response.caps),
+            LimitHistory(folder / "limits.jsonl"),
+            DayLedger(folder / "spent_today.json"),
         )
+        self._clock = clock
+        self._limits_read = 0.0
         self._receivers: list[Receiver] = []
         self._inode = 0
         self._halted = ""
@@ -92,7 +99,7 @@ class IntakeServer:
         """The port on loopback, where one is served."""
         return self._receivers[1].port if len(self._receivers) > 1 else None
 
-    def _follow(self, hooks: AgentHooks, session: str) -> Watched:
+    def _follow(self, hooks: AgentHooks, session: str) -> HookedSession:
         return HookedSession(hooks, session, self._kit, self._settings, self._initial, self._is_log)
 
     def _is_log(self, path: Path) -> bool:
@@ -137,8 +144,15 @@ class IntakeServer:
         while self.serving:
             self.handler.note_unanswered(self._place.take_unanswered())
             self._mark_halted()
+            self.handler.ledger.write(now := self._clock())
+            if now - self._limits_read >= _LIMITS:
+                self._limits_read = now
+                self.handler.limits.add(await asyncio.to_thread(self._codex_limits))
             self.handler.hear_processes(claude_sessions(self._environment, self._home))
             await asyncio.sleep(_WATCH)
+
+    def _codex_limits(self) -> list[LimitSample]:
+        return list(codex_log_samples(self._environment, self._home))
 
     def _mark_halted(self) -> None:
         """Name the halted sessions for stubs that get no answer."""
@@ -166,6 +180,7 @@ class IntakeServer:
 
     async def _stop_serving(self, *, stand_by: bool = False) -> None:
         self.serving = False
+        self.handler.ledger.write(self._clock(), at_once=True)
         if self._watching is not None:
             self._watching.cancel()
         await asyncio.sleep(0.05 if stand_by else 0)

@@ -30,7 +30,7 @@ from core.events import (
 )
 from core.hooks.agent_replies import HookCall, HookMode
 from core.hooks.agents import AgentHooks
-from core.hooks.limits import Spent, figures_json
+from core.hooks.limits import SessionUse, Spent, figures_json
 from core.live.hook_signs import (
     HookAsk,
     HookEndedCall,
@@ -44,6 +44,7 @@ from core.live.status_facts import StatusTracker
 from core.logs.event_redaction import clean, cleaned, one_line
 from core.logs.follow import Follower
 from core.report.compaction import Preserved, Preserver, handover
+from core.report.plan_limits import PlanLimit
 from core.settings import Settings
 from core.timeline.initial_state import InitialState
 from core.timeline.opening import seed_of
@@ -188,7 +189,6 @@ _FRESH = 120.0
 """Seconds after which a word that waits is history."""
 _KEPT_FOR_IT = 200
 """Priority of what was open when the context was cut: as urgent as a loop."""
-_DAY = 86_400.0
 _AT_ONCE = 50
 """Events of a log that are taken in at one go."""
 _OWN_TOOLS = "mcp__nooscope__"
@@ -215,7 +215,7 @@ class HookedSession:
         self._settings = settings
         self._within = within
         """Whether a log lies where its agent keeps logs."""
-        self._framework = hooks.framework
+        self.framework = hooks.framework
         self._calls = Calls(kit, hooks.framework)
         self._tracker = StatusTracker(settings.response.notices.final)
         self._limits = Limits.of(settings)
@@ -251,10 +251,11 @@ class HookedSession:
         """Chance that the call begun last fails, as such calls did before."""
         self._failures: deque[tuple[float, tuple[str, ...], str]] = deque(maxlen=_FAILURES)
         self._tokens = 0
-        self._days: dict[int, Spent] = {}
-        """What was spent on each day, in UTC."""
+        self.use = SessionUse()
+        self.on_plan = True
+        """A plan pays for it, as far as is known; a status line without limits says otherwise."""
+        self.limits: tuple[PlanLimit, ...] = ()
         self.warning = ""
-        self._cost = 0.0
 
     def take(self, call: HookCall, at: float) -> None:
         """A hook was called: what it tells becomes an event at once."""
@@ -280,7 +281,7 @@ class HookedSession:
             case "prompt":
                 return Prompt(at=at, agent=call.agent, characters=len(call.said), call=fingerprint(call.said))
             case "before_tool" if not call.tool.startswith(_OWN_TOOLS):
-                kind = self._kit.normalizer.sort(self._framework, call.tool, call.arguments)
+                kind = self._kit.normalizer.sort(self.framework, call.tool, call.arguments)
                 self._ahead.begin(call, at, kind.action)
                 forecast = self.society.engine(MAIN).mind.heart.forecast
                 self._expected = forecast.expect(kind.action, kind.program or call.tool)
@@ -332,12 +333,7 @@ class HookedSession:
 
     def spent(self) -> Spent:
         """What the session used so far: its own figure if a status line told one, else by its log."""
-        tokens = sum(day.tokens for day in self._days.values())
-        return Spent(max(self._cost, self._figures.cost or 0.0), tokens)
-
-    def spent_on(self, at: float) -> Spent:
-        """What it used on the day of a time."""
-        return self._days.get(int(at // _DAY), Spent())
+        return self.use.total._replace(dollars=max(self.use.total.dollars, self._figures.cost or 0.0))
 
     def answered(self, call: HookCall) -> None:
         """A permission prompt of its own was answered."""
@@ -379,10 +375,7 @@ class HookedSession:
             self.project = event.project or self.project
         elif isinstance(event, Turn):
             self._tokens = event.context_tokens or self._tokens
-            self._cost += event.cost or 0.0
-            used = event.context_tokens + event.output_tokens
-            before = self._days.get(day := int(event.at // _DAY), Spent())
-            self._days[day] = Spent(before.dollars + (event.cost or 0.0), before.tokens + used)
+            self.use.update(event)
         elif isinstance(event, Prompt):
             self.adviser.turn()
         elif isinstance(event, Compaction) and event.agent == MAIN and self._preserver.kept:
@@ -496,6 +489,7 @@ class HookedSession:
             self._figures,
             self.answers,
             self.warning,
+            self.limits,
         )
 
     def status(self, at: float, questions: Sequence[PermitQuestion] = ()) -> dict[str, object]:
@@ -521,11 +515,11 @@ class HookedSession:
             "context": round(gauge.fill, 3),
             "turns_left": gauge.turns_left(),
             "tokens": self._tokens,
-            "cost": round(self._cost, 4),
+            "cost": round(self.use.total.dollars, 4),
             "budget": round(engine.mind.heart.vitality.economic, 3),
             "call_fails": round(self._expected, 2) if self._ahead.open else None,
             "governor": engine.governor.read().state,
-            **figures_json(self._figures),
+            **figures_json(self._figures, self.limits),
             "cap": self.warning,
         }
 

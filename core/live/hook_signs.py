@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from core.events import Action, Event, Outcome, ToolUse
 from core.live.status import AgentTrouble
+from core.report.plan_limits import PlanLimit
 
 
 class HookAsk(Struct, frozen=True):
@@ -83,11 +84,6 @@ class StatusFigures(Struct, frozen=True):
     context: float | None = None
     """Share of the window in use."""
     cost: float | None = None
-    five_hour: float | None = None
-    """Share of the limit of five hours that is used up."""
-    five_hour_ends: float | None = None
-    seven_day: float | None = None
-    seven_day_ends: float | None = None
 
 
 class HookSigns(Struct, frozen=True):
@@ -105,7 +101,9 @@ class HookSigns(Struct, frozen=True):
     answers: bool = False
     """Its own permission prompts can be answered from here."""
     warning: str = ""
-    """A spending cap that is near or reached."""
+    """A spending cap that is near or reached, or tokens that go much faster than usual."""
+    limits: tuple[PlanLimit, ...] = ()
+    """The windows of the plan that pays for it."""
 
     def asking(self, ended: Iterable[str] = ()) -> AgentTrouble | None:
         """What waits for the person longest, unless its call is known to have ended."""
@@ -137,6 +135,8 @@ class HookBoard(Struct, frozen=True):
     serving: bool = False
     """Whether an intake answered."""
     sessions: Mapping[str, HookSigns] = field(default_factory=dict)
+    limits: tuple[PlanLimit, ...] = ()
+    """The windows of all the person's plans."""
 
     def of(self, session: str) -> HookSigns | None:
         """Those of one session."""

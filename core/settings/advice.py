@@ -112,6 +112,13 @@ class CapSettings(Group, project=PERSON):
         0, "Tokens all sessions with hooks may use in a day; 0 for no cap.", ge=0, le=10**12, step=100_000
     )
     warn: float = tunable(0.8, "Share of a cap from which on you are warned.", ge=0.1, le=1, step=0.05)
+    burn: float = tunable(
+        10.0,
+        "Token use, in multiples of your normal, from which on you are warned; 0 for never.",
+        ge=0,
+        le=1000,
+        step=1,
+    )
     reached: Literal["ask", "stop"] = tunable(
         "ask", "At a cap, hold each call and ask you, or end the turn (Claude Code)."
     )

@@ -15,6 +15,7 @@ from core.hooks.link import IntakeLink
 from core.live.fleet.roster import Roster
 from core.live.hook_signs import HookAsk, HookBoard, HookSigns, PermitQuestion, StatusFigures
 from core.live.source import Target
+from core.report.plan_limits import PlanLimit
 from core.settings import Settings
 from core.settings.layers import with_value
 from tests.core.logs.log_lines import prompt, session
@@ -162,13 +163,14 @@ async def test_a_permission_asked_is_seen_before_the_log_tells_it(app: NooscopeA
 async def test_limits_and_the_window_come_to_the_screen(app: NooscopeApp, link: Link) -> None:
     async with app.run_test(size=(160, 45)) as pilot:
         name = await open_app(app, pilot)
-        link.tell(name, figures=StatusFigures(window=1_000_000, context=0.42, five_hour=0.61, seven_day=0.95))
+        limits = (PlanLimit("x", 300, 0.61, 9e9, 0.0), PlanLimit("x", 10_080, 0.95, 9e9, 0.0))
+        link.tell(name, figures=StatusFigures(window=1_000_000, context=0.42), limits=limits)
         await shown(app, pilot, lambda view: bool(view.hooks and view.hooks.figures.window))
         assert app.view is not None
         (line, *_) = app.screen.query_one(StatusHeader).lines(app.view, 160, 1)
         text = "".join(piece for piece, _ in line)
         assert "5h limit 61%" in text and "7d limit 95%" in text
-        assert ("95%", "alert") in line
+        assert ("7d limit 95%", "alert") in line
         seen = "\n".join(piece.text for piece in app.screen._compositor.render_strips())
         assert "window of 1.0M tokens, 42%" in seen
 

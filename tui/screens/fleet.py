@@ -351,7 +351,15 @@ class FleetScreen(LeftOnce[None]):
         budget = Budget.of(getattr(self.app, "settings", self._settings).screen.cost)
         for widget in self.query("#title").results(Static):
             widget.update(
-                fleet_title(self.rows, self.order, self.now, late, widget.content_size.width, budget),
+                fleet_title(
+                    self.rows,
+                    self.order,
+                    self.now,
+                    late,
+                    widget.content_size.width,
+                    budget,
+                    self.hooks.limits,
+                ),
                 layout=False,
             )
 

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from core.engine.response.advice import Advised, Adviser
+from core.events import Turn
 from core.hooks import handler as module
 from core.hooks.agents import HOOKS
-from core.hooks.limits import Caps, Spent
+from core.hooks.limits import Caps, DayLedger, SessionUse, Spent, burn_rate
 from core.hooks.server import IntakeServer
 from core.live.claude_sessions import claude_sessions, first_hand
 from core.live.hook_signs import HookAsk, HookBoard, HookSigns
@@ -181,12 +182,40 @@ def test_a_process_says_itself_whether_it_waits(tmp_path: Path) -> None:
 )
 def test_a_cap_warns_at_a_share_and_holds_when_reached(dollars: float, warns: bool, holds: bool) -> None:
     caps = Caps(CapSettings(session_dollars=1.0))
-    use = caps.use(Spent(dollars), ())
+    use = caps.use(Spent(dollars), Spent())
     assert bool(caps.warning(use)) is warns
     assert bool(caps.reached("s", use)) is holds
     caps.lift("s")
     assert not caps.reached("s", use)
     assert bool(caps.reached("other", use)) is holds
+
+
+def test_a_cap_on_the_day_survives_a_restart(tmp_path: Path) -> None:
+    noon = 20_000.5 * 86_400
+    ledger = DayLedger(tmp_path / "spent.json")
+    ledger.update(noon, {"a": Spent(0.6, 10), "b": Spent(0.3, 5)})
+    ledger.write(noon)
+    again = DayLedger(tmp_path / "spent.json")
+    today = again.update(noon + 1, {"b": Spent(0.5, 7), "a": Spent()})
+    assert today == Spent(1.1, 17)
+    caps = Caps(CapSettings(all_dollars=1.1))
+    assert caps.reached("c", caps.use(Spent(), today))
+    assert again.update(noon + 86_400, {"b": Spent(0.1, 1)}) == Spent(0.1, 1)
+    (tmp_path / "spent.json").write_text("[1, 2]")
+    assert DayLedger(tmp_path / "spent.json").update(noon, {}) == Spent()
+
+
+@pytest.mark.parametrize(
+    ("now", "known", "warns"), [(100_000, 12, True), (99_000, 12, False), (100_000, 11, False)]
+)
+def test_tokens_much_faster_than_usual_are_a_warning(now: int, known: int, warns: bool) -> None:
+    before, session = SessionUse(), SessionUse()
+    for stretch in range(known):
+        before.update(Turn(at=600.0 * stretch, context_tokens=9_000, output_tokens=1_000))
+    session.update(Turn(at=600.0 * 50, context_tokens=now))
+    burn = burn_rate(session, (before, session), 600.0 * 50 + 1)
+    assert bool(Caps(CapSettings(burn=10.0)).warning(None, burn)) is warns
+    assert not Caps(CapSettings(burn=0.0)).warning(None, burn)
 
 
 @pytest.mark.parametrize("reached", ["ask", "stop"])

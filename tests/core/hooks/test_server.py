@@ -328,17 +328,20 @@ async def test_a_status_line_brings_the_true_window(intake: IntakeServer) -> Non
         "session_id": "s-1",
         "context_window": {"context_window_size": 1_000_000, "used_percentage": 42.4},
         "cost": {"total_cost_usd": 1.234},
-        "rate_limits": {"five_hour": {"used_percentage": 61}},
+        "rate_limits": {"five_hour": {"used_percentage": 61, "resets_at": 9e9}},
     }
     said = await ask(intake, "statusline", value)
     assert said.startswith(("● working · frustration 0.0", "● working · flow 0.0"))
-    assert said.endswith(" · context 42% · $1.23 · 5h 61%")
+    assert said.endswith(" · context 42% · $1.23 · 5h limit 61%")
     (status,) = await ask(intake, "sessions", {})
     assert (status["window"], status["five_hour"], status["cost"]) == (1_000_000, 0.61, 1.234)
-    assert await ask(intake, "statusline", {**value, "session_id": "other"}) == "context 42% · $1.23 · 5h 61%"
+    assert (
+        await ask(intake, "statusline", {**value, "session_id": "other"})
+        == "context 42% · $1.23 · 5h limit 61%"
+    )
     assert await ask(intake, "statusline", {"session_id": [], "cost": {"total_cost_usd": "x"}}) == ""
     new = {**value, "session_id": "new", "transcript_path": "/elsewhere/new.jsonl", "cwd": "/project"}
-    assert " · context 42% · $1.23 · 5h 61%" in await ask(intake, "statusline", new)
+    assert " · context 42% · $1.23 · 5h limit 61%" in await ask(intake, "statusline", new)
     (board,) = [one for one in await ask(intake, "sessions", {}) if one["session"] == "new"]
     assert board["window"] == 1_000_000
 

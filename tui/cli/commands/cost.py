@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from core.report.answers import KeptQuestion
     from core.report.cost import SessionCost
     from core.report.log_tree import SessionName
+    from core.report.plan_limits import PlanLimit
     from core.report.sums import Budget, CostForecast, Sum, SummedCost
     from core.settings import Settings
 
@@ -71,6 +72,9 @@ class _Charged(NamedTuple):
 
 
 def _run(args: argparse.Namespace) -> int:
+    from platformdirs import user_data_path
+
+    from core.report.plan_limits import read_limits
     from core.report.sums import by, dated_charges, forecast, total
 
     if args.forget:
@@ -80,11 +84,28 @@ def _run(args: argparse.Namespace) -> int:
     since = None if args.since is None else since_moment(args.since, now)
     sums = by(args.by, costs, None, since)
     today = forecast(dated_charges(costs), budget, now, None)
+    data = user_data_path("nooscope", appauthor=False)
+    limits = read_limits(data, os.environ, Path.home()).limits(now)
     if args.json:
-        _print_json(args.by, sums, total(sums.values()), today, costs)
+        _print_json(args.by, sums, total(sums.values()), today, costs, limits)
     else:
         _print_text(args, sums, total(sums.values()), today, costs)
+        print("\n".join(_limit_lines(limits, costs)), end="\n" if limits else "")
     return 0
+
+
+def _limit_lines(limits: Sequence[PlanLimit], costs: Sequence[SummedCost]) -> Iterator[str]:
+    """Each window of the person's plans, and the sessions that use it."""
+    from core.report.plan_limits import METHOD, session_shares
+
+    for limit in limits:
+        yield f"{'▲ ' if limit.urgent else ''}{limit.agent}: {limit.words()}"
+        for share in session_shares(limit, costs)[:5]:
+            low, high = f"{100 * share.low:.0f}", f"{100 * share.high:.0f}"
+            span = f"{low} %" if low == high else f"{low} to {high} %"
+            yield f"  {span:>12}  {plain(share.title or share.session, _WIDEST)}"
+    if limits:
+        yield METHOD
 
 
 def _forget() -> int:
@@ -180,9 +201,15 @@ def _size(session: LogSession) -> int:
 
 
 def _print_json(
-    axis: str, sums: dict[str, Sum], whole: Sum, today: CostForecast, costs: Sequence[SummedCost]
+    axis: str,
+    sums: dict[str, Sum],
+    whole: Sum,
+    today: CostForecast,
+    costs: Sequence[SummedCost],
+    limits: Sequence[PlanLimit],
 ) -> None:
     from core.report.formatting import readable_json
+    from core.report.plan_limits import METHOD, session_shares
 
     named = {cost.path + "\n" + cost.session: cost for cost in costs}
     rows = []
@@ -207,7 +234,12 @@ def _print_json(
         "budget_dollars": today.budget or None,
         "over_budget": today.over,
     }
-    print(readable_json({"by": axis, "rows": rows, "total": _facts(whole), "today": expected}))
+    windows = [
+        {**limit._asdict(), "sessions": [one._asdict() for one in session_shares(limit, costs)]}
+        for limit in limits
+    ]
+    report = {"by": axis, "rows": rows, "total": _facts(whole), "today": expected}
+    print(readable_json({**report, "limits": windows, "limits_method": METHOD} if limits else report))
 
 
 def _facts(one: Sum) -> dict[str, Any]:

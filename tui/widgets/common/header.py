@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from core.events import MAIN
 from core.logs.follow import UNKNOWN
 from core.report.formatting import count, folder_name, money, plain, short, span
-from core.report.plan_window import SIZE, plan_share
+from core.report.plan_limits import SIZE, plan_share
 from tui.draw.gauge import meter
 from tui.draw.line import Line, fit
 from tui.feed.view import View
@@ -235,19 +235,9 @@ def _day(view: View, width: int) -> list[Line]:
 
 
 def _limits(view: View) -> list[Line]:
-    """How much of the person's limits is used up, where a status line told."""
-    if view.hooks is None:
-        return []
-    figures = view.hooks.figures
-    told = [
-        (name, share)
-        for name, share in (("5h", figures.five_hour), ("7d", figures.seven_day))
-        if share is not None
-    ]
-    return [
-        [(f"{name} limit ", "quiet"), (f"{100 * share:.0f}%", "alert" if share >= 0.9 else "plain")]
-        for name, share in told
-    ]
+    """How much of the plan's windows is used, and when one runs out at this pace."""
+    limits = view.hooks.limits if view.hooks is not None else ()
+    return [[(one.words(brief=True), "alert" if one.urgent else "plain")] for one in limits]
 
 
 def _title(view: View, width: int, others: list[Line]) -> list[Line]:

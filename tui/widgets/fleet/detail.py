@@ -11,6 +11,7 @@ from core.live.fleet.order import Order, census, listed
 from core.live.fleet.row import FleetRow
 from core.report.cost import DaySpent, day_spent
 from core.report.formatting import age, count, fraction, home_path, plain, short, span
+from core.report.plan_limits import PlanLimit
 from core.report.sums import NO_BUDGET, Budget, forecast
 
 _COLOURS = ("$quiet", "$live", "$axis-seeking", "$alert")
@@ -19,7 +20,13 @@ LATE = 5.0
 
 
 def fleet_title(
-    rows: Sequence[FleetRow], order: Order, now: float, late: float, width: int, budget: Budget = NO_BUDGET
+    rows: Sequence[FleetRow],
+    order: Order,
+    now: float,
+    late: float,
+    width: int,
+    budget: Budget = NO_BUDGET,
+    limits: Sequence[PlanLimit] = (),
 ) -> Content:
     """How the fleet stands, and what is listed; an old picture is said to be old."""
     counted = census(rows)
@@ -44,7 +51,13 @@ def fleet_title(
     clock = datetime.fromtimestamp(now).astimezone().strftime("%H:%M:%S")
     narrowed = _narrowed(rows, order)
     sorting = f"by {order.sorting}{', by project' if order.grouped else ''}"
-    tries = [f"{narrowed}{sorting}  {clock}", f"{narrowed}{sorting}", narrowed.strip()]
+    plans = "".join(f"{one.agent} {one.words(brief=True)}  " for one in limits)
+    tries = [
+        f"{narrowed}{plans}{sorting}  {clock}",
+        f"{narrowed}{sorting}  {clock}",
+        f"{narrowed}{sorting}",
+        narrowed.strip(),
+    ]
     today = today_spent(rows, now, budget)
     room = width - sum(len(text) for text, _ in parts) - len(tries[-1 if today.over else 0]) - 3
     said = next((words for words in today.ways if len(words) <= room), today.ways[-1])
@@ -163,18 +176,9 @@ def _permit_keys(row: FleetRow) -> str:
 
 
 def _limits(row: FleetRow) -> str:
-    """How much of the person's limits is used up, where a status line told."""
+    """The windows of the plan that pays for a session, and a warning about spending."""
     if row.signs is None:
         return ""
-    figures = row.signs.figures
-    windows = (
-        ("5h", figures.five_hour, figures.five_hour_ends, "%H:%M"),
-        ("7d", figures.seven_day, figures.seven_day_ends, "%a %H:%M"),
-    )
-    limits = "".join(
-        f" · {name} limit {100 * share:.0f}%"
-        + (f", resets {datetime.fromtimestamp(ends).astimezone().strftime(form)}" if ends else "")
-        for name, share, ends, form in windows
-        if share is not None
-    )
-    return f"{limits} · {plain(row.signs.warning, 120)}" if row.signs.warning else limits
+    limits = "".join(f" · {one.words()}" for one in row.signs.limits)
+    warning = plain(row.signs.warning, 120)
+    return f"{limits} · {warning}" if warning and warning not in limits else limits

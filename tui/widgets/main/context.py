@@ -8,7 +8,7 @@ from typing import ClassVar
 from core.engine.mind.readings import SleepReading
 from core.report.compaction import lines as preserved_lines
 from core.report.formatting import count, short, span
-from core.report.plan_window import SIZE, plan_share
+from core.report.plan_limits import SIZE, plan_share
 from core.timeline.run import Track
 from tui.draw.gauge import area, meter
 from tui.draw.line import Line, first_fit, fit, joined_cells
