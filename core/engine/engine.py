@@ -310,6 +310,7 @@ class Engine(Stateful):
                     self.response.loops.current is not None,
                     self.response.ended,
                     receptor.facts.failures_recent,
+                    self.response.resolved,
                 )
             ),
         )
@@ -332,6 +333,7 @@ class Engine(Stateful):
             self.response.loops.current is not None,
             self.response.ended,
             self.receptor.facts.failures_recent,
+            self.response.resolved,
         )
 
     def resetter(self) -> Callable[[Engine], None]:

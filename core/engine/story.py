@@ -30,6 +30,8 @@ class Facts(NamedTuple):
     """The agent has ended its turn."""
     failures: int = 0
     """Failed calls of any kind among the last ones."""
+    resolved: bool = False
+    """A test passed or a commit succeeded, and nothing has failed since."""
 
 
 class Story(Value, frozen=True):
@@ -53,6 +55,8 @@ class StoryRule(NamedTuple):
 RULES = (
     StoryRule("crisis, turbulence, a loop or 40 % failing commands", "deep work, flow", "exploring"),
     StoryRule("stuck or a loop", "flow", "no flow"),
+    StoryRule("a test passed or a commit succeeded, and nothing failed since", "stuck", "exploring"),
+    StoryRule("a test passed or a commit succeeded, and nothing failed since", "crisis", "turbulence"),
     StoryRule("stuck or a loop, with failures", "calm, progress", "turbulence"),
     StoryRule(
         "stuck, a loop, crisis, turbulence or 40 % failing commands", "phase thriving or stable", "strained"
@@ -73,8 +77,12 @@ def tell(facts: Facts) -> Story:
     failing = facts.failure_rate >= FAILING
     if facts.ended and state in _AT_WORK:
         state = "idle"
+    if facts.resolved and state == "stuck":
+        state = "exploring"
     trouble = state == "stuck" or (facts.loop and not facts.ended)
     if trouble and facts.failures and regime not in ROUGH:
+        regime = "turbulence"
+    if facts.resolved and regime == "crisis":
         regime = "turbulence"
     bad = regime in ROUGH or facts.loop or failing or facts.governor == "HALTED"
     if bad and state == "deep_work":

@@ -26,9 +26,8 @@ FINE = Facts("deep_work", True, "progress", "thriving", "IDLE", 0.0, False, Fals
 
 def test_no_combination_contradicts_itself() -> None:
     either = (False, True)
-    for row in product(
-        AGENT_STATES, either, SEVERITY, PHASES, STATES, (0.0, 0.39, 0.4), either, either, (0, 1)
-    ):
+    rest: tuple[Any, ...] = (PHASES, STATES, (0.0, 0.39, 0.4), either, either, (0, 1), either)
+    for row in product(AGENT_STATES, either, SEVERITY, *rest):
         facts = Facts(*row)
         assert contradictions(tell(facts), facts) == []
 
@@ -46,6 +45,11 @@ def test_stuck_is_told_alike_everywhere() -> None:
     stuck = FINE._replace(state="stuck", failures=6)
     assert tell(stuck) == Story("stuck", False, "turbulence", "strained", "watching")
     assert tell(stuck._replace(ended=True)).state == "idle"
+
+
+def test_a_passing_check_ends_stuck_and_crisis() -> None:
+    over = tell(FINE._replace(state="stuck", regime="crisis", failures=3, resolved=True))
+    assert (over.state, over.regime) == ("exploring", "turbulence")
 
 
 @pytest.mark.parametrize("state", ["stuck", "deep_work", "exploring"])
@@ -82,7 +86,7 @@ def test_the_check_finds_each_contradiction() -> None:
     assert len(found) == 4
     assert contradictions(Story("deep_work", False, "crisis", "stable", "watching"), FINE)
     assert contradictions(Story("stuck", False, "crisis", "strained", "watching"), FINE._replace(ended=True))
-    assert len(RULES) == 7
+    assert len(RULES) == 9
 
 
 def _checked(events: list[Event]) -> int:

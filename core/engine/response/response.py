@@ -110,6 +110,7 @@ class Response(Stateful):
         "delegates",
         "loops",
         "queue",
+        "resolved",
         "rules",
         "tally",
     )
@@ -122,6 +123,7 @@ class Response(Stateful):
         tuple_queue("_checkpoints", CheckpointRequest),
         mapped("_counts"),
         "_ended",
+        "resolved",
         row("_last", Firing),
         inner("loops"),
         inner("queue"),
@@ -157,6 +159,8 @@ class Response(Stateful):
         self.serve(agent)
         self._counts: dict[str, int] = {}
         self._ended = False
+        self.resolved = False
+        """Whether a test passed or a commit succeeded, and nothing has failed since."""
         self._last: Firing | None = None
         self.loops = LoopDetector(settings.loops, frozenset(settings.notices.final))
         self.queue = InterventionQueue(settings.queue)
@@ -195,6 +199,7 @@ class Response(Stateful):
             tally.states[percept.state] += 1
             if kind is ToolUse:
                 tally.actions[event.action] += 1  # type: ignore[union-attr]
+                self._resolve(event)  # type: ignore[arg-type]
             else:
                 self._escalation.answer()
             if self.queue.open:
@@ -212,6 +217,12 @@ class Response(Stateful):
             self._ended = True
             reaction = self._done(event)
         return reaction._replace(told=told) if told else reaction
+
+    def _resolve(self, event: ToolUse) -> None:
+        if event.outcome == "failure":
+            self.resolved = False
+        elif event.purpose in ("test", "commit") and event.outcome in ("success", "empty"):
+            self.resolved = True
 
     def _ends(self, event: Event) -> bool:
         """Whether the agent ends its turn, or the session is over."""
