@@ -255,7 +255,9 @@ class Engine(Stateful):
     def step(self, event: Event) -> Step:
         """Let time pass up to the event, then take it in."""
         self._events += 1
+        elapsed = 0.0
         if event.at > self._at:
+            elapsed = event.at - self._at if self._at else 0.0
             self._at = event.at
         percept = self.receptor.step(event)
         thought = self.mind.step(event, percept, self.affect.modulation, self.affect.composition)
@@ -263,7 +265,7 @@ class Engine(Stateful):
         verdict = self.governor.step(
             event,
             novelty=novelty,
-            elapsed=percept.elapsed,
+            elapsed=elapsed,
             pattern=percept.pattern,
             failure_rate=percept.failure_rate,
         )

@@ -65,23 +65,23 @@ class QuarantineSettings(Group, project=PERSON):
         300, "Stretch of time over which changes are summed.", ge=30, le=7200, step=30, unit="s"
     )
     enter: float = tunable(
-        0.1,
+        0.06,
         "Volatility above which quarantine begins.",
-        ge=0.06,
+        ge=0.045,
         le=2,
-        step=0.01,
+        step=0.005,
         unit="1/min",
-        project=lower(0.06),
+        project=lower(0.045),
     )
     release: float = tunable(
-        0.05, "Volatility below which quarantine ends.", ge=0.005, le=0.055, step=0.005, unit="1/min"
+        0.035, "Volatility below which quarantine ends.", ge=0.005, le=0.04, step=0.005, unit="1/min"
     )
 
 
 class ContagionSettings(Group, project=PERSON):
     """How agents of one session move each other."""
 
-    every: int = tunable(64, "Events of the session between two rounds.", ge=1, le=10000, step=1)
+    every: int = tunable(8, "Events of the session between two rounds.", ge=1, le=10000, step=1)
     delegation: float = tunable(0.5, "Damping between a parent and its sub-agent.", ge=0, le=0.95, step=0.05)
     tree: float = tunable(0.3, "Damping between agents that touch the same file.", ge=0, le=0.95, step=0.05)
     broadcast: float = tunable(0.2, "Damping from the main agent to all others.", ge=0, le=0.95, step=0.05)

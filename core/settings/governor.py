@@ -25,6 +25,7 @@ class AppraisalSettings(Group, project=PERSON):
         0.2, "Curiosity lost to something wholly known.", ge=0, le=1, step=0.01
     )
     urgency_arousal: float = tunable(0.6, "Arousal from full urgency.", ge=0, le=1, step=0.01)
+    danger_risk: float = tunable(0.6, "Risk pressure from full danger.", ge=0, le=2, step=0.05)
     outcome_risk: float = tunable(
         0.3, "Risk pressure taken away by a clear outcome, good or bad.", ge=0, le=1, step=0.01
     )
@@ -120,9 +121,7 @@ class ProfileSettings(Group, project=PERSON):
         0.5, "What stagnation leaves of granted persistence.", ge=0, le=1, step=0.05
     )
     effort_dip: float = tunable(0.3, "Effort under which recovering begins.", ge=0, le=1, step=0.01)
-    persistence_dip: float = tunable(
-        0.05, "Persistence under which recovering begins.", ge=0, le=1, step=0.01
-    )
+    persistence_dip: float = tunable(0.3, "Persistence under which recovering begins.", ge=0, le=1, step=0.01)
     inertia: float = tunable(
         0.85, "Share of the old budget that each step keeps.", ge=0.01, le=0.99, step=0.01
     )
@@ -147,6 +146,11 @@ class InputSettings(Group, project=PERSON):
     empty: float = tunable(-0.1, "Reward of a search that found nothing.", ge=-1, le=0, step=0.05)
     rejected: float = tunable(-0.2, "Reward of a call that was refused.", ge=-1, le=0, step=0.05)
     repeated: float = tunable(-0.2, "Reward of a call repeated with the same result.", ge=-1, le=0, step=0.05)
+    destructive: float = tunable(1.0, "Danger of a command that destroys something.", ge=0, le=1, step=0.05)
+    privileged: float = tunable(
+        0.5, "Danger of a command that runs with more rights or stops processes.", ge=0, le=1, step=0.05
+    )
+    outside: float = tunable(0.3, "Danger of an edit outside the project.", ge=0, le=1, step=0.05)
     loop_window: int = tunable(
         16, "Past calls among which repeats are looked for.", ge=1, le=64, step=1, unit="calls"
     )
@@ -180,6 +184,14 @@ class GovernorSettings(Group, project=PERSON):
 
     profile: ProfileName = tunable(
         "observing", "Whose figures govern: our own below, or a published profile."
+    )
+    tempo: float = tunable(
+        15.0,
+        "Seconds between an agent's actions that count as one second of a published profile.",
+        ge=1,
+        le=600,
+        step=1,
+        unit="s",
     )
     override: dict[str, float] = tunable({}, "Figures that replace those of the chosen profile, by name.")
     observing: ProfileSettings = part(ProfileSettings, "Our own profile, patient with real agents.")

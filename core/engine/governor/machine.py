@@ -35,11 +35,14 @@ class Appraisal:
             settings.sameness_curiosity,
             settings.urgency_arousal,
             settings.outcome_risk,
+            settings.danger_risk,
         )
 
-    def change(self, reward: float, novelty: float, urgency: float, difficulty: float) -> Pressures:
+    def change(
+        self, reward: float, novelty: float, urgency: float, difficulty: float, danger: float = 0.0
+    ) -> Pressures:
         """What one step adds to each pressure."""
-        return Pressures(*self.add((0.0, 0.0, 0.0, 0.0, 0.0), reward, novelty, urgency, difficulty))
+        return Pressures(*self.add((0.0, 0.0, 0.0, 0.0, 0.0), reward, novelty, urgency, difficulty, danger))
 
     def add(
         self,
@@ -48,16 +51,17 @@ class Appraisal:
         novelty: float,
         urgency: float,
         difficulty: float,
+        danger: float,
     ) -> tuple[float, float, float, float, float]:
         """The pressures after one more step."""
         confidence, frustration, curiosity, arousal, risk = pressures
-        gain, doubt, obstacle, hurry, new, known, stir, settle = self._weights
+        gain, doubt, obstacle, hurry, new, known, stir, settle, threat = self._weights
         return (
             confidence + (gain * reward - doubt * difficulty),
             frustration + ((0.0 if reward > 0.0 else obstacle * difficulty) + hurry * urgency),
             curiosity + (new * novelty - known * (1.0 - novelty)),
             arousal + stir * urgency,
-            risk - settle * (reward if reward > 0.0 else -reward),
+            risk + threat * danger - settle * (reward if reward > 0.0 else -reward),
         )
 
 
@@ -171,6 +175,8 @@ RULES = (
 _FRESH = (1.0, 0.0, 0.0, 1.0)
 """A new run may spend all effort and persistence, and no risk or exploration."""
 _NOTHING = (0.0, 0.0, 0.0, 0.0)
+_SPENT = 1e-4
+"""Effort below this is none: inertia alone never brings it to 0."""
 
 
 class Machine(Stateful):
@@ -254,9 +260,15 @@ class Machine(Stateful):
         return self.state != "HALTED" and self._budgets[0] > 0.0
 
     def step(
-        self, reward: float, novelty: float, urgency: float, difficulty: float = 0.0, dt: float = 0.0
+        self,
+        reward: float,
+        novelty: float,
+        urgency: float,
+        difficulty: float = 0.0,
+        dt: float = 0.0,
+        danger: float = 0.0,
     ) -> Transition:
-        """Take one step, `dt` seconds after the one before, and say which transition it made."""
+        """Take one step, `dt` seconds after the one before, and return the transition it made."""
         if self.state == "HALTED":
             return ""
         if not (
@@ -264,17 +276,19 @@ class Machine(Stateful):
             and 0.0 <= novelty <= 1.0
             and 0.0 <= urgency <= 1.0
             and 0.0 <= difficulty <= 1.0
+            and 0.0 <= danger <= 1.0
             and 0.0 <= dt < inf
         ):
             reward = _bounded(reward, -1.0)
-            novelty, urgency, difficulty = _bounded(novelty), _bounded(urgency), _bounded(difficulty)
+            novelty, urgency = _bounded(novelty), _bounded(urgency)
+            difficulty, danger = _bounded(difficulty), _bounded(danger)
             dt = dt if 0.0 <= dt < inf else 0.0
         self.steps += 1
         self.stagnant = stagnant = 0 if reward > 0.0 else self.stagnant + 1
         window, effort_dip, persistence_dip = self._dips
         stagnating = stagnant >= window
         self._pressures = pressures = self._appraisal.add(
-            self._pressures, reward, novelty, urgency, difficulty
+            self._pressures, reward, novelty, urgency, difficulty, danger
         )
         computed = self._kinetics.next(pressures, self._budgets, stagnating, dt)
         recovering = self.state == "RECOVERING"
@@ -316,7 +330,7 @@ class Machine(Stateful):
             return "SAFETY"
         if risk >= max_risk:
             return "OVERRISK"
-        if effort <= exhaustion:
+        if effort <= exhaustion or effort < _SPENT:
             return "EXHAUSTION"
         if stagnating and effort <= floor:
             return "STAGNATION"

@@ -55,16 +55,18 @@ class Commons(Stateful):
         self.zone = Zone(settings)
         self.rounds = 0
 
-    def touch(self, agent: str, targets: tuple[str, ...]) -> None:
-        """An agent reads or edits files; it meets whoever was there last."""
-        paths = self._paths
+    def touch(self, agent: str, targets: tuple[str, ...]) -> bool:
+        """Record the files an agent reads or edits; return whether it met whoever was there last."""
+        paths, met = self._paths, False
         for path in targets[:_TOUCHED]:
             last = paths.pop(path, agent)
             paths[path] = agent
             if last != agent:
                 self._pairs[(last, agent) if last < agent else (agent, last)] = None
+                met = True
         while len(paths) > self._limit:
             del paths[next(iter(paths))]
+        return met
 
     def round(self, peers: Mapping[str, Peer], caller: str) -> None:
         """Let all running agents show themselves first and receive then; `caller` broadcasts."""
@@ -90,7 +92,7 @@ class Commons(Stateful):
 def _meetings(
     peers: Mapping[str, Peer], pairs: Iterable[tuple[str, str]], caller: str
 ) -> Iterator[tuple[str, str, Channel]]:
-    """Who shows what to whom: along delegation, over files, from the caller to all it did not start."""
+    """Who shows what to whom: along delegation, over files, from the caller to all others."""
     for name, peer in peers.items():
         if peer.parent:
             yield peer.parent, name, "down"
@@ -99,7 +101,7 @@ def _meetings(
         yield one, other, "tree"
         yield other, one, "tree"
     for name, peer in peers.items():
-        if name != caller and peer.parent != caller:
+        if name != caller:
             yield caller, name, "broadcast"
 
 
@@ -406,7 +408,8 @@ def _of_agents(
 class Society(Stateful):
     """Route each event to its agent's engine, and let affect pass along delegation, files and broadcast.
 
-    An event costs one engine's step; what concerns all agents happens in rounds, every so many events.
+    An event costs one engine's step; affect passes in rounds: when a sub-agent starts or ends, when two
+    agents touch the same file, and every few events.
     """
 
     __slots__ = ("_agents", "_commons", "_count", "_every", "_heard", "_inherited", "settings")
@@ -470,14 +473,18 @@ class Society(Stateful):
         order[agent] = None
         step = member.engine.step(event)
         kind = type(event)
+        due = self._count % self._every == 0
         if kind is ToolUse:
             if event.targets and event.action in ("file_edit", "file_read"):  # type: ignore[union-attr]
-                self._commons.touch(agent, event.targets)  # type: ignore[union-attr]
+                due = self._commons.touch(agent, event.targets) or due  # type: ignore[union-attr]
         elif kind is AgentStart:
             self._begin(member, event)  # type: ignore[arg-type]
+            due = True
         elif kind is AgentEnd:
+            self._round()
+            due = False
             self._end(member, event)  # type: ignore[arg-type]
-        if self._count % self._every == 0:
+        if due:
             self._round()
         return step
 

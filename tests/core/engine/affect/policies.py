@@ -39,7 +39,7 @@ policies: st.SearchStrategy[Policy] = st.fixed_dictionaries(
         "fields": st.dictionaries(st.sampled_from(FIELDS), _FIELD, max_size=4),
         "noise": st.fixed_dictionaries({"amplitude": _number(0.0, 0.05)}),
         "stability": st.fixed_dictionaries({"threshold": _number(0, 3), "damping": _number(0, 2)}),
-        "quarantine": st.fixed_dictionaries({"enter": _number(0.06, 0.5), "window": _number(30, 600)}),
+        "quarantine": st.fixed_dictionaries({"enter": _number(0.045, 0.5), "window": _number(30, 600)}),
         "hysteresis": st.fixed_dictionaries({"positive": _number(0.05, 0.8)}),
     },
 ).map(lambda data: parse_policy(data, "drawn"))

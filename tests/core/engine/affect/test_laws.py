@@ -187,7 +187,7 @@ def test_the_ring_is_bounded_and_verifies_from_its_anchor() -> None:
 @settings(max_examples=300)
 def test_quarantine_does_not_flap(beats: list[tuple[float, bool]]) -> None:
     affect = Affect(
-        AffectSettings.model_validate({"quarantine": {"enter": 0.06, "release": 0.055, "window": 120}})
+        AffectSettings.model_validate({"quarantine": {"enter": 0.045, "release": 0.04, "window": 120}})
     )
     width = 120 / 30
     now, turned = 0.0, None
@@ -200,14 +200,14 @@ def test_quarantine_does_not_flap(beats: list[tuple[float, bool]]) -> None:
         assert mood.entered == (mood.quarantined and not was)
         assert mood.released == (was and not mood.quarantined)
         if mood.entered:
-            assert volatility > 0.06
+            assert volatility > 0.045
         elif mood.released:
-            assert volatility < 0.055
+            assert volatility < 0.04
             assert turned is not None
             assert now - turned > 0.0
             assert int(now / width) > int(turned / width)
         elif mood.quarantined:
-            assert volatility >= 0.055
+            assert volatility >= 0.04
         turned = now if mood.entered else turned
 
 

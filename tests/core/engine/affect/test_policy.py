@@ -37,7 +37,7 @@ def test_a_named_part_is_the_policys_and_the_rest_the_settings() -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ({"quarantine": {"enter": 9}}, ["quarantine.enter is 9", "a number from 0.06 to 2"]),
+        ({"quarantine": {"enter": 9}}, ["quarantine.enter is 9", "a number from 0.045 to 2"]),
         ({"quarantine": {"enter": "high"}}, ["quarantine.enter is 'high'", "a number from"]),
         ({"quarantine": 3}, ["quarantine is 3", "window, enter or release"]),
         ({"quarantine": {"exit": 1}}, ["quarantine.exit is unknown", "window, enter or release"]),

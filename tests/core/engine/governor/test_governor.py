@@ -23,7 +23,7 @@ from core.events import (
     SessionStart,
     Turn,
 )
-from core.settings.governor import GovernorEpisodeSettings, GovernorSettings
+from core.settings.governor import GovernorEpisodeSettings, GovernorSettings, ProfileName
 from tests.core.engine.governor.events import Heard, call, feed, prompt
 
 NOT_STEPS: list[Event] = [
@@ -113,7 +113,7 @@ def test_rest_counts_all_the_time_since_the_step_before() -> None:
             Heard(call(number, outcome="failure"), elapsed=0.0).to(governor)
         assert governor.read().state == "RECOVERING"
     for _ in range(3):
-        Heard(Turn(at=1.0), elapsed=0.2).to(rested)
+        Heard(Turn(at=1.0), elapsed=3.0).to(rested)
         Heard(Turn(at=1.0), elapsed=0.0).to(restless)
     for governor in (rested, restless):
         Heard(call(9, outcome="failure"), elapsed=0.0).to(governor)
@@ -122,10 +122,39 @@ def test_rest_counts_all_the_time_since_the_step_before() -> None:
 
 
 def test_the_published_profiles_forgive_an_agent_that_pauses() -> None:
-    """Their rest is so quick that seconds between failures bring effort back to the cap every time."""
+    """Half a minute between failures brings effort back to the cap every time."""
     governor = Governor(GovernorSettings(profile="balanced"))
-    feed(governor, prompt(), *(call(number, outcome="failure") for number in range(1, 150)))
+    feed(governor, prompt())
+    for number in range(1, 150):
+        Heard(call(number, outcome="failure"), elapsed=30.0).to(governor)
     assert governor.read().halt == "EXTERNAL"
+
+
+@pytest.mark.parametrize("profile", ["observing", "conservative", "balanced", "aggressive"])
+def test_each_profile_dips_recovers_by_resting_and_is_exhausted(profile: ProfileName) -> None:
+    governor = Governor(GovernorSettings(profile=profile))
+    feed(governor, prompt())
+    calls = [(call(number, outcome="failure"), 0.0) for number in range(1, 300)]
+    dip = 5 if profile != "observing" else 7
+    calls[dip + 1 : dip + 2] = [(call(500, "file_edit"), 300.0)]
+    calls[dip + 10 :: 9] = [(call(600 + place), 0.0) for place in range(len(calls[dip + 10 :: 9]))]
+    verdicts = [Heard(event, elapsed=rest).to(governor) for event, rest in calls]
+    changes = [verdict.transition for verdict in verdicts if verdict.transition]
+    assert changes == ["dip", "stabilised", "dip", "EXHAUSTION"]
+
+
+def test_repeated_destruction_reaches_overrisk() -> None:
+    governor = Governor(GovernorSettings())
+    feed(governor, prompt(), *(call(number, purpose="destructive") for number in range(1, 31)))
+    reading = governor.read()
+    assert (reading.halt, reading.would_halt.startswith("would halt here: risk rose")) == ("OVERRISK", True)
+    assert 5 <= reading.step <= 25
+
+
+def test_work_without_danger_never_reaches_overrisk() -> None:
+    governor = Governor(GovernorSettings())
+    feed(governor, prompt(), *(call(number) for number in range(1, 200)))
+    assert governor.read().halt == ""
 
 
 @pytest.mark.parametrize("good", [0, 20, 100])

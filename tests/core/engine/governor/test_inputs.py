@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import cbor2
 import pytest
+from msgspec.structs import replace
 
 from core.engine.governor.inputs import Inputs
 from core.engine.percept import Pattern
 from core.errors import StateError
-from core.events import Action, Outcome, Purpose
+from core.events import Action, Outcome, Purpose, ToolUse
 from core.settings.governor import InputSettings
 from tests.core.engine.governor.events import call
 
@@ -94,7 +95,7 @@ def test_other_or_blank_results_are_no_loop(inputs: Inputs, results: tuple[int, 
 def test_waiting_is_no_loop(inputs: Inputs) -> None:
     for _ in range(20):
         signals = inputs.derive(call(1, purpose="wait"), 0.5, "exploration", 0.0)
-        assert signals == (0.05, 0.5, 0.0, 0.0)
+        assert signals == (0.05, 0.5, 0.0, 0.0, 0.0)
 
 
 def test_a_repeat_is_forgotten_beyond_the_window() -> None:
@@ -151,3 +152,21 @@ def test_loaded_inputs_go_on_as_the_dumped_ones(inputs: Inputs) -> None:
 def test_foreign_inputs_are_refused(inputs: Inputs) -> None:
     with pytest.raises(StateError):
         inputs.load((1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("event", "danger"),
+    [
+        (call(1, purpose="destructive"), 1.0),
+        (call(1, purpose="destructive", outcome="rejected"), 0.0),
+        (replace(call(1), program="sudo"), 0.5),
+        (replace(call(1, "file_edit"), targets=("/etc/hosts",)), 0.3),
+        (replace(call(1, "file_edit"), targets=("src/a.py",)), 0.0),
+        (replace(call(1, "file_read"), targets=("/etc/hosts",)), 0.0),
+    ],
+)
+def test_danger_is_what_destroys_needs_rights_or_leaves_the_project(
+    inputs: Inputs, event: ToolUse, danger: float
+) -> None:
+    assert inputs.derive(event, 0.5, "exploration", 0.0)[4] == danger
+    assert inputs.read()[4].value == danger

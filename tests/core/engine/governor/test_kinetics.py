@@ -34,7 +34,7 @@ def test_pressures_are_never_clipped() -> None:
     appraisal = Appraisal(AppraisalSettings())
     pressures = (0.0, 0.0, 0.0, 0.0, 0.0)
     for _ in range(1000):
-        pressures = appraisal.add(pressures, -1.0, 0.0, 1.0, 1.0)
+        pressures = appraisal.add(pressures, -1.0, 0.0, 1.0, 1.0, 0.0)
     assert pressures == pytest.approx((-400.0, 600.0, -200.0, 600.0, -300.0))
 
 
