@@ -100,7 +100,7 @@ def _meetings(
     for one, other in pairs:
         yield one, other, "tree"
         yield other, one, "tree"
-    for name, peer in peers.items():
+    for name in peers:
         if name != caller:
             yield caller, name, "broadcast"
 
