@@ -71,6 +71,8 @@ class AgentHooks(NamedTuple):
     """Its name of the event before a call."""
     answers: str = ""
     """How its own permission prompts are answered from here; blank if they cannot be."""
+    answers_by_hook: bool = True
+    """Its hook waits beside its dialog; if not, prompts are answered by another way."""
 
 
 def read_common(value: Mapping[str, Any], moments: Mapping[str, HookMoment]) -> HookCall | None:
@@ -350,6 +352,8 @@ CODEX_HOOKS = AgentHooks(
     answer_codex,
     after="open Codex and approve the new hooks with /hooks; until then it skips them",
     limits="it cannot be asked to put a question: a call that needs you is denied and may be tried again",
+    answers="through the daemon that its screen starts; its dialog stays open, and the first answer wins",
+    answers_by_hook=False,
 )
 
 

@@ -200,7 +200,7 @@ class IntakeHandler:
         if call.moment == "session_end" and call.agent == MAIN:
             self.guard.forget(call.session)
         wait = "wait", self.guard.wait
-        if answer and call.moment == "permission" and hooks.answers:
+        if answer and call.moment == "permission" and hooks.answers and hooks.answers_by_hook:
             reply = self.answers.put(call, self._sorted(hooks, call))
             wait = "answer", self._patience(call.session)
             if not isinstance(reply, int):
@@ -327,6 +327,23 @@ class IntakeHandler:
                 del self.sessions[next(iter(self.sessions))]
         self.sessions[call.session] = session
         return session
+
+    def sort_codex(self, call: HookCall) -> Sorted:
+        """Sort a call that Codex's daemon reports."""
+        return self._sorted(self._hooks["codex"], call)
+
+    def prompt_changed(self, call: HookCall | None) -> None:
+        """A prompt of Codex's daemon came, or is over."""
+        if call is not None and (session := self.sessions.get(call.session)) is not None:
+            session.answered(call)
+        self._tell()
+
+    def codex_threads(self, connected: bool) -> list[str]:
+        """The Codex sessions whose prompts may be answered through its daemon."""
+        sessions = [one for one in self.sessions.values() if one.agent == "codex" and one.answers]
+        for one in sessions:
+            one.reachable = connected
+        return [one.name for one in sessions]
 
     def _sorted(self, hooks: AgentHooks, call: HookCall) -> Sorted:
         return self._normalizer.sort(hooks.framework, call.tool, call.arguments)

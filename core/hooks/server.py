@@ -16,9 +16,10 @@ from core.errors import StoreError
 from core.extension.registry import Registry
 from core.extension.use import listening
 from core.hooks.agents import HOOKS, AgentHooks
+from core.hooks.codex_daemon import CodexDaemon, daemon_socket
 from core.hooks.connection import IntakeFolder, call
 from core.hooks.guard import Guard
-from core.hooks.handler import IntakeHandler
+from core.hooks.handler import PROMPT_WAIT, IntakeHandler
 from core.hooks.limits import Caps, DayLedger
 from core.hooks.receiver import Receiver
 from core.hooks.session import HookedSession
@@ -84,6 +85,13 @@ class IntakeServer:
             LimitHistory(folder / "limits.jsonl"),
             DayLedger(folder / "spent_today.json"),
         )
+        self._codex = CodexDaemon(
+            daemon_socket(environment, home),
+            self.handler.answers,
+            self.handler.sort_codex,
+            self.handler.prompt_changed,
+            PROMPT_WAIT,
+        )
         self._clock = clock
         self._limits_read = 0.0
         self._receivers: list[Receiver] = []
@@ -148,6 +156,7 @@ class IntakeServer:
             if now - self._limits_read >= _LIMITS:
                 self._limits_read = now
                 self.handler.limits.add(await asyncio.to_thread(self._codex_limits))
+            await self._codex.follow(self.handler.codex_threads(self._codex.connected))
             self.handler.hear_processes(claude_sessions(self._environment, self._home))
             await asyncio.sleep(_WATCH)
 
@@ -183,6 +192,7 @@ class IntakeServer:
         self.handler.ledger.write(self._clock(), at_once=True)
         if self._watching is not None:
             self._watching.cancel()
+        await self._codex.close()
         await asyncio.sleep(0.05 if stand_by else 0)
         for receiver in self._receivers:
             await receiver.close()

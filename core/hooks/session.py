@@ -226,6 +226,8 @@ class HookedSession:
         self.follower: Follower | None = None
         self.mode: HookMode = "observe"
         self.answers = False
+        self.reachable = True
+        """Its prompts can be answered now; of Codex, while its daemon runs."""
         self._figures = StatusFigures()
         self._known: dict[object, None] = {}
         self._first = 0.0
@@ -487,7 +489,7 @@ class HookedSession:
             self._ahead.ended,
             tuple(questions),
             self._figures,
-            self.answers,
+            self.answers and self.reachable,
             self.warning,
             self.limits,
         )
