@@ -15,8 +15,7 @@ import pytest
 
 from core.errors import NooscopeError
 from core.live.fleet.member import Member
-from core.live.fleet.roster import Roster
-from core.live.fleet.thread import FleetWatch, once
+from core.live.fleet.roster import FleetWatch, Roster, once
 from core.logs import database
 from core.logs.session import LogSession
 from core.report import analysis

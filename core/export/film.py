@@ -25,7 +25,7 @@ from core.events import (
 )
 from core.export.privacy import Privacy
 from core.live.status import Limits, Status, StatusFacts, status_of
-from core.live.status_history import StatusHistory
+from core.live.status_facts import StatusHistory
 from core.logs.event_redaction import one_line
 from core.logs.session import LogSession
 from core.report.gatherer import Gatherer

@@ -29,8 +29,7 @@ from core.hooks.limits import Caps, DayLedger, burn_rate, figures_json, figures_
 from core.hooks.prompts import Answers
 from core.hooks.receiver import JSON, Answer, Request
 from core.hooks.session import HookedSession
-from core.live.claude_sessions import ClaudeSession, first_hand
-from core.live.hook_signs import HookBoard, PermitQuestion
+from core.live.hook_signs import ClaudeSession, HookBoard, PermitQuestion, first_hand
 from core.logs.event_redaction import one_line
 from core.report.plan_limits import LimitHistory, claude_samples
 from core.settings.advice import CapSettings

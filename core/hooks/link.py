@@ -13,8 +13,7 @@ from typing import Any
 import msgspec
 
 from core.hooks.connection import IntakeFolder, call
-from core.live.claude_sessions import claude_sessions, first_hand
-from core.live.hook_signs import HookBoard, HookSigns
+from core.live.hook_signs import HookBoard, HookSigns, claude_sessions, first_hand
 from core.report.plan_limits import LimitHistory
 
 _PATIENCE = 30.0

@@ -23,7 +23,7 @@ from core.hooks.handler import PROMPT_WAIT, IntakeHandler
 from core.hooks.limits import Caps, DayLedger
 from core.hooks.receiver import Receiver
 from core.hooks.session import HookedSession
-from core.live.claude_sessions import claude_sessions
+from core.live.hook_signs import claude_sessions
 from core.logs.agent import roots
 from core.report.plan_limits import LimitHistory, LimitSample, codex_log_samples
 from core.settings import Settings

@@ -1,41 +1,46 @@
-"""The one driver that follows a session: it reads, steps the minds, and says what stands.
+"""The one driver of a session, whatever its source: it reads events, steps the minds and gives the status.
 
-It has no thread of its own and is used by one thread at a time; what it hands out is immutable."""
+It has no thread of its own and is used by one thread at a time; what it returns is immutable.
+"""
 
 from __future__ import annotations
 
-import stat
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
+from core.agents.registry import make_kit
 from core.agents.words import word_logs
 from core.engine.engine import Step
 from core.engine.response import Notice
 from core.engine.society import Society
 from core.errors import StoreError
-from core.events import MAIN, Compaction, Event, Prompt, SessionStart, ToolUse, Turn
-from core.extension.hooks import FAULTS, Extension, ExtensionStanding, Fault
-from core.extension.in_step import ExtendedEngine
-from core.extension.registry import Registry
-from core.live.bus import Bus, BusEvent
+from core.events import MAIN, Compaction, Event, Prompt, SessionStart, Turn
+from core.extension.hooks import Extension, ExtensionStanding
+from core.live.bus import Listeners
 from core.live.hook_signs import HookSigns
-from core.live.need_words import NeedReader
-from core.live.source import Source
+from core.live.source import (
+    Followed,
+    OpenEvents,
+    Saved,
+    Source,
+    Target,
+    changed_files,
+    find_session,
+    state_on_disk,
+)
 from core.live.status import Limits, Status, StatusFacts, status_of
-from core.live.status_facts import StatusTracker, open_calls
+from core.live.status_facts import NeedReader, StatusTracker, open_calls
 from core.logs.follow import RECENT, STRIDE
 from core.report.compaction import Preserved, Preserver
 from core.settings import Settings
-from core.settings.extensions import ExtensionSettings
 from core.store.bookmarks import Bookmarks, free_bookmark_name
 from core.timeline.keyframes import pack, unpack
-from core.timeline.opening import seed_of
+from core.timeline.opening import Cache, seed_of, session_stamps
 from core.timeline.run_inputs import InitialStates, RunInputs
 from core.timeline.timeline import SettingsChange, Timeline, turned
 
@@ -44,163 +49,6 @@ if TYPE_CHECKING:
     from core.live.carry_over import CarryOver
     from core.live.hook_signs import HookSigns
     from core.live.notices import Notifier
-
-
-class Listeners:
-    """Tells extensions and subscribers of each event, and collects what went wrong with them."""
-
-    def __init__(self, extensions: Iterable[Extension], settings: ExtensionSettings) -> None:
-        self.bus = Bus(settings.bus)
-        self.registry = Registry(extensions, tolerance=settings.faults)
-        self.problems = list(self.registry.complaints)
-        """What there is to say of them since last asked."""
-        self._step_faults: dict[tuple[str, str], int] = {}
-        self._started = False
-        for one in self.registry.extensions:
-            if one.slow:
-                self.bus.serve(one.name, partial(self._work_off, one))
-
-    @property
-    def wanted(self) -> bool:
-        """Whether anybody listens at all."""
-        return not self.registry.idle or bool(self.bus)
-
-    def _work_off(self, one: Extension, told: BusEvent) -> None:
-        """Let a slow extension work off one event of the bus, in its own thread."""
-        if self.registry.is_on(one.name):
-            try:
-                one.on_mind_event(told.event)
-            except Exception as fault:  # noqa: BLE001 an extension may fail in any way
-                self.registry.fault(one.name, "on_mind_event", fault)
-
-    def take(self, session: str, event: Event, step: Step, society: Society) -> None:
-        """Tell everyone of an event and of what it did."""
-        if not self.registry.idle:
-            if not self._started:
-                self._started = True
-                self.registry.session = session
-                self.registry.call("on_session_start", session)
-            self.registry.take(event, step, society)
-            for asked in step.reaction.checkpoints:
-                self.registry.call("on_checkpoint", asked)
-        self._look_for_faults(society, event.agent)
-        if self.bus:
-            self.bus.publish(society, event.agent)
-
-    def _look_for_faults(self, society: Society, agent: str) -> None:
-        """Say that an extension in the step failed, once for each of its faults."""
-        engine = society.engine(agent)
-        if not isinstance(engine, ExtendedEngine):
-            return
-        for name, number in engine.faults.items():
-            if number > self._step_faults.get((agent, name), 0):
-                self._step_faults[agent, name] = number
-                words = engine.troubles.get(name, "it gave no reason")
-                self.problems.append(Fault(name, "the step", words, number, number >= FAULTS).sentence)
-
-    def standing(self, society: Society) -> tuple[ExtensionStanding, ...]:
-        """How everyone who listens or takes part in the step does, lower layers first."""
-        engine = society.engine(MAIN)
-        inside = engine.standing() if isinstance(engine, ExtendedEngine) else ()
-        return (*self.registry.standing(), *inside)
-
-    def take_problems(self) -> list[str]:
-        """What went wrong since last asked."""
-        found = [*self.problems, *(fault.sentence for fault in self.registry.faults)]
-        self.problems.clear()
-        self.registry.faults.clear()
-        return found
-
-
-_ENDED = 512
-"""Ended calls remembered."""
-
-
-class OpenEvents:
-    """Look at the end of the log once, until it changes or hooks tell something else."""
-
-    __slots__ = ("_begun", "_ended", "_held", "_hooks", "_signs", "_source")
-
-    def __init__(self, source: Source, hooks: Callable[[str], HookSigns | None] | None) -> None:
-        self._source = source
-        self._hooks = hooks
-        self._signs: HookSigns | None = None
-        """What hooks told when the end of the log was last looked at."""
-        self._ended: dict[str, None] = {}
-        """Ids of the calls that ended last, so that what hooks tell late opens none of them again."""
-        self._held: tuple[Event, ...] | None = None
-        self._begun: tuple[Event, ...] = ()
-
-    def changed(self) -> None:
-        """The log has changed: look at its end again."""
-        self._held = None
-
-    def take(self, event: Event) -> None:
-        """An event of the log came, which may end a call."""
-        self._held = None
-        if self._hooks is not None and type(event) is ToolUse and event.id and event.outcome != "pending":
-            self._ended[event.id] = None
-            if len(self._ended) > _ENDED:
-                del self._ended[next(iter(self._ended))]
-
-    def read(self) -> tuple[Event, ...]:
-        """What is open now, once all of the log has been read."""
-        if self._source.behind:
-            return ()
-        signs = self._told()
-        if self._held is None or signs is not self._signs:
-            held = self._begun = tuple(self._source.pending_events())
-            self._held = held if signs is None else signs.ahead(held, self._ended)
-            self._signs = signs
-        return self._held
-
-    def begun(self) -> tuple[Event, ...]:
-        """What the log itself tells of it: what hooks know ahead of the log is no event yet."""
-        self.read()
-        return () if self._source.behind else self._begun
-
-    def with_hooks(self, facts: StatusFacts) -> StatusFacts:
-        """The facts of a log with what hooks know beyond it."""
-        signs = self._told()
-        if signs is None:
-            return facts
-        return replace(
-            facts, asks=signs.asking(self._ended), hooked=True, heard=max(facts.heard, signs.heard)
-        )
-
-    def _told(self) -> HookSigns | None:
-        session = self._source.session
-        return self._hooks(session.id) if self._hooks is not None and session and session.id else None
-
-
-def changed_files(project: str, seen: Mapping[str, float], at: float) -> tuple[tuple[str, float], ...]:
-    """Plain files inside a project that changed after they were last seen and before `at`, with when."""
-    if not project or not Path(project).is_absolute():
-        return ()
-    found = []
-    for name, last in seen.items():
-        path = PurePosixPath(name)
-        if path.is_absolute() or ".." in path.parts:
-            continue
-        try:
-            status = (Path(project) / path).lstat()
-        except (OSError, ValueError):
-            continue
-        if stat.S_ISREG(status.st_mode) and last < status.st_mtime <= at:
-            found.append((name, status.st_mtime))
-    return tuple(found)
-
-
-def state_on_disk(paths: Iterable[Path]) -> tuple[float, int]:
-    """When any of the files last changed, and the size of all; a file only touched keeps its size."""
-    latest, size = 0.0, 0
-    for path in paths:
-        try:
-            status = path.stat()
-        except OSError:
-            continue
-        latest, size = max(latest, status.st_mtime), size + status.st_size
-    return latest, size
 
 
 class Snapshot(NamedTuple):
@@ -655,3 +503,55 @@ class Driver:
 
 def _is_loss(notice: str) -> bool:
     return not notice.endswith(("is back", "from the start")) and "packed; reading" not in notice
+
+
+def open_recording(
+    target: Target,
+    initial_states: InitialStates,
+    *,
+    cache: Cache | None = None,
+    carry_over: CarryOver | None = None,
+    bookmarks: Callable[[str], Bookmarks] | None = None,
+    notifier: Notifier | None = None,
+    wall: Callable[[], float] = time.time,
+    hooks: Callable[[str], HookSigns | None] | None = None,
+    extensions: Iterable[Extension] = (),
+) -> Driver:
+    """A driver that records; raises UnreadableLog where there is no session and none can come."""
+    settings = initial_states.settings
+    kit = make_kit(settings.ingest)
+    session, told = find_session(target, kit, settings)
+    if told:
+        initial_states.notices.append(told)
+    if session is None or target.live:
+        source = Followed(session or target.path, kit, settings)
+        inputs = None
+        if session is not None and carry_over is None:
+            inputs = RunInputs(settings, initial_states.initial._replace(seed=seed_of(session.id)))
+        return Driver(
+            source,
+            initial_states,
+            inputs=inputs,
+            record=True,
+            carry_over=carry_over,
+            bookmarks=bookmarks,
+            notifier=notifier,
+            wall=wall,
+            hooks=hooks,
+            extensions=extensions,
+        )
+    saved, inputs = Saved(session, kit, settings), initial_states.of(session.id)
+    kept = cache.load(session.id, *inputs) if cache is not None else None
+    recorded = kept.timeline if kept is not None and kept.sources == session_stamps(session) else None
+    saved.behind = recorded is None
+    return Driver(
+        saved, initial_states, inputs=inputs, record=True, recorded=recorded, wall=wall, extensions=extensions
+    )
+
+
+def keep_recording(driver: Driver, cache: Cache | None) -> None:
+    """Remember a saved session, where it is long enough to be worth it."""
+    session, timeline, inputs = driver.source.session, driver.timeline, driver.inputs
+    least = inputs.settings.timeline.cache.least
+    if cache is not None and session is not None and timeline is not None and len(timeline) >= least:
+        cache.save(session.id, timeline, session_stamps(session), inputs.later)

@@ -1,17 +1,24 @@
-"""Where a session's events come from: a saved log, or one that is followed."""
+"""Where a session's events come from: a saved log or a followed one, its open calls and file events."""
 
 from __future__ import annotations
 
 import contextlib
+import stat
+import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from core.errors import UnreadableLog
-from core.events import Event
+from core.events import Event, ToolUse
+from core.live.hook_signs import HookSigns
+from core.live.status import StatusFacts
+from core.logs.file_events import file_changes
 from core.logs.finder import sessions
 from core.logs.follow import Follower, events_behind
 from core.logs.format import Kit
@@ -19,6 +26,7 @@ from core.logs.log_files import is_file, is_there
 from core.logs.session import LogSession, read_session
 from core.safe_text import safe
 from core.settings import Settings
+from core.settings.logs import FollowSettings
 
 _SLICE = 32
 """Events between two looks at the clock."""
@@ -232,3 +240,142 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
+
+
+class Watcher:
+    """A thread that does nothing but wait for file events and pass them on."""
+
+    def __init__(self, wake: Callable[[], object], settings: FollowSettings) -> None:
+        self._wake = wake
+        self._settings = settings
+        self._folders: list[Path] = []
+        self._told = False
+        self._trouble = ""
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def watch(self, folders: list[Path]) -> None:
+        """Look at these folders from now on."""
+        if folders == self._folders and self._thread is not None:
+            return
+        self.stop()
+        self._folders = folders
+        self._stop = threading.Event()
+        self._thread = threading.Thread(
+            target=self._wait, args=(folders, self._stop), name="nooscope-watch", daemon=True
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let the thread end by itself."""
+        self._stop.set()
+
+    def trouble(self) -> str:
+        """Why there are no file events, told once."""
+        said, self._trouble = self._trouble, ""
+        return said
+
+    def _tell(self, sentence: str) -> None:
+        if not self._told:
+            self._told, self._trouble = True, sentence
+
+    def _wait(self, folders: list[Path], stop: threading.Event) -> None:
+        while not stop.is_set():
+            heard = file_changes(
+                folders, stop, self._settings, recursive=False, tell=self._tell, unhurried=True
+            )
+            for _ in heard:
+                if stop.is_set():
+                    return
+                self._wake()
+
+
+_ENDED = 512
+"""Ended calls remembered."""
+
+
+class OpenEvents:
+    """Look at the end of the log once, until it changes or hooks tell something else."""
+
+    __slots__ = ("_begun", "_ended", "_held", "_hooks", "_signs", "_source")
+
+    def __init__(self, source: Source, hooks: Callable[[str], HookSigns | None] | None) -> None:
+        self._source = source
+        self._hooks = hooks
+        self._signs: HookSigns | None = None
+        """What hooks told when the end of the log was last looked at."""
+        self._ended: dict[str, None] = {}
+        """Ids of the calls that ended last, so that what hooks tell late opens none of them again."""
+        self._held: tuple[Event, ...] | None = None
+        self._begun: tuple[Event, ...] = ()
+
+    def changed(self) -> None:
+        """The log has changed: look at its end again."""
+        self._held = None
+
+    def take(self, event: Event) -> None:
+        """An event of the log came, which may end a call."""
+        self._held = None
+        if self._hooks is not None and type(event) is ToolUse and event.id and event.outcome != "pending":
+            self._ended[event.id] = None
+            if len(self._ended) > _ENDED:
+                del self._ended[next(iter(self._ended))]
+
+    def read(self) -> tuple[Event, ...]:
+        """What is open now, once all of the log has been read."""
+        if self._source.behind:
+            return ()
+        signs = self._told()
+        if self._held is None or signs is not self._signs:
+            held = self._begun = tuple(self._source.pending_events())
+            self._held = held if signs is None else signs.ahead(held, self._ended)
+            self._signs = signs
+        return self._held
+
+    def begun(self) -> tuple[Event, ...]:
+        """What the log itself tells of it: what hooks know ahead of the log is no event yet."""
+        self.read()
+        return () if self._source.behind else self._begun
+
+    def with_hooks(self, facts: StatusFacts) -> StatusFacts:
+        """The facts of a log with what hooks know beyond it."""
+        signs = self._told()
+        if signs is None:
+            return facts
+        return replace(
+            facts, asks=signs.asking(self._ended), hooked=True, heard=max(facts.heard, signs.heard)
+        )
+
+    def _told(self) -> HookSigns | None:
+        session = self._source.session
+        return self._hooks(session.id) if self._hooks is not None and session and session.id else None
+
+
+def changed_files(project: str, seen: Mapping[str, float], at: float) -> tuple[tuple[str, float], ...]:
+    """Plain files inside a project that changed after they were last seen and before `at`, with when."""
+    if not project or not Path(project).is_absolute():
+        return ()
+    found = []
+    for name, last in seen.items():
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts:
+            continue
+        try:
+            status = (Path(project) / path).lstat()
+        except (OSError, ValueError):
+            continue
+        if stat.S_ISREG(status.st_mode) and last < status.st_mtime <= at:
+            found.append((name, status.st_mtime))
+    return tuple(found)
+
+
+def state_on_disk(paths: Iterable[Path]) -> tuple[float, int]:
+    """When any of the files last changed, and the size of all; a file only touched keeps its size."""
+    latest, size = 0.0, 0
+    for path in paths:
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        latest, size = max(latest, status.st_mtime), size + status.st_size
+    return latest, size

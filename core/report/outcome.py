@@ -217,8 +217,8 @@ class OutcomeReader:
             self._call(event, self._fed)
         if self._with_changes:
             self.changes.add(event)
-        self._times.append(event.at)
-        self._offsets.append((event.where.file, event.where.offset) if event.where else ("", -1))
+            self._times.append(event.at)
+            self._offsets.append((event.where.file, event.where.offset) if event.where else ("", -1))
         self._fed += 1
 
     def read_links(self, session: LogSession, kit: Kit, lines: LineSettings) -> None:

@@ -13,14 +13,20 @@ class FleetSettings(Group, project=PERSON):
         24.0, "Sessions that changed this recently are listed.", ge=0.1, le=8760, step=1, unit="h"
     )
     most: int = tunable(200, "Sessions listed at most, the newest first.", ge=1, le=5000, step=10)
-    awake: int = tunable(40, "Sessions whose minds are kept at work at a time.", ge=1, le=500, step=5)
+    awake: int = tunable(
+        250,
+        "Sessions followed by an engine at a time; a live one beyond is read anew.",
+        ge=1,
+        le=2000,
+        step=10,
+    )
     tail: float = tunable(
         1.0, "How much of a log's end is read for a first look.", ge=0.05, le=100, step=0.5, unit="MB"
     )
     whole: float = tunable(
         64.0, "An active log up to this size is then read whole.", ge=0, le=10_000, step=8, unit="MB"
     )
-    rate: int = tunable(4, "Most pictures of the fleet in a second.", ge=1, le=20, step=1, unit="Hz")
+    rate: int = tunable(4, "Maximum updates of the fleet per second.", ge=1, le=20, step=1, unit="Hz")
     search: float = tunable(
         30.0, "Time between two searches for sessions nothing announced.", ge=1, le=3600, step=5, unit="s"
     )

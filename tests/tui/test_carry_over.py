@@ -21,8 +21,7 @@ from core.agents.registry import make_kit
 from core.errors import UnreadableLog
 from core.events import Event, SessionStart
 from core.live.carry_over import CarryOver
-from core.live.fleet.roster import Roster
-from core.live.fleet.thread import once
+from core.live.fleet.roster import Roster, once
 from core.live.source import Target
 from core.logs.finder import sessions
 from core.logs.session import read_session

@@ -11,7 +11,7 @@ import pytest
 from core.extras.hosts.fleet import HostRoster
 from core.extras.hosts.mirror import Ledger
 from core.live.fleet.order import Order, listed
-from core.live.fleet.thread import once
+from core.live.fleet.roster import once
 from core.settings import Settings
 from tests.core.extras.hosts.servers import NatsServer
 from tests.core.extras.hosts.test_mirror import Known, items

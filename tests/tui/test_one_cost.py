@@ -10,10 +10,9 @@ import pytest
 
 from core.agents.registry import make_kit
 from core.events import Event
-from core.live.fleet import member as whole_cost
+from core.live.fleet import costs as whole_cost
 from core.live.fleet.member import Member
-from core.live.fleet.roster import Roster
-from core.live.fleet.thread import once
+from core.live.fleet.roster import Roster, once
 from core.live.source import Followed
 from core.logs.finder import Finder
 from core.logs.session import LogSession

@@ -14,12 +14,10 @@ from textual.message import Message
 from core.agents.words import word_logs
 from core.errors import NooscopeError
 from core.events import MAIN, Event
-from core.live.driver import Driver
-from core.live.need_words import with_now
-from core.live.opening import keep_recording, open_recording
+from core.live.driver import Driver, keep_recording, open_recording
 from core.live.source import Source, Target
 from core.live.status import Limits, Open, Status, StatusFacts, status_of
-from core.live.status_facts import open_calls
+from core.live.status_facts import open_calls, with_now
 from core.logs.follow import UNKNOWN, is_late
 from core.logs.log_files import closed_at
 from core.logs.session import LogSession
@@ -53,7 +51,7 @@ if TYPE_CHECKING:
     from core.live.carry_over import CarryOver
     from core.live.hook_signs import HookSigns
     from core.live.notices import Notifier
-    from core.live.watcher import Watcher
+    from core.live.source import Watcher
     from core.settings import Settings
     from core.store.labels import Labels
     from core.timeline.opening import Cache
@@ -412,7 +410,7 @@ class Feed:
         self._pace.due = self._pace.due or self._late
         if source.growing:
             if self._watcher is None:
-                from core.live.watcher import Watcher
+                from core.live.source import Watcher
 
                 self._watcher = Watcher(lambda: self._asked.put(Changed()), self._settings.ingest.follow)
             self._watcher.watch(source.folders())

@@ -15,7 +15,7 @@ from core.engine.society import Society, SocietyReading
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, SessionStart, Turn
 from core.live.source import Source, Target
 from core.live.status import Limits, Open, StatusFacts
-from core.live.status_history import StatusHistory
+from core.live.status_facts import StatusHistory
 from core.logs.session import LogSession
 from core.report.agents import agent_names
 from core.report.compaction import Preserved, context_after, preserve_at, with_context_after

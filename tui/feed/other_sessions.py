@@ -19,8 +19,8 @@ from tui.feed.messages import DayReckoned, OthersSeen
 from tui.feed.view import View
 
 if TYPE_CHECKING:
+    from core.live.fleet.roster import FleetWatch
     from core.live.fleet.row import FleetRow
-    from core.live.fleet.thread import FleetWatch
 
 OTHERS_AFTER = 1.0
 """Seconds after which other sessions are looked for, so that the first picture comes first."""
@@ -44,7 +44,7 @@ class DayBudget:
             return
 
         def work() -> None:
-            from core.live.day_cost import day_cost
+            from core.live.fleet.costs import day_cost
 
             self._app.post_message(DayReckoned(day_cost(settings, time.time())))
 
@@ -68,8 +68,7 @@ class OtherSessions:
 
     def start(self) -> None:
         """Watch until stopped."""
-        from core.live.fleet.roster import Roster
-        from core.live.fleet.thread import FleetWatch
+        from core.live.fleet.roster import FleetWatch, Roster
 
         fleet, screen, app = self._settings.screen.fleet, self._settings.screen, self._app
         hours = min(fleet.within, fleet.left / 3600.0)

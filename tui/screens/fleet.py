@@ -17,9 +17,8 @@ from textual.reactive import var
 from textual.widgets import Input, Static
 
 from core.live.fleet.order import SORTINGS, Order, listed
-from core.live.fleet.roster import Roster
+from core.live.fleet.roster import FleetWatch, Roster
 from core.live.fleet.row import FleetRow
-from core.live.fleet.thread import FleetWatch
 from core.live.hook_signs import HookBoard
 from core.live.status import Limits
 from core.report.sums import Budget

@@ -16,8 +16,8 @@ from core.engine.society import Society
 from core.errors import UnreadableLog
 from core.events import MAIN, Event, Prompt, SessionStart, ToolUse, Turn
 from core.live.driver import Driver
-from core.live.fleet.kept_rows import KeptRow, KeptRows
-from core.live.fleet.row import BUCKETS, FleetRow
+from core.live.fleet.costs import WholeCost
+from core.live.fleet.row import BUCKETS, FleetRow, KeptRow, KeptRows
 from core.live.source import Followed
 from core.live.status import Limits, Status, StatusFacts, status_of
 from core.live.status_facts import StatusTracker
@@ -28,14 +28,12 @@ from core.logs.lines import is_packed
 from core.logs.log_files import open_log
 from core.logs.records import Log
 from core.logs.session import LogSession, identities, identity
-from core.report.cost import Charge, CostReader, SessionCost, charge_of
+from core.report.cost import Charge, charge_of
 from core.report.event_words import OUTCOME_SIGNS, about, kind_of, outcome_of, tool_of
 from core.report.formatting import last_words, plain
-from core.report.log_tree import LogTree, SessionName, session_name
 from core.report.outcome import OutcomeReader
 from core.report.sums import Sum, added, total
 from core.settings import Settings
-from core.store.reading_cache import reading_cache
 from core.timeline.run_inputs import InitialStates, RunInputs
 
 _FRUSTRATION, _FLOW = AXES.index("frustration"), AXES.index("flow")
@@ -260,80 +258,6 @@ def _end_of(log: Log, most: int, size: Callable[[Path], int]) -> Log:
 
 
 _MB = 1_000_000
-_DAY = 1600
-"""Minutes of charges a row carries."""
-
-
-class WholeCost:
-    """Reads a log for its cost alone, a piece at a time, in the same way as every other sum."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._made: SessionCost | None = None
-        self._made_of = (0, 0.0)
-        """Size and change of the logs that this is the cost of."""
-        self._of = (0, 0.0)
-        """Size and change of the logs when they were last looked at."""
-        self._name: SessionName | None = None
-        self._tree: LogTree | None = None
-        self._reader: CostReader | None = None
-
-    def due(self, found: Found) -> bool:
-        """Whether there is something to look through."""
-        if self._reader is not None:
-            return True
-        return self._of != (found.size, found.modified) and found.size <= self._most
-
-    @property
-    def _most(self) -> float:
-        return self._settings.screen.fleet.whole * _MB
-
-    def leave(self, found: Found) -> None:
-        """Be content with what is known until the log changes."""
-        self._of, self._reader = (found.size, found.modified), None
-
-    def work(self, session: LogSession, found: Found, most: int) -> None:
-        """Look through at most so many events; at once done where it is known from before."""
-        if self._reader is None:
-            self.leave(found)
-            self._tree = LogTree(self._settings, reading_cache(self._settings))
-            self._name = session_name(session)
-            known = self._tree.kept("cost", self._name, SessionCost)
-            if known is not None:
-                self._made, self._made_of = known, self._of
-                return
-            self._reader = CostReader(session, self._settings)
-        if self._reader.advance(most):
-            if self._tree is not None and self._name is not None:
-                self._tree.keep("cost", self._name, self._reader.made)
-            self._made, self._made_of, self._reader = self._reader.made, self._of, None
-
-    def told(self, row: FleetRow, found: Found) -> FleetRow:
-        """The same row with the figures of the whole log, as far as they are known."""
-        made = self._made
-        if made is None or not row.partial:
-            return row
-        whole = made.sum
-        return replace(
-            self._measured(row, made, found),
-            dollars=whole.dollars,
-            priced=whole.priced,
-            unpriced=whole.unpriced,
-            charges=tuple(made.charges[-_DAY:]) if made.dated else (),
-            calls=made.calls,
-            failures=made.failures,
-            uncounted=self._made_of != (found.size, found.modified),
-        )
-
-    def _measured(self, row: FleetRow, made: SessionCost, found: Found) -> FleetRow:
-        """The row's context against where its agent was seen to compact before the end that was read."""
-        point = made.compaction_point
-        if not 0 < point < row.compaction_point:
-            return row
-        known = self._made_of == (found.size, found.modified)
-        context = min(1.0, row.context_tokens / point)
-        facts = replace(row.facts, context=context, turns_left=made.turns_left if known else None)
-        return replace(row, facts=facts, compaction_point=point)
 
 
 _MEMBER_MB = 1_000_000

@@ -1,10 +1,12 @@
-"""One session of the fleet as a table and a script see it."""
+"""One session of the fleet as a table and a script see it, cached while its logs do not change."""
 
 from __future__ import annotations
 
 from pathlib import Path, PurePath
 from typing import Any
 
+import msgspec
+from blake3 import blake3
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -13,8 +15,14 @@ from core.engine.response.outlook import OutlookReading
 from core.live.hook_signs import HookSigns
 from core.live.status import Limits, Open, Status, StatusFacts, status_of
 from core.logs.redaction import redact
+from core.logs.session import LogSession
 from core.report.cost import Charge
 from core.report.formatting import folder_name, plain
+from core.report.log_tree import LogTree, SessionName, session_name
+from core.settings import Settings
+from core.settings.tunable import canonical
+from core.store.reading_cache import reading_cache
+from core.timeline.run_inputs import Fingerprints, RunInputs
 
 BUCKETS = 20
 """Parts of the small curve."""
@@ -189,3 +197,56 @@ def row_json(row: FleetRow, now: float) -> dict[str, Any]:
         "partial": row.partial,
         "skipped_lines": row.skipped,
     }
+
+
+class KeptRow:
+    """The row of one session as its logs were when this was made."""
+
+    def __init__(self, settings: Settings, kind: str, name: SessionName) -> None:
+        self._settings = settings
+        self._kind = kind
+        self._name = name
+        self._tree = self._look()
+        self._key = self._tree.key(kind, name)
+
+    def _look(self) -> LogTree:
+        return LogTree(self._settings, reading_cache(self._settings))
+
+    def load(self) -> FleetRow | None:
+        """The row that was made of the same logs, settings and start before."""
+        kept = self._tree.kept(self._kind, self._name, bytes)
+        try:
+            return None if kept is None else _DECODER.decode(kept)
+        except (msgspec.DecodeError, msgspec.ValidationError):
+            return None
+
+    def save(self, row: FleetRow) -> None:
+        """Keep what was made of the logs, unless they have changed meanwhile."""
+        now = self._look()
+        if now.key(self._kind, self._name) == self._key:
+            now.keep(self._kind, self._name, _ENCODER.encode(msgspec.structs.replace(row, signs=None)))
+
+
+class KeptRows:
+    """Names every row by all that decides it: logs, what is shown, and what the session was given."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._prints = Fingerprints()
+        shown = repr(canonical(settings.screen, set())).encode("utf-8", "surrogatepass")
+        self._shown = blake3(shown).hexdigest(length=8)
+
+    def of(self, session: LogSession, inputs: RunInputs) -> KeptRow:
+        """The place of a session's row, to be asked for before its logs are read."""
+        kind = f"fleet2 {self._shown} {self._prints.of(inputs)}"
+        return KeptRow(self._settings, kind, session_name(session))
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, Path):
+        return str(value)
+    raise NotImplementedError(f"{type(value).__name__} in a row")
+
+
+_ENCODER = msgspec.msgpack.Encoder(enc_hook=_plain)
+_DECODER = msgspec.msgpack.Decoder(FleetRow, dec_hook=lambda kind, value: kind(value))

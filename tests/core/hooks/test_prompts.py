@@ -16,8 +16,7 @@ from core.hooks import handler as module
 from core.hooks.agents import HOOKS
 from core.hooks.limits import Caps, DayLedger, SessionUse, Spent, burn_rate
 from core.hooks.server import IntakeServer
-from core.live.claude_sessions import claude_sessions, first_hand
-from core.live.hook_signs import HookAsk, HookBoard, HookSigns
+from core.live.hook_signs import HookAsk, HookBoard, HookSigns, claude_sessions, first_hand
 from core.report.advice import SilenceTrial
 from core.settings import Settings
 from core.settings.advice import AdviceSettings, CapSettings

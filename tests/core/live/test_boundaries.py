@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from core.events import ToolUse
-from core.live.driver import _ENDED, OpenEvents
 from core.live.notices import quiet
+from core.live.source import _ENDED, OpenEvents
 from core.live.status import Open, StatusFacts
 from core.settings.response import NoticeSettings
 from tests.core.live.test_status import ASK, BASH, BUSY, EDIT, HURT, LIMITS, NOW, stand

@@ -14,9 +14,8 @@ from core.agents.registry import make_kit
 from core.events import ToolUse
 from core.live.fleet.member import Member
 from core.live.fleet.order import SORTINGS, Heading, Order, census, listed
-from core.live.fleet.roster import Roster
+from core.live.fleet.roster import Roster, once
 from core.live.fleet.row import FleetRow, row_json
-from core.live.fleet.thread import once
 from core.logs.finder import sessions
 from core.logs.follow import Follower
 from core.logs.session import read_session
@@ -356,7 +355,7 @@ def test_real_sessions_of_five_agents(tmp_path: Path, shared_data: Path) -> None
     assert len(rows) >= 18
     assert all(row.facts.events for row in rows)
     finished = {row.agent: row.status.word for row in rows if row.agent in ("pi", "copilot-cli")}
-    assert finished == {"pi": "done", "copilot-cli": "ended"}
+    assert finished == {"pi": "needs you", "copilot-cli": "ended"}
 
 
 @pytest.fixture

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from core.live.fleet import kept_rows, member
+from core.live.fleet import member, row
 from core.live.fleet.member import SessionModel
-from core.live.fleet.roster import Roster
+from core.live.fleet.roster import Roster, once
 from core.live.fleet.row import FleetRow
-from core.live.fleet.thread import once
 from core.report.log_tree import LogTree
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
@@ -97,7 +96,7 @@ def test_what_changed_while_it_was_read_is_not_kept(log: Path, read: list[str]) 
 
 def test_a_broken_row_is_made_again(log: Path, read: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     first = look(log)
-    broken = kept_rows._ENCODER.encode(replace(first, calls="many"))
+    broken = row._ENCODER.encode(replace(first, calls="many"))
     monkeypatch.setattr(LogTree, "kept", lambda *_: broken)
     assert look(log) == first
     assert len(read) == 2

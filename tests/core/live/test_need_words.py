@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.live.need_words import with_now
 from core.live.status import Limits, Open, Status, StatusFacts, status_of
+from core.live.status_facts import with_now
 from core.report.now import Now
 from core.settings import Settings
 

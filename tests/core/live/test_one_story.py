@@ -17,7 +17,7 @@ from core.live.driver import Driver
 from core.live.fleet.roster import Roster
 from core.live.source import Followed, Target
 from core.live.status import Limits, status_json
-from core.live.status_history import StatusHistory
+from core.live.status_facts import StatusHistory
 from core.logs.finder import sessions
 from core.logs.follow import Follower
 from core.logs.session import LogSession, read_session

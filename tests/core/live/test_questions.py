@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from core.agents.registry import make_kit
 from core.events import MAIN
 from core.live.driver import Driver
-from core.live.fleet.roster import Roster
-from core.live.fleet.thread import once
+from core.live.fleet.roster import Roster, once
 from core.live.notices import Notifier, ShownNotice
 from core.live.source import Followed
 from core.live.status import Status

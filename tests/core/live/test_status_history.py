@@ -21,8 +21,7 @@ from core.events import (
     Turn,
 )
 from core.live.status import Limits, status_of
-from core.live.status_facts import StatusTracker
-from core.live.status_history import StatusHistory
+from core.live.status_facts import StatusHistory, StatusTracker
 from core.report.closing import last_word
 from core.settings import Settings
 from core.timeline.timeline import Timeline

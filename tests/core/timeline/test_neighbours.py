@@ -13,7 +13,7 @@ from core.engine.affect import KeptAffect, Neighbour, Policy
 from core.engine.society import Society
 from core.events import MAIN, ToolUse
 from core.live.carry_over import CarryOver
-from core.live.driver import changed_files
+from core.live.source import changed_files
 from core.settings import Settings
 from core.store.carry_over import KeptStart, Later
 from core.store.project_history import AffectLeft, AffectStore

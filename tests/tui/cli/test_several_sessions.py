@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.live.opening import open_recording
+from core.live.driver import open_recording
 from core.live.source import Target
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates

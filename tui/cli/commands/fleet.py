@@ -122,8 +122,8 @@ def _once(settings: Settings, roster: Roster, args: argparse.Namespace, lost: st
     from core.hooks.connection import default_place
     from core.hooks.link import look
     from core.live.fleet.order import Order, listed
+    from core.live.fleet.roster import once
     from core.live.fleet.row import FleetRow
-    from core.live.fleet.thread import once
     from core.live.status import Limits
 
     roster.initial_states = initial_states_of(args, settings)

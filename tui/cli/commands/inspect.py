@@ -110,9 +110,8 @@ def _place(timeline: Timeline, index: int) -> str:
 
 def _status(timeline: Timeline, index: int, at: float, now: Now) -> Status:
     """Return the status at one place, as the screen shows it."""
-    from core.live.need_words import with_now
     from core.live.status import Limits
-    from core.live.status_history import StatusHistory
+    from core.live.status_facts import StatusHistory, with_now
     from core.report.turn_endings import EndingReader
 
     settings = timeline.settings

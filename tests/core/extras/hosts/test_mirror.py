@@ -17,7 +17,7 @@ from core.extras.hosts.messages import Sender
 from core.extras.hosts.mirror import Ledger, host_of
 from core.extras.hosts.place import SenderFile
 from core.extras.hosts.subjects import session_subject, token
-from core.live.fleet.thread import once
+from core.live.fleet.roster import once
 from core.settings import Settings
 from tests.core.extras.hosts.servers import begins, use
 from tests.no_room import room

@@ -20,9 +20,8 @@ from core.extras.hosts.mirror import Ledger, Mirror
 from core.extras.hosts.place import SenderFile
 from core.extras.hosts.shipper import Shipper
 from core.extras.hosts.sources import Sources
-from core.live.fleet.roster import Roster
+from core.live.fleet.roster import Roster, once
 from core.live.fleet.row import FleetRow
-from core.live.fleet.thread import once
 from core.logs.finder import sessions
 from core.settings import Settings
 from core.settings.layers import with_value

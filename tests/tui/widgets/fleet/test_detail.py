@@ -8,9 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from core.live.fleet.order import Order, census
-from core.live.fleet.roster import Roster
+from core.live.fleet.roster import Roster, once
 from core.live.fleet.row import FleetRow, row_json
-from core.live.fleet.thread import once
 from core.live.status import Limits, StatusFacts, status_of
 from core.settings import Settings
 from tests.tui.fleet_sessions import NOW, tell

@@ -1,0 +1,140 @@
+"""What sessions cost: one log read whole behind the fleet, and all agents of this machine today."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from core.agents.registry import known_agents, make_kit
+from core.errors import UnreadableLog
+from core.live.fleet.row import FleetRow
+from core.logs.discovery import Found, find
+from core.logs.finder import Finder
+from core.logs.format import Diagnostics
+from core.logs.session import LogSession
+from core.report.cost import CostReader, DaySpent, SessionCost, day_spent, session_cost
+from core.report.log_tree import LogTree, SessionName, session_name
+from core.report.sums import Budget, dated_charges, forecast
+from core.settings import Settings
+from core.store.reading_cache import reading_cache
+
+_DAY = 1600
+"""Minutes of charges a row carries."""
+
+
+class WholeCost:
+    """Reads a log for its cost alone, a piece at a time, in the same way as every other sum."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._made: SessionCost | None = None
+        self._made_of = (0, 0.0)
+        """Size and change of the logs that this is the cost of."""
+        self._of = (0, 0.0)
+        """Size and change of the logs when they were last looked at."""
+        self._name: SessionName | None = None
+        self._tree: LogTree | None = None
+        self._reader: CostReader | None = None
+
+    def due(self, found: Found) -> bool:
+        """Whether there is something to look through."""
+        if self._reader is not None:
+            return True
+        return self._of != (found.size, found.modified) and found.size <= self._most
+
+    @property
+    def _most(self) -> float:
+        return self._settings.screen.fleet.whole * _MB
+
+    def leave(self, found: Found) -> None:
+        """Be content with what is known until the log changes."""
+        self._of, self._reader = (found.size, found.modified), None
+
+    def work(self, session: LogSession, found: Found, most: int) -> None:
+        """Look through at most so many events; at once done where it is known from before."""
+        if self._reader is None:
+            self.leave(found)
+            self._tree = LogTree(self._settings, reading_cache(self._settings))
+            self._name = session_name(session)
+            known = self._tree.kept("cost", self._name, SessionCost)
+            if known is not None:
+                self._made, self._made_of = known, self._of
+                return
+            self._reader = CostReader(session, self._settings)
+        if self._reader.advance(most):
+            if self._tree is not None and self._name is not None:
+                self._tree.keep("cost", self._name, self._reader.made)
+            self._made, self._made_of, self._reader = self._reader.made, self._of, None
+
+    def told(self, row: FleetRow, found: Found) -> FleetRow:
+        """The same row with the figures of the whole log, as far as they are known."""
+        made = self._made
+        if made is None or not row.partial:
+            return row
+        whole = made.sum
+        return replace(
+            self._measured(row, made, found),
+            dollars=whole.dollars,
+            priced=whole.priced,
+            unpriced=whole.unpriced,
+            charges=tuple(made.charges[-_DAY:]) if made.dated else (),
+            calls=made.calls,
+            failures=made.failures,
+            uncounted=self._made_of != (found.size, found.modified),
+        )
+
+    def _measured(self, row: FleetRow, made: SessionCost, found: Found) -> FleetRow:
+        """The row's context against where its agent was seen to compact before the end that was read."""
+        point = made.compaction_point
+        if not 0 < point < row.compaction_point:
+            return row
+        known = self._made_of == (found.size, found.modified)
+        context = min(1.0, row.context_tokens / point)
+        facts = replace(row.facts, context=context, turns_left=made.turns_left if known else None)
+        return replace(row, facts=facts, compaction_point=point)
+
+
+_MB = 1_000_000
+
+
+def day_cost(settings: Settings, now: float) -> DaySpent:
+    """What today costs, of how much, and what it comes to; only logs that changed today are read."""
+    here = datetime.fromtimestamp(now).astimezone()
+    midnight = here.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+    tree = LogTree(settings, reading_cache(settings))
+    most = settings.screen.fleet.whole * _MB
+    active = settings.ingest.follow.active_within
+    found = find(known_agents(), os.environ, Path.home(), now=now, active_within=active)
+    today = [one for one in found if one.modified >= midnight]
+    read = {(one.path, one.session) for one in today if one.size <= most}
+    costs = [
+        _cost(tree, session, settings)
+        for session in _sessions(settings, sorted({path for path, _ in read}))
+        if (session.path, session.id) in read
+    ]
+    told = forecast(dated_charges(costs), Budget.of(settings.screen.cost), now, None)
+    return day_spent(told, open_end=len(read) < len(today))
+
+
+def _sessions(settings: Settings, paths: list[Path]) -> Iterator[LogSession]:
+    if not paths:
+        return
+    try:
+        yield from Finder(make_kit(settings.ingest).counting(Diagnostics()), settings.ingest.lines).sessions(
+            paths
+        )
+    except UnreadableLog:
+        return
+
+
+def _cost(tree: LogTree, session: LogSession, settings: Settings) -> SessionCost:
+    name = session_name(session)
+    known = tree.kept("cost", name, SessionCost)
+    if known is None:
+        known = session_cost(session, settings)
+        tree.keep("cost", name, known)
+    return known
