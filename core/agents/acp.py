@@ -25,6 +25,15 @@ class AcpReader(TranscriptReader):
 
     name = "acp"
     gaps = "tokens per turn; times only as the program that logged the messages gives them"
+    kinds = frozenset(
+        (
+            *(_WORDS | _ASKED | _TOOLS),
+            *("agent_thought_chunk", "agent_thought", "plan", "plan_update", "plan_removed", "usage_update"),
+            *("current_mode_update", "config_option_update", "available_commands_update", "notice"),
+            *("session_info_update", "compaction_update", "compaction_summary_chunk", "state_update"),
+            *("tool_call_content_chunk", "terminal_update", "terminal_output_chunk"),
+        )
+    )
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -110,6 +119,7 @@ class AcpReader(TranscriptReader):
 
     def _update(self, update: dict[str, Any], out: list[Event]) -> None:
         kind = text(update.get("sessionUpdate"))
+        self.check_kind(kind)
         if kind in _WORDS:
             self._speak(words(update.get("content")))
         elif kind in _ASKED:

@@ -54,6 +54,8 @@ class AntigravityReader(TranscriptReader):
     name = "antigravity"
     untold = ("tokens", "cost")
     gaps = "calls have no ids and are paired with results in order; the model as it was chosen"
+    kinds = frozenset(("CONVERSATION_HISTORY", "SYSTEM_MESSAGE", "GENERIC", "EPHEMERAL_MESSAGE"))
+    """Of steps that neither the person nor the model made."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -81,6 +83,8 @@ class AntigravityReader(TranscriptReader):
             out.append(Compaction(at=at, agent=self.agent, where=self.here(), trigger="auto"))
         elif step.get("source") == "MODEL":
             self._result(at, kind, step, out)
+        else:
+            self.check_kind(kind)
 
     def _answer(self, at: float, step: dict[str, Any], out: list[Event]) -> None:
         message = f"line-{self._line}"

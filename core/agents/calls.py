@@ -99,9 +99,6 @@ def exit_code(text: str) -> int | None:
     return int(found.group(1)) if found else None
 
 
-ADVICE_BYTES = ADVICE_MARK.encode()
-
-
 def is_advice(text: str) -> bool:
     """Whether a text is a sentence of ours."""
     return text.startswith(ADVICE_MARK)

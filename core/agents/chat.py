@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from core.agents.calls import Calls, Result
-from core.agents.reader import STEP, LogClock, TranscriptReader, kept, left_untold, untimed
+from core.agents.reader import STEP, LogClock, TranscriptReader, add, left_untold, untimed
 from core.agents.values import amount, items, table, text, whole_number, words
 from core.events import Event, Matter, Where
 from core.logs.format import Format, Sample
@@ -198,7 +198,7 @@ class ChatReader(TranscriptReader):
         if name in self._waiting:
             del self._waiting[name]
             use = self.calls.end(name, self.now, result, where, line=self._line)
-            kept(use if at is not None else untimed(use), out)
+            add(use if at is not None else untimed(use), out)
         elif tool:
             out.append(self.calls.both(name, tool, {}, None, self.now, result, where, self.agent))
         else:

@@ -16,10 +16,12 @@ class CodeBuddyReader(TranscriptReader):
     """Calls and results are lines of their own, joined by `callId`."""
 
     name = "codebuddy"
+    kinds = _KINDS | {"reasoning", "summary", "file-history-snapshot", "ai-title", "custom-title"}
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one line."""
         line = self.table(value, "line")
+        self.check_kind(text(line.get("type")))
         if text(line.get("type")) not in _KINDS:
             return
         at = self.moment(line.get("timestamp"))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from core.agents.calls import Result, said_event, split_advice
-from core.agents.reader import TranscriptReader, kept
+from core.agents.reader import TranscriptReader, add
 from core.agents.turns import CALLING, ENDED, failed_turn
 from core.agents.values import attached_to, items, table, text, whole_number, words
 from core.events import AgentEnd, AgentStart, Compaction, Event, Outcome, SessionEnd, Where
@@ -54,6 +54,51 @@ class CopilotReader(TranscriptReader):
     name = "copilot-cli"
     untold = ("cost",)
     gaps = "of an answer only the tokens written; the rest once the session is closed"
+    kinds = frozenset(
+        (
+            *(
+                "session.info",
+                "session.warning",
+                "session.mode_changed",
+                "session.plan_changed",
+                "session.idle",
+            ),
+            *(
+                "session.compaction_start",
+                "session.truncation",
+                "session.title_changed",
+                "session.task_complete",
+            ),
+            *("session.context_changed", "session.handoff", "session.snapshot_rewind", "session.usage_info"),
+            *("session.workspace_file_changed", "session.background_tasks_changed", "session.tools_updated"),
+            *("session.skills_loaded", "session.custom_agents_updated", "session.mcp_servers_loaded"),
+            *(
+                "session.mcp_server_status_changed",
+                "session.extensions_loaded",
+                "session.remote_steerable_changed",
+            ),
+            *("assistant.turn_start", "assistant.intent", "assistant.reasoning", "assistant.usage"),
+            *("assistant.reasoning_delta", "assistant.message_delta", "assistant.streaming_delta"),
+            *("tool.user_requested", "tool.execution_partial_result", "tool.execution_progress"),
+            *("subagent.selected", "subagent.deselected", "skill.invoked", "system.message"),
+            *(
+                "system.notification",
+                "hook.start",
+                "hook.end",
+                "permission.requested",
+                "permission.completed",
+            ),
+            *(
+                "user_input.requested",
+                "user_input.completed",
+                "elicitation.requested",
+                "elicitation.completed",
+            ),
+            *("exit_plan_mode.requested", "exit_plan_mode.completed", "external_tool.requested"),
+            *("external_tool.completed", "command.queued", "command.execute", "command.completed"),
+            *("pending_messages.modified", "model.call_failure", "session.permissions_changed"),
+        )
+    )
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -84,7 +129,9 @@ class CopilotReader(TranscriptReader):
         kind = text(record.get("type"))
         read = _READERS.get(kind)
         if read is None:
-            if not kind:
+            if kind:
+                self.check_kind(kind)
+            else:
                 self.note("no type")
             return
         data = self.table(record.get("data"), "data")
@@ -171,7 +218,7 @@ class CopilotReader(TranscriptReader):
         )
         name = text(entry.data.get("toolCallId"))
         use = self.calls.end(name, entry.at, result, self.here(), line=self._line)
-        kept(use, entry.out)
+        add(use, entry.out)
         if said and use is not None:
             entry.out.append(said_event(said, entry.at, use.agent, self.here()))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.agents.calls import Result, exit_code
-from core.agents.reader import TranscriptReader, kept
+from core.agents.reader import TranscriptReader, add
 from core.agents.values import attached_to, items, table, text, words
 from core.agents.words import spoken
 from core.events import Compaction, Event, Where
@@ -40,7 +40,8 @@ class DroidReader(TranscriptReader):
 
     name = "droid"
     untold = ("tokens", "model", "cost")
-    gaps = "model and tokens stand in a file of their own, which is not read"
+    gaps = "model and tokens are in a file of their own, which is not read"
+    kinds = frozenset(("session_start", "message", "compaction_state", "todo_state", "session_end"))
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -50,6 +51,7 @@ class DroidReader(TranscriptReader):
         """Add the events of one line."""
         line = self.table(value, "line")
         kind = line.get("type")
+        self.check_kind(text(kind))
         if kind == "session_start":
             if not self.begun:
                 self._opening = (line, self.here())
@@ -99,7 +101,7 @@ class DroidReader(TranscriptReader):
                 exited = exit_code(told)
                 result = Result(text=told, error=part.get("is_error") is True, exit_code=exited)
                 called = text(part.get("tool_use_id"))
-                kept(self.calls.end(called, at, result, self.here(), line=self._line), out)
+                add(self.calls.end(called, at, result, self.here(), line=self._line), out)
             elif part.get("type") == "text":
                 spoken = text(part.get("text"))
                 if spoken.strip() and not spoken.lstrip().startswith(_ADDED):

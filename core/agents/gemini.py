@@ -72,6 +72,9 @@ class GeminiReader(TranscriptReader):
 
     name = "gemini"
     untold = ("cost",)
+    kinds = frozenset(
+        ("user", "info", "error", "warning", "help", "about", "stats", "model_stats", "tool_stats")
+    )
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -112,6 +115,7 @@ class GeminiReader(TranscriptReader):
             return
         if name in self._told:
             return
+        self.check_kind(text(kind))
         at = self.moment(message.get("timestamp"))
         said = words(message.get("content"))
         if kind == "user":

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import structs
 
 from core.agents.calls import Calls, Result, exit_code
-from core.agents.reader import TranscriptReader, kept
+from core.agents.reader import TranscriptReader, add
 from core.agents.values import attached_to, table, text, whole_number, words
 from core.engine.fingerprint import fingerprint
 from core.events import Compaction, Event
@@ -220,10 +220,10 @@ class GooseReader(TranscriptReader):
             begun = self.calls.begin(name, tool, told.get("arguments"), at, self.agent, self.here())
             if begun and call.get("status") == "error":
                 result = Result(text=words(call.get("error")), error=True)
-                kept(self.calls.end(name, at, result, self.here(), line=self._line), out)
+                add(self.calls.end(name, at, result, self.here(), line=self._line), out)
         elif part.get("type") == "toolResponse":
             result = _judged(self.table(part.get("toolResult"), "toolResult"))
-            kept(self.calls.end(name, at, result, self.here(), line=self._line), out)
+            add(self.calls.end(name, at, result, self.here(), line=self._line), out)
 
     def _compacted(self, at: float, said: str, out: list[Event]) -> None:
         """The summary and what goes with it are for the agent alone, one after the other."""

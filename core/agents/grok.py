@@ -23,6 +23,11 @@ class GrokReader(AcpReader):
 
     name = "grok"
     gaps = "tokens per turn; times in whole seconds; the older chat history has no times"
+    kinds = AcpReader.kinds | {
+        *("subagent_progress", "auto_compact_started", "auto_compact_failed", "compaction_checkpoint"),
+        *("rewind_marker", "task_completed", "hook_execution", "session_summary_generated", "goal_updated"),
+        *("workflow_updated", "system", "user", "assistant", "reasoning", "tool_result", "backend_tool_call"),
+    }
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -109,6 +114,7 @@ class GrokReader(AcpReader):
         if not self.begun:
             self._open({}, out, timed=False)
         self.now += STEP
+        self.check_kind(text(line.get("type")))
         match line.get("type"):
             case "user" if not line.get("synthetic_reason") or line["synthetic_reason"] == "interjection":
                 out.append(self.prompt(self.now, words(line.get("content")), self.here()))

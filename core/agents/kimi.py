@@ -11,6 +11,7 @@ from typing import Any
 from core.agents.calls import Result, agent_report, exit_code
 from core.agents.models import joined_words
 from core.agents.reader import TranscriptReader
+from core.agents.turns import failed_turn
 from core.agents.values import attached_to, decode, items, table, text, whole_number, words
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Outcome, ToolUse, Turn, Where
 from core.logs.discovery import Found
@@ -52,7 +53,7 @@ def agents_folder(path: Path) -> list[Path]:
     return [named_like(main.parent, path)]
 
 
-_KINDS = frozenset(
+_WIRE_KINDS = frozenset(
     ("TurnBegin", "StepBegin", "ContentPart", "ToolCall", "ToolResult", "StatusUpdate", "SubagentEvent")
 )
 _NO_COUNT = frozenset(("TurnBegin", "TurnEnd", "StepBegin", "StepInterrupted"))
@@ -65,6 +66,12 @@ class KimiWireReader(TranscriptReader):
 
     name = "kimi"
     untold = ("model", "cost")
+    kinds = _WIRE_KINDS | {
+        *("SteerInput", "StepInterrupted", "CompactionBegin", "CompactionEnd", "TurnEnd", "ToolCallPart"),
+        *("ApprovalRequest", "ApprovalResponse", "ApprovalRequestResolved", "StepRetry", "ToolCallRequest"),
+        *("QuestionRequest", "QuestionResponse", "Notification", "PlanDisplay", "MCPLoadingBegin"),
+        *("MCPLoadingEnd", "HookTriggered", "HookResolved", "BtwBegin", "BtwEnd", "HookRequest"),
+    }
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -102,6 +109,7 @@ class KimiWireReader(TranscriptReader):
         if text(message.get("type")) in _NO_COUNT and agent in self._said:
             out.append(self._uncounted(agent))
             del self._said[agent]
+        self.check_kind(text(message.get("type")))
         match message.get("type"):
             case "TurnBegin" | "SteerInput":
                 given = payload.get("user_input")
@@ -207,7 +215,7 @@ def _sniff_wire(sample: Sample) -> int:
         for record in sample.records[:16]
         if "timestamp" in record and "payload" in table(record.get("message"))
     ]
-    if any(kind in _KINDS for kind in kinds):
+    if any(kind in _WIRE_KINDS for kind in kinds):
         return 95
     first = sample.records[0] if sample.records else {}
     return 45 if first.get("type") == "metadata" and "protocol_version" in first else 0
@@ -219,8 +227,10 @@ _ROLE = re.compile(r"^actual_subagent_type: (\S{1,60})$", re.MULTILINE)
 _STATUS = re.compile(r"^status: (\w{1,20})$", re.MULTILINE)
 _HELD = 256
 """Reports that came before their calls, kept at once."""
-_SETTINGS = frozenset(("metadata", "config.update", "tools.set_active_tools"))
-"""Records before the first deed, from which the session's beginning is put together."""
+_SETTINGS = frozenset(("metadata", "config.update", "tools.set_active_tools", "profile.bind"))
+"""Records before the first act, from which the session's beginning is put together."""
+_MODES = frozenset(("plan_mode", "goal", "swarm_mode", "cron", "token_counting"))
+"""Families of records that are settings and counters."""
 
 
 class KimiReader(TranscriptReader):
@@ -228,6 +238,28 @@ class KimiReader(TranscriptReader):
 
     name = "kimi"
     untold = ("cost",)
+    kinds = _SETTINGS | {
+        *(
+            "turn.prompt",
+            "turn.steer",
+            "turn.cancel",
+            "turn.ended",
+            "context.append_loop_event",
+            "usage.record",
+        ),
+        *("llm.request", "permission.record_approval_result", "permission.set_mode", "full_compaction.begin"),
+        *(
+            "full_compaction.cancel",
+            "full_compaction.complete",
+            "context.apply_compaction",
+            "prompt.accepted",
+        ),
+        *("interaction.request", "interaction.resolved", "task.started", "task.terminated", "context.undo"),
+        *("context.append_message", "context.clear", "micro_compaction.apply", "forked", "goal.set"),
+        *("llm.tools_snapshot", "token_counting.mode", "tools.set_tools", "context.update_token_count"),
+        *("context.clear_messages", "app.version", "llm.response", "tools.update_store"),
+    }
+    """`plan_mode.*`, `goal.*`, `swarm_mode.*`, `cron.*` and `token_counting.*` are more of these."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -242,6 +274,8 @@ class KimiReader(TranscriptReader):
         self._early: dict[str, str] = {}
         self._source = ""
         """Who asked for the compaction that is under way."""
+        self._stopped = False
+        """Whether an interruption of this turn was reported."""
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one record."""
@@ -250,31 +284,30 @@ class KimiReader(TranscriptReader):
         if not kind:
             self.note("no type")
             return
-        at = seconds(record.get("time"))
-        at = seconds(record.get("created_at")) if at is None and kind == "metadata" else at
+        at = seconds(record.get("time", record.get("created_at") if kind == "metadata" else None))
         if at is not None:
             self.moment(at)
         if kind in _SETTINGS:
             self._set(record)
-        else:
-            self._open(out)
+            return
+        self._open(out)
+        if kind == "llm.request":
+            self._model = text(record.get("model")) or self._model
+        elif kind.partition(".")[0] not in _MODES:
+            self.check_kind(kind)
         match kind:
-            case "turn.prompt":
-                self._asked(record, out)
+            case "turn.prompt" | "turn.steer" | "turn.cancel" | "turn.ended":
+                self._turn_record(kind, record, out)
             case "context.append_loop_event":
                 self._step(self.table(record.get("event"), "event"), out)
             case "usage.record":
                 stop = "total" if self._source else ""
                 self._used(record.get("usage"), -1, text(record.get("model")), "", out, stop)
-            case "llm.request":
-                self._model = text(record.get("model")) or self._model
             case "permission.record_approval_result":
                 if text(table(record.get("result")).get("decision")) in ("rejected", "denied", "cancelled"):
                     self._refused.add(text(record.get("toolCallId")))
-            case "full_compaction.begin" | "full_compaction.cancel":
-                self._source = _source(record)
-            case "context.apply_compaction":
-                self._compacted(record, out)
+            case "full_compaction.begin" | "full_compaction.cancel" | "context.apply_compaction":
+                self._compacted(kind, record, out)
 
     def finish(self) -> list[Event]:
         """A session of which only the settings were written begins with them."""
@@ -283,10 +316,26 @@ class KimiReader(TranscriptReader):
             self._open(out)
         return out + super().finish()
 
+    def _turn_record(self, kind: str, record: dict[str, Any], out: list[Event]) -> None:
+        if kind in ("turn.prompt", "turn.steer"):
+            self._stopped = False
+            self._asked(record, out)
+        elif kind == "turn.cancel" or record.get("reason") == "cancelled":
+            self._stop(out)
+        elif record.get("reason") == "failed":
+            out.append(failed_turn(self.now, self.agent, self.here(), f"ended-{self._line}"))
+
+    def _stop(self, out: list[Event]) -> None:
+        """Add one interruption per turn, however many records report it."""
+        if not self._stopped:
+            self._stopped = True
+            out.append(self.prompt(self.now, "", interrupt=True))
+
     def _set(self, record: dict[str, Any]) -> None:
         if self._opening is None and not self.begun:
             self._opening = (self.now, self.here())
-        self._project = text(record.get("cwd")) or self._project
+        disclosed = table(record.get("environmentDisclosure")).get("cwd")
+        self._project = text(record.get("cwd")) or text(disclosed) or self._project
         self._model = text(record.get("modelAlias")) or self._model
         self._role = text(record.get("profileName")) or self._role
 
@@ -331,7 +380,7 @@ class KimiReader(TranscriptReader):
                 reason, name = text(event.get("finishReason")), text(event.get("uuid"))
                 self._used(event.get("usage"), 1, "", name, out, stop=reason)
                 if reason in ("cancelled", "interrupted", "aborted"):
-                    out.append(self.prompt(self.now, "", self.here(), interrupt=True))
+                    self._stop(out)
 
     def _answered(self, event: dict[str, Any], out: list[Event]) -> None:
         name = text(event.get("toolCallId")) or text(event.get("parentUuid"))
@@ -409,7 +458,10 @@ class KimiReader(TranscriptReader):
             )
         )
 
-    def _compacted(self, record: dict[str, Any], out: list[Event]) -> None:
+    def _compacted(self, kind: str, record: dict[str, Any], out: list[Event]) -> None:
+        if kind != "context.apply_compaction":
+            self._source = _source(record)
+            return
         source, self._source = self._source, ""
         out.append(
             Compaction(

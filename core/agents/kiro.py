@@ -34,6 +34,7 @@ class KiroReader(TranscriptReader):
     gaps = "times of prompts alone; the older CLI's and the editor's results only if they were stored"
 
     many = True
+    kinds = frozenset(("Prompt", "AssistantMessage", "ToolResults", "Clear", "Compaction", "ResetTo"))
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -55,6 +56,7 @@ class KiroReader(TranscriptReader):
         if not self.begun:
             self._open(out)
         content = data.get("content")
+        self.check_kind(text(record.get("kind")))
         match record.get("kind"):
             case "Prompt":
                 out.append(self.prompt(self.now, _said(content), self.here()))

@@ -31,6 +31,28 @@ class ManagedReader(TranscriptReader):
     name = "managed-agents"
     untold = ("model",)
     gaps = "cost of a session as a whole"
+    kinds = frozenset(
+        (
+            *(
+                "user.message",
+                "user.define_outcome",
+                "user.interrupt",
+                "user.tool_confirmation",
+                "agent.message",
+            ),
+            *("span.model_request_start", "span.model_request_end", "span.outcome_evaluation_start"),
+            *("span.outcome_evaluation_ongoing", "span.outcome_evaluation_end", "session.status_idle"),
+            *("session.thread_status_idle", "session.thread_created", "agent.thread_context_compacted"),
+            *("session.status_running", "session.status_rescheduled", "session.status_terminated"),
+            *("session.error", "session.updated", "session.deleted", "system.message", "agent.thinking"),
+            *(
+                "session.thread_status_running",
+                "session.thread_status_terminated",
+                "agent.thread_message_sent",
+            ),
+            *("session.thread_status_rescheduled", "agent.thread_message_received"),
+        )
+    )
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -65,6 +87,7 @@ class ManagedReader(TranscriptReader):
             self._other(kind, name, event, agent, out)
 
     def _other(self, kind: str, name: str, event: dict[str, Any], agent: str, out: list[Event]) -> None:
+        self.check_kind(kind)
         match kind:
             case "user.message" | "user.define_outcome":
                 said = words(event.get("content")) or text(event.get("description"))

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from core.agents.calls import Result
-from core.agents.reader import STEP, TranscriptReader, kept, untimed
+from core.agents.reader import STEP, TranscriptReader, add, untimed
 from core.agents.values import amount, beyond, code, table, text, whole_number, words
 from core.events import Event, SessionEnd, Turn, Where
 from core.logs.format import Format, Sample
@@ -82,7 +82,7 @@ class MiniSweAgentReader(TranscriptReader):
         if info.get("exit_status") is not None:
             reason = text(info["exit_status"])
             out.extend(self.close_all())
-            kept(self._spent, out)
+            add(self._spent, out)
             self._spent = None
             out.append(SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason=reason))
 
@@ -159,7 +159,7 @@ class MiniSweAgentReader(TranscriptReader):
             rejected=bool(_REJECTED.search(said[:200])),
         )
         use = self.calls.end(name, self.now, result, where, line=self._line)
-        kept(use if _time(message) is not None else untimed(use), out)
+        add(use if _time(message) is not None else untimed(use), out)
 
 
 def _cost(message: dict[str, Any]) -> float | None:

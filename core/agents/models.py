@@ -121,6 +121,10 @@ def tone(said: str) -> Tone:
     return Tone(checking, len(phrases) - checking)
 
 
+_SEARCH = 0.01
+"""US dollars for one web search at the vendor, as Anthropic and OpenAI list it ($10 for 1,000)."""
+_SEARCHING = re.compile(r"(?:^|[/.])(?:claude|gpt|codex|o\d)")
+"""Models whose vendors bill web searches so; the price of any other is unknown."""
 _PRICES = ("input", "output", "cache_read", "cache_write", "cache_write_1h")
 _FIELDS = ("window", *_PRICES, "tiers")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -279,6 +283,7 @@ class Models:
         cost: float | None = None,
         said: str = "",
         said_at: Where | None = None,
+        searches: int = 0,
     ) -> Turn:
         """A turn with its context added up, its window and its cost; `window` and `cost` of the log win.
 
@@ -289,6 +294,8 @@ class Models:
         context = input_tokens + cache_read + cache_write
         if cost is None and context + output_tokens:
             cost = self.cost(model, input_tokens, output_tokens, cache_read, cache_write, cache_write_1h)
+            if searches and cost is not None:
+                cost = cost + searches * _SEARCH if _SEARCHING.search(model) else None
         return Turn(
             at=at,
             agent=agent,

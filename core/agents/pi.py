@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from core.agents.calls import Result, is_advice, said_event
-from core.agents.reader import TranscriptReader, kept
+from core.agents.reader import TranscriptReader, add
 from core.agents.values import amount, code, table, text, whole_number, words
 from core.events import Compaction, Event, Where
 from core.logs.event_redaction import one_line
@@ -50,6 +50,12 @@ class PiReader(TranscriptReader):
     """Every entry happened, on whichever branch it stands, so they are read in the order of the file."""
 
     name = "pi"
+    kinds = frozenset(
+        (
+            *("session", "message", "custom_message", "compaction", "model_change", "thinking_level_change"),
+            *("branch_summary", "custom", "label", "session_info", "child_usage_attributed", "mode_change"),
+        )
+    )
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -60,6 +66,7 @@ class PiReader(TranscriptReader):
         entry = self.table(value, "entry")
         if self._opening is not None:
             self._open(seconds(entry.get("timestamp")), out)
+        self.check_kind(text(entry.get("type")))
         match entry.get("type"):
             case "session":
                 self._header(entry)
@@ -122,7 +129,7 @@ class PiReader(TranscriptReader):
                 told = words(message.get("content"))
                 result = _result(told, message.get("isError"), text(message.get("toolName")))
                 called = text(message.get("toolCallId"))
-                kept(self.calls.end(called, at, result, self.here(), line=self._line), out)
+                add(self.calls.end(called, at, result, self.here(), line=self._line), out)
             case "bashExecution":
                 result = Result(
                     text=text(message.get("output")),

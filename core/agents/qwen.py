@@ -60,6 +60,7 @@ class QwenReader(TranscriptReader):
     name = "qwen"
     untold = ("cost",)
     gaps = "what a sub-agent does that runs in the foreground: only its start and its end are told"
+    kinds = frozenset(("user", "assistant", "tool_result", "system", "at_command", "file_history_snapshot"))
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -77,6 +78,7 @@ class QwenReader(TranscriptReader):
         """Add the events of one line."""
         line = self.table(value, "line")
         kind = text(line.get("type"))
+        self.check_kind(kind)
         if kind not in _TYPES:
             return
         at = self.moment(line.get("timestamp"))

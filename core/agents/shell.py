@@ -143,7 +143,7 @@ _VALUED = {
 _PATTERN_FIRST = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "fd", "fdfind", "git grep"))
 _READ, _SEARCH, _EDIT, _EXEC = 1, 2, 3, 4
 _NAMES: tuple[Action, ...] = ("shell_exec", "file_read", "search", "file_edit", "shell_exec")
-_RANKS: dict[str, int] = {"destructive": 5, "commit": 4, "test": 3, "build": 2, "wait": 1, "": 0}
+PURPOSE_RANKS: dict[str, int] = {"destructive": 5, "commit": 4, "test": 3, "build": 2, "wait": 1, "": 0}
 _DEEPEST = 4
 _MOST_KNOWN = 4096
 _LONGEST_KNOWN = 256
@@ -344,12 +344,12 @@ def _strongest(found: list[_Judged]) -> Command:
     strength, purpose, targets = leading.strength, leading.purpose, leading.targets
     patches = leading.patch
     for part in found[1:]:
-        if _RANKS[part.purpose] > _RANKS[purpose]:
+        if PURPOSE_RANKS[part.purpose] > PURPOSE_RANKS[purpose]:
             purpose = part.purpose
         if part.strength > strength:
             leading, strength, targets, patches = part, part.strength, part.targets, part.patch
         elif part.strength == strength:
-            if _RANKS[part.purpose] > _RANKS[leading.purpose] or not leading.program:
+            if PURPOSE_RANKS[part.purpose] > PURPOSE_RANKS[leading.purpose] or not leading.program:
                 leading = part
             if part.targets:
                 targets = targets + part.targets

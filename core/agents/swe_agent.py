@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import structs
 
 from core.agents.calls import Result
-from core.agents.reader import STEP, TranscriptReader, kept, left_untold
+from core.agents.reader import STEP, TranscriptReader, add, left_untold
 from core.agents.values import amount, decode, table, text, whole_number, words
 from core.events import Event, SessionEnd, Turn, Where
 from core.logs.format import Format, Sample
@@ -92,7 +92,7 @@ class SweAgentReader(TranscriptReader):
         if self._spent is not None:
             self._spent = structs.replace(self._spent, at=self.now)
         if info.get("exit_status") is not None:
-            kept(self._spent, out)
+            add(self._spent, out)
             self._spent = None
             out.append(
                 SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason=text(info["exit_status"]))

@@ -34,18 +34,25 @@ class Diagnostic(Struct, frozen=True):
 class Diagnostics:
     """Counts every fault by reason and keeps the first few of them whole."""
 
-    __slots__ = ("_kept", "counts", "first")
+    __slots__ = ("_kept", "counts", "first", "skipped")
 
     def __init__(self, keep: int = 100) -> None:
         self._kept = keep
         self.counts: dict[str, int] = {}
         self.first: list[Diagnostic] = []
+        self.skipped: dict[tuple[str, str, str], int] = {}
+        """Records of kinds that no reader knows, by agent, version and kind; they are not faults."""
 
     def note(self, file: str, line: int, reason: str) -> None:
         """Count one fault."""
         self.counts[reason] = self.counts.get(reason, 0) + 1
         if len(self.first) < self._kept:
             self.first.append(Diagnostic(file, line, reason))
+
+    def skip(self, agent: str, version: str, kind: str) -> None:
+        """Count one record of a kind that its reader does not know."""
+        key = (agent, version, kind)
+        self.skipped[key] = self.skipped.get(key, 0) + 1
 
     @property
     def total(self) -> int:

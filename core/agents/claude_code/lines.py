@@ -7,7 +7,7 @@ import re
 import msgspec
 from msgspec import Raw, Struct
 
-from core.agents.calls import ADVICE_BYTES, is_advice
+from core.agents.calls import is_advice
 from core.agents.values import salvage
 from core.logs.links import FAULTS
 
@@ -22,6 +22,12 @@ class CacheWrites(Struct, gc=False):
     ephemeral_1h_input_tokens: int | None = 0
 
 
+class ServerTools(Struct, gc=False):
+    """The requests of tools that run at the vendor and are billed by request."""
+
+    web_search_requests: int | None = 0
+
+
 class Tokens(Struct, gc=False):
     """A message's usage."""
 
@@ -30,6 +36,7 @@ class Tokens(Struct, gc=False):
     cache_read_input_tokens: int | None = 0
     cache_creation_input_tokens: int | None = 0
     cache_creation: CacheWrites | None = None
+    server_tool_use: ServerTools | None = None
 
 
 class ResultPart(Struct, gc=False):
@@ -71,6 +78,12 @@ class Boundary(Struct, rename="camel", gc=False):
     post_tokens: int | None = None
 
 
+class Origin(Struct, gc=False):
+    """Who or what a user line comes from."""
+
+    kind: str | None = None
+
+
 class ClaudeLine(Struct, rename="camel", gc=False):
     """One line's envelope."""
 
@@ -89,6 +102,9 @@ class ClaudeLine(Struct, rename="camel", gc=False):
     is_compact_summary: bool | None = None
     is_visible_in_transcript_only: bool | None = None
     is_api_error_message: bool | None = None
+    prompt_source: str | None = None
+    origin: Origin | None = None
+    tool_denial_kind: str | None = None
     message: Message | None = None
     tool_use_result: Raw = _NOTHING
     compact_metadata: Boundary | None = None
@@ -222,6 +238,13 @@ def _one_block(block: Block) -> str:
     return "[image]" if block.type in ("image", "document") else ""
 
 
+def is_machine_prompt(line: ClaudeLine) -> bool:
+    """Whether a program wrote a user line: a notice of a task, not the person."""
+    return line.prompt_source == "system" or (
+        line.origin is not None and line.origin.kind == "task-notification"
+    )
+
+
 def is_goodbye(text: str) -> bool:
     """Whether the person ended the session by its command."""
     return bool(_GOODBYE.match(text))
@@ -267,9 +290,44 @@ _PASSED_OVER = frozenset(
         b"agent-name",
         b"tag",
         b"pr-link",
+        b"bridge-session",
+        b"worktree-state",
+        b"atis-latch",
     )
 )
 _ASIDES = frozenset(kind.decode() for kind in _PASSED_OVER)
+_KINDS = _ASIDES | {"user", "assistant", "system", "progress", "queue-operation", "attachment"}
+_SUBTYPES = frozenset(
+    (
+        *("compact_boundary", "microcompact_boundary", "turn_duration", "stop_hook_summary", "away_summary"),
+        *("local_command", "bridge_status", "api_error", "informational", "init", "status", "error"),
+    )
+)
+_ATTACHMENTS = frozenset(
+    (
+        *("hook_success", "hook_blocking_error", "hook_non_blocking_error", "hook_cancelled"),
+        *(
+            "async_hook_response",
+            "hook_additional_context",
+            "hook_system_message",
+            "hook_error_during_execution",
+        ),
+        *("hook_stopped_continuation", "queued_command", "task_reminder", "todo_reminder", "todo"),
+        *("total_tokens_reminder", "skill_listing", "date_change", "diagnostics", "nested_memory", "file"),
+        *("compact_file_reference", "edited_text_file", "plan_mode", "plan_mode_exit", "plan_mode_reentry"),
+        *("goal_status", "auto_mode", "auto_mode_exit", "command_permissions", "directory", "ide_selection"),
+        *("opened_file_in_ide", "invoked_skills", "dynamic_skill", "image", "critical_system_reminder"),
+        *(
+            "budget_usd",
+            "output_style",
+            "relevant_memories",
+            "ultrathink_effort",
+            "task_status",
+            "agent_mention",
+        ),
+    )
+)
+"""Attachments that are read or give the model context only; `*_delta` are more of these."""
 _SIGNS = {b"progress": b"agent_progress", b"queue-operation": b"<task-notification>"}
 """What the other lines that are passed over hold where they matter after all."""
 _TYPE = b'"type":"'
@@ -278,7 +336,6 @@ _PROGRESS = _TYPE + b'progress","data":'
 _BEFORE = len(_PROGRESS)
 _DATA = b'{"type":"'
 _AGENTS = _DATA + b"agent_progress"
-_ATTACHMENT = _TYPE + b'attachment"'
 _glued = re.compile(rb'\}[\0 \t\r]*\{[\0 \t\r]*"').search
 """How a line goes on that may hold another object behind the first; no text holds it but at its end."""
 
@@ -304,10 +361,18 @@ def passes(record: bytes) -> bool:
             return not _glued(record)
         sign = _SIGNS.get(kind)
         return sign is not None and sign not in record and b"\\u" not in record and not _glued(record)
-    if at < 0 or not record.startswith(_ATTACHMENT, at):
-        return False
-    telling = b"queued_command" in record or ADVICE_BYTES in record or b"\\u" in record
-    return not telling and not _glued(record)
+    return False
+
+
+def unknown_kind(line: ClaudeLine) -> str:
+    """Return the kind of a line that is new to this reader; blank for a known one."""
+    if line.type == "system":
+        return "" if not line.subtype or line.subtype in _SUBTYPES else f"system/{line.subtype}"
+    if line.type == "attachment":
+        part = read_part(line.attachment, Queued)
+        kind = part.type if isinstance(part, Queued) else ""
+        return "" if kind in _ATTACHMENTS or kind.endswith("_delta") else f"attachment/{kind}"
+    return "" if line.type in _KINDS else line.type
 
 
 def matters(line: ClaudeLine) -> bool:

@@ -17,6 +17,7 @@ from core.agents.claude_code.lines import (
     block_text,
     decode_line,
     is_goodbye,
+    is_machine_prompt,
     is_prompt,
     matters,
     passes,
@@ -25,6 +26,7 @@ from core.agents.claude_code.lines import (
     salvage_line,
     token_count,
     told_by_us,
+    unknown_kind,
     user_words,
 )
 from core.agents.claude_code.subagents import (
@@ -37,13 +39,13 @@ from core.agents.claude_code.subagents import (
     sub_agent_files,
 )
 from core.agents.normalizer import AgentKit
-from core.agents.reader import FAR, AgentReader, ClockState, LogClock, kept
+from core.agents.reader import FAR, AgentReader, ClockState, LogClock, add
 from core.agents.turns import ClosedTurns, failed_turn, retried_turn
 from core.agents.values import is_secret, text
 from core.engine.fingerprint import fingerprint
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
 from core.logs.event_redaction import one_line
-from core.logs.format import Format, PausingReader, Sample
+from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
 from core.logs.lines import glued
 from core.logs.links import (
@@ -86,7 +88,8 @@ def read_result(line: ClaudeLine, block: Block, tool: str) -> tuple[Result, Tool
     if not text and isinstance(block.content, list) and block.content:
         size = sum(len(memoryview(piece.source)) for piece in block.content)
         empty = False
-    return _make(Result, (text, failed, code, False, False, empty, running, None, size)), told
+    rejected = failed and line.tool_denial_kind is not None
+    return _make(Result, (text, failed, code, rejected, False, empty, running, None, size)), told
 
 
 def _as_told(line: ClaudeLine) -> ToolDetails | None:
@@ -243,7 +246,7 @@ class _Paused(NamedTuple):
     clock: ClockState
 
 
-class ClaudeCode(AgentReader, PausingReader):
+class ClaudeCode(AgentReader):
     """Reads the lines of a session, or of one of its sub-agents."""
 
     name = "claude-code"
@@ -264,6 +267,7 @@ class ClaudeCode(AgentReader, PausingReader):
         self._at = 0.0
         self._clock = LogClock()
         self._begun = False
+        self._version = ""
         self._alone = agent != MAIN
         self._compacted = False
         self._retrying = False
@@ -332,8 +336,11 @@ class ClaudeCode(AgentReader, PausingReader):
     def _step(self, line: ClaudeLine, where: Where, number: int, out: list[Event]) -> None:
         kind = line.type
         spoken = kind == "assistant" or kind == "user"
-        if not spoken and not matters(line):
-            return
+        if not spoken:
+            if unknown := unknown_kind(line):
+                self.kit.diagnostics.skip(self.name, self._version, unknown[:60])
+            if not matters(line):
+                return
         if line.uuid:
             if line.uuid in self.seen:
                 self._settle(line)
@@ -402,6 +409,7 @@ class ClaudeCode(AgentReader, PausingReader):
 
     def _begin(self, line: ClaudeLine, at: float, where: Where, out: list[Event]) -> None:
         self._begun = True
+        self._version = line.version or ""
         self._alone = self._alone or bool(line.is_sidechain)
         self._agents.alone = self._alone
         self._calls.project = line.cwd or ""
@@ -474,7 +482,7 @@ class ClaudeCode(AgentReader, PausingReader):
         if line.is_compact_summary:
             self._summary(at, agent, where, out)
         elif not line.is_meta and not line.is_sidechain and not line.is_visible_in_transcript_only:
-            self._prompt(user_words(content), at, agent, where, out)
+            self._prompt(user_words(content), at, agent, where, out, typed=not is_machine_prompt(line))
 
     def _result(
         self, line: ClaudeLine, block: Block, at: float, where: Where, number: int, out: list[Event]
@@ -498,13 +506,15 @@ class ClaudeCode(AgentReader, PausingReader):
             ):
                 self._agents.reported(task.task_id or "", task.status or "", at, where, out)
 
-    def _prompt(self, text: str, at: float, agent: str, where: Where, out: list[Event]) -> None:
+    def _prompt(
+        self, text: str, at: float, agent: str, where: Where, out: list[Event], *, typed: bool
+    ) -> None:
         self._agents.notified(text, at, where, agent, out)
         if is_goodbye(text) and not self._alone:
             self._close(agent, out)
             self._agents.leave(at, where, out)
             out.append(SessionEnd(at=at, agent=agent, where=where, reason="exit"))
-        if self._alone or not is_prompt(text):
+        if self._alone or not typed or not is_prompt(text):
             return
         self._close(agent, out)
         out.append(
@@ -535,7 +545,7 @@ class ClaudeCode(AgentReader, PausingReader):
                 )
             )
         elif line.subtype in ("turn_duration", "stop_hook_summary"):
-            kept(self._answers.end(agent), out)
+            add(self._answers.end(agent), out)
         elif line.subtype == "api_error" and not self._retrying:
             self._close(agent, out)
             out.append(retried_turn(at, agent, where))
@@ -553,12 +563,13 @@ class ClaudeCode(AgentReader, PausingReader):
             prompt = queued.prompt
             if isinstance(prompt, list):
                 prompt = "\n".join(piece.text for piece in prompt if piece.text)
-            self._prompt(prompt or "", at, self._agent(line, at, where, out), where, out)
+            typed = queued.commandMode in (None, "prompt")
+            self._prompt(prompt or "", at, self._agent(line, at, where, out), where, out, typed=typed)
         elif isinstance(queued, Queued) and (said := told_by_us(queued)):
             out.append(said_event(said, at, self._agent(line, at, where, out), where))
 
     def _close(self, agent: str, out: list[Event]) -> None:
-        kept(self._answers.close(agent), out)
+        add(self._answers.close(agent), out)
 
     def _settle(self, line: ClaudeLine) -> None:
         """A line read before: its calls are answered elsewhere."""

@@ -129,6 +129,7 @@ class OpenAnswers:
             stop=message.stop_reason or ("" if said_at else WORDLESS),
             said=said,
             said_at=said_at,
+            searches=token_count(usage.server_tool_use.web_search_requests) if usage.server_tool_use else 0,
         )
 
 

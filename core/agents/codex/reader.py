@@ -11,7 +11,7 @@ from core.agents.calls import Result, is_advice, said_event
 from core.agents.codex.threads import ChildThreads, Meta, Replay, read_meta, thread_files, thread_folders
 from core.agents.codex.turns import Turns, TurnState, end_fact, item_fact, read_output, sort_cell
 from core.agents.normalizer import AgentKit, Sorted
-from core.agents.reader import STEP, TranscriptReader, kept
+from core.agents.reader import STEP, TranscriptReader, add
 from core.agents.values import decode, is_secret, items, table, text, words
 from core.engine.fingerprint import fingerprint
 from core.events import MAIN, Compaction, Event
@@ -102,7 +102,49 @@ def codex_title(line: dict[str, Any]) -> Title | None:
     return Title(3, said) if said else None
 
 
-_CELLS = frozenset(("exec",))
+_CELL = "exec"
+"""The tool that runs a script, which calls other tools itself."""
+_KINDS = frozenset(
+    (
+        *("session_meta", "response_item", "event_msg", "compacted", "turn_context", "token_usage_record"),
+        *("world_state", "inter_agent_communication_metadata", "ghost_snapshot"),
+    )
+)
+_ITEMS = frozenset(
+    ("message", "agent_message", "ghost_snapshot", "compaction", "compaction_summary", "other")
+)
+_EVENTS = frozenset(
+    (
+        *(
+            "agent_reasoning",
+            "agent_reasoning_raw_content",
+            "agent_reasoning_section_break",
+            "web_search_end",
+        ),
+        *("thread_rolled_back", "thread_goal_updated", "thread_name_updated", "entered_review_mode"),
+        *("exited_review_mode", "undo_completed", "plan_update", "view_image_tool_call", "turn_diff"),
+        *("image_generation_end", "collab_agent_interaction_end", "collab_waiting_end", "collab_close_end"),
+        *("collab_resume_end", "turn_started", "warning", "background_event", "token_count", "user_message"),
+        *("agent_message", "item_completed", "task_started", "thread_settings_applied", "context_compacted"),
+        *("collab_agent_spawn_end", "sub_agent_activity"),
+    )
+)
+"""Events that are read, or that repeat what other lines say. A rollback does not undo what was done."""
+_COMPLETED = frozenset(
+    (
+        *(
+            "UserMessage",
+            "AgentMessage",
+            "ContextCompaction",
+            "SubAgentActivity",
+            "Reasoning",
+            "Plan",
+            "Sleep",
+        ),
+        *("CommandExecution", "FileChange", "McpToolCall", "DynamicToolCall", "WebSearch", "ImageView"),
+        *("CollabAgentToolCall", "ImageGeneration", "EnteredReviewMode", "ExitedReviewMode"),
+    )
+)
 _ALONE = frozenset(("web_search_call", "image_generation_call"))
 """Calls that are told once, when they are done."""
 _ENDS = frozenset(("patch_apply_end", "exec_command_end", "mcp_tool_call_end"))
@@ -145,12 +187,20 @@ class Codex(TranscriptReader):
         self._advice = ""
         self._compacted = ""
         self._facts: dict[str, Result] = {}
+        self._cell = ""
+        """The newest script, whose inner calls end under ids of their own."""
         self._running: dict[str, Sorted] = {}
         self._children = ChildThreads(self.agent)
 
     def own_state(self) -> Any:
         """All it knows of its thread; None while words, facts or an end wait for a line to come."""
-        if self._advice or self._turns.speaking or self._facts or self._children.closing:
+        if (
+            self._advice
+            or self._turns.speaking
+            or self._turns.searches
+            or self._facts
+            or self._children.closing
+        ):
             return None
         if any(is_secret(name) for kind in self._running.values() for name in (kind.program, *kind.targets)):
             return None
@@ -206,9 +256,11 @@ class Codex(TranscriptReader):
         elif kind == "compacted":
             self._compact("line", out)
         elif kind == "token_usage_record":
-            kept(self._turns.record(payload, self.now, self.agent, self.here()), out)
+            add(self._turns.record(payload, self.now, self.agent, self.here()), out)
         if kind == "turn_context":
             self._turns.told(model=payload.get("model"))
+        elif kind not in _KINDS:
+            self.skip(text(kind))
 
     def _open(self, meta: Meta, out: list[Event], *, synthetic: bool = False) -> None:
         self.begun = True
@@ -253,7 +305,7 @@ class Codex(TranscriptReader):
     def _item(self, item: dict[str, Any], out: list[Event]) -> None:
         kind = text(item.get("type"))
         if kind in _ACTS:
-            kept(self._turns.acts(self.agent), out)
+            add(self._turns.acts(self.agent), out)
         if kind in _LATE:
             self._call(item)
         elif kind in _ALONE:
@@ -267,6 +319,8 @@ class Codex(TranscriptReader):
                 self._tell_advice(out)
         elif kind == "message" and item.get("role") == "assistant":
             self._speak(kind, item, out)
+        elif kind not in _ITEMS and kind not in _ACTS:
+            self.skip(f"response_item/{kind}")
 
     def _tell_advice(self, out: list[Event], *, late: bool = False) -> None:
         """Our sentence; it stands before the result of the call it was said after, and is told behind it."""
@@ -278,13 +332,13 @@ class Codex(TranscriptReader):
         """The agent's words, which one sign tells whole and another in parts."""
         phase, where = text(told.get("phase")), self.here()
         for part in items(told.get("content")) or [told.get("content") or told.get("message")]:
-            kept(self._turns.say(sign, words(part), phase, self.now, self.agent, where), out)
+            add(self._turns.say(sign, words(part), phase, self.now, self.agent, where), out)
 
     def finish(self) -> list[Event]:
         """What only the end completes."""
         out: list[Event] = []
         self._tell_advice(out, late=True)
-        kept(self._turns.uncounted(self.agent), out)
+        add(self._turns.uncounted(self.agent), out)
         return [*out, *super().finish()]
 
     def pending_events(self) -> list[Event]:
@@ -298,7 +352,8 @@ class Codex(TranscriptReader):
             return
         if not self.calls.begin(call, tool, arguments, self.now, self.agent, self.here()):
             return
-        if tool in _CELLS and isinstance(arguments, str):
+        if tool == _CELL and isinstance(arguments, str):
+            self._cell = call
             self.calls.amend(call, sort_cell(self.kit.normalizer, self.name, tool, arguments))
         elif tool == "close_agent":
             self._children.closes(call, arguments)
@@ -325,13 +380,16 @@ class Codex(TranscriptReader):
         failed = item.get("status") in ("failed", "error")
         result = Result(error=failed, empty=None if failed else False)
         tool = text(item.get("type"))
+        self._turns.searches += tool == "web_search_call"
         out.append(
             self.calls.both(call, tool, table(item.get("action")), None, self.now, result, where, self.agent)
         )
 
     def _output(self, item: dict[str, Any], out: list[Event]) -> None:
         call = text(item.get("call_id")) or text(item.get("id"))
-        result, process = read_output(item.get("output", item.get("tools")))
+        result, process = read_output(
+            item.get("output", item.get("tools")), cell=self.calls.tool(call) == _CELL
+        )
         fact = self._facts.pop(call, None)
         if fact is not None:
             result = result._replace(
@@ -346,7 +404,7 @@ class Codex(TranscriptReader):
         if process and kind is not None:
             self._running[process] = kind
         use = self.calls.end(call, self.now, result, self.here(), None, self._line)
-        kept(use, out)
+        add(use, out)
         self._turns.answered()
         if self._advice:
             self._tell_advice(out, late=True)
@@ -365,31 +423,39 @@ class Codex(TranscriptReader):
             self._speak(kind, event, out)
         elif kind == "item_completed":
             self._completed(table(event.get("item")), out)
-        elif kind == "task_started":
-            self._turns.told(window=event.get("model_context_window"))
-        elif kind == "thread_settings_applied":
-            self._turns.told(model=table(event.get("thread_settings")).get("model"))
+        elif kind in ("task_started", "thread_settings_applied"):
+            model = table(event.get("thread_settings")).get("model")
+            self._turns.told(model=model, window=event.get("model_context_window"))
         elif kind in _OVER:
             self._end(kind, event, out)
         elif kind == "context_compacted":
             self._compact("event", out)
         elif kind in _ENDS:
-            if self.calls.tool(call):
-                self._facts[call] = end_fact(event)
-        elif kind == "collab_agent_spawn_end":
-            child, role = text(event.get("new_thread_id")), text(event.get("new_agent_role"))
-            out += self._children.start(child, role, self.now, self.here())
+            self._add_fact(call, end_fact(event))
+        elif kind in ("sub_agent_activity", "collab_agent_spawn_end"):
+            out += self._children.activity(event, self.now, self.here())
+        elif kind not in _EVENTS:
+            self.skip(f"event_msg/{kind}")
+
+    def _add_fact(self, call: str, fact: Result) -> None:
+        """Remember how a call ended; the first failure inside a script is the script's."""
+        if self.calls.tool(call):
+            self._facts[call] = fact
+        elif self._cell and self.calls.tool(self._cell):
+            before = self._facts.get(self._cell)
+            if before is None or not (before.error or before.exit_code or before.rejected):
+                self._facts[self._cell] = fact._replace(duration=None)
 
     def _end(self, kind: str, event: dict[str, Any], out: list[Event]) -> None:
         """The agent ended its turn, or the person or an error did."""
         if kind == "turn_aborted":
-            kept(self._turns.close(self.agent), out)
+            add(self._turns.close(self.agent), out)
             if event.get("reason") in (None, "interrupted"):
                 out.append(self.prompt(self.now, "", self.here(), interrupt=True))
         elif kind == "error" or event.get("error"):
             out += self._turns.fail(self.now, self.agent, self.here())
         else:
-            kept(self._turns.end(self.now, self.agent, self.here()), out)
+            add(self._turns.end(self.now, self.agent, self.here()), out)
 
     def _completed(self, item: dict[str, Any], out: list[Event]) -> None:
         """A finished item, in the words of newer logs."""
@@ -402,22 +468,22 @@ class Codex(TranscriptReader):
             self._compact("event", out)
         elif kind == "SubAgentActivity":
             out += self._children.activity(item, self.now, self.here())
-        elif self.calls.tool(call := text(item.get("id"))):
-            fact = item_fact(item)
-            if fact is not None:
-                self._facts[call] = fact
+        elif (fact := item_fact(item)) is not None:
+            self._add_fact(text(item.get("id")), fact)
+        elif kind not in _COMPLETED:
+            self.skip(f"item_completed/{kind}")
 
     def _say(self, sign: str, told: str, record: dict[str, Any], out: list[Event]) -> None:
         """A prompt; a log that tells it by two signs, one right after the other, tells of one."""
         said = "" if self._child else self._prompts.take(sign, told, pictured=pictured(record))
         if said:
-            kept(self._turns.close(self.agent), out)
+            add(self._turns.close(self.agent), out)
             out.append(self.prompt(self.now, said, self.here()))
 
     def _tokens(self, event: dict[str, Any], out: list[Event]) -> None:
         info = event.get("info")
         if info is None or isinstance(info, dict):
-            kept(self._turns.total(info, self.now, self.agent, self.here()), out)
+            add(self._turns.total(info, self.now, self.agent, self.here()), out)
         else:
             self.note("info is not an object")
 

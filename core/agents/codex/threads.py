@@ -194,7 +194,9 @@ class ChildThreads:
         return []
 
     def activity(self, item: dict[str, Any], at: float, where: Where) -> list[Event]:
-        """What newer logs tell of a child at once: that it started, and that it came to its end."""
+        """Return the start or the end of a child that an event or an item reports."""
+        if "new_thread_id" in item:
+            return self.start(text(item["new_thread_id"]), text(item.get("new_agent_role")), at, where)
         child, kind = text(item.get("agent_thread_id")), text(item.get("kind"))
         if kind == "started":
             return self.start(child, text(item.get("agent_path")).rpartition("/")[2], at, where)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from core.agents.calls import Result
 from core.agents.models import joined_words
 from core.agents.normalizer import AgentKit, Normalizer, Sorted
+from core.agents.shell import MOST_TARGETS, PURPOSE_RANKS
 from core.agents.turns import ENDED, WORDLESS, failed_turn
 from core.agents.values import amount, code, decode, table, text, whole_number, words
 from core.engine.fingerprint import fingerprint, shape
@@ -72,7 +73,7 @@ class _Words(NamedTuple):
 class Turns:
     """Make a turn of every count that is news, and of words for which none comes."""
 
-    __slots__ = ("_answered", "_heard", "_kit", "_over", "_words", "counts")
+    __slots__ = ("_answered", "_heard", "_kit", "_over", "_words", "counts", "searches")
 
     def __init__(self, kit: AgentKit) -> None:
         self._kit = kit
@@ -82,6 +83,8 @@ class Turns:
         self._words: _Words | None = None
         self._answered = False
         """A call was answered since the agent last said or did something."""
+        self.searches = 0
+        """Web searches that no turn has paid for yet."""
 
     @property
     def state(self) -> TurnState:
@@ -196,7 +199,9 @@ class Turns:
             cache_read=min(spent.sent, spent.cached),
             cache_write=spent.written,
             output_tokens=spent.answered,
+            searches=self.searches,
         )
+        self.searches = 0
         self._words, self._answered, self._over = None, False, turn.stop == ENDED
         context = context or turn.context_tokens
         self.counts = self.counts._replace(context=context)
@@ -265,6 +270,8 @@ _WALL = re.compile(r"^Wall time:?\s*([\d.]{1,12})\s*s", re.MULTILINE)
 _RUNNING = re.compile(
     r"^(?:Process running with session ID|Script running with cell ID)\s*(\S{1,40})", re.MULTILINE
 )
+_PRINTED = re.compile(r'"exit_code"\s*:\s*(-?\d{1,9})\b')
+"""The exit code of a command inside a script, if the script prints it."""
 _OUTPUT = re.compile(r"^Output:[ \t]*\n?", re.MULTILINE)
 _FAILED = (
     "Script failed",
@@ -304,8 +311,8 @@ class Output(NamedTuple):
     process: str = ""
 
 
-def read_output(value: Any) -> Output:
-    """Read a call's output, whatever era wrote it."""
+def read_output(value: Any, *, cell: bool = False) -> Output:
+    """Read a call's output, whatever era wrote it; that of a `cell`, a script, may print inner exit codes."""
     success: Any = None
     if isinstance(value, dict):
         success = value.get("success")
@@ -335,6 +342,8 @@ def read_output(value: Any) -> Output:
         return Output(Result(body, running=True, duration=took), running.group(1).rstrip(".,"))
     if told_code:
         return Output(_ended(body, int(told_code.group(1)), took))
+    if cell and (codes := [int(number) for number in _PRINTED.findall(body)]):
+        return Output(_ended(body, next(filter(None, codes), 0), took))
     failed = success is False or text.startswith(_FAILED)
     rejected = bool(_REJECTED.search(text[:200])) and (failed or len(text) < 400)
     return Output(Result(body, error=failed, rejected=rejected, duration=took))
@@ -372,23 +381,22 @@ _RANK: dict[Action, int] = {
 
 
 def sort_cell(normalizer: Normalizer, framework: str, tool: str, script: str) -> Sorted:
-    """Sort a script by the tools it calls; one that calls none is a command."""
+    """Sort a script by the strongest tool it calls, with the targets of its like; else as a command."""
     whole = Sorted(
         "shell_exec", call=normalizer.sort(framework, tool, script).call, shape=shape(script[:4096])
     )
     text = script[:_LONGEST]
     calls = list(_CALL.finditer(text))
-    best: Sorted | None = None
-    for at, call in enumerate(calls):
-        end = calls[at + 1].start() if at + 1 < len(calls) else len(text)
-        found = normalizer.sort(
-            framework, call.group(1), _arguments(call.group(1), text, text[call.end() : end])
-        )
-        if best is None or _RANK[found.action] > _RANK[best.action]:
-            best = found
-    if best is None:
+    ends = [*(call.start() for call in calls[1:]), len(text)]
+    inner = [
+        normalizer.sort(framework, call[1], _arguments(call[1], text, text[call.end() : end]))
+        for call, end in zip(calls, ends, strict=False)
+    ]
+    if not inner:
         return whole._replace(program=tool)
-    return best._replace(call=whole.call, shape=whole.shape)
+    best = max(inner, key=lambda one: (_RANK[one.action], PURPOSE_RANKS[one.purpose]))
+    targets = dict.fromkeys(target for one in inner if one.action == best.action for target in one.targets)
+    return best._replace(call=whole.call, shape=whole.shape, targets=tuple(targets)[:MOST_TARGETS])
 
 
 def _arguments(tool: str, script: str, given: str) -> object:

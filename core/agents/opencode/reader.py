@@ -33,6 +33,13 @@ class OpenCodeReader(TranscriptReader):
 
     name = "opencode"
     many = True
+    kinds = frozenset(
+        (
+            *("tool", "text", "compaction", "step-finish", "step-start", "reasoning", "file", "patch"),
+            *("snapshot", "agent", "subtask", "retry"),
+        )
+    )
+    """Of parts."""
     rows = staticmethod(opencode_rows)
     """How a database is fed to this reader."""
     listing = staticmethod(opencode_listing)
@@ -181,6 +188,7 @@ class OpenCodeReader(TranscriptReader):
             return
         message = self._messages.get(text(part.get("messageID")))
         kind = part.get("type")
+        self.check_kind(text(kind))
         if kind == "tool":
             self._tool(name, part, where, out)
         elif kind == "text":

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec import structs
 
 from core.agents.calls import Result, agent_report
-from core.agents.reader import TranscriptReader, kept
+from core.agents.reader import TranscriptReader, add
 from core.agents.turns import ENDED, failed_turn
 from core.agents.values import amount, code, decode, items, table, text, unthought, whole_number, words
 from core.engine.fingerprint import fingerprint
@@ -222,6 +222,20 @@ class OpenHandsFolderReader(TranscriptReader):
     """The events of a V1 conversation, each a file or a line of its own."""
 
     name = "openhands"
+    kinds = frozenset(
+        (
+            *("ConversationStateUpdateEvent", "MessageEvent", "ConversationErrorEvent", "ActionEvent"),
+            *("ObservationEvent", "AgentErrorEvent", "UserRejectObservation", "Condensation", "PauseEvent"),
+            *(
+                "InterruptEvent",
+                "SystemPromptEvent",
+                "TokenEvent",
+                "CondensationRequest",
+                "HookExecutionEvent",
+            ),
+            *("CondensationSummaryEvent", "LLMCompletionLogEvent", "StreamingDeltaEvent"),
+        )
+    )
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -235,6 +249,7 @@ class OpenHandsFolderReader(TranscriptReader):
         """Add the events of one file."""
         event = self.table(value, "event")
         kind = text(event.get("kind"))
+        self.check_kind(kind)
         at = self.moment(event.get("timestamp"))
         if not self.begun:
             out.append(self.start(at, self.session))
@@ -283,7 +298,7 @@ class OpenHandsFolderReader(TranscriptReader):
         elif event.get("key") != "execution_status":
             return
         if value != "paused":
-            kept(self._course.enter(text(value), at, self.agent, self.here()), out)
+            add(self._course.enter(text(value), at, self.agent, self.here()), out)
 
     def _stats(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
         """What the conversation has used so far: what is more than before is the next answer's."""
@@ -302,10 +317,10 @@ class OpenHandsFolderReader(TranscriptReader):
                 continue
             name = text(event.get("id"))
             if purpose == answering:
-                kept(self._spent, out)
+                add(self._spent, out)
                 self._spent = self._turn(name, used, at)
             else:
-                kept(self._aside(f"{name}/{purpose}", used), out)
+                add(self._aside(f"{name}/{purpose}", used), out)
 
     def _turn(self, name: str, used: TokensUsed, at: float) -> Turn:
         return self.kit.models.turn(
@@ -415,6 +430,6 @@ class OpenHandsFolderReader(TranscriptReader):
         )
         name = text(event.get("tool_call_id"))
         use = self.calls.end(name, at, result, self.here(), line=self._line)
-        kept(use, out)
+        add(use, out)
         if use is not None:
             out += [agent_report(use, child) for child in self._children.pop(name, [])]

@@ -17,7 +17,7 @@ from core.agents.openhands.conversation import (
     response_of,
     spent,
 )
-from core.agents.reader import STEP, LogClock, TranscriptReader, kept, left_untold
+from core.agents.reader import STEP, LogClock, TranscriptReader, add, left_untold
 from core.agents.turns import ENDED, Usage
 from core.agents.values import amount, beyond, code, items, table, text, whole_number, words
 from core.events import AgentStart, Compaction, Event, Matter, SessionEnd, Turn, Where
@@ -266,7 +266,7 @@ class OpenHandsReader(TranscriptReader):
         observation = step["observation"]
         if observation == "agent_state_changed":
             state = text(table(step.get("extras")).get("agent_state"))
-            kept(self._course.enter(state, self.now, self._agents[-1], where), out)
+            add(self._course.enter(state, self.now, self._agents[-1], where), out)
         if observation in _NO_RESULTS:
             return
         caused = step.get("cause")
@@ -280,7 +280,7 @@ class OpenHandsReader(TranscriptReader):
         if delegated:
             self._agents.pop()
         use = self.calls.end(name, self.now, observed_result(step, observation), where, line=self._line)
-        kept(use, out)
+        add(use, out)
         if delegated and use is not None:
             out.append(agent_report(use, name))
 
@@ -314,7 +314,7 @@ class OpenHandsReader(TranscriptReader):
             stop=ENDED if waits else "",
             said=said,
         )
-        kept(self.usage.once(turn), out)
+        add(self.usage.once(turn), out)
 
 
 FORMATS = (

@@ -9,8 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.agents.registry import known_agents
+from core.errors import UnreadableLog
+from core.events import SessionStart
 from core.logs.discovery import find
-from core.logs.finder import Finder
+from core.logs.finder import Finder, sessions
+from core.logs.format import Diagnostics
+from core.logs.session import read_session
 from core.report.checkup import Finding, Section
 from core.report.formatting import count, plain, span
 
@@ -21,6 +25,9 @@ if TYPE_CHECKING:
 _LOOKED_AT = 2000
 """Files of one folder whose beginning is read, so that it stays quick."""
 _NAMED = 5
+_NEWEST = 3
+_LARGEST = 8 << 20
+"""How many sessions of an agent are read to see whether their records are known, and the largest in bytes."""
 
 
 def agents(environment: Mapping[str, str], home: Path, settings: IngestSettings) -> Section:
@@ -52,6 +59,45 @@ def agents(environment: Mapping[str, str], home: Path, settings: IngestSettings)
             }
         )
     return Section("agents", tuple(findings), facts)
+
+
+def record_kinds(environment: Mapping[str, str], home: Path, kit: Kit, settings: IngestSettings) -> Section:
+    """Report per agent and version whether its newest sessions were read in full, or what was skipped."""
+    listed = find(
+        known_agents(), environment, home, now=time.time(), active_within=settings.follow.active_within
+    )
+    read: dict[tuple[str, str], int] = {}
+    kit = kit.counting(Diagnostics())
+    for agent in known_agents():
+        newest = [one for one in listed if one.agent == agent.name and one.size <= _LARGEST][:_NEWEST]
+        for one in newest:
+            for version in _versions(one.path, one.session, kit, settings):
+                read[agent.name, version] = read.get((agent.name, version), 0) + 1
+    findings, facts = [], []
+    for (name, version), number in sorted(read.items()):
+        skipped = {
+            kind: times
+            for (agent_name, own, kind), times in sorted(kit.diagnostics.skipped.items())
+            if (agent_name, own) == (name, version)
+        }
+        label = f"{name} {plain(version)}".strip()
+        kinds = ", ".join(f"{plain(kind)} ({times:,})" for kind, times in skipped.items())
+        text = f"new records skipped: {kinds}" if skipped else f"read in full ({count(number, 'session')})"
+        findings.append(Finding(label, text, "note" if skipped else "fine"))
+        facts.append({"agent": name, "version": version, "sessions": number, "skipped": skipped})
+    if not findings:
+        findings.append(Finding("none", "no session was found to read"))
+    return Section("records", tuple(findings), facts)
+
+
+def _versions(path: Path, session: str, kit: Kit, settings: IngestSettings) -> set[str]:
+    """Read one session to its end and return the versions of the agent that wrote it."""
+    try:
+        chosen = [one for one in sessions([path], kit) if one.id == session]
+        events = [event for one in chosen for event in read_session(one, kit, settings.lines)]
+    except (UnreadableLog, OSError):
+        return set()
+    return {event.version for event in events if isinstance(event, SessionStart)}
 
 
 def unread(environment: Mapping[str, str], home: Path, kit: Kit, settings: IngestSettings) -> Section:

@@ -360,3 +360,63 @@ def test_a_request_that_is_tried_again_is_no_answer() -> None:
     later = [*lines, asks(9, "b", "Bash", _BASH), claude("system", 12, subtype="api_error")]
     turns = [event for event in _read(*later) if isinstance(event, Turn)]
     assert [turn.stop for turn in turns] == ["", "retry", "wordless", "retry"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "prompts"),
+    [
+        ({"promptSource": "typed"}, 1),
+        ({"promptSource": "queued"}, 1),
+        ({"promptSource": "sdk", "origin": {"kind": "human"}}, 1),
+        ({"promptSource": "system"}, 0),
+        ({"origin": {"kind": "task-notification"}}, 0),
+        ({}, 1),
+    ],
+)
+def test_a_prompt_of_a_program_is_not_the_persons(fields: dict[str, Any], prompts: int) -> None:
+    assert len(_prompts(says(0, "do this", **fields))) == prompts
+
+
+@pytest.mark.parametrize(("mode", "prompts"), [("prompt", 1), ("task-notification", 0), (None, 1)])
+def test_only_a_queued_prompt_is_a_prompt(mode: str | None, prompts: int) -> None:
+    queued = {"type": "queued_command", "prompt": "and this", **({"commandMode": mode} if mode else {})}
+    assert len(_prompts(claude("attachment", 1, attachment=queued))) == prompts
+
+
+@pytest.mark.parametrize("kind", ["user-rejected", "permission-rule"])
+def test_a_denied_call_is_rejected(kind: str) -> None:
+    (use,) = uses(_read(asks(0, "c", "Bash", _BASH), answers(1, "c", "no", error=True, toolDenialKind=kind)))
+    assert use.outcome == "rejected"
+
+
+def test_web_searches_are_part_of_the_cost() -> None:
+    usage = {"input_tokens": 100, "output_tokens": 10, "server_tool_use": {"web_search_requests": 3}}
+    message = {"id": "m", "role": "assistant", "model": "claude-opus-4-8", "content": [], "usage": usage}
+    (turn,) = [one for one in _read(claude("assistant", 0, message=message)) if isinstance(one, Turn)]
+    plain = new_kit().models.cost("claude-opus-4-8", 100, 10)
+    assert plain is not None and turn.cost == pytest.approx(plain + 0.03)
+    unknown = new_kit().models.turn(0.0, model="gemini-2.5-pro", input_tokens=100, searches=1)
+    assert unknown.cost is None
+
+
+def test_new_kinds_of_lines_are_counted_and_known_ones_are_not() -> None:
+    reader = ClaudeCode(new_kit(), session="file")
+    feed(
+        reader,
+        [
+            says(0, "hello"),
+            *(
+                {"type": kind, "sessionId": "s1"}
+                for kind in ("mode", "pr-link", "permission-mode", "telepathy")
+            ),
+            claude("system", 1, subtype="turn_duration"),
+            claude("system", 2, subtype="levitation"),
+            claude("attachment", 3, attachment={"type": "hook_success"}),
+            claude("attachment", 4, attachment={"type": "skills_delta"}),
+            claude("attachment", 5, attachment={"type": "crystal_ball"}),
+        ],
+    )
+    assert list(reader.kit.diagnostics.skipped) == [
+        ("claude-code", "2.1.0", kind)
+        for kind in ("telepathy", "system/levitation", "attachment/crystal_ball")
+    ]

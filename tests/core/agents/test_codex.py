@@ -19,6 +19,7 @@ from tests.core.agents.samples import (
     codex_tokens,
     feed,
     new_kit,
+    stamp,
     uses,
 )
 
@@ -378,3 +379,71 @@ def test_a_compaction_of_newer_logs_is_one() -> None:
     """A line and a completed item."""
     events = _read(codex_meta(0), codex("compacted", 1, message="x"), _item(1, "ContextCompaction", id="y"))
     assert sum(isinstance(event, Compaction) for event in events) == 1
+
+
+_TWO = 'const a = await tools.exec_command({cmd:"cat a.py"}); await tools.exec_command({cmd:"npm test"})'
+
+
+@pytest.mark.parametrize(
+    ("printed", "between", "outcome", "exit_code"),
+    [
+        ('{"chunk_id":"x","exit_code": 0,"output":"ok"}', [], "success", 0),
+        ('{"exit_code": 0}\n{"exit_code": 2,"output":"no"}', [], "failure", 2),
+        ("all is well", [], "success", None),
+        ("ok", [{"type": "patch_apply_end", "call_id": "exec-1", "success": False}], "failure", None),
+        (
+            "ok",
+            [
+                {"type": "item_completed", "item": {"type": "CommandExecution", "id": "i1", "exit_code": 0}},
+                {"type": "item_completed", "item": {"type": "CommandExecution", "id": "i2", "exit_code": 3}},
+                {"type": "item_completed", "item": {"type": "CommandExecution", "id": "i3", "exit_code": 0}},
+            ],
+            "failure",
+            3,
+        ),
+    ],
+)
+def test_a_script_ends_as_its_inner_commands_do(
+    printed: str, between: list[dict[str, Any]], outcome: str, exit_code: int | None
+) -> None:
+    asked = codex("response_item", 1, type="custom_tool_call", name="exec", input=_TWO, call_id="c")
+    output = [{"type": "input_text", "text": "Script completed\nWall time 1 seconds\nOutput:\n"}]
+    output += [{"type": "input_text", "text": printed}]
+    done = codex("response_item", 9, type="custom_tool_call_output", call_id="c", output=output)
+    events = [codex("event_msg", 2, **event) for event in between]
+    (use,) = uses(_read(codex_meta(0), asked, *events, done))
+    assert (use.program, use.purpose, use.outcome, use.exit_code) == ("npm", "test", outcome, exit_code)
+
+
+def test_activity_of_sub_agents_searches_and_new_kinds() -> None:
+    reader = Codex(new_kit(), session="file")
+    lines = [
+        codex_meta(0),
+        codex("turn_context", 1, model="gpt-5.2"),
+        *(
+            {
+                "timestamp": stamp(second),
+                "type": "event_msg",
+                "payload": {"type": "sub_agent_activity", "agent_thread_id": "t", "kind": kind},
+            }
+            for second, kind in enumerate(("started", "interacted", "interrupted"), 2)
+        ),
+        codex("event_msg", 5, type="thread_rolled_back", num_turns=1),
+        codex("world_state", 6, full=True, state={}),
+        codex("response_item", 7, type="web_search_call", id="w", status="completed", action={}),
+        codex_tokens(8, 1000, 0, 10),
+        codex("event_msg", 9, type="telepathy"),
+        codex("response_item", 10, type="mind_reading"),
+        codex("brainwave", 11),
+    ]
+    events = feed(reader, lines)
+    assert [type(event).__name__ for event in events if "Agent" in type(event).__name__] == [
+        "AgentStart",
+        "AgentEnd",
+    ]
+    (turn,) = [event for event in events if isinstance(event, Turn)]
+    plain = reader.kit.models.cost("gpt-5.2", 1000, 10)
+    assert plain is not None and turn.cost == pytest.approx(plain + 0.01)
+    kinds = [kind for _, _, kind in reader.kit.diagnostics.skipped]
+    assert kinds == ["event_msg/telepathy", "response_item/mind_reading", "brainwave"]
+    assert reader.kit.diagnostics.total == 0

@@ -34,6 +34,21 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_new_kinds_of_records_are_named_with_agent_and_version(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_log(home)
+    assert asked(capsys)[1]["records"][0]["skipped"] == {}
+    with path.open("ab") as log:
+        log.write(b'{"type":"telepathy","sessionId":"s"}\n{"type":"telepathy","sessionId":"s"}\n')
+    code, told = asked(capsys)
+    (record,) = told["records"]
+    assert (code, record["agent"], record["skipped"]) == (0, "claude-code", {"telepathy": 2})
+    assert record["version"]
+    main(["doctor"])
+    assert "new records skipped: telepathy (2)" in capsys.readouterr().out
+
+
 def asked(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
     code = main(["doctor", "--json", *words])
     told: dict[str, Any] = json.loads(capsys.readouterr().out)

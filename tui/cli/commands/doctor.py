@@ -77,6 +77,7 @@ def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]
     kit = make_kit(ingest)
     yield machine.models(kit.models, datetime.now(UTC).date())
     yield logs.unread(os.environ, Path.home(), kit, ingest)
+    yield logs.record_kinds(os.environ, Path.home(), kit, ingest)
     yield hooks_section()
     yield _extensions()
     yield _narrator(resolved.settings)
