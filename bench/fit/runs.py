@@ -42,7 +42,7 @@ class Walked(NamedTuple):
 @contextmanager
 def _heard() -> Iterator[list[str]]:
     """Everything agents say while runs are read; a turn then carries the place of its words."""
-    said: list[str] = []
+    said: list[str] = [""]
 
     def listen(words: str) -> Tone:
         said.append(words)
@@ -58,7 +58,7 @@ def walked(paths: list[Path]) -> list[Walked]:
     found: list[Walked] = []
     with _heard() as said:
         for source in sources(paths):
-            said.clear()
+            del said[1:]
             run = labelled_run(source, kit)
             if isinstance(run, str):
                 raise SystemExit(run)

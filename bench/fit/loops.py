@@ -1,0 +1,141 @@
+"""Choose the limits of the loop detectors by nested cross-validation: `python -m bench.fit.loops RUNS...`.
+
+Limits are chosen on all groups but one and scored on that one, for models and for repositories. The figures
+that hold on other runs are those of the groups left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.agents.labelled import LabelledRun, labelled_run, sources
+from core.agents.registry import make_kit
+from core.engine.response.loops import DETECTORS, LoopDetector
+from core.settings import Settings
+from core.settings.loops import DetectorName, LoopSettings
+from core.timeline.evaluation import Bools, Floats
+
+RESULTS = Path(__file__).with_name("loops.json")
+GRID: dict[DetectorName, tuple[str, tuple[int, ...]]] = {
+    "repeat": ("times", (4, 5, 6, 8, 10)),
+    "failing": ("times", (8, 10, 12, 14, 16)),
+    "oscillation": ("flips", (2, 3, 4)),
+    "retest": ("times", (5, 6, 8, 10)),
+    "rework": ("times", (6, 7, 8, 9, 10, 12)),
+    "stalled": ("times", (13, 14, 15, 16, 17, 18)),
+}
+GOOD = 0.03
+"""The largest share of good runs that a choice of limits may alarm where it is made."""
+Limits = dict[DetectorName, int]
+
+
+class Data(NamedTuple):
+    """All runs, and in which of them each detector becomes active under each limit."""
+
+    failed: Bools
+    base: Floats
+    """The share of failed runs of each run's model."""
+    groups: dict[str, Any]
+    alarms: dict[tuple[DetectorName, int], Bools]
+
+
+def read_runs(paths: list[Path]) -> list[LabelledRun]:
+    """Read every labelled run."""
+    kit = make_kit()
+    runs = [labelled_run(source, kit) for source in sources(paths)]
+    return [run for run in runs if not isinstance(run, str)]
+
+
+def has_alarm(run: LabelledRun, settings: LoopSettings) -> bool:
+    """Whether any loop is announced in a run."""
+    detector = LoopDetector(settings)
+    return any(detector.update(event) is not None for event in run.events)
+
+
+def measure(runs: list[LabelledRun]) -> Data:
+    """Run every detector alone, under every limit of the grid."""
+    failed = np.array([not run.resolved for run in runs])
+    models = np.array([run.model for run in runs])
+    base = np.array([failed[models == model].mean() for model in models])
+    alarms = {}
+    for name, (field, limits) in GRID.items():
+        for limit in limits:
+            tree: dict[str, Any] = {other: {"enabled": other == name} for other in DETECTORS}
+            tree[name][field] = limit
+            settings = LoopSettings.model_validate(tree)
+            alarms[name, limit] = np.array([has_alarm(run, settings) for run in runs])
+    repositories = np.array([run.task.split("__")[0] for run in runs])
+    return Data(failed, base, {"model": models, "repository": repositories}, alarms)
+
+
+def union(data: Data, limits: Limits) -> Bools:
+    """The runs in which any detector is active."""
+    alarmed = np.zeros(len(data.failed), bool)
+    for choice in limits.items():
+        alarmed |= data.alarms[choice]
+    return alarmed
+
+
+def score(data: Data, alarmed: Bools, rows: Bools) -> tuple[float, float, float]:
+    """Return the share of good runs alarmed, the gain over the models' own base, and the recall."""
+    hit, good, bad = alarmed & rows, rows & ~data.failed, rows & data.failed
+    gain = float((data.failed[hit] - data.base[hit]).mean()) if hit.any() else 0.0
+    return float((hit & good).sum() / max(1, good.sum())), gain, float((hit & bad).sum() / max(1, bad.sum()))
+
+
+def choose(data: Data, rows: Bools) -> Limits:
+    """Choose the limits with the greatest recall that gain and keep to the share of good runs."""
+    best: tuple[float, Limits] = (-1.0, {})
+    names = list(GRID)
+    for values in itertools.product(*(GRID[name][1] for name in names)):
+        limits = dict(zip(names, values, strict=True))
+        good, gain, recall = score(data, union(data, limits), rows)
+        if good <= GOOD and recall * gain > best[0]:
+            best = (recall * gain, limits)
+    return best[1]
+
+
+def default_limits() -> Limits:
+    """The limits that nooscope starts with."""
+    loops = Settings().response.loops
+    return {name: getattr(getattr(loops, name), field) for name, (field, _) in GRID.items()}
+
+
+def evaluate(data: Data) -> dict[str, Any]:
+    """Score the limits in use on all runs, each detector alone, and chosen limits on groups left out."""
+    everything = np.ones(len(data.failed), bool)
+    in_use = default_limits()
+    figures: dict[str, Any] = {"runs": len(data.failed), "limits": in_use}
+    figures["in use"] = score(data, union(data, in_use), everything)
+    figures["chosen on all"] = choose(data, everything)
+    for name, limit in in_use.items():
+        others = union(data, {other: value for other, value in in_use.items() if other != name})
+        alone = data.alarms[name, limit]
+        figures[name] = score(data, alone, everything)
+        figures[f"{name} only"] = score(data, alone & ~others, everything)
+    for kind, labels in data.groups.items():
+        left_out = np.zeros(len(data.failed), bool)
+        for label in np.unique(labels):
+            outside = labels == label
+            left_out |= outside & union(data, choose(data, ~outside))
+        figures[f"{kind}s left out"] = score(data, left_out, everything)
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="bench.fit.loops", description=__doc__)
+    parser.add_argument("paths", nargs="+", type=Path, help="labelled runs, one file after another")
+    paths = parser.parse_args().paths
+    results = {path.name.split(".")[0]: evaluate(measure(read_runs([path]))) for path in paths}
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    print(RESULTS.read_text())
+
+
+if __name__ == "__main__":
+    main()
