@@ -71,7 +71,7 @@ def measure(runs: list[LabelledRun]) -> Data:
             settings = LoopSettings.model_validate(tree)
             alarms[name, limit] = np.array([has_alarm(run, settings) for run in runs])
     repositories = np.array([run.task.split("__")[0] for run in runs])
-    return Data(failed, base, {"model": models, "repository": repositories}, alarms)
+    return Data(failed, base, {"models": models, "repositories": repositories}, alarms)
 
 
 def union(data: Data, limits: Limits) -> Bools:
@@ -120,11 +120,13 @@ def evaluate(data: Data) -> dict[str, Any]:
         figures[name] = score(data, alone, everything)
         figures[f"{name} only"] = score(data, alone & ~others, everything)
     for kind, labels in data.groups.items():
+        if len(np.unique(labels)) < 2:
+            continue
         left_out = np.zeros(len(data.failed), bool)
         for label in np.unique(labels):
             outside = labels == label
             left_out |= outside & union(data, choose(data, ~outside))
-        figures[f"{kind}s left out"] = score(data, left_out, everything)
+        figures[f"{kind} left out"] = score(data, left_out, everything)
     return figures
 
 

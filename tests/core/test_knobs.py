@@ -152,7 +152,7 @@ def test_tool_trust_weighs_commands_above_looks() -> None:
     assert even == relevance[""]
 
 
-@pytest.mark.parametrize(("base", "first"), [(0.0, 4), (2.0, 5), (3.0, 6), (5.0, 8)])
+@pytest.mark.parametrize(("base", "first"), [(0.0, 5), (2.0, 5), (3.0, 6), (5.0, 8)])
 def test_persistence_is_the_number_of_failures_let_pass(base: float, first: int) -> None:
     society = Society(turned(affect__modulation__retries__base=base, affect__modulation__retries__reach=0.0))
     told = [

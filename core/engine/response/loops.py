@@ -616,12 +616,16 @@ class LoopDetector(Stateful):
     def update(self, event: Event, patience: int = 0) -> Loop | None:
         """Return a loop if this event starts it or makes it notably worse.
 
-        `patience` is how many more repetitions than usual are allowed, or fewer if negative.
+        `patience` is how many more repetitions than usual are allowed, or fewer if negative; it never makes
+        failures a loop sooner, because their limit was measured.
         """
         if patience != self._patience:
             self._patience = patience
             for name, part in zip(self._names, self._parts, strict=True):
-                part.patience = patience if name in ("repeat", "failing") else 0
+                if name == "repeat":
+                    part.patience = patience
+                elif name == "failing":
+                    part.patience = max(0, patience)
         if type(event) is ToolUse:
             if event.outcome in _WITHOUT_OUTCOME or event.action == "plan" or event.purpose == "wait":
                 return None

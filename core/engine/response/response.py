@@ -84,7 +84,7 @@ _FRUSTRATION = AXES.index("frustration")
 _PERSON = Deliver.model_construct(kind="steer", priority=255)
 
 _PATIENCE = 2
-"""Repetitions that affect may add to the limit of a loop, or take away."""
+"""Repetitions that affect may add to the limit of a loop; it may take one away."""
 
 
 class Response(Stateful):
@@ -182,7 +182,7 @@ class Response(Stateful):
     ) -> Reaction:
         """Take in one event and what the rest of the mind made of it."""
         lean = mood.modulation.persistence - NEUTRAL.persistence
-        loop = self.loops.update(event, max(-_PATIENCE, min(_PATIENCE, round(lean))))
+        loop = self.loops.update(event, max(-1, min(_PATIENCE, round(lean))))
         tally = self.tally
         tally.time(percept)
         if thought.ticks.theta:
