@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.measure import Figure, machine
-from core.report.checkup.machine import engine_compiled
+from core.report.checkup import engine_compiled
 
 HISTORY = Path(__file__).parent / "history.jsonl"
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from bench.claude import lines
-from core.report.checkup.machine import engine_compiled
+from core.report.checkup import engine_compiled
 from core.store import kept_answers
 from tests import pilots
 

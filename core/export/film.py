@@ -28,10 +28,9 @@ from core.live.status import Limits, Status, StatusFacts, status_of
 from core.live.status_facts import StatusHistory
 from core.logs.event_redaction import one_line
 from core.logs.session import LogSession
-from core.report.gatherer import Gatherer
+from core.report.analysis import Gatherer, Summary
 from core.report.outcome import read_outcome
 from core.report.recap import token_amount
-from core.report.summary import Summary
 from core.settings import Settings
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.marks import Mark

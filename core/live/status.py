@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from core.events import MAIN, Action, Matter, Purpose
-from core.report.closing import Close
+from core.report.story import Close
 from core.report.turn_endings import Ending, TurnEnding
 from core.settings import Settings
 from core.settings.fleet import FleetSettings

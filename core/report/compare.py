@@ -13,12 +13,11 @@ from msgspec import Struct, to_builtins
 
 from core.events import MAIN, Event, Prompt, ToolUse
 from core.logs.session import LogSession
-from core.report.analysis import analyse
+from core.report.analysis import Summary, analyse
 from core.report.event_words import about
 from core.report.formatting import count, plain, span
 from core.report.outcome import SessionOutcome
 from core.report.recap import token_amount
-from core.report.summary import Summary
 from core.settings import Settings
 
 _SMALL = 2_500

@@ -1,10 +1,18 @@
-"""What a person reads of one event without its words."""
+"""Events, signals, episodes and the mind's own events in words, and which of them a transcript shows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
+import msgspec
+
+from core.agents.words import Words
+from core.engine.mind.episode import ACTION_WORDS, OUTCOME_WORDS, Episode
+from core.engine.mind.fabric import MindEvent
+from core.engine.mind.sleep import Dream
 from core.events import (
     Advice,
     AgentEnd,
@@ -17,7 +25,8 @@ from core.events import (
     ToolUse,
     Turn,
 )
-from core.report.formatting import count, short
+from core.report.formatting import count, moment, plain, short
+from core.safe_text import safe_json_bytes
 
 OUTCOME_SIGNS: dict[str, tuple[str, str]] = {
     "success": ("✓", "confidence"),
@@ -149,3 +158,137 @@ def touches(event: Event, path: str) -> bool:
         return False
     below = path.rstrip("/") + "/"
     return any(target == path or target.startswith(below) for target in event.targets)
+
+
+def episode_name(episode: Episode) -> str:
+    """A few words for a stretch of work."""
+    places = [
+        name for name, _ in sorted(episode.signature, key=lambda one: -one[1]) if "/" in name or "." in name
+    ]
+    where = f" in {plain(places[0], 40)}" if places else ""
+    did = ACTION_WORDS[episode.action]
+    end = "" if episode.outcome == "flat" else OUTCOME_WORDS[episode.outcome]
+    failed = f", {episode.failures} of {episode.calls} failed" if episode.failures else ""
+    return f"{did}{where}{' ' + end if end else ''}{failed}"
+
+
+def task_words(name: str) -> str:
+    """What a stretch of work was about: a folder as it is, an action in words."""
+    return next((words for action, words in ACTION_WORDS.items() if action == name), name)
+
+
+def dream_sentence(dream: Dream) -> str:
+    """What a dream did, for a person."""
+    why = "the agent's context was cut" if dream.reason == "compaction" else "much had piled up"
+    counted = (
+        (dream.compressed, "episode", "summed up"),
+        (dream.expired, "stale item", "dropped"),
+        (dream.forgotten, "faded habit", "forgotten"),
+    )
+    parts = [f"{count(number, what)} {how}" for number, what, how in counted if number]
+    did = ", ".join(parts) or "there was nothing to tidy"
+    return f"Because {why}: {did}."
+
+
+_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+def mind_line(agent: str, event: MindEvent) -> str:
+    """One thing a mind did, in words."""
+    who = "" if agent == "main" else f" {plain(agent, 40)}"
+    return f"{moment(event.at)}{who}  · {event_name(event)}: {plain(event_facts(event), 200)}"
+
+
+def event_name(event: MindEvent) -> str:
+    """What happened, in words, such as `signal fired`."""
+    return _CAPITAL.sub(" ", type(event).__name__).lower()
+
+
+def event_facts(event: MindEvent) -> str:
+    """The figures of it, without its time."""
+    fields = event._asdict()
+    fields.pop("at")
+    return ", ".join(
+        f"{key.replace('_', ' ')} {_said(value)}" for key, value in fields.items() if value != ""
+    )
+
+
+def mind_json(number: int, agent: str, event: MindEvent) -> bytes:
+    """The same for a program to read."""
+    encoded = msgspec.json.encode(
+        {"number": number, "agent": agent, "event": type(event).__name__, **event._asdict()}
+    )
+    return safe_json_bytes(encoded)
+
+
+def _said(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else "unknown" if value is None else str(value)
+
+
+class TranscriptFilter(NamedTuple):
+    """Which entries are shown; what is empty lets all through."""
+
+    failed: bool = False
+    """Only calls that failed or were rejected."""
+    prompts: bool = False
+    """Only what the person and the agent say."""
+    path: str = ""
+    """This path and all below it."""
+    tool: str = ""
+    agent: str = ""
+    text: str = ""
+    """All of these letters, in the words of the log or in the names of the event."""
+
+
+ALL = TranscriptFilter()
+
+
+def is_entry(event: Event) -> bool:
+    """Whether an event is part of the document: an answer without words is not."""
+    return not isinstance(event, Turn) or event.said is not None
+
+
+def fits(event: Event, wanted: TranscriptFilter) -> bool:
+    """Whether a filter lets an entry through, its text left out."""
+    if wanted.failed and outcome_of(event) not in ("failure", "rejected"):
+        return False
+    if wanted.prompts and not isinstance(event, Prompt | Turn):
+        return False
+    if wanted.agent and event.agent != wanted.agent:
+        return False
+    if wanted.tool and not (isinstance(event, ToolUse) and event.tool == wanted.tool):
+        return False
+    return not wanted.path or touches(event, wanted.path)
+
+
+def holds(event: Event, words: Words, text: str) -> bool:
+    """Whether an event's words or names hold all these letters, whatever their case."""
+    spoken, path = about(event)
+    targets = " ".join(event.targets) if isinstance(event, ToolUse) else path
+    names = (event.agent, kind_of(event), tool_of(event), spoken, outcome_of(event), targets)
+    letters = text.casefold()
+    return any(letters in said.casefold() for said in (*words[:5], *names))
+
+
+def entries(events: Sequence[Event], start: int, stop: int, wanted: TranscriptFilter) -> list[int]:
+    """Places of the entries among these events that a filter lets through, its text left out."""
+    return [place for place in range(start, stop) if is_entry(events[place]) and fits(events[place], wanted)]
+
+
+def insert_in_order(places: list[int], place: int, events: Sequence[Event]) -> None:
+    """Add a place to others as a person reads them: an agent's words before the calls that they announce.
+
+    A turn is told once it is over, when its first calls may have been answered already.
+    """
+    event, row = events[place], len(places)
+    if isinstance(event, Turn):
+        while row and _announces(event, events[places[row - 1]]):
+            row -= 1
+    places.insert(row, place)
+
+
+def _announces(turn: Turn, other: Event) -> bool:
+    if not isinstance(other, ToolUse) or turn.agent != other.agent:
+        return False
+    words, call = turn.said, other.called or other.where
+    return words is not None and call is not None and words.file == call.file and words.offset <= call.offset

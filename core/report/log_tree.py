@@ -13,7 +13,7 @@ from blake3 import blake3
 
 from core.errors import UnreadableLog
 from core.logs.format import Diagnostic
-from core.report.log_paths import all_below, files_below, names_single_logs
+from core.report.answers import all_below, files_below, names_single_logs
 from core.store.kept_answers import FileStamp, reading_stamp, stamps
 
 if TYPE_CHECKING:

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from core.engine.percept import AXES
 from core.events import MAIN
+from core.report.analysis import AgentSummary, Summary
 from core.report.compaction import lines
-from core.report.episode_words import task_words
-from core.report.event_words import firing_words
+from core.report.event_words import firing_words, task_words
 from core.report.formatting import clock, count, fraction, moment, money, plain, share, short, span
-from core.report.summary import AgentSummary, Summary
 
 _LABEL = 10
 _FIRST = 4

@@ -22,7 +22,7 @@ from core.engine.society import Society
 from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
 from core.logs.finder import sessions
 from core.logs.session import read_session
-from core.report.checkup.machine import engine_compiled
+from core.report.checkup import engine_compiled
 from core.settings import Settings
 
 CORE = compiled.ROOT / "core"

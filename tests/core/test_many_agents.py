@@ -16,8 +16,8 @@ from core.engine.engine import Engine
 from core.engine.society import AgentReading, Society
 from core.engine.society.society import _SPARE, tree
 from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse, Turn
+from core.report.analysis import AgentSummary, Summary
 from core.report.page import _agents
-from core.report.summary import AgentSummary, Summary
 from core.settings import Settings
 from core.settings.derived import Derived
 from core.timeline.columns import _SMALL, OPEN, ROWS, Columns

@@ -14,8 +14,7 @@ from core.events import Event
 from core.logs.finder import sessions
 from core.logs.format import Kit
 from core.logs.session import LogSession, read_session
-from core.report.gatherer import Gatherer
-from core.report.summary import Summary
+from core.report.analysis import Gatherer, Summary
 from core.settings import Settings
 from core.timeline.marks import Mark, Marks
 from core.timeline.opening import seed_of

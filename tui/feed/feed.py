@@ -324,7 +324,7 @@ class Feed:
                 elif isinstance(asked, HooksTold):
                     self._hooks_told = self._pace.due = True
                 elif isinstance(asked, PreviewSteer):
-                    from core.report.steer import steer_preview
+                    from core.report.conversation import steer_preview
 
                     effect = steer_preview(self._film.timeline, asked.words)
                     self._post(SteerPreviewed(asked.words, asked.asker, effect))

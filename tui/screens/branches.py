@@ -17,14 +17,14 @@ from core.errors import NooscopeError
 from core.events import MAIN
 from core.logs.finder import sessions
 from core.logs.links import session_links
-from core.report.branches import (
+from core.report.conversation import (
+    ConversationTree,
     applied_changes,
     applied_lines,
     conversation_lines,
     dream_lines,
     steer_lines,
 )
-from core.report.conversation import ConversationTree
 from core.report.formatting import plain
 from core.settings import Settings
 from core.settings.screen import ScreenSettings

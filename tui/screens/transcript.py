@@ -15,8 +15,8 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from core.events import Event, ToolUse
+from core.report.event_words import ALL, TranscriptFilter
 from core.report.formatting import plain
-from core.report.transcript import ALL, TranscriptFilter
 from core.settings.screen import ScreenSettings
 from tui.feed.messages import EditFile, ShowChanges
 from tui.feed.view import View

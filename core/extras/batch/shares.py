@@ -23,8 +23,7 @@ from core.events import Event, Prompt, ToolUse, Turn
 from core.extras.batch.schema import TABLES, Col
 from core.extras.optional import needed
 from core.logs.session import LogSession, identity
-from core.report.analysis import analyse
-from core.report.summary import Summary
+from core.report.analysis import Summary, analyse
 from core.safe_text import whole
 from core.timeline.run_inputs import RunInputs
 

@@ -13,8 +13,8 @@ from core.engine.response.loops import Loop
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.logs.redaction import redact
 from core.report.agents import agent_names, as_sub_agent
-from core.report.closing import Close, last_word
 from core.report.formatting import clock, count, plain, span, times
+from core.report.story import Close, last_word
 from core.report.troubles import troubles
 from core.timeline.timeline import Timeline
 

@@ -7,7 +7,7 @@ from core.events import MAIN
 from core.extras.narrator.facts import Fact, stretch_facts, stuck_facts
 from core.extras.narrator.router import Router, Told
 from core.extras.narrator.templates import Claim, told_recap, told_why
-from core.report.episode_words import dream_sentence, episode_name
+from core.report.event_words import dream_sentence, episode_name
 from core.timeline.timeline import Timeline
 
 

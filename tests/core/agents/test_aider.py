@@ -14,7 +14,7 @@ from core.events import Event, Prompt, SessionStart, Turn, Where
 from core.logs.finder import sessions
 from core.logs.follow import Follower
 from core.logs.session import LogSession, log_events, read_session
-from core.report.closing import Close, last_word
+from core.report.story import Close, last_word
 from core.settings import Settings
 from core.settings.logs import LineSettings
 from tests.core.agents.samples import new_kit, uses

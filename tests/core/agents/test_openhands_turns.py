@@ -15,7 +15,7 @@ from core.agents.words import words_of
 from core.events import Event, Prompt, Turn
 from core.logs.finder import sessions
 from core.logs.session import read_session
-from core.report.closing import Close, last_word
+from core.report.story import Close, last_word
 from core.settings import Settings
 from tests.core.agents.reading_more import kinds, new_kit, read, uses
 from tests.core.agents.samples_rest import (

@@ -20,7 +20,7 @@ from core.agents.words import WordReader
 from core.events import Turn
 from core.logs.finder import sessions
 from core.logs.session import read_session
-from core.report.closing import last_word
+from core.report.story import last_word
 from core.settings import Settings
 from tests.core.agents.reading_more import read
 from tests.core.agents.real_logs import FOLDERS

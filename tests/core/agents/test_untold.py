@@ -23,8 +23,8 @@ from core.events import MATTERS, Event, SessionStart, ToolUse, Turn
 from core.logs.finder import sessions
 from core.logs.format import Format, Reader
 from core.logs.session import read_session
+from core.report.analysis import Gatherer
 from core.report.event_words import about
-from core.report.gatherer import Gatherer
 from core.report.page import summary_text
 from core.settings import Settings
 from tests.core.agents import samples_wider

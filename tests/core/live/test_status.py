@@ -37,7 +37,7 @@ from core.live.status import (
 from core.live.status_facts import StatusTracker, with_minds
 from core.logs.finder import sessions
 from core.logs.session import log_events
-from core.report.closing import GOODBYE, Close, closing
+from core.report.story import GOODBYE, Close, closing
 from core.report.turn_endings import TurnEnding
 from core.settings import Settings
 from core.settings.logs import LineSettings

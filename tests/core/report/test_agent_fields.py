@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bench.workload import session
 from core.engine.society import Society
-from core.report.agent_fields import agent_fields
+from core.report.agents import agent_fields
 from core.settings import Settings
 
 

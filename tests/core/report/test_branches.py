@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench.workload import session
-from core.report.branches import applied_changes, applied_lines, dream_lines, findings, steer_lines
+from core.report.conversation import applied_changes, applied_lines, dream_lines, findings, steer_lines
 from core.settings import Settings
 from core.settings.layers import with_value
 from core.timeline.branch import dream, pre_steer

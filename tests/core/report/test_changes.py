@@ -248,10 +248,10 @@ def test_a_step_in_many_edits_is_fast(log: ClaudeLog) -> None:
     reader.changes.files(len(events))
     slowest = []
     for place in range(len(events), len(events) - 60, -1):
-        started = time.perf_counter()
+        started = time.process_time()
         reader.changes.files(place)
         reader.changes.diff("f3.py", place)
-        slowest.append(time.perf_counter() - started)
+        slowest.append(time.process_time() - started)
     assert sorted(slowest)[len(slowest) // 2] < 0.05
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.events import MAIN, Event, Prompt, SessionEnd, ToolUse, Turn
-from core.report.closing import NO_WORD, Close, LastWord, last_word, next_close
+from core.report.story import NO_WORD, Close, LastWord, last_word, next_close
 from core.settings import Settings
 from tests.core.strategies import events
 

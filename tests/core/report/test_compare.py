@@ -56,7 +56,7 @@ def test_ten_thousand_events_in_under_a_second(names: int) -> None:
         ToolUse(at=float(n), action="file_read", targets=(str((n + n // 50) * 7919 % names),))
         for n in range(10_000)
     ]
-    started = time.perf_counter()
+    started = time.process_time()
     alignment = align(first, second)
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0
     assert alignment.same == 50

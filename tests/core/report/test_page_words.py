@@ -8,7 +8,7 @@ import pytest
 
 from core.engine.engine import Engine
 from core.events import Event, SessionStart, ToolUse
-from core.report.gatherer import Gatherer
+from core.report.analysis import Gatherer
 from core.report.page import summary_text
 from core.settings import Settings
 from tests.core.live.need_stories import STORIES

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from bench.claude import lines
+from core.report.analysis import AgentSummary, Summary
 from core.report.formatting import money
 from core.report.page import _agents
-from core.report.summary import AgentSummary, Summary
 from tui.cli import main
 
 KEYS = {

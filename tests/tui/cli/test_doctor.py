@@ -13,8 +13,7 @@ import pytest
 
 from bench.claude import lines
 from core.agents.models import Models
-from core.report.checkup import machine
-from core.report.checkup import stores as keeping
+from core.report import checkup
 from core.store.compensation import Chain
 from tui.cli import main
 
@@ -191,7 +190,7 @@ def test_the_age_of_the_model_table_is_told(days: int, level: str) -> None:
     """An old table is no fault, but newer models will be missing from it."""
     known = Models.load()
     assert known.made is not None
-    section = machine.models(known, known.made + timedelta(days=days))
+    section = checkup.models(known, known.made + timedelta(days=days))
     assert section.facts["days"] == days and section.findings[0].level == level
     assert f"made {known.made}" in section.findings[0].text
     assert "litellm" in section.findings[1].text
@@ -209,20 +208,20 @@ def test_the_age_of_the_model_table_is_told(days: int, level: str) -> None:
     ],
 )
 def test_colours(environment: dict[str, str], depth: int) -> None:
-    assert machine.colour_depth(environment) == depth
+    assert checkup.colour_depth(environment) == depth
 
 
 @pytest.mark.parametrize(
     ("name", "right"), [("utf-8", True), ("UTF8", True), ("ascii", False), ("latin-1", False), ("?", False)]
 )
 def test_utf8_by_its_names(name: str, right: bool) -> None:
-    assert machine.is_utf8(name) is right
+    assert checkup.is_utf8(name) is right
 
 
 def test_a_full_disk_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    assert keeping.unwritable(tmp_path / "not" / "yet") == ""
+    assert checkup.unwritable(tmp_path / "not" / "yet") == ""
     monkeypatch.setattr("tempfile.TemporaryFile", full)
-    assert keeping.unwritable(tmp_path) == "cannot be written (no space left on device)"
+    assert checkup.unwritable(tmp_path) == "cannot be written (no space left on device)"

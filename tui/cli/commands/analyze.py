@@ -19,9 +19,8 @@ from tui.cli.recordings import add_plain_option, family_of, initial_states_of, s
 if TYPE_CHECKING:
     from core.extras.batch.shares import Share, Written
     from core.logs.session import LogSession
-    from core.report.analysis import Analysis
+    from core.report.analysis import Analysis, Summary
     from core.report.log_tree import LogTree, SessionName
-    from core.report.summary import Summary
     from core.settings import Settings
     from core.timeline.run_inputs import RunInputs
 
@@ -136,7 +135,7 @@ def _summaries(
     tree: LogTree, found: list[SessionName], begun: list[RunInputs], args: argparse.Namespace
 ) -> list[Summary]:
     """The summary of every session, made again only where something it depends on has changed."""
-    from core.report.summary import Summary
+    from core.report.analysis import Summary
     from core.timeline.run_inputs import Fingerprints
 
     starts = dict(zip(found, begun, strict=True))

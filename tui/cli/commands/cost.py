@@ -27,10 +27,9 @@ from tui.cli.streams import cell_len
 if TYPE_CHECKING:
     from core.logs.session import LogSession
     from core.report.answers import KeptQuestion
-    from core.report.cost import SessionCost
+    from core.report.cost import Budget, CostForecast, SessionCost, Sum, SummedCost
     from core.report.log_tree import SessionName
     from core.report.plan_limits import PlanLimit
-    from core.report.sums import Budget, CostForecast, Sum, SummedCost
     from core.settings import Settings
 
 _AXES = ("day", "project", "model", "agent", "session")
@@ -74,8 +73,8 @@ class _Charged(NamedTuple):
 def _run(args: argparse.Namespace) -> int:
     from platformdirs import user_data_path
 
+    from core.report.cost import by, dated_charges, forecast, total
     from core.report.plan_limits import read_limits
-    from core.report.sums import by, dated_charges, forecast, total
 
     if args.forget:
         return _forget()
@@ -119,13 +118,12 @@ def _forget() -> int:
 
 def _charged(args: argparse.Namespace) -> _Charged:
     """What sessions cost; where nothing has changed since it was last asked, no settings are read either."""
-    from core.report.answers import question
-    from core.report.log_paths import checked_paths
+    from core.report.answers import checked_paths, question
 
     asked = None
     paths = checked_paths(args.paths)
     if not paths:
-        from core.report.session_list import kept_places
+        from core.report.answers import kept_places
 
         places = kept_places(os.environ, Path.home())
         paths = [] if places is None else list(map(Path, places.folders))
@@ -141,7 +139,7 @@ def _kept(known: bytes) -> _Charged:
     """What was answered before, from plain JSON: the library that checks types takes longer to import."""
     import json
 
-    from core.report.sums import Budget, KeptCost
+    from core.report.cost import Budget, KeptCost
 
     costs, budget = json.loads(known)
     return _Charged(list(map(KeptCost.of, costs)), Budget(*budget))
@@ -152,11 +150,9 @@ def _read_anew(args: argparse.Namespace, paths: list[Path], asked: KeptQuestion 
     import msgspec
 
     from core.logs.log_files import is_folder
-    from core.report.answers import question
-    from core.report.cost import SessionCost
+    from core.report.answers import agent_places, question
+    from core.report.cost import Budget, SessionCost
     from core.report.log_tree import LogTree
-    from core.report.session_list import agent_places
-    from core.report.sums import Budget
     from core.store.reading_cache import reading_cache
 
     resolved = settings_from(args)

@@ -31,7 +31,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from core.report.checkup import stores as keeping
+    from core.report import checkup
 
     if args.forget_given:
         from core.report.formatting import count
@@ -39,7 +39,7 @@ def _run(args: argparse.Namespace) -> int:
 
         print(f"forgotten what {count(CarryOverStore().clear(), 'session')} had been given")
         return 0
-    mended = keeping.chains()
+    mended = checkup.chains()
     sections = [*_sections(args, _settings(args)), mended]
     problems = [problem for section in sections for problem in section.problems]
     if args.json:
@@ -65,26 +65,25 @@ def _settings(args: argparse.Namespace) -> Resolved:
 
 def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]:
     from core.agents.registry import make_kit
-    from core.report.checkup import logs, machine
-    from core.report.checkup import stores as keeping
+    from core.report import checkup
     from tui.cli.launch import hooks_section
 
     project = args.project or Path.cwd()
     ingest = resolved.settings.ingest
-    yield machine.versions()
-    yield machine.terminal_section(os.environ)
-    yield logs.agents(os.environ, Path.home(), ingest)
+    yield checkup.versions()
+    yield checkup.terminal_section(os.environ)
+    yield checkup.agents(os.environ, Path.home(), ingest)
     kit = make_kit(ingest)
-    yield machine.models(kit.models, datetime.now(UTC).date())
-    yield logs.unread(os.environ, Path.home(), kit, ingest)
-    yield logs.record_kinds(os.environ, Path.home(), kit, ingest)
+    yield checkup.models(kit.models, datetime.now(UTC).date())
+    yield checkup.unread(os.environ, Path.home(), kit, ingest)
+    yield checkup.record_kinds(os.environ, Path.home(), kit, ingest)
     yield hooks_section()
     yield _extensions()
     yield _narrator(resolved.settings)
-    yield keeping.settings(resolved, project, _faults(args, resolved.settings))
-    yield keeping.folders()
+    yield checkup.settings(resolved, project, _faults(args, resolved.settings))
+    yield checkup.folders()
     shared = resolved.settings.response.persona.folder
-    yield keeping.stored_state(Path(shared).expanduser() if shared else None)
+    yield checkup.stored_state(Path(shared).expanduser() if shared else None)
 
 
 def _extensions() -> Section:

@@ -174,7 +174,7 @@ def _run_events(args: argparse.Namespace) -> int:
     from core.engine.mind.fabric import MIND_EVENTS
     from core.errors import UsageError
     from core.events import MAIN
-    from core.report.mind_words import mind_json, mind_line
+    from core.report.event_words import mind_json, mind_line
     from core.timeline.timeline import turned
 
     names = {kind.__name__ for kind in MIND_EVENTS}

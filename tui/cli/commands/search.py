@@ -66,7 +66,7 @@ def _run(args: argparse.Namespace) -> int:
         print("the index of words is taken away" if index.clear() else "there was no index of words")
         return 0
     from core.errors import StoreError
-    from core.report.log_paths import checked_paths
+    from core.report.answers import checked_paths
     from core.report.log_tree import LogTree, agent_folders
     from core.report.search import fill_index, fts_query, search
     from core.store.reading_cache import reading_cache

@@ -17,7 +17,7 @@ from tui.cli.options import CliCommand, add_settings_options, settings_from
 from tui.cli.streams import cell_len
 
 if TYPE_CHECKING:
-    from core.report.session_list import SessionRow
+    from core.report.answers import SessionRow
     from core.settings import Settings
 
 SHOWN = 40
@@ -51,8 +51,14 @@ def _listed(args: argparse.Namespace, now: float) -> tuple[SessionRow, ...]:
     """The sessions; where no log has changed since they were last listed, no reader is even imported."""
     import msgspec
 
-    from core.report.answers import KeptQuestion, question
-    from core.report.session_list import AgentPlaces, SessionList, agent_places, kept_places
+    from core.report.answers import (
+        AgentPlaces,
+        KeptQuestion,
+        SessionList,
+        agent_places,
+        kept_places,
+        question,
+    )
 
     def asked(places: AgentPlaces | None) -> KeptQuestion | None:
         if places is not None and not places.complete:
@@ -85,14 +91,14 @@ def _find(args: argparse.Namespace, settings: Settings, now: float) -> tuple[tup
     """The sessions found on disk, and whether what was looked at decides all of them."""
     from core.agents.registry import known_agents, make_kit
     from core.logs.discovery import describe_sessions, find
-    from core.report.session_list import listed_rows
+    from core.report.answers import listed_rows
 
     active = settings.ingest.follow.active_within
     if not args.paths:
         found = find(known_agents(), os.environ, Path.home(), now=now, active_within=active)
         return listed_rows(found), True
     from core.logs.finder import sessions
-    from core.report.log_paths import all_below
+    from core.report.answers import all_below
 
     kit = make_kit(settings.ingest)
     here = sessions(args.paths, kit, settings.ingest.lines)

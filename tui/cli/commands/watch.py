@@ -407,7 +407,7 @@ class Watch:
 
     def _print_mind(self) -> None:
         """What the minds did, a line each, where that is wanted."""
-        from core.report.mind_words import mind_json, mind_line
+        from core.report.event_words import mind_json, mind_line
 
         mind = self._mind
         if mind is None:

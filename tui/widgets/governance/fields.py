@@ -7,7 +7,7 @@ from typing import ClassVar
 from core.engine.affect.fields import FieldName, FieldReading
 from core.engine.affect.lineage import HASH, LineageEntry, LineageReading, describe_entry, verify
 from core.engine.percept import NEUTRAL
-from core.report.agent_fields import agent_fields
+from core.report.agents import agent_fields
 from core.report.formatting import clock, count, fraction, plain
 from tui.draw.gauge import meter
 from tui.draw.line import Line, fit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.report.episode_words import dream_sentence
+from core.report.event_words import dream_sentence
 from core.report.formatting import clock, count, fraction, short, span
 from tui.draw.line import Line, fit
 from tui.feed.view import View

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.engine.mind.episode import ACTION_WORDS, Border, Verdict
-from core.report.episode_words import episode_name, task_words
+from core.report.event_words import episode_name, event_facts, event_name, task_words
 from core.report.formatting import clock, count, fraction, money, plain, short, span
-from core.report.mind_words import event_facts, event_name
 from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence_lines

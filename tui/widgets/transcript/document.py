@@ -17,7 +17,7 @@ from textual.worker import get_current_worker
 
 from core.agents.words import NOTHING, WordReader, Words
 from core.events import Event, Turn
-from core.report.transcript import ALL, TranscriptFilter, entries, holds, insert_in_order
+from core.report.event_words import ALL, TranscriptFilter, entries, holds, insert_in_order
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line
 from tui.feed.messages import Seek

@@ -19,8 +19,7 @@ from core.events import (
     Turn,
 )
 from core.logs.records import Passage
-from core.report.event_words import about, kind_of, outcome_of, touches
-from core.report.transcript import ALL, TranscriptFilter, entries, holds
+from core.report.event_words import ALL, TranscriptFilter, about, entries, holds, kind_of, outcome_of, touches
 from tests.tui.panel_app import view_at
 from tests.tui.screen_app import recording_of
 from tui.draw.line import wrapped

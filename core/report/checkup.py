@@ -1,0 +1,519 @@
+"""What `nooscope doctor` looks at, one section each."""
+
+from __future__ import annotations
+
+import codecs
+import importlib.metadata
+import importlib.util
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from platformdirs import user_cache_path, user_data_path
+
+from core import __version__
+from core.agents.registry import known_agents
+from core.errors import StoreError, UnreadableLog
+from core.events import SessionStart
+from core.folders import PROJECT_SETTINGS, user_settings_file
+from core.logs.discovery import find
+from core.logs.finder import Finder, sessions
+from core.logs.format import Diagnostics
+from core.logs.log_files import is_folder, is_there
+from core.logs.session import read_session
+from core.report.formatting import count, plain, span
+from core.store.bookmarks import bookmarks_folder, recover_imports
+from core.store.carry_over import CarryOverStore
+from core.store.compensation import Chain, recover
+from core.store.episodes import EpisodeStore
+from core.store.project_history import AffectStore, LearnedStore, PersonaStore, PriorStore, persona_folder
+
+if TYPE_CHECKING:
+    from core.agents.models import Models
+    from core.logs.format import Kit
+    from core.settings.layers import Resolved
+    from core.settings.logs import IngestSettings
+
+Level = Literal["fine", "note", "problem"]
+
+
+class Finding(NamedTuple):
+    """One line of a section."""
+
+    label: str
+    text: str
+    level: Level = "fine"
+
+
+class Section(NamedTuple):
+    """What was found about one thing, for people and for programs."""
+
+    name: str
+    findings: tuple[Finding, ...]
+    facts: Any
+    """The same as plain data."""
+
+    @property
+    def problems(self) -> list[str]:
+        """What a person should do something about."""
+        return [f"{each.label}: {each.text}" for each in self.findings if each.level == "problem"]
+
+
+_LIBRARIES = (
+    *(
+        "textual",
+        "rich",
+        "pydantic",
+        "numpy",
+        "msgspec",
+        "watchfiles",
+        "blake3",
+        "cbor2",
+        "platformdirs",
+        "tomlkit",
+    ),
+    "backports.zstd",
+)
+_OLD = 120
+"""Days after which the table of models is called old."""
+_COMFORTABLE = (80, 24)
+
+
+def engine_compiled() -> bool:
+    """Whether the engine runs as machine code."""
+    found = importlib.util.find_spec("core.engine.engine")
+    return found is not None and not str(found.origin).endswith(".py")
+
+
+def engine_build() -> str:
+    """Return which engine runs, and how far a background build of the compiled one is."""
+    if engine_compiled():
+        return "compiled"
+    try:
+        status = json.loads(Path(os.environ["NOOSCOPE_BUILD"]).read_text("utf-8"))
+        state, why = status["state"], status["why"]
+    except (KeyError, OSError, TypeError, ValueError):
+        return "plain Python"
+    texts = {
+        "compiling": "plain Python; the compiled engine is being built for the next start",
+        "ready": "plain Python; the compiled engine is ready, start again to use it",
+        "failed": f"plain Python; compiling failed: {why}",
+    }
+    return texts.get(state, "plain Python")
+
+
+def versions() -> Section:
+    """Of nooscope, Python and the libraries below it."""
+    found: dict[str, str | None] = {}
+    for name in _LIBRARIES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = None
+    known = {name: version for name, version in found.items() if version}
+    missing = [name for name in found if name not in known and not _built_in(name)]
+    findings = [
+        Finding("nooscope", __version__),
+        Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
+        Finding("engine", engine_build()),
+        Finding("libraries", ", ".join(f"{name} {version}" for name, version in known.items())),
+        *(Finding(name, "is not installed; install nooscope again", "problem") for name in missing),
+    ]
+    facts = {
+        "nooscope": __version__,
+        "python": platform.python_version(),
+        "engine": "compiled" if engine_compiled() else "python",
+        "libraries": found,
+    }
+    return Section("versions", tuple(findings), facts)
+
+
+def models(known: Models, today: date) -> Section:
+    """The table of models' windows and prices, and how old it is."""
+    made = known.made
+    age = (today - made).days if made is not None else 0
+    old = age > _OLD
+    text = f"{len(known)} models, made {made} ({count(max(0, age), 'day')} ago)"
+    if old:
+        text += ": newer models and prices are missing; install a newer nooscope, or name a table of your own"
+    findings = (
+        Finding("models", text, "note" if old else "fine"),
+        Finding("made from", ", ".join(known.sources) or "unknown"),
+    )
+    facts = {"made": str(made), "days": age, "models": len(known), "sources": list(known.sources)}
+    return Section("prices", findings, facts)
+
+
+def _built_in(name: str) -> bool:
+    return name == "backports.zstd" and sys.version_info >= (3, 14)
+
+
+def terminal_section(environment: Mapping[str, str]) -> Section:
+    """Colours, characters and size, as far as they can be told from here."""
+    shown = sys.stdout.isatty() and sys.stdin.isatty()
+    kind = environment.get("TERM", "")
+    colours = colour_depth(environment)
+    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+    utf8 = is_utf8(encoding)
+    columns, lines = shutil.get_terminal_size(_COMFORTABLE)
+    dumb = kind in ("", "dumb", "unknown")
+    findings = [
+        Finding(
+            "screen", "yes" if shown else "no: output or input is not a terminal, so reports are plain text"
+        ),
+        Finding(
+            "TERM",
+            (kind or "not set") + (": it cannot show a screen" if dumb and shown else ""),
+            "problem" if dumb and shown else "fine",
+        ),
+        Finding("colours", _colours(colours, environment), "fine" if colours >= 256 or not shown else "note"),
+        Finding(
+            "characters",
+            encoding if utf8 else f"{encoding}: not UTF-8, glyphs become plain signs",
+            "fine" if utf8 else "problem" if shown else "note",
+        ),
+    ]
+    if shown:
+        small = columns < _COMFORTABLE[0] or lines < _COMFORTABLE[1]
+        words = f"{columns}x{lines}" + (": small, not all panels fit" if small else "")
+        findings.append(Finding("size", words, "note" if small else "fine"))
+    facts = {
+        "screen": shown,
+        "term": kind,
+        "colours": colours,
+        "no_color": bool(environment.get("NO_COLOR")),
+        "encoding": encoding,
+        "utf8": utf8,
+        "columns": columns,
+        "lines": lines,
+    }
+    return Section("terminal", tuple(findings), facts)
+
+
+def colour_depth(environment: Mapping[str, str]) -> int:
+    """How many colours the terminal says it has; 0 where they are not wanted or there are none."""
+    kind = environment.get("TERM", "").lower()
+    if environment.get("NO_COLOR") or kind in ("", "dumb", "unknown"):
+        return 0
+    if environment.get("COLORTERM", "").strip().lower() in ("truecolor", "24bit"):
+        return 1 << 24
+    if kind.endswith(("-256color", "-kitty", "-direct", "-truecolor")) or os.name == "nt":
+        return 256
+    return 16
+
+
+def _colours(number: int, environment: Mapping[str, str]) -> str:
+    if environment.get("NO_COLOR"):
+        return "none, as NO_COLOR asks"
+    if number == 0:
+        return "none"
+    return {16: "16: themes look coarse; set COLORTERM=truecolor where it can do more", 256: "256"}.get(
+        number, "16 million"
+    )
+
+
+def is_utf8(encoding: str) -> bool:
+    """Whether an encoding's name means UTF-8."""
+    try:
+        return codecs.lookup(encoding).name == "utf-8"
+    except LookupError:
+        return False
+
+
+_LOOKED_AT = 2000
+"""Files of one folder whose beginning is read, so that it stays quick."""
+_NAMED = 5
+_NEWEST = 3
+_LARGEST = 8 << 20
+"""How many sessions of an agent are read to see whether their records are known, and the largest in bytes."""
+
+
+def agents(environment: Mapping[str, str], home: Path, settings: IngestSettings) -> Section:
+    """Each agent with its folders and how many sessions lie there."""
+    now = time.time()
+    found = find(known_agents(), environment, home, now=now, active_within=settings.follow.active_within)
+    findings: list[Finding] = []
+    facts = []
+    for agent in known_agents():
+        if agent.location is None:
+            continue
+        sessions = [one for one in found if one.agent == agent.name]
+        folders = [(root, _state(root)) for root in agent.location.roots(environment, home)]
+        there = [root for root, state in folders if state == "found"]
+        barred = [(root, state) for root, state in folders if state not in ("found", "missing")]
+        findings += [Finding(agent.name, f"{root}: {state}", "problem") for root, state in barred]
+        if there:
+            newest = f", the newest {span(max(0.0, now - sessions[0].modified))} ago" if sessions else ""
+            where = ", ".join(map(str, there))
+            findings.append(Finding(agent.name, f"{count(len(sessions), 'session')}{newest} in {where}"))
+        elif not barred:
+            findings.append(Finding(agent.name, "nothing here"))
+        facts.append(
+            {
+                "agent": agent.name,
+                "folders": {str(root): state for root, state in folders},
+                "sessions": len(sessions),
+                "active": sum(one.active for one in sessions),
+            }
+        )
+    return Section("agents", tuple(findings), facts)
+
+
+def record_kinds(environment: Mapping[str, str], home: Path, kit: Kit, settings: IngestSettings) -> Section:
+    """Report per agent and version whether its newest sessions were read in full, or what was skipped."""
+    listed = find(
+        known_agents(), environment, home, now=time.time(), active_within=settings.follow.active_within
+    )
+    read: dict[tuple[str, str], int] = {}
+    kit = kit.counting(Diagnostics())
+    for agent in known_agents():
+        newest = [one for one in listed if one.agent == agent.name and one.size <= _LARGEST][:_NEWEST]
+        for one in newest:
+            for version in _versions(one.path, one.session, kit, settings):
+                read[agent.name, version] = read.get((agent.name, version), 0) + 1
+    findings, facts = [], []
+    for (name, version), number in sorted(read.items()):
+        skipped = {
+            kind: times
+            for (agent_name, own, kind), times in sorted(kit.diagnostics.skipped.items())
+            if (agent_name, own) == (name, version)
+        }
+        label = f"{name} {plain(version)}".strip()
+        kinds = ", ".join(f"{plain(kind)} ({times:,})" for kind, times in skipped.items())
+        text = f"new records skipped: {kinds}" if skipped else f"read in full ({count(number, 'session')})"
+        findings.append(Finding(label, text, "note" if skipped else "fine"))
+        facts.append({"agent": name, "version": version, "sessions": number, "skipped": skipped})
+    if not findings:
+        findings.append(Finding("none", "no session was found to read"))
+    return Section("records", tuple(findings), facts)
+
+
+def _versions(path: Path, session: str, kit: Kit, settings: IngestSettings) -> set[str]:
+    """Read one session to its end and return the versions of the agent that wrote it."""
+    try:
+        chosen = [one for one in sessions([path], kit) if one.id == session]
+        events = [event for one in chosen for event in read_session(one, kit, settings.lines)]
+    except (UnreadableLog, OSError):
+        return set()
+    return {event.version for event in events if isinstance(event, SessionStart)}
+
+
+def unread(environment: Mapping[str, str], home: Path, kit: Kit, settings: IngestSettings) -> Section:
+    """Files where agents keep their logs that hold no log we can read, and why."""
+    finder = Finder(kit, settings.lines)
+    findings: list[Finding] = []
+    facts = []
+    looked = 0
+    for path in _files(environment, home):
+        looked += 1
+        kind, trouble = finder.format(path)
+        if kind is None and trouble not in ("empty", "vanished"):
+            strange = trouble in ("no log of a known format", "a binary file", "not a regular file")
+            facts.append({"file": str(path), "reason": trouble})
+            if len(facts) <= _NAMED:
+                findings.append(Finding(plain(str(path)), trouble, "note" if strange else "problem"))
+    if len(facts) > _NAMED:
+        findings.append(Finding("and", f"{len(facts) - _NAMED} more; --json names all", "note"))
+    if not facts:
+        findings.append(Finding("all", f"{count(looked, 'file')} looked at, each can be read"))
+    return Section("unread", tuple(findings), facts)
+
+
+def _files(environment: Mapping[str, str], home: Path) -> Iterator[Path]:
+    for agent in known_agents():
+        if agent.location is None or agent.location.survey is not None:
+            continue
+        for root in agent.location.roots(environment, home):
+            for pattern in agent.location.patterns:
+                try:
+                    yield from islice(root.glob(pattern), _LOOKED_AT)
+                except OSError:
+                    continue
+
+
+def _state(folder: Path) -> str:
+    try:
+        next(iter(folder.iterdir()), None)
+    except FileNotFoundError:
+        return "missing"
+    except OSError as error:
+        return (error.strerror or str(error)).lower()
+    return "found"
+
+
+_LITTLE = 50_000_000
+"""Bytes free below which a disk counts as full."""
+
+
+def settings(resolved: Resolved, project: Path, more: list[str]) -> Section:
+    """The files they come from, how many differ from ours, and everything that was left out."""
+    changed: dict[str, int] = {}
+    for origin in resolved.origins.values():
+        changed[origin] = changed.get(origin, 0) + 1
+    files = {"yours": user_settings_file(), "project": project / PROJECT_SETTINGS}
+    findings = [
+        Finding(name, f"{path} ({_taken(changed.get(str(path), 0), path)})") for name, path in files.items()
+    ]
+    findings += [
+        Finding(origin, count(changed[origin], "setting"))
+        for origin in ("environment", "--set")
+        if origin in changed
+    ]
+    findings.append(Finding("changed", f"{count(len(resolved.origins), 'setting')} in all"))
+    faults = [*map(str, resolved.complaints), *more]
+    findings += [Finding("left out", plain(fault), "problem") for fault in faults]
+    facts = {
+        "files": {name: {"path": str(path), "there": is_there(path)} for name, path in files.items()},
+        "changed": dict(resolved.origins),
+        "complaints": faults,
+    }
+    return Section("settings", tuple(findings), facts)
+
+
+def _taken(number: int, path: Path) -> str:
+    if not is_there(path):
+        return "does not exist"
+    return f"{count(number, 'setting')} from it" if number else "no settings from it"
+
+
+def folders() -> Section:
+    """Where we write: whether we can, how much lies there, how much room is left."""
+    findings: list[Finding] = []
+    facts: list[dict[str, Any]] = []
+    for name, path in (
+        ("config", user_settings_file().parent),
+        ("data", user_data_path("nooscope", appauthor=False)),
+        ("cache", user_cache_path("nooscope", appauthor=False)),
+    ):
+        problem = unwritable(path)
+        size, free = _size(path), _free(path)
+        full = not problem and free is not None and free < _LITTLE
+        words = problem or ("the disk is nearly full" if full else "can be written")
+        room = "" if free is None else f", {_bytes(free)} free"
+        findings.append(
+            Finding(name, f"{path}: {words}, {_bytes(size)}{room}", "problem" if problem or full else "fine")
+        )
+        facts.append({"name": name, "path": str(path), "problem": problem, "size": size, "free": free})
+    return Section("folders", tuple(findings), facts)
+
+
+def unwritable(folder: Path) -> str:
+    """Why nothing can be written to a folder, or into the one it would be made in; blank where it can."""
+    try:
+        while not is_there(folder) and folder != folder.parent:
+            folder = folder.parent
+        if not is_folder(folder):
+            return f"{folder} is not a folder"
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"nooscope")
+            file.flush()
+    except OSError as error:
+        return f"cannot be written ({(error.strerror or str(error)).lower()})"
+    return ""
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for top, _, files in os.walk(folder):
+        for name in files:
+            try:
+                total += Path(top, name).lstat().st_size
+            except OSError:
+                continue
+    return total
+
+
+def _free(folder: Path) -> int | None:
+    for place in (folder, *folder.parents):
+        try:
+            return shutil.disk_usage(place).free
+        except OSError:
+            continue
+    return None
+
+
+def _bytes(number: int) -> str:
+    amount = float(number)
+    for unit in ("B", "kB", "MB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"
+
+
+def stored_state(personas: Path | None = None) -> Section:
+    """What earlier sessions left, and whether it can be used; `personas` is where they are shared."""
+    prior, learned, episodes = PriorStore(), LearnedStore(), EpisodeStore()
+    known, lessons = prior.read(), learned.read()
+    counted = 0
+    problems = [each for each in (prior.problem, learned.problem) if each]
+    if is_there(episodes.path):
+        try:
+            with episodes:
+                counted = episodes.count()
+        except StoreError as error:
+            problems.append(str(error))
+        problems += episodes.notices
+    problems += AffectStore().damaged()
+    problems += PersonaStore(personas or persona_folder()).damaged()
+    behind = known.session_count if known else 0
+    given = CarryOverStore().count()
+    marked = 0
+    try:
+        marked = len(list(bookmarks_folder().glob("*.json")))
+    except OSError as error:
+        problems.append(f"{bookmarks_folder()}: {error.strerror}")
+    facts = {
+        "sessions_behind_the_prior": behind,
+        "stretches_learned_from": lessons.stretches,
+        "episodes": counted,
+        "sessions_with_bookmarks": marked,
+        "sessions_with_carry_over": given,
+        "problems": problems,
+    }
+    findings = [
+        Finding("prior", f"from {count(behind, 'session')}"),
+        Finding("learned", f"from {count(lessons.stretches, 'stretch')} of work"),
+        Finding("episodes", f"{counted:,}"),
+        Finding("bookmarks", f"in {count(marked, 'session')}"),
+        Finding("carried over", f"to {count(given, 'watched session')}, for their replays"),
+        *(Finding("damaged", plain(problem), "problem") for problem in problems),
+    ]
+    return Section("kept", tuple(findings), facts)
+
+
+def chains() -> Section:
+    """Undo what a crash left half written, and name what cannot be undone."""
+    own = user_settings_file().parent / "chains"
+    undone: list[str] = []
+    stuck: list[str] = []
+    ways: tuple[tuple[Path, Callable[[], list[Chain]]], ...] = (
+        (own, lambda: recover(own)),
+        (bookmarks_folder() / "chains", recover_imports),
+    )
+    for folder, way in ways:
+        try:
+            for chain in way() if is_folder(folder) else ():
+                name = f"{folder / chain.name}.chain"
+                (stuck if chain.problems else undone).append(
+                    "; ".join([name, *chain.problems, *chain.restored])
+                )
+            stuck += [f"{path}: could not be undone" for path in sorted(folder.glob("*.chain"))]
+        except OSError as error:
+            stuck.append(f"{folder}: {error.strerror}")
+    findings = [
+        *(Finding("undone", plain(each), "note") for each in undone),
+        *(Finding("open", plain(each), "problem") for each in dict.fromkeys(stuck)),
+    ]
+    if not findings:
+        findings = [Finding("all", "no write was left half done")]
+    return Section("chains", tuple(findings), {"undone": undone, "open": list(dict.fromkeys(stuck))})
