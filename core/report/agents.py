@@ -14,9 +14,10 @@ from core.engine.engine import Frame
 from core.engine.mind.fabric import ThinkingStarted
 from core.engine.society.society import AgentReading
 from core.events import MAIN, AgentStart, Event, Prompt, ToolUse, Turn
-from core.report.cost import Sum, charge_of
+from core.report.cost import charge_of
 from core.report.event_words import task_words
 from core.report.formatting import count, plain, short
+from core.report.sums import Sum
 
 
 def agent_names(agents: Sequence[AgentReading]) -> dict[str, str]:

@@ -32,9 +32,10 @@ from core.events import (
 )
 from core.logs.session import LogSession, read_session
 from core.report.compaction import HotPath, Preserved, Preserver
-from core.report.cost import Sum, charge_of
+from core.report.cost import charge_of
 from core.report.outcome import OutcomeReader, SessionOutcome
 from core.report.story import SessionStory, story
+from core.report.sums import Sum
 from core.settings import Settings
 from core.store.kept_events import reading_kit
 from core.timeline.initial_state import PLAIN, InitialState

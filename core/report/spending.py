@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from core.events import Event, Turn
-from core.report.cost import added, charge_of
+from core.report.cost import charge_of
+from core.report.sums import added
 
 _STRETCH = 3600.0
 """Seconds over which the pace is taken."""

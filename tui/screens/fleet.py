@@ -21,7 +21,7 @@ from core.live.fleet.roster import FleetWatch, Roster
 from core.live.fleet.row import FleetRow
 from core.live.hook_signs import HookBoard
 from core.live.status import Limits
-from core.report.cost import Budget
+from core.report.sums import Budget
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
 from tui.feed.messages import AnswerPermit, Failed, OpenSession

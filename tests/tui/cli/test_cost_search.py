@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.report.cost import CostForecast, Sum
+from core.report.sums import CostForecast, Sum
 from tests.core.logs import log_lines as logs
 from tui.cli import main
 from tui.cli.commands.cost import forecast_lines

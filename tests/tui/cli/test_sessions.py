@@ -11,8 +11,8 @@ import pytest
 
 from core.logs import discovery
 from core.logs.discovery import Found
-from core.report.answers import SessionRow
 from core.report.formatting import plain
+from core.report.log_tree import SessionRow
 from tests.core.logs import log_lines as logs
 from tui.cli import main
 from tui.cli.commands.sessions import _age, _path_tail, _size

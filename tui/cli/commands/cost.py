@@ -27,9 +27,10 @@ from tui.cli.streams import cell_len
 if TYPE_CHECKING:
     from core.logs.session import LogSession
     from core.report.answers import KeptQuestion
-    from core.report.cost import Budget, CostForecast, SessionCost, Sum, SummedCost
+    from core.report.cost import SessionCost
     from core.report.log_tree import SessionName
     from core.report.plan_limits import PlanLimit
+    from core.report.sums import Budget, CostForecast, Sum, SummedCost
     from core.settings import Settings
 
 _AXES = ("day", "project", "model", "agent", "session")
@@ -71,10 +72,9 @@ class _Charged(NamedTuple):
 
 
 def _run(args: argparse.Namespace) -> int:
-    from platformdirs import user_data_path
-
-    from core.report.cost import by, dated_charges, forecast, total
+    from core.folders import own_folder
     from core.report.plan_limits import read_limits
+    from core.report.sums import by, dated_charges, forecast, total
 
     if args.forget:
         return _forget()
@@ -83,8 +83,7 @@ def _run(args: argparse.Namespace) -> int:
     since = None if args.since is None else since_moment(args.since, now)
     sums = by(args.by, costs, None, since)
     today = forecast(dated_charges(costs), budget, now, None)
-    data = user_data_path("nooscope", appauthor=False)
-    limits = read_limits(data, os.environ, Path.home()).limits(now)
+    limits = read_limits(own_folder("data"), os.environ, Path.home()).limits(now)
     if args.json:
         _print_json(args.by, sums, total(sums.values()), today, costs, limits)
     else:
@@ -123,7 +122,7 @@ def _charged(args: argparse.Namespace) -> _Charged:
     asked = None
     paths = checked_paths(args.paths)
     if not paths:
-        from core.report.answers import kept_places
+        from core.report.log_tree import kept_places
 
         places = kept_places(os.environ, Path.home())
         paths = [] if places is None else list(map(Path, places.folders))
@@ -139,7 +138,7 @@ def _kept(known: bytes) -> _Charged:
     """What was answered before, from plain JSON: the library that checks types takes longer to import."""
     import json
 
-    from core.report.cost import Budget, KeptCost
+    from core.report.sums import Budget, KeptCost
 
     costs, budget = json.loads(known)
     return _Charged(list(map(KeptCost.of, costs)), Budget(*budget))
@@ -150,9 +149,10 @@ def _read_anew(args: argparse.Namespace, paths: list[Path], asked: KeptQuestion 
     import msgspec
 
     from core.logs.log_files import is_folder
-    from core.report.answers import agent_places, question
-    from core.report.cost import Budget, SessionCost
-    from core.report.log_tree import LogTree
+    from core.report.answers import question
+    from core.report.cost import SessionCost
+    from core.report.log_tree import LogTree, agent_places
+    from core.report.sums import Budget
     from core.store.reading_cache import reading_cache
 
     resolved = settings_from(args)

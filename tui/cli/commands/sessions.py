@@ -17,7 +17,7 @@ from tui.cli.options import CliCommand, add_settings_options, settings_from
 from tui.cli.streams import cell_len
 
 if TYPE_CHECKING:
-    from core.report.answers import SessionRow
+    from core.report.log_tree import SessionRow
     from core.settings import Settings
 
 SHOWN = 40
@@ -51,14 +51,8 @@ def _listed(args: argparse.Namespace, now: float) -> tuple[SessionRow, ...]:
     """The sessions; where no log has changed since they were last listed, no reader is even imported."""
     import msgspec
 
-    from core.report.answers import (
-        AgentPlaces,
-        KeptQuestion,
-        SessionList,
-        agent_places,
-        kept_places,
-        question,
-    )
+    from core.report.answers import KeptQuestion, question
+    from core.report.log_tree import AgentPlaces, SessionList, agent_places, kept_places
 
     def asked(places: AgentPlaces | None) -> KeptQuestion | None:
         if places is not None and not places.complete:
@@ -91,7 +85,7 @@ def _find(args: argparse.Namespace, settings: Settings, now: float) -> tuple[tup
     """The sessions found on disk, and whether what was looked at decides all of them."""
     from core.agents.registry import known_agents, make_kit
     from core.logs.discovery import describe_sessions, find
-    from core.report.answers import listed_rows
+    from core.report.log_tree import listed_rows
 
     active = settings.ingest.follow.active_within
     if not args.paths:

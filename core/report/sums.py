@@ -1,0 +1,266 @@
+"""Sums of what sessions cost by day, project, model, agent or session, and where today is heading.
+
+Nothing here needs more than Python itself: an answer that is kept is summed up before anything is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from core.settings.cost import CostSettings
+
+    class SummedCharge(Protocol):
+        """What is added up of the turns of one minute."""
+
+        @property
+        def minute(self) -> int: ...
+        @property
+        def model(self) -> str: ...
+        @property
+        def sub(self) -> bool: ...
+        @property
+        def dollars(self) -> float: ...
+        @property
+        def priced(self) -> int: ...
+        @property
+        def unpriced(self) -> int: ...
+        @property
+        def tokens(self) -> int: ...
+        @property
+        def unpriced_tokens(self) -> int: ...
+
+    class SummedCost(Protocol):
+        """What is added up of a session."""
+
+        @property
+        def session(self) -> str: ...
+        @property
+        def agent(self) -> str: ...
+        @property
+        def project(self) -> str: ...
+        @property
+        def title(self) -> str: ...
+        @property
+        def path(self) -> str: ...
+        @property
+        def dated(self) -> bool: ...
+        @property
+        def subs(self) -> int: ...
+        @property
+        def charges(self) -> Sequence[SummedCharge]: ...
+
+
+Axis = Literal["day", "project", "model", "agent", "session"]
+UNDATED = "undated"
+"""The day of a session whose log holds no times."""
+UNKNOWN = "unknown"
+_LEAST = 300.0
+"""Seconds of work below which there is no pace yet."""
+
+
+class KeptCharge(NamedTuple):
+    """A `Charge` as it is kept."""
+
+    minute: int
+    model: str
+    sub: bool
+    dollars: float
+    priced: int
+    unpriced: int
+    tokens: int
+    unpriced_tokens: int
+
+
+class KeptCost(NamedTuple):
+    """A `SessionCost` as it is kept."""
+
+    session: str
+    agent: str
+    project: str
+    title: str
+    path: str
+    dated: bool
+    subs: int
+    charges: list[KeptCharge]
+    calls: int
+    failures: int
+    compaction_point: int
+    turns_left: int | None
+
+    @classmethod
+    def of(cls, fields: list[Any]) -> KeptCost:
+        """From the bare values, as JSON gives them."""
+        made = cls._make(fields)
+        return made._replace(charges=list(map(KeptCharge._make, made.charges)))
+
+
+class Budget(NamedTuple):
+    """What a day may cost, and how its pace is carried on: what a forecast needs of the settings."""
+
+    dollars: float
+    evening: float
+    """Hour until which the pace is carried on."""
+    stretch: float
+    """Minutes over which the pace is taken."""
+
+    @classmethod
+    def of(cls, settings: CostSettings) -> Budget:
+        """Those the person has set."""
+        return cls(settings.budget, settings.evening, settings.stretch)
+
+
+NO_BUDGET = Budget(0.0, 18.0, 60.0)
+"""A day without a limit."""
+
+
+class Sum:
+    """Charges added up."""
+
+    __slots__ = ("dollars", "priced", "sub_dollars", "tokens", "unpriced", "unpriced_tokens")
+
+    def __init__(
+        self,
+        dollars: float = 0.0,
+        sub_dollars: float = 0.0,
+        priced: int = 0,
+        unpriced: int = 0,
+        tokens: int = 0,
+        unpriced_tokens: int = 0,
+    ) -> None:
+        self.dollars = dollars
+        self.sub_dollars = sub_dollars
+        """The part of it that sub-agents cost."""
+        self.priced = priced
+        """Turns whose price is known."""
+        self.unpriced = unpriced
+        self.tokens = tokens
+        self.unpriced_tokens = unpriced_tokens
+
+    def add(self, charge: SummedCharge) -> None:
+        """Take one more in."""
+        self.dollars += charge.dollars
+        self.sub_dollars += charge.dollars if charge.sub else 0.0
+        self.priced += charge.priced
+        self.unpriced += charge.unpriced
+        self.tokens += charge.tokens
+        self.unpriced_tokens += charge.unpriced_tokens
+
+    @property
+    def unknown(self) -> float:
+        """Share of the tokens whose price is unknown; of the turns, where no tokens are told either."""
+        if self.unpriced_tokens:
+            return self.unpriced_tokens / self.tokens
+        return self.unpriced / (self.priced + self.unpriced) if self.unpriced else 0.0
+
+
+class CostForecast(NamedTuple):
+    """What today costs so far, and what it comes to at this pace."""
+
+    spent: Sum
+    rate: float | None
+    """Dollars an hour lately; None where that cannot be said yet."""
+    until: float
+    """The hour of the day up to which it is carried on."""
+    expected: float | None
+    budget: float
+    """Dollars for the day; 0 where there is no limit."""
+
+    @property
+    def over(self) -> bool:
+        """Whether the day costs, or will cost, more than it may."""
+        return self.budget > 0 and round(max(self.spent.dollars, self.expected or 0.0), 2) > self.budget
+
+    @property
+    def when(self) -> str:
+        """Until when the pace is carried on, in a word."""
+        return "midnight" if self.until == 24 else "evening"
+
+
+def by(
+    axis: Axis, costs: Iterable[SummedCost], zone: tzinfo | None, since: float | None = None
+) -> dict[str, Sum]:
+    """Sums along one axis: days the newest first, all else the most expensive first."""
+    sums: dict[str, Sum] = {}
+    name = _namer(axis, zone)
+    for cost in costs:
+        for charge in cost.charges:
+            if since is None or (cost.dated and charge.minute * 60 >= since):
+                place = name(cost, charge)
+                one = sums.get(place)
+                if one is None:
+                    one = sums[place] = Sum()
+                one.add(charge)
+    if axis == "day":
+        return dict(sorted(sums.items(), key=lambda item: (item[0] != UNDATED, item[0]), reverse=True))
+    return dict(sorted(sums.items(), key=lambda item: (-item[1].dollars, -item[1].tokens, item[0])))
+
+
+def total(sums: Iterable[Sum]) -> Sum:
+    """All of them as one."""
+    whole = Sum()
+    for one in sums:
+        for field in Sum.__slots__:
+            setattr(whole, field, getattr(whole, field) + getattr(one, field))
+    return whole
+
+
+def added(charges: Iterable[SummedCharge]) -> Sum:
+    """Charges as one sum."""
+    whole = Sum()
+    for charge in charges:
+        whole.add(charge)
+    return whole
+
+
+def dated_charges(costs: Iterable[SummedCost]) -> Iterator[SummedCharge]:
+    """Every charge whose time is known."""
+    return (charge for cost in costs if cost.dated for charge in cost.charges)
+
+
+def forecast(
+    charges: Iterable[SummedCharge], budget: Budget, now: float, zone: tzinfo | None
+) -> CostForecast:
+    """Where today is heading at a moment that is handed in: to the evening, after it to midnight."""
+    moment = datetime.fromtimestamp(now, zone)
+    hour = moment.hour + moment.minute / 60 + moment.second / 3600
+    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+    spent, lately = Sum(), 0.0
+    begin = max(midnight, now - budget.stretch * 60)
+    first = now
+    for charge in charges:
+        at = charge.minute * 60
+        if midnight <= at <= now:
+            spent.add(charge)
+            first = min(first, at)
+            if at > begin - 60:
+                lately += charge.dollars
+    until = budget.evening if hour < budget.evening else 24.0
+    worked = now - max(begin, first)
+    if not spent.priced or worked < _LEAST:
+        return CostForecast(spent, None, until, None, budget.dollars)
+    rate = lately * 3600 / worked
+    return CostForecast(spent, rate, until, spent.dollars + rate * (until - hour), budget.dollars)
+
+
+def _namer(axis: Axis, zone: tzinfo | None) -> Callable[[SummedCost, SummedCharge], str]:
+    days: dict[int, str] = {}
+
+    def day(cost: SummedCost, charge: SummedCharge) -> str:
+        if not cost.dated:
+            return UNDATED
+        quarter = charge.minute // 15
+        if quarter not in days:
+            days[quarter] = datetime.fromtimestamp(charge.minute * 60, zone).date().isoformat()
+        return days[quarter]
+
+    names: dict[Axis, Callable[[SummedCost, SummedCharge], str]] = {
+        "day": day,
+        "project": lambda cost, _: cost.project or UNKNOWN,
+        "model": lambda _, charge: charge.model or UNKNOWN,
+        "agent": lambda cost, _: cost.agent or UNKNOWN,
+        "session": lambda cost, _: cost.path + "\n" + cost.session,
+    }
+    return names[axis]
