@@ -21,9 +21,9 @@ from core.engine.story import FAILING
 from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionStart, ToolUse, Turn
 from core.live.status import QUICK_ACTIONS, AgentTrouble, Limits, Open, Status, StatusFacts, Word, status_of
 from core.report.agents import agent_names, as_sub_agent
-from core.report.closing import Close, LastWord, begins_turn, finishes, last_word, next_close
 from core.report.event_words import tool_words
 from core.report.now import Now, first_row
+from core.report.story import Close, LastWord, begins_turn, finishes, last_word, next_close
 from core.report.turn_endings import EndingReader, TurnWork, turn_of
 from core.timeline.run import Track
 from core.timeline.timeline import Timeline

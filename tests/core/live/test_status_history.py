@@ -22,7 +22,7 @@ from core.events import (
 )
 from core.live.status import Limits, status_of
 from core.live.status_facts import StatusHistory, StatusTracker
-from core.report.closing import last_word
+from core.report.story import last_word
 from core.settings import Settings
 from core.timeline.timeline import Timeline
 
