@@ -102,6 +102,18 @@ def safe_json_bytes(data: bytes) -> bytes:
     return safe_json(data.decode()).encode()
 
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""Beginnings of a cell that spreadsheets calculate."""
+
+
+def safe_cell(value: object) -> object:
+    """Return a cell for CSV: text that a spreadsheet would calculate gets an apostrophe in front."""
+    if not isinstance(value, str):
+        return value
+    text = safe(value, lines=True)
+    return f"'{text}" if value.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA) else text
+
+
 def whole(text: str) -> str:
     """Text without halves of characters, as file names in other encodings have them."""
     return text.encode("utf-8", "replace").decode()

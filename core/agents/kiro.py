@@ -14,10 +14,10 @@ from core.agents.values import items, table, text, words
 from core.events import Event
 from core.logs.database import MAGIC, DatabaseRow, RowsRead, reading, select, tables
 from core.logs.discovery import Found, Listed, listed_session
-from core.logs.event_redaction import cleaned
 from core.logs.format import Format, Sample
 from core.logs.glimpse import shown
 from core.logs.log_files import is_file
+from core.logs.redact.values import cleaned
 from core.logs.times import seconds
 
 _TABLES = ("conversations_v2", "conversations")

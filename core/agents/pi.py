@@ -9,11 +9,11 @@ from core.agents.calls import Result, is_advice, said_event
 from core.agents.reader import TranscriptReader, add
 from core.agents.values import amount, code, table, text, whole_number, words
 from core.events import Compaction, Event, Where
-from core.logs.event_redaction import one_line
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
 from core.logs.links import LONGEST_LABEL, NOTHING, Envelope, Link, LinkReader, as_text, turn
 from core.logs.records import Log, Record
+from core.logs.redact.values import one_line
 from core.logs.times import seconds
 
 

@@ -6,9 +6,9 @@ import re
 from typing import Any, Literal, NamedTuple
 
 from core.agents.values import decode
-from core.logs.redaction import redact, redact_torn
+from core.logs.redact.text import redact, redact_torn
+from core.logs.redact.values import hide_named
 from core.logs.times import seconds
-from core.logs.value_secrets import hide_named
 from core.safe_text import uncoloured
 
 Speaker = Literal["asked", "said", "call", "result"]

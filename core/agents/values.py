@@ -9,8 +9,8 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from core.logs.event_redaction import cleaned
 from core.logs.links import FAULTS
+from core.logs.redact.values import cleaned
 
 _LARGEST = 1 << 53
 _ROUNDING = 1e-6

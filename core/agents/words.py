@@ -16,9 +16,9 @@ from core.agents.values import attached, decode, items, table, text, unthought, 
 from core.events import AgentStart, Event, Prompt, ToolUse, Turn, Where
 from core.logs.glimpse import person_words
 from core.logs.records import Documents
-from core.logs.redaction import redact
+from core.logs.redact.text import redact
+from core.logs.redact.values import hide_named
 from core.logs.session import LogSession
-from core.logs.value_secrets import hide_named
 
 _DEEPEST = 12
 _IDS = ("id", "tool_use_id", "call_id", "callID", "toolCallId", "tool_call_id", "toolUseId")

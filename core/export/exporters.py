@@ -23,7 +23,7 @@ from core.export.atif import atif
 from core.export.film import ExportedSession, Moment
 from core.extension.offers import in_use
 from core.live.status import GLYPHS
-from core.logs.event_redaction import one_line
+from core.logs.redact.values import one_line
 from core.report.changes import change_line
 from core.report.formatting import times
 from core.report.recap import figure, short_clock, token_amount

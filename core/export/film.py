@@ -26,7 +26,7 @@ from core.events import (
 from core.export.privacy import Privacy
 from core.live.status import Limits, Status, StatusFacts, status_of
 from core.live.status_facts import StatusHistory
-from core.logs.event_redaction import one_line
+from core.logs.redact.values import one_line
 from core.logs.session import LogSession
 from core.report.analysis import Gatherer, Summary
 from core.report.outcome import read_outcome

@@ -16,7 +16,7 @@ from core.errors import PermitRefused, StoreError
 from core.hooks.agent_replies import SILENCE, HookCall, HookReply
 from core.hooks.tiers import Verdict, call_tier, command_of
 from core.live.hook_signs import PermitQuestion
-from core.logs.event_redaction import one_line
+from core.logs.redact.values import one_line
 from core.settings.advice import GuardSettings
 from core.store.permits import PermitEntry, PermitJournal
 

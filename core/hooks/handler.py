@@ -30,7 +30,7 @@ from core.hooks.prompts import Answers
 from core.hooks.receiver import JSON, Answer, Request
 from core.hooks.session import HookedSession
 from core.live.hook_signs import ClaudeSession, HookBoard, PermitQuestion, first_hand
-from core.logs.event_redaction import one_line
+from core.logs.redact.values import one_line
 from core.report.plan_limits import LimitHistory, claude_samples
 from core.settings.advice import CapSettings
 from core.store.said import Said, SaidStore

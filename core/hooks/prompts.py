@@ -14,7 +14,7 @@ from core.errors import StoreError
 from core.hooks.agent_replies import SILENCE, HookCall, HookReply
 from core.hooks.guard import approval_kind, as_asked
 from core.live.hook_signs import AskedChoice, PermitQuestion
-from core.logs.event_redaction import one_line
+from core.logs.redact.values import one_line
 from core.store.permits import PermitEntry, PermitJournal
 
 QUESTION_TOOL = "AskUserQuestion"

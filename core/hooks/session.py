@@ -41,8 +41,8 @@ from core.live.hook_signs import (
 )
 from core.live.status import Limits, StatusFacts, status_of
 from core.live.status_facts import StatusTracker
-from core.logs.event_redaction import clean, cleaned, one_line
 from core.logs.follow import Follower
+from core.logs.redact.values import clean, cleaned, one_line
 from core.report.compaction import Preserved, Preserver, handover
 from core.report.plan_limits import PlanLimit
 from core.settings import Settings

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from core.events import Action, Event, Outcome, ToolUse
 from core.live.status import AgentTrouble
-from core.logs.event_redaction import one_line
+from core.logs.redact.values import one_line
 from core.report.plan_limits import PlanLimit
 
 

@@ -18,7 +18,7 @@ from core.engine.society import Society
 from core.extension.hooks import Extension
 from core.extension.offers import in_use
 from core.extension.registry import Registry
-from core.logs.redaction import redact
+from core.logs.redact.text import redact
 from core.report.formatting import plain
 from core.safe_text import safe_json_bytes
 from core.settings.response import NoticeSettings

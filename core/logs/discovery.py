@@ -14,7 +14,6 @@ import msgspec
 
 from core.logs.agent import Agent, Location, nowhere
 from core.logs.database import wal_bytes
-from core.logs.event_redaction import cleaned
 from core.logs.glimpse import (
     EXACT,
     HEAD,
@@ -31,6 +30,7 @@ from core.logs.glimpse import (
 from core.logs.lines import is_packed, opened, take
 from core.logs.log_files import is_folder
 from core.logs.records import Log
+from core.logs.redact.values import cleaned
 from core.logs.session import LogSession
 
 

@@ -10,9 +10,9 @@ from typing import Any, BinaryIO, NamedTuple
 import msgspec
 
 from core.logs.agent import Location
-from core.logs.event_redaction import cleaned, one_line
 from core.logs.lines import head, is_packed, opened, take
 from core.logs.records import Log, document, members, stem
+from core.logs.redact.values import cleaned, one_line
 from core.logs.session import LogSession
 from core.logs.times import seconds
 from core.safe_text import uncoloured

@@ -11,11 +11,10 @@ import msgspec
 
 from core.events import MAIN, Event, Where
 from core.logs.database import RowsRead, content
-from core.logs.event_redaction import clean
 from core.logs.format import Diagnostics, Format, Reader
 from core.logs.lines import LONGEST, Line, Passes, glued, line_batches, opened, take
-from core.logs.redaction import redact, redact_torn
-from core.logs.value_secrets import hide_named
+from core.logs.redact.text import redact, redact_torn
+from core.logs.redact.values import clean, hide_named
 from core.settings.logs import LineSettings
 
 

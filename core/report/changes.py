@@ -15,7 +15,7 @@ from msgspec import Struct
 from core.agents.values import decode, table, text
 from core.agents.words import WordReader, arguments
 from core.events import Event, ToolUse, Where
-from core.logs.redaction import redact_lines
+from core.logs.redact.text import redact_lines
 from core.report.conversation import ConversationTree
 from core.report.formatting import plain
 from core.safe_text import safe

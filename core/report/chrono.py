@@ -13,7 +13,7 @@ from blake3 import blake3
 from core.engine.engine import Frame
 from core.errors import StateError, StoreError
 from core.events import Where
-from core.logs.event_redaction import one_line
+from core.logs.redact.values import one_line
 from core.report.recap import frame_lines, narrative, short_clock, structural
 from core.timeline.keyframes import encode
 from core.timeline.timeline import Timeline

@@ -16,7 +16,7 @@ from core.engine.percept import AgentState, Pattern
 from core.engine.society import Society
 from core.errors import StateError
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
-from core.logs.event_redaction import one_line
+from core.logs.redact.values import one_line
 from core.report.event_words import firing_words
 from core.report.recap import Centre, figure, hottest_branch, token_amount
 from core.timeline.marks import MarkKind

@@ -17,7 +17,7 @@ from core.agents.words import WordReader, word_logs
 from core.events import MAIN, Event, SessionStart, ToolUse
 from core.logs.format import Diagnostics, Kit
 from core.logs.links import links
-from core.logs.redaction import redact
+from core.logs.redact.text import redact
 from core.logs.session import LogSession
 from core.logs.times import seconds
 from core.report.changes import FileChange, SessionChanges, rewinds_of

@@ -11,7 +11,7 @@ from core.engine.engine import Frame
 from core.engine.percept import AXES
 from core.engine.receptor.readings import HeatmapReading, NodeReading
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
-from core.logs.event_redaction import one_line
+from core.logs.redact.values import one_line
 from core.report.event_words import METHOD_WORDS, firing_words
 from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline

@@ -28,7 +28,7 @@ from core.logs.discovery import Found, describe_sessions
 from core.logs.format import Diagnostics
 from core.logs.lines import glued
 from core.logs.records import Documents, Log, Record, records
-from core.logs.redaction import redact, redact_torn
+from core.logs.redact.text import redact, redact_torn
 from core.logs.session import LogSession
 from core.report.log_tree import LogTree, SessionName
 from core.safe_text import safe

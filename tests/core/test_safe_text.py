@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.safe_text import blank, safe, safe_json, safe_json_bytes, toml_escape, whole
+from core.safe_text import blank, safe, safe_cell, safe_json, safe_json_bytes, toml_escape, whole
 from tests.hostile import HOSTILE, harm
 
 TEXTS = st.text(
@@ -89,3 +89,23 @@ def test_a_half_character_is_said_in_toml() -> None:
 def test_all_of_it_at_once() -> None:
     assert harm(HOSTILE) and not harm(safe(HOSTILE))
     assert blank("\u0301") == "" and blank("\x1b") == " "
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+cmd", "'+cmd"),
+        ("-2", "'-2"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "'\t=1"),
+        ("\u200b=1", "' =1"),
+        (" =1", "' =1"),
+        ("a=1", "a=1"),
+        ("\x1b[31m", " [31m"),
+        (-2, -2),
+        (None, None),
+    ],
+)
+def test_no_cell_is_a_formula(value: object, cell: object) -> None:
+    assert safe_cell(value) == cell

@@ -44,7 +44,6 @@ from core.agents.turns import ClosedTurns, failed_turn, retried_turn
 from core.agents.values import is_secret, text
 from core.engine.fingerprint import fingerprint
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
-from core.logs.event_redaction import one_line
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
 from core.logs.lines import glued
@@ -61,6 +60,7 @@ from core.logs.links import (
     is_true,
 )
 from core.logs.records import Record
+from core.logs.redact.values import one_line
 from core.logs.times import seconds
 
 STARTERS = frozenset(("Task", "Agent"))

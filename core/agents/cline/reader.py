@@ -14,10 +14,10 @@ from core.agents.values import amount, decode, items, table, text, words
 from core.agents.words import spoken
 from core.events import AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.discovery import Found
-from core.logs.event_redaction import cleaned
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title, shown
 from core.logs.log_files import is_file, read_log
+from core.logs.redact.values import cleaned
 from core.logs.times import seconds
 
 _TOOLS = (

@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 from core.agents.open_events import write
 from core.events import MAIN, AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse, Turn
 from core.extras.hosts.subjects import session_subject
-from core.logs.event_redaction import cleaned
+from core.logs.redact.values import cleaned
 from core.logs.session import identity
 from core.safe_text import whole
 

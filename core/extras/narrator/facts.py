@@ -11,7 +11,7 @@ from core.engine.engine import Frame
 from core.engine.receptor.readings import WindowReading
 from core.engine.response.loops import Loop
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
-from core.logs.redaction import redact
+from core.logs.redact.text import redact
 from core.report.agents import agent_names, as_sub_agent
 from core.report.formatting import clock, count, plain, span, times
 from core.report.story import Close, last_word

@@ -21,7 +21,7 @@ from core.extension.use import program_registry
 from core.extras.narrator.facts import Fact
 from core.extras.narrator.providers import ModelFailed, ModelReply, Provider, api_key, ask_model, provider_of
 from core.extras.narrator.templates import Claim
-from core.logs.redaction import redact
+from core.logs.redact.text import redact
 from core.report.formatting import plain
 from core.report.recap import token_estimate
 from core.settings import Settings

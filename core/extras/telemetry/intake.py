@@ -11,7 +11,7 @@ from core.agents.normalizer import AgentKit
 from core.agents.values import code, text, whole_number
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart
 from core.extras.telemetry.decode import LogRecord, SpanRecord
-from core.logs.event_redaction import clean, cleaned
+from core.logs.redact.values import clean, cleaned
 
 _REFUSED = frozenset(("reject", "rejected", "denied", "abort", "deny"))
 _MAIN_NAMES = frozenset(("", MAIN, "/root"))

@@ -18,8 +18,8 @@ from core.extras.telemetry.inbox import Inbox
 from core.extras.telemetry.intake import Intake, TelemetryEvent
 from core.extras.telemetry.metrics import CONTENT_TYPE, MetricsPage
 from core.hooks.receiver import JSON, LINES, PROTOBUF, Answer, Request
-from core.logs.event_redaction import clean
 from core.logs.format import Diagnostics
+from core.logs.redact.values import clean
 from core.settings import Settings
 from core.timeline.initial_state import InitialState
 from core.timeline.opening import seed_of

@@ -14,7 +14,7 @@ from core.engine.receptor.readings import FactsReading
 from core.engine.response.outlook import OutlookReading
 from core.live.hook_signs import HookSigns
 from core.live.status import Limits, Open, Status, StatusFacts, status_of
-from core.logs.redaction import redact
+from core.logs.redact.text import redact
 from core.logs.session import LogSession
 from core.report.cost import Charge
 from core.report.formatting import folder_name, plain

@@ -13,7 +13,23 @@ ID = "AKIA" + "IOSFODNN7EXAMPLE"
 AWS = "wJalrXUtnFEMI/K7MDENG/bPx" + "RfiCYEXAMPLEKEY"
 UUID = "123e4567-e89b-12d3-a456-426614174000"
 
+B58 = "7kPq2mXvR9dTzGn4WsYbFhL8cJ3eAuD6" * 4
+"""Letters and digits as in wallets."""
+
 TOKENS: dict[str, str] = {
+    "FCM server key": "AAAA" + M[:7] + ":APA91b" + M[:134],
+    "wallet, extended": "xprv" + B58[:107],
+    "wallet, import format": "5HueCGU8rMjxEXxiPuD5BDku4MkFq" + "eZyd4dZ1jvhTVqvbTLvyTJ",
+    "wallet, compressed": "KwDiBf89QgGbjEhKnhXJuH7LrciVr" + "Zi3qYjgd9M7rFU73sVHnoWn",
+    "bcrypt": "$2b" + "$12$" + M[:53],
+    "sha512crypt": "$6" + "$rounds=5000$saltsalt$" + M[:86],
+    "md5crypt": "$1" + "$saltsalt$" + M[:22],
+    "yescrypt": "$y" + "$j9T$" + M[:22] + "$" + M[:43],
+    "argon2": "$argon2id" + "$v=19$m=65536,t=3,p=4$c29tZXNhbHQ$" + M[:43],
+    "Django": "pbkdf2_sha256" + "$260000$" + M[:12] + "$" + M[:43] + "=",
+    "Werkzeug": "scrypt" + ":32768:8:1$" + M[:16] + "$" + H[:128],
+    "Postgres": "SCRAM-SHA-256" + "$4096:" + M[:24] + "$" + M[:44] + ":" + M[:44],
+    "LDAP": "{SSHA}" + M[:32],
     "OpenAI": "sk-" + "proj-" + M[:48],
     "OpenAI old": "sk-" + M[:48],
     "Anthropic": "sk-" + "ant-api03-" + M[:95],
@@ -338,4 +354,19 @@ PLACES: list[tuple[str, str]] = [
     (PW, '["tool", "--password", "{}", "-v"]'),
     (M[:14], "['tool', '--api-key', '{}']"),
     (M[:14], '"args": [\n  "--auth-token",\n  "{}"\n]'),
+    (M[:40], "the header is SSWS {}"),
+    (PW, "my password is {}"),
+    (PW, "The password for the staging db is: {}"),
+    ("correcthorsebattery", "my password is {}"),
+    ("correct horse battery", 'the passphrase is "{}"'),
+    (M[:20], "our token for deploys was {}."),
+    (H[:64], "the private key is 0x{}"),
+    (
+        "legal winner thank year wave sausage worth useful legal winner thank yellow",
+        "seed phrase: {}",
+    ),
+    (", ".join(["17"] * 64), "private key bytes: [{}]"),
+    (PW, 'ConvertTo-SecureString "{}" -AsPlainText -Force'),
+    (PW, "ConvertTo-SecureString -AsPlainText -Force -String '{}'"),
+    (PW, "$p = '{}' | ConvertTo-SecureString -AsPlainText -Force"),
 ]

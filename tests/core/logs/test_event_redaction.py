@@ -9,9 +9,9 @@ import pytest
 
 from core.agents.registry import make_kit
 from core.events import Advice, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse, Turn
-from core.logs.event_redaction import clean
 from core.logs.finder import sessions
 from core.logs.follow import Follower
+from core.logs.redact.values import clean
 from core.logs.session import read_session
 
 SECRET = "ghp_" + "Ab3dEf" * 6

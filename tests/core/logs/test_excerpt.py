@@ -12,7 +12,7 @@ from core.agents.registry import make_kit
 from core.events import ToolUse, Where
 from core.logs.finder import sessions
 from core.logs.records import read_excerpt
-from core.logs.redaction import HIDDEN
+from core.logs.redact.text import HIDDEN
 from core.logs.session import read_session as read_session
 from tests.core.logs import log_lines as logs
 

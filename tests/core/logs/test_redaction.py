@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.logs.redaction import HIDDEN, redact
+from core.logs.redact.text import HIDDEN, redact
 
 LETTERS = "abcDEF123ghiJKL456mnoPQR789stuVWX012yzABCdef345"
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from core.logs.redaction import HIDDEN, redact, redact_torn
+from core.logs.redact.text import HIDDEN, redact, redact_torn
 from tests.core.logs.innocent_corpus import INNOCENT
 from tests.core.logs.secret_corpus import PLACES, TOKENS
 
@@ -58,6 +58,30 @@ def test_secrets_go_from_lines_of_json() -> None:
             hidden = redact(text)
             assert secret not in hidden and HIDDEN in hidden, text
             json.loads(hidden)
+
+
+UNSEEN = ("\u200b", "\u200d", "\u00ad", "\ufeff", "\u2060", "\\u200b")
+BREAKS = ("\n", "\r\n", "\n    ", "\\\n", "\\n")
+
+
+@pytest.mark.parametrize("inside", UNSEEN, ids=ascii)
+def test_an_unseen_character_inside_saves_no_secret(inside: str) -> None:
+    for secret, around in [*((token, "it said {} and went on") for token in TOKENS.values()), *PLACES]:
+        middle = len(secret) // 2
+        text = around.format(secret[:middle] + inside + secret[middle:])
+        hidden = redact(text)
+        assert HIDDEN in hidden and secret[middle : middle + 12] not in hidden, text
+
+
+@pytest.mark.parametrize("inside", BREAKS, ids=ascii)
+def test_a_line_break_inside_saves_no_token(inside: str) -> None:
+    for name in ("OpenAI", "Groq", "Anthropic", "Perplexity", "LangSmith personal"):
+        token = TOKENS[name]
+        for middle in (12, len(token) // 2, len(token) - 12):
+            text = f"export X={token[:middle]}{inside}{token[middle:]}\nthe next line"
+            hidden = redact(text)
+            assert token[middle : middle + 8] not in hidden and token[:middle] not in hidden, text
+            assert hidden.endswith("\nthe next line")
 
 
 def test_look_alikes_stay() -> None:
@@ -133,6 +157,19 @@ PIECES = [
         "http -a ",
         '"--token", ',
         "://a1b2c3",
+        "my password is ",
+        "token for a is ",
+        "ghp_abc\n",
+        "a1b2c3\n",
+        "a1b2c3d4\\n",
+        "\u200b",
+        "ghp_\u200babc",
+        "17, ",
+        "private [1,",
+        "mnemonic: abc ",
+        "ConvertTo-SecureString ",
+        "$2b$12$",
+        "$argon2id$v=19$",
     ),
 ]
 

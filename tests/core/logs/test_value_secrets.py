@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.logs.redaction import HIDDEN
-from core.logs.value_secrets import hide_named
+from core.logs.redact.text import HIDDEN
+from core.logs.redact.values import hide_named
 
 PW = "hunter" + "two"
 KEY = "k3y" + "V4lue" + "9x"

@@ -13,7 +13,7 @@ import pytest
 from core.agents.registry import make_kit
 from core.events import Event
 from core.logs.finder import sessions
-from core.logs.redaction import redact_lines
+from core.logs.redact.text import redact_lines
 from core.logs.session import read_session
 from core.report.changes import DiffLine, SessionChanges, change_line, diff_text
 from core.report.outcome import OutcomeReader, read_outcome

@@ -12,9 +12,9 @@ from bench.workload import session
 from core.agents.registry import make_kit
 from core.errors import StateError, StoreError
 from core.events import Event, Prompt, ToolUse, Where
-from core.logs.event_redaction import one_line
 from core.logs.finder import sessions
 from core.logs.links import Link, session_links
+from core.logs.redact.values import one_line
 from core.logs.session import read_session
 from core.report.chrono import ChronoNav, Destination, SummaryPolicy, Trail, Visit
 from core.report.conversation import ConversationTree

@@ -68,9 +68,11 @@ def _print_json(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
 def _print_csv(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
     import csv
 
+    from core.safe_text import safe_cell
+
     writer = csv.writer(sys.stdout)
     writer.writerow(names)
-    writer.writerows(rows)
+    writer.writerows([safe_cell(cell) for cell in row] for row in rows)
 
 
 def _print_table(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:

@@ -12,7 +12,7 @@ from core.engine.governor.profile import PUBLISHED
 from core.engine.response.rules import built_in
 from core.errors import SettingsError
 from core.events import ToolUse
-from core.logs.redaction import redact
+from core.logs.redact.text import redact
 from core.report.formatting import plain
 from core.settings.draft import Drafted
 from core.settings.table_values import FIGURES, OVERRIDE, TOOL_LIMITS, TablePath, shape_of

@@ -174,6 +174,9 @@ def test_the_command_prints_a_table_json_and_csv(dataset: Path, capsys: pytest.C
         "1",
         "row",
     ]
+    formula = "SELECT '=1+1' AS cell"
+    assert main(["query", formula, "--on", str(dataset), "--csv"]) == 0
+    assert capsys.readouterr().out.split() == ["cell", "'=1+1"]
     assert main(["query", sql, "--on", str(dataset), "--csv"]) == 0
     assert capsys.readouterr().out.split() == ["agent,day,n", "claude-code,2025-10-09,6"]
     assert main(["query", sql, "--on", str(dataset), "--json"]) == 0

@@ -1,0 +1,201 @@
+"""Tokens that are known by their own shape: how they begin, which letters follow and how many.
+
+`shapes.json` contains the shapes. Expressions in it use the abbreviations of `_PIECES`.
+
+- beginnings: one or more beginnings of a token, and the expression that must follow
+- middles: letters in the middle of a token, the expression before them, its length, the expression after
+- parts: a mark that the text must contain, and expressions of the whole token
+- programs: stem, rest of the name, form, flags of an option that takes a password, separators (see `text.py`)
+- names: words that make up the name of a secret
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+Span = tuple[int, int]
+
+EDGE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
+"""No letter before; the last letter of an escaped line end does not count as one."""
+
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_PIECES = {
+    "{any}": "[A-Za-z0-9_-]",
+    "{alnum}": "[A-Za-z0-9]",
+    "{hex}": "[0-9a-f]",
+    "{base}": "[A-Za-z0-9+/]",
+    "{base58}": "[1-9A-HJ-NP-Za-km-z]",
+    "{mixed}": "(?=[A-Za-z_-]{0,42}[0-9])(?=[a-z0-9_-]{0,42}[A-Z])",
+    "{uuid}": "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    "{uuid4}": "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
+}
+"""`{mixed}`: a digit and a capital among the next letters, as in random text and rarely in names."""
+
+
+class Names(msgspec.Struct, frozen=True):
+    """Words that make up the name of a secret, and values that are not secret."""
+
+    passwords: tuple[str, ...]
+    secrets: tuple[str, ...]
+    keys: tuple[str, ...]
+    """Words before `key`."""
+    after_key: tuple[str, ...]
+    passes: tuple[str, ...]
+    """Words before `pass`."""
+    endings: tuple[str, ...]
+    """Endings of environment variables."""
+    plain_values: tuple[str, ...]
+    """Types, constants and mere names."""
+    descriptions: tuple[str, ...]
+    """Words that describe a password instead of being one."""
+
+
+class Program(msgspec.Struct, array_like=True, frozen=True):
+    """A program that takes a password on its command line."""
+
+    stem: str
+    more: str
+    """How its name continues."""
+    form: str
+    """How the value follows the flag: either, apart, attached or pass."""
+    flags: str
+    separator: str = ""
+    """What separates a user name from the password."""
+    list_separator: str = ""
+
+
+class _Shapes(msgspec.Struct, frozen=True):
+    beginnings: dict[str, dict[str, str]]
+    middles: dict[str, tuple[str, int, str]]
+    parts: dict[str, list[str]]
+    programs: tuple[Program, ...]
+    names: Names
+
+
+SHAPES = msgspec.json.decode(Path(__file__).with_name("shapes.json").read_bytes(), type=_Shapes)
+
+
+def _expand(expression: str) -> str:
+    for name, piece in _PIECES.items():
+        expression = expression.replace(name, piece)
+    return expression
+
+
+_AFTER = {
+    word: _expand(expression)
+    for section in SHAPES.beginnings.values()
+    for words, expression in section.items()
+    for word in words.split()
+}
+"""The expression that follows each beginning."""
+_OTHER_LETTERS = re.compile(r"\[[^]]*[+/=.]|\\\$")
+_ONE_STRETCH = tuple(
+    word
+    for word, expression in _AFTER.items()
+    if re.fullmatch(r"[\w-]+", word) and not _OTHER_LETTERS.search(expression)
+)
+"""Beginnings of tokens that are one stretch of letters, digits, `_` and `-`, or begin with one."""
+_CONTINUED = frozenset(word for word in _ONE_STRETCH if r"\." in _AFTER[word])
+"""Those that continue beyond that stretch."""
+_ANYWHERE = tuple(word for word in _AFTER if word not in _ONE_STRETCH)
+_MIDDLES = {
+    mark: (_expand(before), width, _expand(after))
+    for marks, (before, width, after) in SHAPES.middles.items()
+    for mark in marks.split()
+}
+
+_LONG = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{15,}")
+"""Stretches long enough to be a token."""
+_SMALL = "abcdefghijklmnopqrstuvwxyz_-"
+"""Letters of which no token consists alone."""
+_ESCAPED = frozenset("nrt")
+"""What may be the end of an escaped line end rather than the first letter of a stretch."""
+_AWS = ("AKIA", "ASIA", "ABIA", "ACCA")
+_NEAR_ID = 240
+"""Letters around the id of an AWS key in which its secret is looked for."""
+_AWS_SECRET = re.compile(
+    r"(?:(?<![A-Za-z0-9/+=])|(?<=\\[nrt]))(?=[A-Za-z/+]{0,39}[0-9])(?=[a-z0-9/+]{0,39}[A-Z])(?=[A-Z0-9/+]{0,39}[a-z])"
+    r"[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"
+)
+_WALLET = re.compile(
+    r"(?:5[HJK]|[KL][1-9A-HJ-NP-Za-km-z]|[9c][1-9A-HJ-NP-Za-km-z])[1-9A-HJ-NP-Za-km-z]{49,50}"
+)
+
+
+def token_spans(text: str) -> Iterator[Span]:
+    """Yield where tokens of known shapes are."""
+    stretches = {word for word in set(_LONG.findall(text)) if word.strip(_SMALL)}
+    if stretches:
+        long = "\n".join([*stretches, *[word[1:] for word in stretches if word[0] in _ESCAPED]])
+        for word in _ONE_STRETCH:
+            if word in long and (word in _CONTINUED or _beginning(word).search(long)):
+                yield from spans(_beginning(word), text)
+        if any(word in long for word in _AWS):
+            yield from _near_aws_ids(text)
+        yield from _wallet_keys(text, stretches)
+        for mark, (_, width, _) in _MIDDLES.items():
+            if mark in text:
+                yield from ((start - width, end) for start, end in spans(_middle(mark), text))
+        for mark, expressions in SHAPES.parts.items():
+            if mark in text:
+                yield from (span for one in expressions for span in spans(_part(one), text))
+    elif "$" not in text and "{S" not in text:
+        return
+    for word in _ANYWHERE:
+        if word in text:
+            yield from spans(_beginning(word), text)
+
+
+def spans(pattern: re.Pattern[str], text: str, group: int | str = 0) -> Iterator[Span]:
+    """Yield where a pattern, or one of its groups, matches."""
+    return (match.span(group) for match in pattern.finditer(text))
+
+
+@cache
+def _beginning(word: str) -> re.Pattern[str]:
+    """Return the pattern of a token by its beginning, compiled when a text first contains that."""
+    first = re.escape(word)
+    own = "A-Za-z0-9_-" if word == "eyJ" else "A-Za-z0-9"
+    return re.compile(rf"{first}(?:(?<![{own}]{first})|(?<=\\[nrt]{first})){_AFTER[word]}")
+
+
+@cache
+def _middle(mark: str) -> re.Pattern[str]:
+    before, _, after = _MIDDLES[mark]
+    letters = re.escape(mark)
+    return re.compile(f"{letters}(?<={before}{letters}){after}")
+
+
+@cache
+def _part(expression: str) -> re.Pattern[str]:
+    return re.compile(_expand(expression))
+
+
+def _near_aws_ids(text: str) -> Iterator[Span]:
+    for kind in _AWS:
+        for start, end in spans(_beginning(kind), text):
+            for low, high in ((max(0, start - _NEAR_ID), start), (end, end + _NEAR_ID)):
+                yield from (match.span() for match in _AWS_SECRET.finditer(text, low, high))
+
+
+def _wallet_keys(text: str, stretches: Iterable[str]) -> Iterator[Span]:
+    """Yield private keys of wallets in import format, which end with a checksum."""
+    for word in stretches:
+        if 51 <= len(word) <= 53:
+            key = word[1:] if word[0] in _ESCAPED else word
+            if _WALLET.fullmatch(key) and _has_checksum(key):
+                yield from spans(re.compile(key), text)
+
+
+def _has_checksum(key: str) -> bool:
+    number = 0
+    for letter in key:
+        number = number * 58 + _BASE58.index(letter)
+    data = number.to_bytes(38, "big").lstrip(b"\0")
+    return hashlib.sha256(hashlib.sha256(data[:-4]).digest()).digest()[:4] == data[-4:]
