@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.settings.logs import LineSettings
 
-VERSION = 9
+VERSION = 10
 """Raised when the same log gives other events."""
 _LEAST = 100_000
 """Bytes of a log that is worth keeping."""

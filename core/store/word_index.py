@@ -16,7 +16,7 @@ from core.folders import private_file
 from core.logs.log_files import is_there
 from core.store.reading_cache import prepare
 
-VERSION = 5
+VERSION = 6
 _TABLES = (
     """CREATE TABLE log (
         id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, path TEXT NOT NULL, session TEXT NOT NULL,
