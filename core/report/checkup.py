@@ -94,21 +94,27 @@ def engine_compiled() -> bool:
     return found is not None and not str(found.origin).endswith(".py")
 
 
-def engine_build() -> str:
-    """Return which engine runs, and how far a background build of the compiled one is."""
-    if engine_compiled():
-        return "compiled"
+_BUILD_STATES = {
+    "compiling": "the compiled engine is being built for the next start",
+    "ready": "the compiled engine is ready, start again to use it",
+    "failed": "compiling failed",
+}
+
+
+def engine_build() -> tuple[str, str]:
+    """Return how far a background build of the engine is, and why it failed; blank without a build."""
     try:
         status = json.loads(Path(os.environ["NOOSCOPE_BUILD"]).read_text("utf-8"))
         state, why = status["state"], status["why"]
     except (KeyError, OSError, TypeError, ValueError):
-        return "plain Python"
-    texts = {
-        "compiling": "plain Python; the compiled engine is being built for the next start",
-        "ready": "plain Python; the compiled engine is ready, start again to use it",
-        "failed": f"plain Python; compiling failed: {why}",
-    }
-    return texts.get(state, "plain Python")
+        return "", ""
+    return ("", "") if engine_compiled() else (_BUILD_STATES.get(state, ""), str(why))
+
+
+def _engine_text() -> str:
+    state, why = engine_build()
+    parts = ["compiled" if engine_compiled() else "plain Python", state]
+    return "; ".join(filter(None, parts)) + (f": {why}" if why else "")
 
 
 def versions() -> Section:
@@ -124,7 +130,7 @@ def versions() -> Section:
     findings = [
         Finding("nooscope", __version__),
         Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
-        Finding("engine", engine_build()),
+        Finding("engine", _engine_text()),
         Finding("libraries", ", ".join(f"{name} {version}" for name, version in known.items())),
         *(Finding(name, "is not installed; install nooscope again", "problem") for name in missing),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
@@ -16,6 +17,10 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input
 
+from core.report.checkup import engine_build
+
+_BUILD_EVERY = 5.0
+"""Seconds between two looks at a background build."""
 _ALWAYS = "show('help')"
 _MORE = (
     "show.recap",
@@ -93,9 +98,22 @@ class KeyLine(Widget, can_focus=False):
         """What the keys on the screen were made of."""
         self._hovered: ShownKey | None = None
         self._strip: Strip | None = None
+        self._note = ""
+        """How far a background build of the engine is."""
 
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
+        if "NOOSCOPE_BUILD" in os.environ:
+            self._read_build()
+            self.set_interval(_BUILD_EVERY, self._read_build)
+
+    def _read_build(self) -> None:
+        """Show a background build of the engine while it runs, and that it is ready."""
+        state, why = engine_build()
+        note = f"{state}: {why}" if why else state
+        if note != self._note:
+            self._note = note
+            self._redraw()
 
     def on_unmount(self) -> None:
         self.screen.bindings_updated_signal.unsubscribe(self)
@@ -226,6 +244,11 @@ class KeyLine(Widget, can_focus=False):
             yield Segment(key.display, ink)
             if key.description:
                 yield Segment(f" {key.description}", quieter)
+        room = self.size.width - sum(key.width + 1 for key in self.keys)
+        if self._note and len(self._note) < room:
+            quiet = self._layered("key-line--item", "key-line--description")
+            yield Segment(" " * (room - len(self._note)), blank)
+            yield Segment(self._note, quiet)
 
     def _styles_of(self, hovered: bool, enabled: bool) -> tuple[Style, Style]:
         """How a key and its description are written."""

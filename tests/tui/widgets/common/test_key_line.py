@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.app import App
 
 from tests.tui.conftest import until
 from tests.tui.screen_app import recorded
@@ -155,3 +158,20 @@ async def test_the_line_is_drawn_in_the_colours_of_another_theme() -> None:
         app.theme = "textual-light"
         await until(pilot, lambda: line.render_line(0) != before)
         assert line.render_line(0).text == before.text
+
+
+async def test_a_background_build_is_shown_if_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status = tmp_path / "engine.json"
+    status.write_text('{"state": "failed", "why": "there is no C compiler (cc)"}')
+    monkeypatch.setenv("NOOSCOPE_BUILD", str(status))
+    app = App[None]()
+    async with app.run_test(size=(100, 3)) as pilot:
+        line = KeyLine()
+        await app.mount(line)
+        await pilot.pause()
+        assert "compiling failed: there is no C compiler (cc)" in line.render_line(0).text
+        status.write_text('{"state": "ready", "why": ""}')
+        line._read_build()
+        assert "ready, start again to use it" in line.render_line(0).text
