@@ -218,10 +218,8 @@ class IntakeHandler:
 
     async def _prompt_answer(self, request: Request, agent: str, number: int) -> Answer:
         """The second half of a permission prompt: it waits beside the agent's own dialog."""
-        question = next((one for one in self.answers.questions if one.number == number), None)
-        if question is None:
-            return _NOTHING
-        answered = await self.answers.wait(number, self._patience(question.session), request.is_gone)
+        patience = self._patience(self.answers.session_of(number))
+        answered = await self.answers.wait(number, patience, request.is_gone)
         self._tell()
         if answered is None:
             return _NOTHING

@@ -55,6 +55,8 @@ class Answers:
         self._clock = clock
         self._next_number = next_number
         self._pending: dict[int, _Pending] = {}
+        self._over: dict[int, _Pending] = {}
+        """Prompts with a reply that was not fetched yet: an answer may come before the hook waits for it."""
         self._rules: set[tuple[str, str, str]] = set()
 
     @property
@@ -96,7 +98,7 @@ class Answers:
         self, number: int, seconds: float, is_gone: Callable[[], bool] = lambda: False
     ) -> tuple[HookCall, HookReply] | None:
         """The prompt and its reply; silence if nobody answers in time, or it was answered elsewhere."""
-        pending = self._pending.get(number)
+        pending = self._pending.get(number) or self._over.get(number)
         if pending is None:
             return None
         left = seconds
@@ -108,7 +110,13 @@ class Answers:
             else:
                 await asyncio.wait((pending.reply,), timeout=min(_LOOK, left))
                 left -= _LOOK
+        self._over.pop(number, None)
         return pending.call, pending.reply.result()
+
+    def session_of(self, number: int) -> str:
+        """The session of a prompt; blank if it is not known."""
+        pending = self._pending.get(number) or self._over.get(number)
+        return "" if pending is None else pending.call.session
 
     def decide(
         self, number: int, choice: Choice, reason: str = "", by: str = "", answers: Sequence[str] = ()
@@ -175,7 +183,9 @@ class Answers:
         self._finish(number, SILENCE)
 
     def _finish(self, number: int, reply: HookReply) -> None:
-        pending = self._pending.pop(number)
+        pending = self._over[number] = self._pending.pop(number)
+        if len(self._over) > _MOST:
+            del self._over[next(iter(self._over))]
         if not pending.reply.done():
             pending.reply.set_result(reply)
 

@@ -64,6 +64,13 @@ async def test_the_first_answer_wins_and_the_second_is_told(intake: IntakeServer
     assert journal(intake)[0][0] == "asked" and [what for what, by in journal(intake) if by] == [first]
 
 
+async def test_an_answer_given_before_the_hook_waits_for_it_is_not_lost(intake: IntakeServer) -> None:
+    _, number, _ = str(await ask(intake, WAY, prompt())).split()
+    assert (await decide(intake, int(number), "once"))["done"]
+    assert await ask(intake, f"answer/claude/{number}", {}) == ALLOW
+    assert not await ask(intake, f"answer/claude/{number}", {}), "an answer is handed out once"
+
+
 @pytest.mark.parametrize(
     "after",
     [
