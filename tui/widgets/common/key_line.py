@@ -17,8 +17,6 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input
 
-from core.report.checkup import engine_build
-
 _BUILD_EVERY = 5.0
 """Seconds between two looks at a background build."""
 _ALWAYS = "show('help')"
@@ -109,6 +107,8 @@ class KeyLine(Widget, can_focus=False):
 
     def _read_build(self) -> None:
         """Show a background build of the engine while it runs, and that it is ready."""
+        from core.report.checkup import engine_build
+
         state, why = engine_build()
         note = f"{state}: {why}" if why else state
         if note != self._note:
