@@ -270,9 +270,11 @@ class Engine(Stateful):
             failure_rate=percept.failure_rate,
         )
         if verdict.halted_now:
-            self.mind.tell("halt")
+            self.mind.report("halt")
         mood = self.affect.step(event, percept, novelty)
         reaction = self.response.step(event, percept, thought, verdict, mood)
+        if any(told.fate == "expired" for told in reaction.told):
+            self.mind.report("deadline")
         self._changes.tell(
             self.mind.heart.fabric,
             event,

@@ -247,6 +247,9 @@ class IntakeHandler:
         reached = self._over_cap(session)
         if reached and self.caps.stops:
             return HookReply(verdict="deny", reason=f"nooscope: {reached}", stop=True)
+        if call.agent == MAIN and (cancelled := session.cancellation()) is not None:
+            session.said(cancelled, self._clock())
+            return HookReply(verdict="deny", reason=cancelled.sentence)
         objection = self._objection(call, kind) if self._registry.wants("on_tool_call") else None
         if reached and (objection is None or objection.verdict == "ask"):
             objection = Objection("ask", reached)
@@ -465,7 +468,7 @@ class IntakeHandler:
         session, message = self.sessions.get(text(asked.get("session"))), text(asked.get("message")).strip()
         if session is None or not message:
             return _json({"done": False})
-        session.steer(message, self._clock())
+        session.steer(message, self._clock(), cancel=asked.get("cancel") is True)
         return _json({"done": True})
 
 

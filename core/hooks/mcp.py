@@ -19,6 +19,7 @@ TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
     "my_state": ("How this session stands: status, strongest axis, context, cost.", {}),
     "why": ("Why it stands so, in one sentence.", {}),
     "what_failed_before": ("What failed at a path in this session.", _PATH),
+    "notes": ("What was noted of this session lately: like episodes, files to look at, warnings.", {}),
     "budget_left": ("The share of the budget that is left, and the way to compaction.", {}),
 }
 
@@ -102,6 +103,8 @@ def _called(name: str, arguments: dict[str, Any], ask: Ask, who: dict[str, str])
         return _text(f"{told.get('status')}: {told.get('why')}.")
     if name == "what_failed_before":
         return _text("\n".join(told.get("failed") or ()) or "Nothing failed there in this session.")
+    if name == "notes":
+        return _text(str(told.get("notes") or "") or "Nothing was noted.")
     if name == "budget_left":
         left = {key: told.get(key) for key in ("budget", "context", "turns_left", "cost") if key in told}
         return _text(json.dumps(left))

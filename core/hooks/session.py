@@ -13,8 +13,8 @@ from core.agents.normalizer import AgentKit
 from core.agents.words import word_logs
 from core.engine.fingerprint import fingerprint
 from core.engine.percept import AXES
-from core.engine.response.advice import Advised, Adviser
-from core.engine.response.interventions import Intervention
+from core.engine.response.advice import Advised, Adviser, sentence
+from core.engine.response.interventions import Intervention, MemoLine
 from core.engine.response.permits import Standing
 from core.events import (
     MAIN,
@@ -187,6 +187,8 @@ _LATE = 1
 """Acts for which a word may come late."""
 _FRESH = 120.0
 """Seconds after which a word that waits is history."""
+_NOTED = 600.0
+"""Seconds for which a line of the hot memo may be told with a prompt."""
 _KEPT_FOR_IT = 200
 """Priority of what was open when the context was cut: as urgent as a loop."""
 _AT_ONCE = 50
@@ -426,6 +428,12 @@ class HookedSession:
         waiting = self.society.engine(MAIN).response.queue.waiting
         due = [one for acts, one in self._due if self._acts - acts <= _LATE]
         due += [one for one in waiting if self._heard - one.created_at <= _FRESH or one.sender == "person"]
+        if moment == "prompt":
+            due += [
+                _noted(line)
+                for line in self.society.engine(MAIN).response.notes
+                if self._heard - line.at < _NOTED
+            ]
         return self.adviser.choose(due, flow=self._flow, moments=_BEFORE.get(moment, ()))
 
     def withholds(self, advised: Advised) -> bool:
@@ -441,9 +449,9 @@ class HookedSession:
         if self._new(event, hooked=True):
             self.society.step(event)
 
-    def steer(self, message: str, at: float) -> None:
-        """A word of the person's own, for the next moment there is."""
-        self.society.engine(MAIN).response.steer(message, at)
+    def steer(self, message: str, at: float, *, cancel: bool = False) -> None:
+        """Queue a sentence of the person's own for the next moment; `cancel` denies the next call with it."""
+        self.society.engine(MAIN).response.steer(message, at, cancel=cancel)
 
     def standing(self) -> Standing:
         """What the governor and the budget say; nothing else is asked, and nothing while the log is read."""
@@ -461,9 +469,29 @@ class HookedSession:
 
     def doubt(self) -> str:
         """Why a call that would write is put to the person first; blank where there is no such reason."""
-        if self._behind or not self._settings.response.guard.quarantine or not self._quarantined:
+        guard = self._settings.response.guard
+        if self._behind:
             return ""
-        return "its affect is quarantined"
+        if guard.quarantine and self._quarantined:
+            return "its affect is quarantined"
+        if guard.executing and not self.society.engine(MAIN).mind.heart.executing:
+            return "its commands fail and it has no confidence left: it is not executing"
+        return ""
+
+    def cancellation(self) -> Advised | None:
+        """The sentence with which the next call is denied, if a steer that cancels waits."""
+        if self._behind:
+            return None
+        due = [one for acts, one in self._due if self._acts - acts <= _LATE]
+        steers = [one for one in (*self.society.engine(MAIN).response.queue.waiting, *due) if one.cancel]
+        return next(
+            (
+                Advised(sentence(one.message), one.sender)
+                for one in steers
+                if not self.adviser.repeats(one.message)
+            ),
+            None,
+        )
 
     def facts(self) -> StatusFacts:
         """What is known of the session now."""
@@ -521,6 +549,8 @@ class HookedSession:
             "budget": round(engine.mind.heart.vitality.economic, 3),
             "call_fails": round(self._expected, 2) if self._ahead.open else None,
             "governor": engine.governor.read().state,
+            "executing": engine.mind.heart.executing,
+            "notes": one_line(engine.response.memo(), 2000),
             **figures_json(self._figures, self.limits),
             "cap": self.warning,
         }
@@ -534,6 +564,13 @@ class HookedSession:
                 words = one_line(f"{what} failed at {', '.join(targets) or 'no path'}", 200)
                 counts[words] = counts.get(words, 0) + 1
         return [words if count == 1 else f"{words}, {count} times" for words, count in counts.items()][:10]
+
+
+def _noted(line: MemoLine) -> Intervention:
+    """A line of the hot memo as the least urgent thing to say."""
+    return Intervention(
+        0, "follow_up", None, None, False, line.text, 0, line.method, line.at, line.at + _NOTED, "idle"
+    )
 
 
 def _keys(event: Event) -> tuple[tuple[object, ...], ...]:

@@ -81,6 +81,9 @@ class GuardSettings(Group, project=PERSON):
     quarantine: bool = tunable(
         True, "A call that would write is put to you while the agent's affect is quarantined."
     )
+    executing: bool = tunable(
+        True, "A call that would write is put to you while the agent lacks the confidence to execute."
+    )
     budget: float = tunable(
         0.0,
         "Share of the budget left at or below which writing needs you.",

@@ -65,6 +65,9 @@ class UrgencySettings(Group, project=PERSON):
     commit: float = tunable(0.35, "Urgency of a commit.", ge=0, le=1, step=0.05)
     compaction: float = tunable(0.5, "Urgency of a compaction.", ge=0, le=1, step=0.05)
     context: float = tunable(0.7, "Urgency of a context that is nearly full.", ge=0, le=1, step=0.05)
+    deadline: float = tunable(
+        0.5, "Urgency of something meant for the agent and not said in time.", ge=0, le=1, step=0.05
+    )
 
 
 class StimulusSettings(Group, project=PERSON):
@@ -78,7 +81,7 @@ class StimulusSettings(Group, project=PERSON):
     )
     repeat_memory: int = tunable(16, "How many different calls are remembered.", ge=1, le=256, step=1)
     burn_factor: float = tunable(
-        4.0, "Times the usual burn of a turn that make a spike.", ge=1.5, le=50, step=0.5, project=lower(2)
+        3.0, "Times the usual burn of a turn that make a spike.", ge=1.5, le=50, step=0.5, project=lower(2)
     )
     burn_floor: int = tunable(
         20000, "Turns cheaper than this never count as spikes.", ge=0, le=1000000, step=1000, unit="tokens"
@@ -183,7 +186,7 @@ class ContextSettings(Group, project=PERSON):
 
 
 class RuleSettings(Group, project=PERSON):
-    """One rule that answers a signal which strays from its own average."""
+    """One rule that nudges a knob while a signal strays from its own average."""
 
     on: bool = tunable(True, "Whether this rule corrects anything.")
     threshold: float = tunable(
@@ -203,13 +206,14 @@ class AccuracyRuleSettings(RuleSettings):
     delta: float = tunable(0.2, "Largest correction.", ge=0, le=1, step=0.01)
 
 
-class PleasureRuleSettings(RuleSettings):
+class PleasureRuleSettings(Group, project=PERSON):
     """Low pleasure asks for more dreams."""
 
+    on: bool = tunable(True, "Whether this rule corrects anything.")
     threshold: float = tunable(
         0.20, "How far pleasure must fall below its average.", ge=0.01, le=1, step=0.01
     )
-    persistence: int = tunable(7, "Ticks in a row it must stay there.", ge=1, le=200, step=1, unit="ticks")
+    persistence: int = tunable(20, "Ticks in a row it must stay there.", ge=1, le=200, step=1, unit="ticks")
 
 
 class HomeostasisSettings(Group, project=PERSON):
@@ -234,6 +238,21 @@ class HomeostasisSettings(Group, project=PERSON):
     tier_bias_held: bool = tunable(False, "Hold the tier bias where it is set, whatever the rules say.")
     dream_mode: Literal["auto", "standard", "intensive"] = tunable(
         "auto", "Whether the rules choose how hard dreams work, or you do."
+    )
+
+
+class ExecutionSettings(Group, project=PERSON):
+    """When the agent only thinks and no longer carries out."""
+
+    leave: float = tunable(
+        0.05, "Confidence below which it stops executing while commands fail.", ge=0, le=0.2, step=0.01
+    )
+    resume: float = tunable(0.2, "Confidence from which it executes again.", ge=0.2, le=1, step=0.01)
+    failing: float = tunable(
+        0.4, "Share of failing commands without which it always executes.", ge=0, le=1, step=0.05
+    )
+    least: int = tunable(
+        6, "Calls of the short window without which it always executes.", ge=1, le=100, step=1, unit="calls"
     )
 
 
@@ -316,7 +335,18 @@ class BurnTrigger(TriggerSettings):
 
     resolution: Literal["gamma", "theta"] = tunable("gamma", "A quick look, or a full pass.")
     least: float = tunable(
-        4.0, "Times the usual burn that set it off.", ge=1, le=1000, step=0.5, project=lower(2)
+        3.0, "Times the usual burn that set it off.", ge=1, le=1000, step=0.5, project=lower(2)
+    )
+    refire: float = tunable(
+        60.0, "Seconds before it may fire again.", ge=0, le=86400, step=5, unit="s", project=lower(20)
+    )
+
+
+class PeerTrigger(TriggerSettings):
+    """Another agent reports trouble."""
+
+    least: float = tunable(
+        0.3, "How far the other agent's affect is from rest, or 1 if it failed.", ge=0, le=1, step=0.05
     )
     refire: float = tunable(
         60.0, "Seconds before it may fire again.", ge=0, le=86400, step=5, unit="s", project=lower(20)
@@ -335,6 +365,8 @@ class WakeupSettings(Group, project=PERSON):
     context_full: ContextTrigger = part(ContextTrigger, "The context is nearly full.")
     sub_agent_done: ReportTrigger = part(ReportTrigger, "A sub-agent reports back.")
     token_burn: BurnTrigger = part(BurnTrigger, "Tokens burn much faster than usual.")
+    peer_alarm: PeerTrigger = part(PeerTrigger, "Another agent reports trouble.")
+    deadline: TriggerSettings = part(TriggerSettings, "Something meant for the agent was not said in time.")
 
 
 class DreamSettings(Group, project=PERSON):
@@ -353,6 +385,7 @@ class MindSettings(Group):
     sleep: SleepSettings = part(SleepSettings, "How the need to consolidate grows.")
     dreams: DreamSettings = part(DreamSettings, "What a consolidation leaves behind.")
     homeostasis: HomeostasisSettings = part(HomeostasisSettings, "What is corrected when signals stray.")
+    execution: ExecutionSettings = part(ExecutionSettings, "When the agent no longer carries out.")
     clock: ClockSettings = part(ClockSettings, "When the mind ticks.")
     wakeups: WakeupSettings = part(WakeupSettings, "What may wake the mind between ticks.")
     cortical: CorticalSettings = part(CorticalSettings, "Mood, regime and vitality.")

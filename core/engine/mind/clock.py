@@ -37,6 +37,8 @@ CAUSES: dict[str, tuple[Cause, ...]] = {
     "context_full": ("context",),
     "sub_agent_done": ("report",),
     "token_burn": ("burn",),
+    "peer_alarm": ("peer",),
+    "deadline": ("deadline",),
 }
 """The built-in triggers and what sets each off."""
 

@@ -14,6 +14,13 @@ from core.events import Action, Outcome
 from core.settings.mind_state import FabricSettings
 
 
+class ModeChanged(NamedTuple):
+    """The agent stopped executing for want of confidence, or executes again."""
+
+    at: float
+    executing: bool
+
+
 class TicksDropped(NamedTuple):
     """More ticks came due at once than may wait."""
 
@@ -107,7 +114,8 @@ class DreamRequested(NamedTuple):
 
 
 MomentEvent: TypeAlias = (
-    TicksDropped
+    ModeChanged
+    | TicksDropped
     | WakeupDropped
     | ItemPromoted
     | AccuracyTurned

@@ -12,6 +12,7 @@ from core.engine.mind.fabric import (
     EpisodeEnded,
     Fabric,
     MindEvent,
+    ModeChanged,
     PhaseChanged,
     Regulated,
     SleepDue,
@@ -65,6 +66,7 @@ class Heart(Stateful):
         "_affect",
         "_axes",
         "_due_told",
+        "_execution",
         "_pace",
         "composition",
         "modulation",
@@ -78,6 +80,7 @@ class Heart(Stateful):
         "corrections",
         "dreamt",
         "dropped",
+        "executing",
         "news",
         "now",
         "rows",
@@ -95,6 +98,7 @@ class Heart(Stateful):
             tupled("_axes"),
             "urgency",
             "confidence",
+            "executing",
             row("modulation", Modulation),
             row("composition", Composition),
         ),
@@ -130,6 +134,9 @@ class Heart(Stateful):
         self.confidence = 0.0
         """Felt confidence as affect lets it fade and come back; what the gate goes by."""
         self._pace = settings.tiers.confidence_pace
+        self._execution = settings.execution
+        self.executing = True
+        """False while the agent lacks the confidence to carry out, and only thinks."""
         self._serial = 0
         self._due_told = False
         self.band: Band = self.tiers.band
@@ -157,8 +164,19 @@ class Heart(Stateful):
             self.confidence += gap if pace > 1.0 else pace * gap
         self.rows = ()
         self.news = ()
+        execution = self._execution
+        failing = percept.failure_rate >= execution.failing and percept.events >= execution.least
+        if self.executing:
+            if failing and self.confidence < execution.leave:
+                self._set_executing(False)
+        elif not failing or self.confidence >= execution.resume:
+            self._set_executing(True)
         self.corrections = ()
         self.dreamt = None
+
+    def _set_executing(self, executing: bool) -> None:
+        self.executing = executing
+        self.emit(ModeChanged(self.at, executing))
 
     def emit(self, event: MindEvent) -> None:
         """Put an event of the mind's own on the fabric and in this step's news."""

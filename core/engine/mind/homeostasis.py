@@ -78,7 +78,7 @@ class Homeostasis(Stateful):
         self._on = tuple(rule.on for rule in rules)
         self._threshold = tuple(rule.threshold for rule in rules)
         self._persistence = tuple(rule.persistence for rule in rules)
-        self._delta = tuple(rule.delta for rule in rules)
+        self._delta = (settings.vitality.delta, settings.accuracy.delta)
         self._base = (settings.tool_trust, settings.tier_bias)
         self._low = (settings.tool_trust_low, settings.tier_bias_low)
         self._high = (settings.tool_trust_high, settings.tier_bias_high)

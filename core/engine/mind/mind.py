@@ -157,9 +157,9 @@ class Mind(Stateful):
             heart.news,
         )
 
-    def tell(self, news: News) -> None:
-        """Take in what another room reports; it draws attention with the next event."""
-        self._source.tell(news)
+    def report(self, news: News, measure: float = 1.0) -> None:
+        """Pass on what another room reports; it draws attention with the next event."""
+        self._source.report(news, measure)
 
     def _tool_use(self, event: ToolUse) -> Stimuli:
         heart = self.heart
@@ -358,6 +358,7 @@ class Mind(Stateful):
             episodes=heart.episodes.read(),
             last_tick=heart.metrics.last,
             confidence=heart.confidence,
+            executing=heart.executing,
             recalled=tuple([one.line for one in self._like_now()]),
             events=heart.fabric.recent(),
             emitted=heart.fabric.emitted,

@@ -159,6 +159,8 @@ class MindReading(Struct, frozen=True):
     last_tick: TickRow | None
     confidence: float = 0.0
     """What the gate goes by: confidence as affect lets it fade and come back."""
+    executing: bool = True
+    """False while it lacks the confidence to carry out."""
     recalled: tuple[str, ...] = ()
     """The past episodes most like this moment, as many as affect lets be looked at."""
     events: tuple[MindEvent, ...] = ()

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from blake3 import blake3
 
-from core.engine.state import Stateful, grouped, tabled, tupled
+from core.engine.state import Stateful, grouped, mapped, tabled
 from core.events import Action, AgentEnd, Compaction, Event, Prompt, ToolUse, Turn
 from core.settings.mind import StimulusSettings
 
@@ -35,10 +35,11 @@ Cause = Literal[
     "commit",
     "compaction",
     "context",
+    "deadline",
 ]
 
-News = Literal["halt", "peer"]
-"""What other rooms report: the governor halted, or another agent left something."""
+News = Literal["halt", "peer", "deadline"]
+"""The governor halted, another agent reported, or something meant for the agent was not said in time."""
 
 SCHEMA = 1
 """Enters every pattern: a change of the key fields changes all patterns."""
@@ -112,7 +113,7 @@ class StimulusSource(Stateful):
         tabled("_calls", 2),
         grouped("failed", "_streak", "_failed_action", "_failed_name", "_failed_same"),
         grouped("turns", "_burn", "_burn_turns", "_fresh_context", "_near_told"),
-        tupled("news"),
+        mapped("news"),
         "looping",
     )
 
@@ -136,15 +137,14 @@ class StimulusSource(Stateful):
         self._burn_turns = 0
         self._fresh_context = True
         self._near_told = False
-        self.news: tuple[News, ...] = ()
-        """What other rooms reported since the last event."""
+        self.news: dict[News, float] = {}
+        """What other rooms reported since the last event, and how much of it."""
         self.looping = False
         """Whether the last call was a repeat that brought nothing new."""
 
-    def tell(self, news: News) -> None:
-        """Take in what another room reports; it becomes a stimulus with the next event."""
-        if news not in self.news:
-            self.news = (*self.news, news)
+    def report(self, news: News, measure: float = 1.0) -> None:
+        """Keep what another room reports; it becomes a stimulus with the next event."""
+        self.news[news] = max(measure, self.news.get(news, 0.0))
 
     def call_pattern(self, event: ToolUse) -> bytes:
         """The pattern of a call as such, whatever came of it."""
@@ -169,8 +169,8 @@ class StimulusSource(Stateful):
         """What draws attention beside the event itself: news before it, a shift after it."""
         if shifted:
             found = (*found, self._stimulus("trace", "shift", "shift", "", "moved to other paths"))
-        found = (*map(self._report, self.news), *found)
-        self.news = ()
+        found = (*[self._reported(news, measure) for news, measure in self.news.items()], *found)
+        self.news = {}
         return found
 
     def _rarer(self, event: Event) -> Stimuli:
@@ -200,10 +200,12 @@ class StimulusSource(Stateful):
             "owner_message", "prompt", "prompt", "", f"prompt, {size} characters", float(size)
         )
 
-    def _report(self, news: News) -> Stimulus:
+    def _reported(self, news: News, measure: float) -> Stimulus:
         if news == "halt":
             return self._stimulus("policy_violation", "halt", "governor", "", "governor halted")
-        return self._stimulus("trace", "peer", "peer", "", "news from another agent")
+        if news == "deadline":
+            return self._stimulus("policy_violation", "deadline", "queue", "", "advice not given in time")
+        return self._stimulus("trace", "peer", "peer", "", "news from another agent", measure)
 
     def tool_use(self, event: ToolUse) -> Stimuli:
         """What in a call may draw attention."""

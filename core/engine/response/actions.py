@@ -117,6 +117,8 @@ class Scene(NamedTuple):
     personas: tuple[Persona, ...] = ()
     delegates: tuple[Delegate, ...] = (Delegate(ALONE, 1.0),)
     """Ways to go on, the preferred first."""
+    means: str = ""
+    """Which means run out, budget or context."""
 
     @property
     def value(self) -> float:
@@ -139,6 +141,7 @@ class Scene(NamedTuple):
             "failures": f"{100 * self.percept.failure_rate:.0f}%",
             "hours": f"{self.percept.now / 3600:.1f}",
             "change": self.percept.change,
+            "means": self.means,
         }
 
     def reason(self) -> str:
@@ -148,6 +151,8 @@ class Scene(NamedTuple):
             return f"loop ({self.loop.detector}, {self.loop.count} times), {state}"
         if self.cue == "halt":
             return f"the governor would halt ({self.verdict.halted_now}) at step {self.verdict.step}"
+        if self.cue == "mortality":
+            return f"running out: {self.means}"
         if self.cue == "pressure":
             return f"pressure {self.pressure:.2f} reached the threshold for asking, {state}"
         return f"{self.cue} at {self.value:.2f}, {self.intensity:.2f} above its threshold, {state}"

@@ -94,6 +94,10 @@ class Adviser:
                 return Advised(words, one.sender)
         return None
 
+    def repeats(self, message: str) -> bool:
+        """Whether the agent was already told this."""
+        return sentence_print(message) in self._said
+
     def withholds(self, advised: Advised, session: str) -> bool:
         """Whether a seeded chance keeps a sentence back, the same for the same session and sentence."""
         share = self._settings.silence

@@ -11,9 +11,19 @@ from core.settings.declared import limited
 from core.settings.tunable import part, tunable
 
 Cue = Literal[
-    "compound", "frustration", "seeking", "uncertainty", "confidence", "fatigue", "loop", "halt", "pressure"
+    "compound",
+    "frustration",
+    "seeking",
+    "uncertainty",
+    "confidence",
+    "fatigue",
+    "loop",
+    "halt",
+    "pressure",
+    "mortality",
 ]
-"""What a method may listen to: the receptor's signals, a loop, a governor's halt, pressure on the person."""
+"""What a method may listen to: the receptor's signals, a loop, a governor's halt, pressure on the person, and
+budget or context running out."""
 CUES: tuple[Cue, ...] = get_args(Cue)
 
 CUE_OF: dict[str, Cue] = {
@@ -63,6 +73,7 @@ PLACES = (
     "failures",
     "hours",
     "change",
+    "means",
 )
 """What a sentence may name in braces."""
 

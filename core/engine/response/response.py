@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from core.engine.affect import AffectStep
 from core.engine.governor import Verdict
 from core.engine.mind import Mind, Thought
+from core.engine.mind.tiers import BANDS, Band
 from core.engine.percept import AXES, NEUTRAL, Percept
 from core.engine.receptor import Receptor
 from core.engine.receptor.persona import Persona
@@ -82,6 +83,7 @@ class Escalation(Stateful):
 
 _FRUSTRATION = AXES.index("frustration")
 _PERSON = Deliver.model_construct(kind="steer", priority=255)
+_CANCEL = Deliver.model_construct(kind="steer", priority=255, cancel=True)
 
 _PATIENCE = 2
 """Repetitions that affect may add to the limit of a loop; it may take one away."""
@@ -92,6 +94,7 @@ class Response(Stateful):
 
     __slots__ = (
         "_agent",
+        "_band",
         "_checkpoints",
         "_counts",
         "_ears",
@@ -101,6 +104,7 @@ class Response(Stateful):
         "_last",
         "_learned",
         "_log",
+        "_means",
         "_memo",
         "_mind",
         "_personas",
@@ -124,6 +128,8 @@ class Response(Stateful):
         mapped("_counts"),
         "_ended",
         "resolved",
+        "_means",
+        "_band",
         row("_last", Firing),
         inner("loops"),
         inner("queue"),
@@ -161,6 +167,8 @@ class Response(Stateful):
         self._ended = False
         self.resolved = False
         """Whether a test passed or a commit succeeded, and nothing has failed since."""
+        self._means = ""
+        self._band: Band = "normal"
         self._last: Firing | None = None
         self.loops = LoopDetector(settings.loops, frozenset(settings.notices.final))
         self.queue = InterventionQueue(settings.queue)
@@ -188,6 +196,8 @@ class Response(Stateful):
         if thought.ticks.theta:
             tally.sample(percept.axes)
         kind = type(event)
+        if kind is Turn:
+            self._watch_means(thought)
         if kind is Advice:
             said = self.queue.said(event.call, percept.at, percept.state, percept.axes[_FRUSTRATION])  # type: ignore[union-attr]
             return QUIET._replace(told=(said,))
@@ -204,10 +214,11 @@ class Response(Stateful):
                 self._escalation.answer()
             if self.queue.open:
                 self.queue.follow(percept.state, percept.axes[_FRUSTRATION])
-            if percept.signals or loop is not None or verdict.halted_now:
+            if percept.signals or loop is not None or verdict.halted_now or self._means:
                 reaction = self._weigh(percept, verdict, mood, loop, True)
             else:
                 self._scorer.rest(percept.at, percept.state, ())
+            self._means = ""
         elif kind is AgentStart or kind is AgentEnd:
             self.delegates.update(event)  # type: ignore[arg-type]
         elif loop is not None:
@@ -217,6 +228,16 @@ class Response(Stateful):
             self._ended = True
             reaction = self._done(event)
         return reaction._replace(told=told) if told else reaction
+
+    def _watch_means(self, thought: Thought) -> None:
+        """Keep what an answer says of means that run out, until the next act."""
+        if thought.stimulus is not None and thought.stimulus.cause == "context":
+            self._means = thought.stimulus.what
+        heart = self._mind.heart
+        if heart.band != self._band:
+            if BANDS.index(heart.band) > BANDS.index(self._band):
+                self._means = f"{heart.tiers.used:.0%} of the day's budget is used"
+            self._band = heart.band
 
     def _resolve(self, event: ToolUse) -> None:
         if event.outcome == "failure":
@@ -256,6 +277,9 @@ class Response(Stateful):
                 calm *= 1.0 - press if press < 1.0 else 0.0
                 if fresh:
                     self.tally.fired(name)
+            if self._means:
+                loud = True
+                extra.append(("mortality", 1.0))
             if verdict.halted_now:
                 loud = True
                 extra.append(("halt", 1.0))
@@ -305,6 +329,7 @@ class Response(Stateful):
                 signature,
                 self._personas,
                 delegates,
+                self._means,
             )
             name, reason = method.id, scene.reason()
             text, checkpoint = REGISTRY[method.type](scene, method)
@@ -344,9 +369,9 @@ class Response(Stateful):
         rest = self._scorer.cooldown(method.id)
         return Notice(firing.at, firing.agent, method.action.kind, method.id, firing.text, rest)
 
-    def steer(self, message: str, at: float, deliver: Deliver = _PERSON) -> None:
-        """Queue a word of the person's own."""
-        self.queue.push(deliver, message, "person", at, "idle", 0.0)
+    def steer(self, message: str, at: float, *, cancel: bool = False) -> None:
+        """Queue a sentence of the person's own; `cancel` stops what the agent is about to do."""
+        self.queue.push(_CANCEL if cancel else _PERSON, message, "person", at, "idle", 0.0)
 
     def _deliver(self, event: Event, percept: Percept, thought: Thought) -> tuple[ToldIntervention, ...]:
         windows: list[Window] = []
@@ -387,6 +412,11 @@ class Response(Stateful):
     def ended(self) -> bool:
         """Whether the agent's last word ended its turn or the session."""
         return self._ended
+
+    @property
+    def notes(self) -> tuple[MemoLine, ...]:
+        """The lines of the hot memo, oldest first."""
+        return self._memo.entries
 
     def memo(self, tokens: int | None = None) -> str:
         """What could be handed to the agent now."""

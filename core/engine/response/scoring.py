@@ -60,7 +60,7 @@ class Shot(NamedTuple):
     score: float
 
 
-MUST_KNOW: frozenset[Cue] = frozenset(("halt", "pressure"))
+MUST_KNOW: frozenset[Cue] = frozenset(("halt", "pressure", "mortality"))
 """What no flow may keep from the person; loops pass where the method says so, as the built-in one does."""
 
 

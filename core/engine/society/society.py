@@ -506,7 +506,8 @@ class Society(Stateful):
             self._heard[one.session] = one.at
             if len(self._heard) > _NEIGHBOURS:
                 del self._heard[next(iter(self._heard))]
-            engine.mind.tell("peer")
+            urgency = 1.0 if one.outcome == "failure" else max(map(abs, one.deviations), default=0.0)
+            engine.mind.report("peer", urgency)
             shown = Emission(one.deviations, NO_PARTNER)
             engine.affect.receive(shown, "tree", one.session, self._commons.zone.factors)
 

@@ -46,6 +46,7 @@ def test_it_introduces_itself_and_lists_its_tools() -> None:
     [
         (call("why"), STATE, "looping: npm failed."),
         (call("budget_left"), STATE, '{"budget": 0.5}'),
+        (call("notes"), {"known": True, "notes": "read src/a.py"}, "read src/a.py"),
         (call("what_failed_before", path="a"), {"known": True, "failed": ["x", "y"]}, "x\ny"),
         (call("what_failed_before"), {"known": True, "failed": []}, "Nothing failed there in this session."),
         (call("my_state"), None, "No nooscope that knows this session is running."),

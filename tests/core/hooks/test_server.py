@@ -322,6 +322,16 @@ async def test_a_word_of_the_persons_own_reaches_the_agent(intake: IntakeServer)
     assert await ask(intake, "hook/claude/advise", hook("PostToolBatch")) == {}
 
 
+async def test_a_steer_that_cancels_denies_the_next_call_under_guard_once(intake: IntakeServer) -> None:
+    await ask(intake, "hook/claude/guard", hook("UserPromptSubmit", prompt="go"))
+    steer = {"session": "s-1", "message": "stop, wrong branch", "cancel": True}
+    assert await ask(intake, "steer", steer) == {"done": True}
+    denied = await ask(intake, "hook/claude/guard", tool("PreToolUse", 1, "ls"))
+    assert denied["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert denied["hookSpecificOutput"]["permissionDecisionReason"] == "[nooscope] stop, wrong branch"
+    assert await ask(intake, "hook/claude/guard", tool("PreToolUse", 2, "ls")) == {}
+
+
 async def test_a_status_line_brings_the_true_window(intake: IntakeServer) -> None:
     await ask(intake, "hook/claude/observe", hook("UserPromptSubmit", prompt="go"))
     value = {

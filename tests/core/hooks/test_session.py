@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.engine.response.interventions import MemoLine
 from core.engine.response.permits import Standing
 from core.events import MAIN
 from core.hooks.session import HookedSession
@@ -354,3 +355,23 @@ def test_a_question_is_told_as_one_and_not_as_a_permission() -> None:
     assert (status["status"], status["why"]) == ("needs you", "asks you something (AskUserQuestion)")
     one.take(read(hook("PostToolUse", tool_response="red", **given)), 103.0)
     assert one.status(103.0)["status"] == "working"
+
+
+def test_writes_are_doubted_while_the_agent_does_not_execute() -> None:
+    following = session()
+    assert following.doubt() == ""
+    following.society.engine(MAIN).mind.heart.executing = False
+    assert "not executing" in following.doubt()
+    assert session(with_value(Settings(), "response.guard.executing", False)).doubt() == ""
+
+
+def test_the_hot_memo_reaches_the_agent_with_its_next_prompt() -> None:
+    following = session(with_value(Settings(), "response.advice.level", "full"))
+    following.take(read(hook("UserPromptSubmit", prompt="go")), 1000.0)
+    response = following.society.engine(MAIN).response
+    response._memo.add(MemoLine(1000.0, "frustration_alert", "Half of the commands fail."))
+    assert following.status(1001.0)["notes"] == "Half of the commands fail."
+    told = following.advice("prompt")
+    assert told is not None and told.sentence == "[nooscope] Half of the commands fail."
+    following.said(told, 1002.0)
+    assert following.advice("prompt") is None

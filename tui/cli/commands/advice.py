@@ -24,6 +24,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tell", nargs=2, metavar=("SESSION", "TEXT"), help="tell an agent something at its next moment"
     )
+    parser.add_argument(
+        "--cancel",
+        action="store_true",
+        help="with --tell, under guard: deny the next call with this sentence",
+    )
     parser.add_argument("--json", action="store_true", help="as JSON")
     add_settings_options(parser)
 
@@ -34,7 +39,7 @@ def _run(args: argparse.Namespace) -> int:
     from core.store.said import SaidStore
 
     if args.tell is not None:
-        return _tell(*args.tell)
+        return _tell(*args.tell, cancel=args.cancel)
     settings = settings_from(args).settings
     store = SaidStore(user_data_path("nooscope", appauthor=False) / "said.jsonl")
     if not args.paths:
@@ -80,16 +85,16 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _tell(session: str, message: str) -> int:
+def _tell(session: str, message: str, *, cancel: bool) -> int:
     from core.errors import NooscopeError
     from core.hooks.connection import call, default_place
 
-    said = call(default_place(), "steer", {"session": session, "message": message})
+    said = call(default_place(), "steer", {"session": session, "message": message, "cancel": cancel})
     if said is None:
         raise NooscopeError("no nooscope serves hooks now; `nooscope listen` does")
     if not said.get("done"):
         raise NooscopeError("no hook has called for this session yet, or there is nothing to say")
-    print("It is told with its next call.")
+    print("Its next call is denied with this." if cancel else "It is told with its next call.")
     return 0
 
 

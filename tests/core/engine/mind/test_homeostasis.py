@@ -43,8 +43,8 @@ def test_falling_accuracy_leans_to_stronger_models_after_fifteen_ticks() -> None
 
 def test_low_pleasure_makes_dreams_intensive_until_it_is_back() -> None:
     regulating = regulator()
-    feed(regulating, 40)
-    feed(regulating, 6, pleasure=-0.5)
+    feed(regulating, 40, pleasure=0.5)
+    feed(regulating, 19, pleasure=-0.5)
     assert not regulating.intensive
     (correction,) = feed(regulating, 1, pleasure=-0.5)
     assert (correction.knob, correction.value) == ("dream_mode", 1.0)

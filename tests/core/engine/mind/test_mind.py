@@ -217,7 +217,7 @@ def test_low_pleasure_makes_sleep_come_sooner() -> None:
 
 def test_a_halt_told_by_another_room_draws_attention_with_the_next_event() -> None:
     mind = Mind(MindSettings())
-    mind.tell("halt")
+    mind.report("halt")
     copy = Mind(MindSettings())
     copy.load(through_cbor(mind.dump()))
     for each in (mind, copy):
@@ -251,3 +251,18 @@ def test_every_tick_has_a_record_and_tick_numbers_rise() -> None:
     records = [mind.heart.metrics.record(row) for row in rows]
     assert len({record.traceparent for record in records}) == len(records)
     assert {record.kind for record in records} >= {"gamma", "theta", "wakeup_theta"}
+
+
+def test_an_agent_that_fails_without_confidence_stops_executing() -> None:
+    mind = Mind(MindSettings())
+
+    def executing(at: float, failure_rate: float, events: int, confidence: float) -> bool:
+        axes = (0.1, 0.1, confidence, 0.1, 0.1, 0.1)
+        mind.step(ToolUse(at=at), percept(at, axes=axes, failure_rate=failure_rate, events=events))
+        return mind.heart.executing
+
+    assert executing(1.0, 0.4, 5, 0.0)
+    assert executing(2.0, 0.39, 6, 0.0)
+    assert not executing(3.0, 0.4, 6, 0.0)
+    assert not executing(4.0, 0.4, 6, 0.1)
+    assert executing(5.0, 0.39, 6, 0.0)

@@ -26,8 +26,11 @@ def stimulus(cause: Cause, measure: float = 1.0) -> Stimulus:
         ("streak", 4, Wakeup("failure_burst", "theta")),
         ("context", 0.86, Wakeup("context_full", "theta")),
         ("report", 1, Wakeup("sub_agent_done", "gamma")),
-        ("burn", 3.5, None),
-        ("burn", 6, Wakeup("token_burn", "gamma")),
+        ("burn", 2.9, None),
+        ("burn", 3, Wakeup("token_burn", "gamma")),
+        ("peer", 0.29, None),
+        ("peer", 0.3, Wakeup("peer_alarm", "theta")),
+        ("deadline", 1, Wakeup("deadline", "theta")),
         ("failure", 99, None),
         ("commit", 1, None),
     ],
@@ -53,7 +56,7 @@ def test_the_highest_resolution_wins() -> None:
     wakeups = Wakeups(WakeupSettings())
     both = (stimulus("report"), stimulus("rejected"))
     assert wakeups.update(both, 0.0) == Wakeup("policy_tripwire", "theta")
-    assert [times for _, _, times in wakeups.fired()] == [0, 1, 0, 0, 1, 0]
+    assert [times for _, _, times in wakeups.fired()] == [0, 1, 0, 0, 1, 0, 0, 0]
 
 
 def test_triggers_are_data_and_can_be_switched_off() -> None:

@@ -63,9 +63,9 @@ def test_modes_differ_in_where_words_land() -> None:
     stage = Stage()
     reaction = stage.act(percept(0.0, ("frustration_spike", 0.4)))
     reading = stage.response.read(0.6)
-    assert {entry.method for entry in reading.memo} == {"engram_probe_light"}
-    assert {entry.method for entry in reading.log} == {"action_logger", "future_probe", "frustration_alert"}
-    assert reaction.notices == ()
+    assert {entry.method for entry in reading.memo} == {"engram_probe_light", "frustration_alert"}
+    assert {entry.method for entry in reading.log} == {"action_logger", "future_probe"}
+    assert [notice.rule for notice in reaction.notices] == ["frustration_alert"]
     assert "Frustration is at 0.80, 0.40 above" in firing(reaction, "frustration_alert").text
     (notice,) = Stage().act(percept(0.0, ("fatigue_rising", 0.4))).notices
     assert (notice.rule, notice.kind, notice.cooldown) == ("fatigue_warning", "risk", 2400.0)

@@ -219,7 +219,7 @@ def test_what_fires_is_what_the_terms_say(
 def test_the_published_table_is_the_built_in_one() -> None:
     table = {
         "engram_probe": ("auto", ("compound",), ("stuck",), 0.7, "low"),
-        "frustration_alert": ("background", ("frustration", "compound"), ("stuck", "exploring"), 0.8, "low"),
+        "frustration_alert": ("notify", ("frustration", "compound"), ("stuck", "exploring"), 0.8, "low"),
         "fatigue_warning": ("notify", ("fatigue",), ("stuck", "exploring", "deep_work"), 0.6, "low"),
         "context_snapshot": ("auto", ("confidence",), ("deep_work",), 0.6, "low"),
         "engram_probe_light": ("auto", ("frustration", "seeking"), ("stuck", "exploring"), 0.4, "medium"),
@@ -239,6 +239,6 @@ def test_the_published_table_is_the_built_in_one() -> None:
         for method in built_in().methods
     }
     assert {name: found[name] for name in table} == table
-    assert set(found) - set(table) == {"loop_alert", "halt_alert", "ask_person"}
+    assert set(found) - set(table) == {"loop_alert", "halt_alert", "ask_person", "means_alert"}
     assert (FIGURES.threshold, FIGURES.mismatch, FIGURES.recovery) == (0.15, 0.3, 2.0)
     assert (FIGURES.low, FIGURES.medium, FIGURES.high) == (2400.0, 1200.0, 300.0)

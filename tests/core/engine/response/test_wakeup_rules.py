@@ -41,7 +41,7 @@ def test_a_rule_of_ones_own_wakes_the_mind() -> None:
     assert woken(society, failing("make", 109.0)) == ""
     assert woken(society, failing("make", 111.0)) in ("make_fails", "failure_burst")
     named = [trigger.name for trigger in society.frame(MAIN).mind.triggers]
-    assert named[-1] == "make_fails" and len(named) == 7
+    assert named[-1] == "make_fails" and len(named) == 9
     plain = Society(Settings())
     plain.step(Prompt(at=0.0, characters=10))
     assert [woken(plain, failing("make", at)) for at in (50.0, 60.0)] == ["", ""]
