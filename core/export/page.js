@@ -15,7 +15,7 @@
   const kind = (i) => names.kind[col.kind[i]];
   const outcome = (i) => names.outcome[col.outcome[i]];
   const text = (node, words) => { if (node.textContent !== words) node.textContent = words; };
-  let at = 0, playing = false, speed = 2, timer = 0;
+  let at = Math.max(0, col.at.length - 1), playing = false, speed = 2, timer = 0;
 
   const two = (n) => String(n).padStart(2, "0");
   const clock = (s) => {
@@ -255,10 +255,16 @@
   });
   addEventListener("resize", draw);
 
-  text($("when"), film.madeUp ? "the log holds no times; ours are made up" : new Date(film.started * 1000).toISOString().slice(0, 16).replace("T", " ") + " UTC");
+  text($("when"), film.madeUp ? "the log has no times; these are estimates" : new Date(film.started * 1000).toISOString().slice(0, 16).replace("T", " ") + " UTC");
   text($("legend"), calls.length + " calls, " + failures.length + " failed (✗, below the line); curve: context; ▲ signal  ◆ advice  ■ would halt  ▣ quarantine  ▽ compaction  │ prompt");
   const words = {strict: "All words and names were left out.", excerpts: "Prompts, commands and errors are cut to a line, and secrets in them are redacted by shape.", transcript: "Secrets in the words are redacted by shape."};
-  text($("about"), "It ended: " + film.ending.join(", ") + ". " + (film.outcome.length ? "What came of it: " + film.outcome.join("; ") + ". " : "") + words[film.level] + " Made by nooscope; this page holds all it shows and asks no network.");
+  text($("ending"), film.ending.filter(Boolean).join(": "));
+  for (const line of film.outcome) {
+    const row = document.createElement("li");
+    row.textContent = line;
+    $("outcome").append(row);
+  }
+  text($("about"), words[film.level] + " Made by nooscope. This page contains everything it shows and uses no network.");
   $("transcript").hidden = !film.words;
   if (!count) { text($("word"), "no events"); return; }
   draw();

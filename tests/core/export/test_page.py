@@ -122,6 +122,15 @@ def test_columns_are_as_long_as_the_session_and_time_never_runs_back(tmp_path: P
     assert all(0 <= place < len(film.events) for place, _, _ in shown["marks"])
 
 
+def test_it_opens_at_its_end_with_its_outcome(tmp_path: Path) -> None:
+    text = page(made(hostile(tmp_path / "s-1.jsonl")))
+    shown = held(text)
+    assert shown["ending"][0] and shown["outcome"]
+    assert text.index('id="outcome"') < text.index('id="film"')
+    assert "let at = Math.max(0, col.at.length - 1)" in text
+    assert "if (at >= count - 1) at = 0;" in text
+
+
 def test_the_same_log_gives_the_same_bytes(tmp_path: Path) -> None:
     log = hostile(tmp_path / "s-1.jsonl")
     assert page(made(log)) == page(made(log))
