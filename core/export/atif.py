@@ -37,8 +37,8 @@ class _Trajectory:
 
     def step(self, source: str, at: float, message: str = "", **more: Any) -> dict[str, Any]:
         """Add a step."""
-        made = {"step_id": len(self.steps) + 1, "timestamp": _iso(at), "source": source, "message": message}
-        self.steps.append({**made, **{key: value for key, value in more.items() if value}})
+        entry = {"step_id": len(self.steps) + 1, "timestamp": _iso(at), "source": source, "message": message}
+        self.steps.append({**entry, **{key: value for key, value in more.items() if value}})
         return self.steps[-1]
 
     def document(self, every: dict[str, _Trajectory], **more: Any) -> dict[str, Any]:
@@ -46,8 +46,8 @@ class _Trajectory:
         if not self.steps:
             self.step("system", 0.0, "no steps are logged")
         inner = [every[name].document(every, trajectory_id=name) for name in self.children if name in every]
-        made = {"schema_version": VERSION, **more, "agent": self.agent, "steps": self.steps}
-        return {**made, **({"subagent_trajectories": inner} if inner else {})}
+        content = {"schema_version": VERSION, **more, "agent": self.agent, "steps": self.steps}
+        return {**content, **({"subagent_trajectories": inner} if inner else {})}
 
 
 def atif(film: ExportedSession) -> bytes:
@@ -77,21 +77,21 @@ def atif(film: ExportedSession) -> bytes:
 
 
 def _add(
-    event: Event, agent: str, spoken: Spoken, every: dict[str, _Trajectory], film: ExportedSession
+    event: Event, agent: str, words: Spoken, every: dict[str, _Trajectory], film: ExportedSession
 ) -> None:
     own = every[agent]
     match event:
         case Prompt():
             if event.interrupt:
-                own.step("system", event.at, spoken.text, extra={"interrupt": True})
+                own.step("system", event.at, words.text, extra={"interrupt": True})
             else:
-                own.step("user", event.at, spoken.text)
+                own.step("user", event.at, words.text)
         case Turn():
             extra = {"stop_reason": event.stop} if event.stop else None
             name = film.privacy.name(event.model)
-            own.step("agent", event.at, spoken.text, model_name=name, metrics=_metrics(event), extra=extra)
+            own.step("agent", event.at, words.text, model_name=name, metrics=_metrics(event), extra=extra)
         case ToolUse():
-            _call(own, event, spoken, film)
+            _call(own, event, words, film)
         case Compaction():
             managed = {
                 "type": "compaction",
@@ -118,24 +118,27 @@ def _add(
             own.step("system", event.at, "Session ended.", extra={"session_end": event.reason or "ended"})
 
 
-def _call(own: _Trajectory, use: ToolUse, spoken: Spoken, film: ExportedSession) -> None:
+def _call(own: _Trajectory, use: ToolUse, words_of_call: Spoken, film: ExportedSession) -> None:
     step = _holder(own, use.at)
-    taken = {one["tool_call_id"] for one in step.get("tool_calls", ())}
-    name = use.id or f"call-{len(taken) + 1}"
-    while name in taken:
+    used_ids = {one["tool_call_id"] for one in step.get("tool_calls", ())}
+    name = use.id or f"call-{len(used_ids) + 1}"
+    while name in used_ids:
         name += "+"
     words = film.privacy.words
-    given: dict[str, Any] = {"command": spoken.text} if spoken.text else {}
+    arguments: dict[str, Any] = {"command": words_of_call.text} if words_of_call.text else {}
     if use.targets and use.action != "shell_exec":
-        given = {"path": film.privacy.path(use.targets[0]), **({"input": spoken.text} if spoken.text else {})}
-    call = {"tool_call_id": name, "function_name": use.tool if words else use.action, "arguments": given}
+        arguments = {
+            "path": film.privacy.path(use.targets[0]),
+            **({"input": words_of_call.text} if words_of_call.text else {}),
+        }
+    call = {"tool_call_id": name, "function_name": use.tool if words else use.action, "arguments": arguments}
     began = use.at if use.duration is None else use.at - use.duration
     call["extra"] = {"timestamp": _iso(began), "action": use.action}
     step.setdefault("tool_calls", []).append(call)
     extra: dict[str, Any] = {"outcome": use.outcome, "timestamp": _iso(use.at), "size": use.size}
     extra |= {} if use.duration is None else {"duration_sec": use.duration}
     extra |= {} if use.exit_code is None else {"exit_code": use.exit_code}
-    result = {"source_call_id": name, "content": spoken.result, "extra": extra}
+    result = {"source_call_id": name, "content": words_of_call.result, "extra": extra}
     step.setdefault("observation", {"results": []})["results"].append(result)
 
 
@@ -161,12 +164,12 @@ def _child(own: _Trajectory, event: AgentStart, name: str, every: dict[str, _Tra
 
 def _metrics(turn: Turn) -> dict[str, Any]:
     sent = turn.input_tokens + turn.cache_read + turn.cache_write
-    found: dict[str, Any] = {}
+    metrics: dict[str, Any] = {}
     if sent or turn.output_tokens:
-        found = {"prompt_tokens": sent, "completion_tokens": turn.output_tokens}
-        found |= {"cached_tokens": turn.cache_read} if turn.cache_read else {}
-        found |= {"extra": {"cache_write_tokens": turn.cache_write}} if turn.cache_write else {}
-    return found | ({"cost_usd": turn.cost} if turn.cost else {})
+        metrics = {"prompt_tokens": sent, "completion_tokens": turn.output_tokens}
+        metrics |= {"cached_tokens": turn.cache_read} if turn.cache_read else {}
+        metrics |= {"extra": {"cache_write_tokens": turn.cache_write}} if turn.cache_write else {}
+    return metrics | ({"cost_usd": turn.cost} if turn.cost else {})
 
 
 def _total(events: Any) -> dict[str, Any]:

@@ -149,11 +149,11 @@ def _words(moments: Sequence[Moment]) -> list[list[str]]:
     """All words, shortened alike where they are too many for one page."""
     total = sum(len(embedded(moment.spoken)) for moment in moments)
     share = min(1.0, _BUDGET / total) if total else 1.0
-    found = []
+    rows = []
     for moment in moments:
-        told = [_cut(text, share) for text in moment.spoken]
-        found.append(told if told[1] else told[:1] if told[0] else [])
-    return found
+        texts = [_cut(text, share) for text in moment.spoken]
+        rows.append(texts if texts[1] else texts[:1] if texts[0] else [])
+    return rows
 
 
 def _cut(text: str, share: float) -> str:
@@ -184,14 +184,14 @@ def report(film: ExportedSession) -> str:
     """The whole report, in Markdown that shows no text of the log as markup."""
     sections = (
         ("", _head(film)),
-        ("What was asked", _asked(film)),
-        ("What was done", _done(film)),
-        ("What failed", _failed(film)),
+        ("What was asked", _prompts_part(film)),
+        ("What was done", _work_part(film)),
+        ("What failed", _failures_part(film)),
         ("How it ended", _ended(film)),
         *([("What came of it", _outcome(film))] if film.summary.outcome.lines() else []),
         ("Figures", _figures(film)),
     )
-    lines: list[str] = [f"# {said(page_title(film), 120)}", ""]
+    lines: list[str] = [f"# {markdown_line(page_title(film), 120)}", ""]
     for name, rows in sections:
         if name:
             lines += [f"## {name}", ""]
@@ -199,7 +199,7 @@ def report(film: ExportedSession) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def said(text: str, most: int = _LINE_WIDTH) -> str:
+def markdown_line(text: str, most: int = _LINE_WIDTH) -> str:
     """Text from a log in one line, none of it markup."""
     return _MARKUP.sub(r"\\\1", one_line(text, most))
 
@@ -222,27 +222,27 @@ def _head(film: ExportedSession) -> Iterator[str]:
     )
 
 
-def _asked(film: ExportedSession) -> Iterator[str]:
-    asked = [
+def _prompts_part(film: ExportedSession) -> Iterator[str]:
+    prompts = [
         (event, moment)
         for event, moment in zip(film.events, film.moments, strict=True)
         if isinstance(event, Prompt) and event.agent == MAIN
     ]
-    if not asked:
+    if not prompts:
         yield "The log holds no prompt."
-    for number, (event, moment) in enumerate(asked[:_PROMPTS], 1):
+    for number, (event, moment) in enumerate(prompts[:_PROMPTS], 1):
         when = _when(film, moment.at)
         if event.interrupt:
             yield f"{number}. {when} the person stopped it"
         elif moment.spoken.text:
-            yield f"{number}. {when} {said(' '.join(moment.spoken.text.split()), _SAID)}"
+            yield f"{number}. {when} {markdown_line(' '.join(moment.spoken.text.split()), _SAID)}"
         else:
             yield f"{number}. {when} {event.characters:,} characters"
-    if len(asked) > _PROMPTS:
-        yield f"\nand {len(asked) - _PROMPTS:,} more."
+    if len(prompts) > _PROMPTS:
+        yield f"\nand {len(prompts) - _PROMPTS:,} more."
 
 
-def _done(film: ExportedSession) -> Iterator[str]:
+def _work_part(film: ExportedSession) -> Iterator[str]:
     actions = film.summary.actions
     if not actions:
         yield "No tool was used."
@@ -261,28 +261,30 @@ def _done(film: ExportedSession) -> Iterator[str]:
         yield "| file | edits | reads |"
         yield "|---|---:|---:|"
         for path, number in edited.most_common(_FILES):
-            yield f"| {said(film.privacy.path(path))} | {number} | {read.get(path, 0)} |"
+            yield f"| {markdown_line(film.privacy.path(path))} | {number} | {read.get(path, 0)} |"
         if len(edited) > _FILES:
             yield f"\nand {len(edited) - _FILES:,} more files."
     checks = [e for e in film.events if isinstance(e, ToolUse) and e.purpose in ("test", "build", "commit")]
     if checks:
-        told = Counter((check.purpose, check.outcome) for check in checks)
+        counts = Counter((check.purpose, check.outcome) for check in checks)
         yield ""
         yield (
-            "Checks: " + ", ".join(f"{purpose} {outcome} {n}" for (purpose, outcome), n in told.items()) + "."
+            "Checks: "
+            + ", ".join(f"{purpose} {outcome} {n}" for (purpose, outcome), n in counts.items())
+            + "."
         )
 
 
-def _failed(film: ExportedSession) -> Iterator[str]:
-    found = troubles(film.events)
-    if not found:
+def _failures_part(film: ExportedSession) -> Iterator[str]:
+    problems = troubles(film.events)
+    if not problems:
         yield "No call failed."
         return
-    found.sort(key=lambda trouble: (trouble.solved is not None, -trouble.failures, trouble.first))
-    for trouble in found[:_TROUBLES]:
+    problems.sort(key=lambda trouble: (trouble.solved is not None, -trouble.failures, trouble.first))
+    for trouble in problems[:_TROUBLES]:
         yield from _trouble(film, trouble)
-    if len(found) > _TROUBLES:
-        rest = found[_TROUBLES:]
+    if len(problems) > _TROUBLES:
+        rest = problems[_TROUBLES:]
         open_ = sum(trouble.solved is None for trouble in rest)
         yield f"- and {len(rest):,} more, {open_:,} of them not seen to work again"
 
@@ -290,34 +292,34 @@ def _failed(film: ExportedSession) -> Iterator[str]:
 def _trouble(film: ExportedSession, trouble: Trouble) -> Iterator[str]:
     moment = film.moments[trouble.last]
     command = first_line(moment.spoken.text)
-    what = said(moment.what) + (f": {said(command)}" if command else "")
+    what = markdown_line(moment.what) + (f": {markdown_line(command)}" if command else "")
     yield f"- {_when(film, film.moments[trouble.first].at)} {what} failed {times(trouble.failures)}"
     error = telling_line(moment.spoken.result)
     if error:
-        yield f"  - the error: {said(error)}"
+        yield f"  - the error: {markdown_line(error)}"
     if trouble.solved is None:
         yield "  - **not seen to work again** in this session"
         return
-    edits = ", ".join(said(film.privacy.path(path), 80) for path in trouble.edits[:4])
+    edits = ", ".join(markdown_line(film.privacy.path(path), 80) for path in trouble.edits[:4])
     more = f" and {len(trouble.edits) - 4} more" if len(trouble.edits) > 4 else ""
     after = f" after edits of {edits}{more}" if edits else ", with no edit in between"
     yield f"  - worked at {short_clock(film.moments[trouble.solved].at - _start(film))}{after}"
 
 
 def _ended(film: ExportedSession) -> Iterator[str]:
-    why = said(film.ending.reason)
+    why = markdown_line(film.ending.reason)
     yield f"**{film.ending.word}**" + (f": {why}." if why else ".")
     last = next((m for m in reversed(film.moments) if m.kind == "turn" and m.spoken.text), None)
     if last is not None:
         yield ""
-        yield f"> “{said(' '.join(last.spoken.text.split()), _SAID)}”"
+        yield f"> “{markdown_line(' '.join(last.spoken.text.split()), _SAID)}”"
 
 
 def _outcome(film: ExportedSession) -> Iterator[str]:
     for line in film.summary.outcome.lines():
-        yield f"- {said(line)}"
+        yield f"- {markdown_line(line)}"
     for change in film.summary.outcome.changes:
-        yield f"  - {said(change_line(replace(change, path=film.privacy.path(change.path))))}"
+        yield f"  - {markdown_line(change_line(replace(change, path=film.privacy.path(change.path))))}"
 
 
 def _figures(film: ExportedSession) -> Iterator[str]:
@@ -504,13 +506,13 @@ def fitted(text: str, room: int) -> str:
     """As much of a text as fits, with a sign where it was cut."""
     if columns(text) <= room:
         return text
-    used, kept = 0, []
+    used, lines = 0, []
     for letter in text:
         used += _wide(letter)
         if used > room - 1:
             break
-        kept.append(letter)
-    return "".join(kept) + "…"
+        lines.append(letter)
+    return "".join(lines) + "…"
 
 
 def _wide(letter: str) -> int:
@@ -528,16 +530,16 @@ class Exporter(NamedTuple):
     """Gets a session that is redacted already, as strictly as the person asked for."""
 
 
-def _html(made: ExportedSession) -> bytes:
-    return page(made).encode("utf-8", "replace")
+def _html(film: ExportedSession) -> bytes:
+    return page(film).encode("utf-8", "replace")
 
 
-def _cast(made: ExportedSession) -> bytes:
-    return b"".join(cast(made))
+def _cast(film: ExportedSession) -> bytes:
+    return b"".join(cast(film))
 
 
-def _markdown(made: ExportedSession) -> bytes:
-    return report(made).encode("utf-8", "replace")
+def _markdown(film: ExportedSession) -> bytes:
+    return report(film).encode("utf-8", "replace")
 
 
 BUILT_IN = (
@@ -557,6 +559,6 @@ def _fits(value: object) -> str:
 
 def exporters() -> tuple[dict[str, Exporter], tuple[str, ...]]:
     """All formats by name, and what is wrong with those left out."""
-    found = in_use("exporter", _fits)
-    every = (*BUILT_IN, *(one.value for one in found.used))
-    return {one.name: one for one in every}, found.complaints
+    extensions = in_use("exporter", _fits)
+    every = (*BUILT_IN, *(one.value for one in extensions.used))
+    return {one.name: one for one in every}, extensions.complaints

@@ -132,9 +132,9 @@ def film(
             cost += event.cost or 0.0
         at, facts = timeline.time_of(len(timeline)), history.facts(len(timeline), timeline.society)
         facts_at.append(facts)
-        spoken = SILENT if words is None else _new(words.of(event), event)
+        words_here = SILENT if words is None else _new(words.of(event), event)
         story = timeline.society.engine(event.agent).story(step)
-        moments.append(_moment(event, at, step, story, unknown, facts.context, cost, spoken, privacy))
+        moments.append(_moment(event, at, step, story, unknown, facts.context, cost, words_here, privacy))
     summary = gatherer.close(timeline.society.frame(MAIN))
     summary.id, summary.agent = summary.id or session.id, summary.agent or session.tool
     if privacy.words:
@@ -156,7 +156,7 @@ def _moment(
     status: Status,
     context: float,
     cost: float,
-    spoken: Spoken,
+    words: Spoken,
     privacy: Privacy,
 ) -> Moment:
     use = event if isinstance(event, ToolUse) else None
@@ -173,15 +173,15 @@ def _moment(
         status=status,
         context=context,
         cost=cost,
-        spoken=spoken,
+        spoken=words,
     )
 
 
-def _new(spoken: Spoken, event: Event) -> Spoken:
+def _new(words: Spoken, event: Event) -> Spoken:
     """Words without a call that only says again which file it is about."""
-    if isinstance(event, ToolUse) and event.targets and spoken.text.endswith(event.targets[0]):
-        return spoken._replace(text="") if "\n" not in spoken.text and " " not in spoken.text else spoken
-    return spoken
+    if isinstance(event, ToolUse) and event.targets and words.text.endswith(event.targets[0]):
+        return words._replace(text="") if "\n" not in words.text and " " not in words.text else words
+    return words
 
 
 def what(event: Event, privacy: Privacy) -> str:

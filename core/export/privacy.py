@@ -46,12 +46,14 @@ class Privacy:
         """A path, or a number and its ending in its place."""
         if self.words:
             return path
-        found = self._paths.get(path)
-        if found is None:
+        replacement = self._paths.get(path)
+        if replacement is None:
             suffix = PurePosixPath(path).suffix
-            kept = suffix if suffix[1:].isalnum() and suffix.isascii() and len(suffix) <= _SUFFIX else ""
-            found = self._paths[path] = f"file-{len(self._paths) + 1}{kept}"
-        return found
+            shown_suffix = (
+                suffix if suffix[1:].isalnum() and suffix.isascii() and len(suffix) <= _SUFFIX else ""
+            )
+            replacement = self._paths[path] = f"file-{len(self._paths) + 1}{shown_suffix}"
+        return replacement
 
     def agent(self, agent: str) -> str:
         """An agent's name, or a number in its place."""

@@ -23,12 +23,12 @@ from core.report.sums import Sum
 def agent_names(agents: Sequence[AgentReading]) -> dict[str, str]:
     """Every agent by what it is for, numbered in the order they started where several are for the same."""
     roles = Counter(_role(agent) for agent in agents)
-    seen: Counter[str] = Counter()
+    name_counts: Counter[str] = Counter()
     names = {}
     for agent in sorted(agents, key=lambda one: math.inf if one.started is None else one.started):
         role = _role(agent)
-        seen[role] += 1
-        names[agent.name] = f"{role} {seen[role]}" if roles[role] > 1 else role
+        name_counts[role] += 1
+        names[agent.name] = f"{role} {name_counts[role]}" if roles[role] > 1 else role
     return names
 
 
@@ -99,11 +99,11 @@ class AgentField(NamedTuple):
 def agent_fields(frame: Frame) -> tuple[AgentField, ...]:
     """Purpose, situation, history, constraints, last change and provenance of an agent at a moment."""
     mind, affect, governor = frame.mind, frame.affect, frame.governor
-    asked = next((one for one in reversed(mind.events) if isinstance(one, ThinkingStarted)), None)
+    thinking = next((one for one in reversed(mind.events) if isinstance(one, ThinkingStarted)), None)
     task = ", ".join(task_words(name) for name, _ in mind.episodes.task[:3])
     intent = frame.receptor.behaviour.short.pattern.replace("_", " ") + (f": {task}" if task else "")
-    if asked is not None:
-        intent += f", asked {_ago(frame.at - asked.at)} ago"
+    if thinking is not None:
+        intent += f", asked {_ago(frame.at - thinking.at)} ago"
     episodes = mind.episodes
     remembered = f", {episodes.remembered} from before" if episodes.remembered else ""
     last = describe_entry(affect.lineage[-1]) if affect.lineage else None

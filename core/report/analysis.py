@@ -239,10 +239,10 @@ class Gatherer:
         self._mind(event, step)
 
     def _agent(self, name: str) -> AgentSummary:
-        found = self._agents.get(name)
-        if found is None:
-            found = self._agents[name] = AgentSummary(name, None if name == MAIN else MAIN)
-        return found
+        summary = self._agents.get(name)
+        if summary is None:
+            summary = self._agents[name] = AgentSummary(name, None if name == MAIN else MAIN)
+        return summary
 
     def _count(self, event: Event, agent: AgentSummary) -> None:
         summary = self.summary
@@ -324,8 +324,8 @@ class Gatherer:
         if verdict.halted_now:
             summary.halts.append(Halt(event.at, event.agent, verdict.halted_now, verdict.step))
         if mood.entered:
-            self._quarantined[event.agent] = held = QuarantineSummary(event.agent, event.at)
-            summary.quarantines.append(held)
+            self._quarantined[event.agent] = quarantine = QuarantineSummary(event.agent, event.at)
+            summary.quarantines.append(quarantine)
         elif mood.released and event.agent in self._quarantined:
             self._quarantined.pop(event.agent).ended = event.at
         if step.reaction is not QUIET:
@@ -397,8 +397,8 @@ def analyse(
 ) -> Analysis:
     """Run a session through the minds of its agents, begun from its own seed; `each` sees every step."""
     kit = reading_kit(settings)
-    begun = initial._replace(seed=seed_of(session.id))
-    society = begun.society(settings)
+    seeded = initial._replace(seed=seed_of(session.id))
+    society = seeded.society(settings)
     changes = deque(later)
     gatherer = Gatherer(str(session.path))
     lines: list[bytes] = []
@@ -407,10 +407,10 @@ def analyse(
     outcome = OutcomeReader(WordReader(word_logs(session)))
     for place, event in enumerate(read_session(session, kit, settings.ingest.lines)):
         if changes:
-            before, society = society, turned(begun, society, changes, place)
+            before, society = society, turned(seeded, society, changes, place)
             policy = policy if society is before else ""
         if type(event) is Compaction:
-            policy = policy or begun.policy_hash(society.settings)
+            policy = policy or seeded.policy_hash(society.settings)
         preserver.before(event, society, policy)
         step = society.step(event)
         gatherer.add(event, step)
@@ -421,7 +421,7 @@ def analyse(
         if metrics and step.thought.rows:
             record = society.engine(event.agent).mind.heart.metrics.record
             lines += [msgspec.json.encode(record(row)) for row in step.thought.rows]
-    society = turned(begun, society, changes, gatherer.summary.events)
+    society = turned(seeded, society, changes, gatherer.summary.events)
     summary = gatherer.close(society.frame(MAIN))
     summary.id = summary.id or session.id
     summary.agent = summary.agent or session.tool

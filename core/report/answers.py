@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 
 def checked_paths(paths: Iterable[Path]) -> list[Path]:
     """Paths a person named, each of which is there or is a pattern."""
-    given = [expanded(path) for path in paths]
-    for path in given:
+    expanded_paths = [expanded(path) for path in paths]
+    for path in expanded_paths:
         if not is_there(path) and not glob.has_magic(str(path)):
             raise UnreadableLog(f"{path}: no such file or folder")
-    return given
+    return expanded_paths
 
 
 def files_below(paths: Sequence[Path]) -> list[str]:
     """Every file in files, folders and patterns."""
-    found: list[str] = []
+    names: list[str] = []
     for path in map(expanded, paths):
         if is_folder(path):
-            found += names_below(path)
+            names += names_below(path)
         elif is_there(path):
-            found.append(str(path))
+            names.append(str(path))
         else:
             matches = map(Path, sorted(glob.glob(str(path), recursive=True)))  # noqa: PTH207 as the finder
-            found += files_below([match for match in matches if is_there(match)])
-    return found
+            names += files_below([match for match in matches if is_there(match)])
+    return names
 
 
 def all_below(sessions: Iterable[LogSession], paths: Iterable[Path]) -> bool:
@@ -96,7 +96,11 @@ class KeptQuestion(NamedTuple):
 
 
 def question(
-    command: str, words: Sequence[Any], paths: Sequence[Path], project: Path | None, given: Path | None
+    command: str,
+    words: Sequence[Any],
+    paths: Sequence[Path],
+    project: Path | None,
+    settings_file: Path | None,
 ) -> KeptQuestion:
     """A command with its options about some logs, as these and all that settings are read from are now.
 
@@ -105,14 +109,14 @@ def question(
     if names_single_logs(paths):
         return KeptQuestion("", keeps=False)
     name = blake3(f"{command}\n{code_stamp()}\n".encode())
-    spoken = sorted((key, value) for key, value in os.environ.items() if key.startswith(_PREFIX))
-    told = (list(words), [str(path) for path in paths], str(Path.cwd()), spoken)
-    name.update(repr(told).encode("utf-8", "surrogatepass"))
+    variables = sorted((key, value) for key, value in os.environ.items() if key.startswith(_PREFIX))
+    asked_about = (list(words), [str(path) for path in paths], str(Path.cwd()), variables)
+    name.update(repr(asked_about).encode("utf-8", "surrogatepass"))
     folder = project or Path.cwd()
     mine = user_settings_file()
     for path in (mine, *map(mine.with_name, _OWN), *(folder / one for one in _PROJECT)):
         name.update(_content(path))
-    for path in () if given is None else _below(given):
+    for path in () if settings_file is None else _below(settings_file):
         name.update(_content(path) if path.suffix == ".json" else os.fsencode(path))
     for log in files_below(paths):
         name.update(repr((log, stamps(log))).encode("utf-8", "surrogatepass"))

@@ -211,12 +211,12 @@ class _File:
                 return
             case "command" | "unknown":
                 self.lost = True
-                named = (
+                note = (
                     "a command wrote it"
                     if edit.kind == "command"
                     else "the log does not carry the text of an edit"
                 )
-                self.notes[f"{named} (event {place + 1})"] = None
+                self.notes[f"{note} (event {place + 1})"] = None
             case "write" | "create":
                 self._write(edit.content, place)
             case "insert":
@@ -272,8 +272,8 @@ class _File:
             whole = piece.now
             if "\r\n" in whole and old not in whole:
                 old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
-            found = whole.count(old)
-            if found == 1 or (found and everywhere):
+            occurrences = whole.count(old)
+            if occurrences == 1 or (occurrences and everywhere):
                 if everywhere and not self.whole:
                     self.notes["an edit replaced text everywhere, beyond what the log shows"] = None
                 starts = [match.start() for match in re.finditer(re.escape(old), whole)]
@@ -386,20 +386,20 @@ class SessionChanges:
     def diff(self, path: str, place: int, context: int = _CONTEXT) -> list[DiffLine]:
         """A file's diff from before the session's first edit to now, redacted."""
         lines: list[DiffLine] = []
-        for file in self._named(path, place):
+        for file in self._files_at(path, place):
             for piece in file.pieces:
                 lines += _hunks(piece, context, numbered=file.whole and piece is file.pieces[0])
         return lines
 
     def texts(self, path: str, place: int) -> tuple[str | None, str | None] | None:
         """A file as first seen and as last seen, None where there was none; None if not all is known."""
-        for file in self._named(path, place):
+        for file in self._files_at(path, place):
             if file.complete:
                 first = None if file.absent else "".join(file.pieces[0].base)
                 return first, None if file.deleted else file.pieces[0].now
         return None
 
-    def _named(self, path: str, place: int) -> Iterator[_File]:
+    def _files_at(self, path: str, place: int) -> Iterator[_File]:
         for track in self._tracks:
             change = self._change(track, place, "")
             if change is not None and change.path == path:
@@ -408,27 +408,27 @@ class SessionChanges:
     def _counted(self, track: _Track, place: int) -> list[int]:
         """Which edits of a file count at a moment."""
         numbers = range(_bounds(track, place))
-        gone = [rewind for rewind in self._rewinds if rewind.at < place]
-        return [n for n in numbers if not any(one.back < track.places[n] < one.at for one in gone)]
+        rewinds = [rewind for rewind in self._rewinds if rewind.at < place]
+        return [n for n in numbers if not any(one.back < track.places[n] < one.at for one in rewinds)]
 
     def _file(self, track: _Track, place: int) -> _File:
         """The file after the edits that count at a moment; the nearest remembered state saves the rest."""
         counted = self._counted(track, place) if self._rewinds else range(_bounds(track, place))
         era = bisect_right([rewind.at for rewind in self._rewinds], place - 1)
         stop = len(counted)
-        known = track.snapshots
-        if (era, stop) in known:
-            return known[era, stop]
-        start = max((n for era_, n in known if era_ == era and n <= stop), default=0)
-        file = known[era, start].copy() if start else _File(track.path)
+        snapshots = track.snapshots
+        if (era, stop) in snapshots:
+            return snapshots[era, stop]
+        start = max((n for era_, n in snapshots if era_ == era and n <= stop), default=0)
+        file = snapshots[era, start].copy() if start else _File(track.path)
         for number in range(start, stop):
             file.apply(track.edits[counted[number]], track.places[counted[number]])
             if (number + 1) % _SNAPSHOT == 0 and number + 1 < stop:
-                known[era, number + 1] = file.copy()
-        if len(known) > _MOST_KEPT:
-            for key in [key for key in known if key[1] % _SNAPSHOT]:
-                del known[key]
-        known[era, stop] = file
+                snapshots[era, number + 1] = file.copy()
+        if len(snapshots) > _MOST_KEPT:
+            for key in [key for key in snapshots if key[1] % _SNAPSHOT]:
+                del snapshots[key]
+        snapshots[era, stop] = file
         return file
 
     def _change(self, track: _Track, place: int, agent: str) -> FileChange | None:
@@ -548,7 +548,7 @@ def _groups(piece: _Piece, old: Sequence[str] = (), new: Sequence[str] = ()) -> 
 def _hunks(piece: _Piece, context: int, *, numbered: bool) -> list[DiffLine]:
     """A piece as the hunks of a diff, with lines around them."""
     old, new = redact_lines(piece.base), redact_lines(piece.lines)
-    made: list[DiffLine] = []
+    lines: list[DiffLine] = []
     groups = list(_groups(piece, old, new))
     number = 0
     while number < len(groups):
@@ -560,15 +560,15 @@ def _hunks(piece: _Piece, context: int, *, numbered: bool) -> list[DiffLine]:
             number += 1
             together.append(groups[number])
         number += 1
-        made += _hunk(together, old, context if numbered else len(old), numbered)
+        lines += _hunk(together, old, context if numbered else len(old), numbered)
     ends = [0 if not side or side[-1].endswith("\n") else len(side) for side in (piece.base, piece.lines)]
     if not any(ends):
-        return made
+        return lines
     return [
         line._replace(unended=True)
         if line.sign != "@" and (line.new == ends[1] if line.sign == "+" else line.old == ends[0])
         else line
-        for line in made
+        for line in lines
     ]
 
 
@@ -608,29 +608,33 @@ def _hunk(groups: list[list[DiffLine]], old: Sequence[str], context: int, number
 
 def _edits(event: ToolUse, reader: WordReader) -> list[FileEdit]:
     """What one call changed, file by file."""
-    asked = reader.records(event.called or event.where)
-    given = arguments(asked, event) if asked else None
-    if given is None and event.tool == "edit" and not asked:
+    call_records = reader.records(event.called or event.where)
+    arguments_of_call = arguments(call_records, event) if call_records else None
+    if arguments_of_call is None and event.tool == "edit" and not call_records:
         return _answered_blocks(event, reader)
-    patch = _patch_in(given)
+    patch = _patch_in(arguments_of_call)
     if patch:
-        return [edit._replace(path=_named(edit.path, event)) for edit in _patched(patch)]
-    typed = _typed_edit(given, event) if isinstance(given, str) and event.targets else None
+        return [edit._replace(path=_event_path(edit.path, event)) for edit in _patched(patch)]
+    typed = (
+        _typed_edit(arguments_of_call, event)
+        if isinstance(arguments_of_call, str) and event.targets
+        else None
+    )
     if typed is not None:
         return [typed]
-    if event.program or not isinstance(given, dict):
+    if event.program or not isinstance(arguments_of_call, dict):
         kind: EditKind = "command" if event.program else "unknown"
         return [FileEdit(path, kind) for path in event.targets[-1 if event.program == "cp" else 0 :]]
-    path = event.targets[0] if event.targets else _first(given, _PATHS) or ""
+    path = event.targets[0] if event.targets else _first(arguments_of_call, _PATHS) or ""
     if not path:
         return []
-    result = reader.records(event.where) if event.called else asked
+    result = reader.records(event.where) if event.called else call_records
     before, after, new_file = _witness(result)
-    edit = _asked_edit(given, path, event.tool)
+    edit = _asked_edit(arguments_of_call, path, event.tool)
     if edit.kind == "unknown" and after is not None:
         edit = edit._replace(kind="write", content=after)
     new_file = new_file or (
-        edit.kind in ("write", "create") and before is None and _says_new(given, event.tool)
+        edit.kind in ("write", "create") and before is None and _says_new(arguments_of_call, event.tool)
     )
     return [edit._replace(before=before, after=after, new_file=new_file)]
 
@@ -653,46 +657,46 @@ def _typed_edit(command: str, event: ToolUse) -> FileEdit | None:
     return None
 
 
-def _asked_edit(given: dict[str, Any], path: str, tool: str) -> FileEdit:
+def _asked_edit(fields: dict[str, Any], path: str, tool: str) -> FileEdit:
     """An edit from the arguments of its call."""
-    command = text(given.get("command"))
-    if command == "undo_edit" or "start" in given or "cell_id" in given or "cell_number" in given:
+    command = text(fields.get("command"))
+    if command == "undo_edit" or "start" in fields or "cell_id" in fields or "cell_number" in fields:
         return FileEdit(path, "unknown")
-    if command == "insert" or "insert_line" in given:
-        line = given.get("insert_line")
+    if command == "insert" or "insert_line" in fields:
+        line = fields.get("insert_line")
         return FileEdit(
-            path, "insert", content=_first(given, _AFTER) or "", line=line if type(line) is int else -1
+            path, "insert", content=_first(fields, _AFTER) or "", line=line if type(line) is int else -1
         )
-    parts = given.get("edits")
+    parts = fields.get("edits")
     if isinstance(parts, str):
         parts = decode(parts.encode())
     pairs = tuple(
-        pair for part in (parts if isinstance(parts, list) else [given]) if (pair := _pair(table(part)))
+        pair for part in (parts if isinstance(parts, list) else [fields]) if (pair := _pair(table(part)))
     )
     if pairs:
         return FileEdit(path, "replace", pairs)
     if tool.lower().startswith(("delete", "remove")):
         return FileEdit(path, "delete")
-    content = _first(given, _WHOLE)
-    if content is None or given.get("mode") == "append":
+    content = _first(fields, _WHOLE)
+    if content is None or fields.get("mode") == "append":
         return FileEdit(path, "unknown")
     return FileEdit(path, "create" if command == "create" else "write", content=content)
 
 
-def _pair(given: dict[str, Any]) -> tuple[str, str, bool] | None:
-    old = _first(given, _BEFORE)
+def _pair(fields: dict[str, Any]) -> tuple[str, str, bool] | None:
+    old = _first(fields, _BEFORE)
     if old is None:
         return None
-    everywhere = any(given.get(name) is True for name in ("replace_all", "replaceAll", "allow_multiple"))
-    return old, _first(given, _AFTER) or "", everywhere
+    everywhere = any(fields.get(name) is True for name in ("replace_all", "replaceAll", "allow_multiple"))
+    return old, _first(fields, _AFTER) or "", everywhere
 
 
-def _says_new(given: dict[str, Any], tool: str) -> bool:
-    return tool.lower() in ("create", "create_file") or given.get("command") == "create"
+def _says_new(fields: dict[str, Any], tool: str) -> bool:
+    return tool.lower() in ("create", "create_file") or fields.get("command") == "create"
 
 
-def _first(given: dict[str, Any], names: Iterable[str]) -> str | None:
-    return next((given[name] for name in names if isinstance(given.get(name), str)), None)
+def _first(fields: dict[str, Any], names: Iterable[str]) -> str | None:
+    return next((fields[name] for name in names if isinstance(fields.get(name), str)), None)
 
 
 def _witness(values: Iterable[Any], depth: int = 0) -> tuple[str | None, str | None, bool]:
@@ -722,13 +726,13 @@ def _witness(values: Iterable[Any], depth: int = 0) -> tuple[str | None, str | N
     return None, None, False
 
 
-def _patch_in(given: Any) -> str:
+def _patch_in(value: Any) -> str:
     """The patch among a call's arguments, in either of the two usual notations; blank if there is none."""
     texts = (
-        [given] if isinstance(given, str) else [one for one in table(given).values() if isinstance(one, str)]
+        [value] if isinstance(value, str) else [one for one in table(value).values() if isinstance(one, str)]
     )
-    if isinstance(given, dict) and isinstance(given.get("command"), list):
-        texts += [word for word in given["command"] if isinstance(word, str)]
+    if isinstance(value, dict) and isinstance(value.get("command"), list):
+        texts += [word for word in value["command"] if isinstance(word, str)]
     for one in texts:
         match = _PATCH.search(one) or _PATCH.search(one.replace("\\n", "\n"))
         if match:
@@ -752,8 +756,8 @@ def _patched(patch: str) -> Iterator[FileEdit]:
                 target, kind = "", "Add" if line.endswith("/dev/null") else "Update"
                 path = line[4:].split("\t")[0].removeprefix("a/")
         elif line.startswith("+++ "):
-            named = line[4:].split("\t")[0].removeprefix("b/")
-            kind, path = ("Delete", path) if named == "/dev/null" else (kind, named)
+            new_path = line[4:].split("\t")[0].removeprefix("b/")
+            kind, path = ("Delete", path) if new_path == "/dev/null" else (kind, new_path)
         elif line.startswith("*** Move to: "):
             target = line[13:].strip()
         elif line.startswith("@@"):
@@ -777,7 +781,7 @@ def _patched_file(path: str, kind: str, target: str, hunks: list[tuple[list[str]
     return FileEdit(path, "move" if target else "replace", pairs, target=target)
 
 
-def _named(path: str, event: ToolUse) -> str:
+def _event_path(path: str, event: ToolUse) -> str:
     """A path of a patch as the event names it, relative to the project."""
     tidy = path.replace("\\", "/").removeprefix("./")
     return next((one for one in event.targets if one == tidy or tidy.endswith(f"/{one}")), tidy)
@@ -819,9 +823,9 @@ def diff_text(change: FileChange, lines: Sequence[DiffLine]) -> str:
         return ""
     old = "/dev/null" if change.created else f"a/{change.moved_from or change.path}"
     new = "/dev/null" if change.deleted else f"b/{change.path}"
-    made = [f"--- {plain(old)}", f"+++ {plain(new)}"]
+    rows = [f"--- {plain(old)}", f"+++ {plain(new)}"]
     for line in lines:
-        made.append(line.text if line.sign == "@" else line.sign + safe(line.text, lines=True))
+        rows.append(line.text if line.sign == "@" else line.sign + safe(line.text, lines=True))
         if line.unended:
-            made.append("\\ No newline at end of file")
-    return "\n".join(made)
+            rows.append("\\ No newline at end of file")
+    return "\n".join(rows)

@@ -90,8 +90,8 @@ _COMFORTABLE = (80, 24)
 
 def engine_compiled() -> bool:
     """Whether the engine runs as machine code."""
-    found = importlib.util.find_spec("core.engine.engine")
-    return found is not None and not str(found.origin).endswith(".py")
+    spec = importlib.util.find_spec("core.engine.engine")
+    return spec is not None and not str(spec.origin).endswith(".py")
 
 
 _BUILD_STATES = {
@@ -119,43 +119,43 @@ def _engine_text() -> str:
 
 def versions() -> Section:
     """Of nooscope, Python and the libraries below it."""
-    found: dict[str, str | None] = {}
+    versions_by_name: dict[str, str | None] = {}
     for name in _LIBRARIES:
         try:
-            found[name] = importlib.metadata.version(name)
+            versions_by_name[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
-            found[name] = None
-    known = {name: version for name, version in found.items() if version}
-    missing = [name for name in found if name not in known and not _built_in(name)]
+            versions_by_name[name] = None
+    installed = {name: version for name, version in versions_by_name.items() if version}
+    missing = [name for name in versions_by_name if name not in installed and not _built_in(name)]
     findings = [
         Finding("nooscope", __version__),
         Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
         Finding("engine", _engine_text()),
-        Finding("libraries", ", ".join(f"{name} {version}" for name, version in known.items())),
+        Finding("libraries", ", ".join(f"{name} {version}" for name, version in installed.items())),
         *(Finding(name, "is not installed; install nooscope again", "problem") for name in missing),
     ]
     facts = {
         "nooscope": __version__,
         "python": platform.python_version(),
         "engine": "compiled" if engine_compiled() else "python",
-        "libraries": found,
+        "libraries": versions_by_name,
     }
     return Section("versions", tuple(findings), facts)
 
 
-def models(known: Models, today: date) -> Section:
+def models(table: Models, today: date) -> Section:
     """The table of models' windows and prices, and how old it is."""
-    made = known.made
-    age = (today - made).days if made is not None else 0
+    dated = table.made
+    age = (today - dated).days if dated is not None else 0
     old = age > _OLD
-    text = f"{len(known)} models, made {made} ({count(max(0, age), 'day')} ago)"
+    text = f"{len(table)} models, made {dated} ({count(max(0, age), 'day')} ago)"
     if old:
         text += ": newer models and prices are missing; install a newer nooscope, or name a table of your own"
     findings = (
         Finding("models", text, "note" if old else "fine"),
-        Finding("made from", ", ".join(known.sources) or "unknown"),
+        Finding("made from", ", ".join(table.sources) or "unknown"),
     )
-    facts = {"made": str(made), "days": age, "models": len(known), "sources": list(known.sources)}
+    facts = {"made": str(dated), "days": age, "models": len(table), "sources": list(table.sources)}
     return Section("prices", findings, facts)
 
 
@@ -165,7 +165,7 @@ def _built_in(name: str) -> bool:
 
 def terminal_section(environment: Mapping[str, str]) -> Section:
     """Colours, characters and size, as far as they can be told from here."""
-    shown = sys.stdout.isatty() and sys.stdin.isatty()
+    interactive = sys.stdout.isatty() and sys.stdin.isatty()
     kind = environment.get("TERM", "")
     colours = colour_depth(environment)
     encoding = getattr(sys.stdout, "encoding", None) or "ascii"
@@ -174,26 +174,29 @@ def terminal_section(environment: Mapping[str, str]) -> Section:
     dumb = kind in ("", "dumb", "unknown")
     findings = [
         Finding(
-            "screen", "yes" if shown else "no: output or input is not a terminal, so reports are plain text"
+            "screen",
+            "yes" if interactive else "no: output or input is not a terminal, so reports are plain text",
         ),
         Finding(
             "TERM",
-            (kind or "not set") + (": it cannot show a screen" if dumb and shown else ""),
-            "problem" if dumb and shown else "fine",
+            (kind or "not set") + (": it cannot show a screen" if dumb and interactive else ""),
+            "problem" if dumb and interactive else "fine",
         ),
-        Finding("colours", _colours(colours, environment), "fine" if colours >= 256 or not shown else "note"),
+        Finding(
+            "colours", _colours(colours, environment), "fine" if colours >= 256 or not interactive else "note"
+        ),
         Finding(
             "characters",
             encoding if utf8 else f"{encoding}: not UTF-8, glyphs become plain signs",
-            "fine" if utf8 else "problem" if shown else "note",
+            "fine" if utf8 else "problem" if interactive else "note",
         ),
     ]
-    if shown:
+    if interactive:
         small = columns < _COMFORTABLE[0] or lines < _COMFORTABLE[1]
         words = f"{columns}x{lines}" + (": small, not all panels fit" if small else "")
         findings.append(Finding("size", words, "note" if small else "fine"))
     facts = {
-        "screen": shown,
+        "screen": interactive,
         "term": kind,
         "colours": colours,
         "no_color": bool(environment.get("NO_COLOR")),
@@ -246,13 +249,15 @@ _LARGEST = 8 << 20
 def agents(environment: Mapping[str, str], home: Path, settings: IngestSettings) -> Section:
     """Each agent with its folders and how many sessions lie there."""
     now = time.time()
-    found = find(known_agents(), environment, home, now=now, active_within=settings.follow.active_within)
+    every_session = find(
+        known_agents(), environment, home, now=now, active_within=settings.follow.active_within
+    )
     findings: list[Finding] = []
     facts = []
     for agent in known_agents():
         if agent.location is None:
             continue
-        sessions = [one for one in found if one.agent == agent.name]
+        sessions = [one for one in every_session if one.agent == agent.name]
         folders = [(root, _state(root)) for root in agent.location.roots(environment, home)]
         there = [root for root, state in folders if state == "found"]
         barred = [(root, state) for root, state in folders if state not in ("found", "missing")]
@@ -367,7 +372,8 @@ def settings(resolved: Resolved, project: Path, more: list[str]) -> Section:
         changed[origin] = changed.get(origin, 0) + 1
     files = {"yours": user_settings_file(), "project": project / PROJECT_SETTINGS}
     findings = [
-        Finding(name, f"{path} ({_taken(changed.get(str(path), 0), path)})") for name, path in files.items()
+        Finding(name, f"{path} ({_settings_from_file(changed.get(str(path), 0), path)})")
+        for name, path in files.items()
     ]
     findings += [
         Finding(origin, count(changed[origin], "setting"))
@@ -385,7 +391,7 @@ def settings(resolved: Resolved, project: Path, more: list[str]) -> Section:
     return Section("settings", tuple(findings), facts)
 
 
-def _taken(number: int, path: Path) -> str:
+def _settings_from_file(number: int, path: Path) -> str:
     if not is_there(path):
         return "does not exist"
     return f"{count(number, 'setting')} from it" if number else "no settings from it"
@@ -459,7 +465,7 @@ def _bytes(number: int) -> str:
 def stored_state(personas: Path | None = None) -> Section:
     """What earlier sessions left, and whether it can be used; `personas` is where they are shared."""
     prior, learned, episodes = PriorStore(), LearnedStore(), EpisodeStore()
-    known, lessons = prior.read(), learned.read()
+    prior_state, lessons = prior.read(), learned.read()
     counted = 0
     problems = [each for each in (prior.problem, learned.problem) if each]
     if is_there(episodes.path):
@@ -471,8 +477,8 @@ def stored_state(personas: Path | None = None) -> Section:
         problems += episodes.notices
     problems += AffectStore().damaged()
     problems += PersonaStore(personas or persona_folder()).damaged()
-    behind = known.session_count if known else 0
-    given = CarryOverStore().count()
+    behind = prior_state.session_count if prior_state else 0
+    carried = CarryOverStore().count()
     marked = 0
     try:
         marked = len(list(bookmarks_folder().glob("*.json")))
@@ -483,7 +489,7 @@ def stored_state(personas: Path | None = None) -> Section:
         "stretches_learned_from": lessons.stretches,
         "episodes": counted,
         "sessions_with_bookmarks": marked,
-        "sessions_with_carry_over": given,
+        "sessions_with_carry_over": carried,
         "problems": problems,
     }
     findings = [
@@ -491,7 +497,7 @@ def stored_state(personas: Path | None = None) -> Section:
         Finding("learned", f"from {count(lessons.stretches, 'stretch')} of work"),
         Finding("episodes", f"{counted:,}"),
         Finding("bookmarks", f"in {count(marked, 'session')}"),
-        Finding("carried over", f"to {count(given, 'watched session')}, for their replays"),
+        Finding("carried over", f"to {count(carried, 'watched session')}, for their replays"),
         *(Finding("damaged", plain(problem), "problem") for problem in problems),
     ]
     return Section("kept", tuple(findings), facts)

@@ -93,13 +93,13 @@ class ChronoNav:
         tree: ConversationTree | None = None,
         *,
         agent: str | None = None,
-        kept: int = 256,
+        limit: int = 256,
     ) -> None:
         self.timeline = timeline
         self.tree = tree
         self.agent = agent
         self.place = len(timeline)
-        self.trail = Trail(kept)
+        self.trail = Trail(limit)
         self._places = _Places(timeline)
 
     def go(self, request: Destination, at: float) -> Arrival:
@@ -159,8 +159,8 @@ class Trail:
 
     __slots__ = ("_visits", "head")
 
-    def __init__(self, kept: int = 256) -> None:
-        self._visits: deque[Visit] = deque(maxlen=max(1, kept))
+    def __init__(self, limit: int = 256) -> None:
+        self._visits: deque[Visit] = deque(maxlen=max(1, limit))
         self.head = ""
         """Hash of the newest move."""
 
@@ -184,8 +184,10 @@ class Trail:
     ) -> Visit:
         """Record one move."""
         number = self._visits[-1].number + 1 if self._visits else 1
-        said = blake3("\n".join(summary).encode("utf-8", "replace")).hexdigest(length=16) if summary else ""
-        visit = Visit(number, at, origin, place, node, direction, policy, said, self.head, "")
+        summary_hash = (
+            blake3("\n".join(summary).encode("utf-8", "replace")).hexdigest(length=16) if summary else ""
+        )
+        visit = Visit(number, at, origin, place, node, direction, policy, summary_hash, self.head, "")
         visit = visit._replace(hash=_link(visit))
         self._visits.append(visit)
         self.head = visit.hash
@@ -277,5 +279,5 @@ def _position(where: Where) -> tuple[int, int] | None:
     """How far into its file a line stands, or an entry into its document; None of a database's row."""
     if not where.entry:
         return where.offset, 0
-    found = _ENTRY.match(where.entry)
-    return (where.offset, int(found.group(1))) if found else None
+    match = _ENTRY.match(where.entry)
+    return (where.offset, int(match.group(1))) if match else None

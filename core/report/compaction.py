@@ -226,7 +226,7 @@ def open_ends(events: Sequence[Event], agent: str) -> list[OpenEnd]:
     settled: set[tuple[str, ...]] = set()
     failures: dict[tuple[str, ...], OpenEnd] = {}
     calls: dict[str, OpenEnd] = {}
-    found: list[OpenEnd] = []
+    still_open: list[OpenEnd] = []
     for event in reversed(events):
         if event.agent != agent:
             continue
@@ -235,7 +235,7 @@ def open_ends(events: Sequence[Event], agent: str) -> list[OpenEnd]:
         if isinstance(event, AgentEnd):
             settled.add(("agent", event.child))
         elif isinstance(event, AgentStart) and ("agent", event.child) not in settled:
-            found.append(OpenEnd("agent", event.role or event.child, event.at))
+            still_open.append(OpenEnd("agent", event.role or event.child, event.at))
         elif isinstance(event, ToolUse):
             key = (event.program, event.purpose) if event.program else (event.tool, *event.targets[:1])
             if event.outcome == "pending":
@@ -247,47 +247,47 @@ def open_ends(events: Sequence[Event], agent: str) -> list[OpenEnd]:
                     else OpenEnd("call", what, event.at)
                 )
             elif event.outcome == "failure" and key not in settled:
-                known = failures.get(key)
+                earlier = failures.get(key)
                 what = " on ".join(part for part in key[:2] if part and part != event.purpose)
                 failures[key] = (
-                    OpenEnd("failure", what, known.at, known.times + 1)
-                    if known
+                    OpenEnd("failure", what, earlier.at, earlier.times + 1)
+                    if earlier
                     else OpenEnd("failure", what, event.at)
                 )
             elif event.outcome == "success":
                 settled.add(key)
-    ends = [*found, *calls.values(), *failures.values()]
+    ends = [*still_open, *calls.values(), *failures.values()]
     return sorted(ends, key=lambda end: (-end.at, end.kind, end.what))
 
 
 def lines(preserved: Preserved) -> list[str]:
     """What was kept, for a person to read: what was open first, figures last."""
     governor = preserved.governor
-    said = [
+    rows = [
         f"compaction{f' ({one_line(preserved.trigger)})' if preserved.trigger else ''}: {_tokens(preserved)}",
         *(f"open: {_open(each)}" for each in preserved.open),
         *(f"warning: {_warned(each)} {figure(each.weight)}" for each in preserved.warnings),
     ]
     if not preserved.open:
-        said.append("nothing was open")
+        rows.append("nothing was open")
     if preserved.centre is not None:
-        said.append(f"work in {one_line(preserved.centre.path)} ({preserved.centre.share:.0%} of it)")
-    said += [
+        rows.append(f"work in {one_line(preserved.centre.path)} ({preserved.centre.share:.0%} of it)")
+    rows += [
         f"hot: {one_line(each.path)} {each.count} (r{each.opened} w{each.modified})"
         for each in preserved.paths
     ]
-    said += [
+    rows += [
         f"state {_plainly(preserved.state)} ({_plainly(preserved.pattern) or 'no pattern'}), "
         f"regime {preserved.regime}, phase {preserved.phase}",
         f"governor {governor.state.lower()} at step {governor.step}, "
         f"effort {figure(governor.budgets.effort)}, persistence {figure(governor.budgets.persistence)}",
     ]
-    said += [
+    rows += [
         f"playbook: {firing_words(each.method)}: {one_line(each.text)}" for each in preserved.playbook[:3]
     ]
     if preserved.policy_hash:
-        said.append(f"policy {preserved.policy_hash}")
-    return [*said, preserved.narrative]
+        rows.append(f"policy {preserved.policy_hash}")
+    return [*rows, preserved.narrative]
 
 
 def _warned(warning: Warned) -> str:
@@ -308,29 +308,31 @@ def handover(preserved: Preserved) -> str:
     changed = [one_line(each.path) for each in preserved.paths if each.modified][:3]
     if not parts and not changed:
         return ""
-    said = f"When the context was cut this was open: {'; '.join(parts)}." if parts else ""
+    sentence = f"When the context was cut this was open: {'; '.join(parts)}." if parts else ""
     if changed:
-        said += f"{' ' if said else ''}Files changed most before the context was cut: {', '.join(changed)}."
-    return said
+        sentence += (
+            f"{' ' if sentence else ''}Files changed most before the context was cut: {', '.join(changed)}."
+        )
+    return sentence
 
 
 _GOOD_NEWS = ("flow_active", "confidence_sustained")
 
 
 def _warnings(frame: Frame) -> list[Warned]:
-    found = [
+    warnings = [
         Warned("signal", signal.name, signal.intensity)
         for signal in frame.receptor.signals
         if signal.name not in _GOOD_NEWS
     ]
     if frame.governor.halt:
-        found.append(Warned("halt", f"halt {frame.governor.halt}", 1.0))
+        warnings.append(Warned("halt", f"halt {frame.governor.halt}", 1.0))
     if frame.affect.quarantined:
-        found.append(Warned("quarantine", "quarantine: " + ", ".join(frame.affect.restrictions), 1.0))
+        warnings.append(Warned("quarantine", "quarantine: " + ", ".join(frame.affect.restrictions), 1.0))
     loop = frame.response.loops.current
     if loop is not None:
-        found.append(Warned("loop", f"loop: {loop.what}", loop.intensity))
-    return found
+        warnings.append(Warned("loop", f"loop: {loop.what}", loop.intensity))
+    return warnings
 
 
 def context_after(timeline: Timeline, place: int, agent: str) -> int:

@@ -130,13 +130,13 @@ def _outlook(summary: Summary) -> str:
 
 def moves(events: Iterable[Event]) -> list[Move]:
     """The prompts and calls of a run, in its order."""
-    made: list[Move] = []
+    listed: list[Move] = []
     for place, event in enumerate(events):
         if type(event) is Prompt and event.agent == MAIN and not event.interrupt:
-            made.append(Move(("prompt", event.call), place))
+            listed.append(Move(("prompt", event.call), place))
         elif type(event) is ToolUse:
-            made.append(Move((event.action, event.program, event.targets or event.shape), place))
-    return made
+            listed.append(Move((event.action, event.program, event.targets or event.shape), place))
+    return listed
 
 
 def align(first: Sequence[Event], second: Sequence[Event]) -> Alignment:
@@ -223,14 +223,14 @@ def move_words(event: Event) -> str:
     """What a move was, in a few words."""
     if isinstance(event, Prompt):
         return "a prompt"
-    spoken, path = about(event)
-    return plain(f"{spoken} {path}".strip(), 60)
+    words, path = about(event)
+    return plain(f"{words} {path}".strip(), 60)
 
 
 def rows(runs: Sequence[ComparedRun]) -> list[tuple[str, list[str]]]:
     """The figures of runs as rows of a table."""
     kinds = list(dict.fromkeys(kind for run in runs for kind in run.kinds))
-    made: list[tuple[str, list[str]]] = [
+    table: list[tuple[str, list[str]]] = [
         ("agent", [plain(run.agent, 24) for run in runs]),
         ("model", [plain(", ".join(run.models), 24) or "not in the log" for run in runs]),
         ("duration", [span(run.duration) for run in runs]),
@@ -255,7 +255,7 @@ def rows(runs: Sequence[ComparedRun]) -> list[tuple[str, list[str]]]:
         ("outlook", [run.outlook for run in runs]),
         ("ended", [plain(run.ended, 32) for run in runs]),
     ]
-    return made
+    return table
 
 
 def parting_words(

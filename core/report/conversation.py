@@ -188,17 +188,17 @@ class ConversationTree:
         if name is None and self._head is None:
             return []
         node: Node | None = self[name if name is not None else self._head or ""]
-        found = []
+        nodes = []
         while node is not None:
-            found.append(node)
+            nodes.append(node)
             node = self._nodes[node.parent] if node.parent is not None else None
-        return found[::-1]
+        return nodes[::-1]
 
     def navigate(self, name: str) -> list[Node]:
         """Make a node the head, and give the path to it."""
-        found = self.path(name)
+        nodes = self.path(name)
         self._head = name
-        return found
+        return nodes
 
     def branches(self) -> list[ConversationBranch]:
         """The branches in the order they were begun."""
@@ -215,29 +215,31 @@ class ConversationTree:
         if isinstance(content_hash, bytes):
             name = self._hashes.get(content_hash)
             return self._nodes[name] if name is not None else None
-        wanted = content_hash.lower()
-        found = [name for known, name in self._hashes.items() if known.hex().startswith(wanted)]
-        return self._nodes[found[0]] if len(found) == 1 and wanted else None
+        prefix = content_hash.lower()
+        matches = [name for digest, name in self._hashes.items() if digest.hex().startswith(prefix)]
+        return self._nodes[matches[0]] if len(matches) == 1 and prefix else None
 
     def verify(self, links: Iterable[Link]) -> Node | None:
         """The first node that its log, read again, does not hold as it was; a grown log is not an edit."""
-        seen = dict.fromkeys(self._files, 0)
+        counts = dict.fromkeys(self._files, 0)
         for each in links:
             file = each.where.file
-            place = seen.get(file, 0)
-            known = self._files.get(file, ())
-            if place >= len(known):
+            place = counts.get(file, 0)
+            earlier = self._files.get(file, ())
+            if place >= len(earlier):
                 continue
-            seen[file] = place + 1
-            node = self._nodes[known[place]]
+            counts[file] = place + 1
+            node = self._nodes[earlier[place]]
             above = self._nodes[node.parent].content_hash if node.parent is not None else b""
             moved = (each.where.offset, each.where.entry) != (node.where.offset, node.where.entry)
             if moved or chained(above, each.digest) != node.content_hash:
                 return node
-        gone = [
-            self._nodes[names[seen[file]]] for file, names in self._files.items() if seen[file] < len(names)
+        missing = [
+            self._nodes[names[counts[file]]]
+            for file, names in self._files.items()
+            if counts[file] < len(names)
         ]
-        return min(gone, key=lambda node: node.place, default=None)
+        return min(missing, key=lambda node: node.place, default=None)
 
 
 def chained(above: bytes, digest: bytes) -> bytes:
@@ -292,7 +294,7 @@ def applied_changes(timeline: Timeline, progress: Progress | None = None) -> lis
     """Run each change of settings over what was known then, and compare with what came afterwards."""
     changes = [change for change in timeline.changes[1:] if not change.news]
     ends = [*(change.after for change in changes[1:]), len(timeline)][: len(changes)]
-    found = []
+    applied = []
     for change, end in zip(changes, ends, strict=True):
         branch = sim(timeline, change.settings, until=change.after)
         if not branch.grow(progress):
@@ -308,10 +310,10 @@ def applied_changes(timeline: Timeline, progress: Progress | None = None) -> lis
             if before.get(name, 0.0) != foreseen.get(name, 0.0)
         )
         settings = _changed(timeline.settings_at(max(0, change.after - 1)), change)
-        found.append(
+        applied.append(
             AppliedChange(change.after, timeline.time_of(change.after), settings, rows, end - change.after)
         )
-    return found
+    return applied
 
 
 def findings(branch: Branch, acceptance: float) -> tuple[list[DreamFinding], list[DreamFinding]]:
@@ -319,32 +321,32 @@ def findings(branch: Branch, acceptance: float) -> tuple[list[DreamFinding], lis
     timeline = branch.timeline
     dreamt = _rates((mark for mark in branch.run.marks if mark.place >= branch.after), branch.cost.events)
     recorded = _rates(timeline.marks.between(0, len(timeline)), len(timeline))
-    found = []
+    lines = []
     for name in sorted(dreamt.keys() | recorded.keys()):
         one, other = dreamt.get(name, 0.0), recorded.get(name, 0.0)
         if one != other:
-            found.append(DreamFinding(name, one, other, abs(one - other) / max(one, other)))
-    found.sort(key=lambda each: (-each.strength, each.name))
-    sure = [each for each in found if each.strength >= acceptance]
-    return sure, [each for each in found if each.strength < acceptance]
+            lines.append(DreamFinding(name, one, other, abs(one - other) / max(one, other)))
+    lines.sort(key=lambda each: (-each.strength, each.name))
+    sure = [each for each in lines if each.strength >= acceptance]
+    return sure, [each for each in lines if each.strength < acceptance]
 
 
 def applied_lines(changes: Iterable[AppliedChange], start: float) -> list[str]:
     """What settings applied in the session were to bring, and what came."""
-    said: list[str] = []
+    lines: list[str] = []
     for change in changes:
         what = ", ".join(change.settings[:_NAMED]) or "other settings"
         more = f" and {len(change.settings) - _NAMED} more" if len(change.settings) > _NAMED else ""
-        said.append(f"{clock(change.at - start)}  {what}{more}; {count(change.events, 'event')} since")
+        lines.append(f"{clock(change.at - start)}  {what}{more}; {count(change.events, 'event')} since")
         for row in change.rows:
             verdict = "too early" if not change.events else "as foreseen" if row.right else "otherwise"
-            said.append(
+            lines.append(
                 f"  {firing_words(row.name)}: {row.before:.1f} in 100 events before, "
                 f"{row.foreseen:.1f} foreseen, {row.since:.1f} came: {verdict}"
             )
         if not change.rows:
-            said.append("  nothing was to fire otherwise")
-    return said or ["no settings were applied in this session; y on the tuning screen does"]
+            lines.append("  nothing was to fire otherwise")
+    return lines or ["no settings were applied in this session; y on the tuning screen does"]
 
 
 def dream_lines(branch: Branch, acceptance: float) -> list[str]:
@@ -353,16 +355,16 @@ def dream_lines(branch: Branch, acceptance: float) -> list[str]:
     if not branch.events:
         return ["there is nothing to dream of yet"]
     sure, unsure = findings(branch, acceptance)
-    said = [f"{branch.hypothesis}: {count(cost.events, 'event')} of past work in another order"]
-    said += [_found(each) for each in sure[:_FOUND]]
+    lines = [f"{branch.hypothesis}: {count(cost.events, 'event')} of past work in another order"]
+    lines += [_finding_line(each) for each in sure[:_FOUND]]
     if len(sure) > _FOUND:
-        said.append(f"and {count(len(sure) - _FOUND, 'smaller finding')}")
+        lines.append(f"and {count(len(sure) - _FOUND, 'smaller finding')}")
     if not sure:
-        said.append("nothing would fire otherwise in that order, as far as can be told")
+        lines.append("nothing would fire otherwise in that order, as far as can be told")
     if unsure:
         few = count(len(unsure), "finding")
-        said.append(f"{few} below the strictness with which proposals are taken ({acceptance:.2f})")
-    return said
+        lines.append(f"{few} below the strictness with which proposals are taken ({acceptance:.2f})")
+    return lines
 
 
 def steer_lines(branch: Branch) -> list[str]:
@@ -370,18 +372,18 @@ def steer_lines(branch: Branch) -> list[str]:
     difference = branch.difference()
     start = branch.timeline.events[0].at if len(branch.timeline) else 0.0
     events = count(branch.cost.events, "event")
-    said = [f"“{plain(branch.hypothesis, 80)}” before event {branch.after + 1}, {events} run"]
+    lines = [f"“{plain(branch.hypothesis, 80)}” before event {branch.after + 1}, {events} run"]
     if difference.equal:
-        return [*said, "nothing would fire otherwise"]
-    return [*said, *difference_lines(difference, start)]
+        return [*lines, "nothing would fire otherwise"]
+    return [*lines, *difference_lines(difference, start)]
 
 
 def difference_lines(difference: Difference, start: float) -> list[str]:
     """Each firing that is gained, lost or moved."""
-    said = [f"+ {_mark(mark, start)}" for mark in difference.gained]
-    said += [f"- {_mark(mark, start)}" for mark in difference.lost]
-    said += [f"~ {_mark(pair.actual, start)} -> {clock(pair.other.at - start)}" for pair in difference.moved]
-    return said
+    lines = [f"+ {_mark(mark, start)}" for mark in difference.gained]
+    lines += [f"- {_mark(mark, start)}" for mark in difference.lost]
+    lines += [f"~ {_mark(pair.actual, start)} -> {clock(pair.other.at - start)}" for pair in difference.moved]
+    return lines
 
 
 def conversation_lines(tree: ConversationTree, edited: bool) -> list[str]:
@@ -390,7 +392,7 @@ def conversation_lines(tree: ConversationTree, edited: bool) -> list[str]:
     if head is None:
         return ["the log holds no conversation"]
     chain = "the log was edited since it was read" if edited else "none was changed or left out"
-    said = [
+    lines = [
         f"{count(len(tree), 'record')}, {chain}; the last one's fingerprint is {head.content_hash.hex()[:16]}"
     ]
     for branch in tree.branches():
@@ -398,11 +400,11 @@ def conversation_lines(tree: ConversationTree, edited: bool) -> list[str]:
         base = f", leaves from record {tree[branch.base].place + 1}" if branch.base is not None else ""
         here = " ◀ here" if branch.current else ""
         label = f"  {plain(first.label, 40)}" if first.label else ""
-        said.append(
+        lines.append(
             f"{_KINDS[branch.kind]}: {count(branch.nodes, 'record')}, {moment(first.at)} to "
             f"{moment(last.at)}{base}{here}{label}"
         )
-    return said
+    return lines
 
 
 _KINDS: Mapping[str, str] = {
@@ -427,7 +429,7 @@ def _rates(marks: Iterable[Mark], events: int) -> dict[str, float]:
     return {name: _SHARE * number / events for name, number in counts.items()} if events else {}
 
 
-def _found(each: DreamFinding) -> str:
+def _finding_line(each: DreamFinding) -> str:
     more = "more" if each.dreamt > each.recorded else "less"
     return (
         f"{firing_words(each.name)} {more} often: {each.dreamt:.1f} in 100 events, "
@@ -452,18 +454,18 @@ def steer_preview(timeline: Timeline, words: str) -> tuple[str, ...]:
     branch.grow()
     before = timeline.society.engine(MAIN).frame()
     after = branch.run.society.engine(MAIN).frame()
-    said = [
+    lines = [
         f"{name} {old.value:.2f} → {new.value:.2f}"
         for name, old, new in zip(AXES, before.receptor.axes, after.receptor.axes, strict=True)
         if abs(new.value - old.value) >= _MOVED
     ]
     if before.story.state != after.story.state:
-        said.append(f"state {before.story.state} → {after.story.state}".replace("_", " "))
+        lines.append(f"state {before.story.state} → {after.story.state}".replace("_", " "))
     if before.governor.episode.number != after.governor.episode.number:
-        said.append("a new episode of the governor begins")
+        lines.append("a new episode of the governor begins")
     if before.governor.state != after.governor.state:
-        said.append(f"governor {before.governor.state.lower()} → {after.governor.state.lower()}")
+        lines.append(f"governor {before.governor.state.lower()} → {after.governor.state.lower()}")
     fired = [firing_words(mark.name) for mark in branch.difference().gained if mark.kind != "prompt"]
     if fired:
-        said.append(f"would fire: {', '.join(dict.fromkeys(fired))}")
-    return tuple(said)
+        lines.append(f"would fire: {', '.join(dict.fromkeys(fired))}")
+    return tuple(lines)

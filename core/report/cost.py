@@ -72,21 +72,22 @@ class DaySpent(NamedTuple):
 
 def day_spent(today: CostForecast, *, open_end: bool = False) -> DaySpent:
     """Say what today costs, of how much, and what it comes to; what has no price is said to be unknown."""
-    spent = today.spent
-    if not spent.priced:
-        return DaySpent(("today: cost unknown" if spent.unpriced else "",), False)
-    least = "≥" if spent.unpriced or open_end else ""
-    said = f"today {least}${spent.dollars:,.2f}"
-    ways = [said]
+    total = today.spent
+    if not total.priced:
+        return DaySpent(("today: cost unknown" if total.unpriced else "",), False)
+    least = "≥" if total.unpriced or open_end else ""
+    sentence = f"today {least}${total.dollars:,.2f}"
+    ways = [sentence]
     if today.budget:
-        over = f" ▲ {'over' if spent.dollars > today.budget else 'will pass'} budget" if today.over else ""
-        said += (
+        over = f" ▲ {'over' if total.dollars > today.budget else 'will pass'} budget" if today.over else ""
+        sentence += (
             f" of ${today.budget:,.0f}" if today.budget == int(today.budget) else f" of ${today.budget:,.2f}"
         )
-        ways = [said + over, f"{said} ▲" if over else said]
-    if today.expected is not None and today.expected >= spent.dollars + 0.005:
+        ways = [sentence + over, f"{sentence} ▲" if over else sentence]
+    if today.expected is not None and today.expected >= total.dollars + 0.005:
         ways.insert(
-            0, f"{said}, at this pace ${today.expected:,.2f} by {today.when}{over if today.budget else ''}"
+            0,
+            f"{sentence}, at this pace ${today.expected:,.2f} by {today.when}{over if today.budget else ''}",
         )
     return DaySpent(tuple(ways), today.over)
 
@@ -119,25 +120,25 @@ class CostReader:
         return most is None or read < most
 
     def _take(self, event: Event) -> None:
-        made = self.made
+        cost = self.made
         if isinstance(event, Turn):
             charge = charge_of(event)
             if charge.sub:
                 self._subs.add(event.agent)
             else:
                 self._gauge.turn(event.context_tokens, event.context_window)
-            known = self._sums.setdefault((charge.minute, charge.model, charge.sub), charge)
-            if known is not charge:
-                known.add(charge)
+            charged = self._sums.setdefault((charge.minute, charge.model, charge.sub), charge)
+            if charged is not charge:
+                charged.add(charge)
         elif isinstance(event, ToolUse):
-            made.calls += 1
-            made.failures += event.outcome == "failure"
+            cost.calls += 1
+            cost.failures += event.outcome == "failure"
         elif isinstance(event, Compaction) and event.agent == MAIN:
             self._gauge.record(event)
         elif isinstance(event, SessionStart) and event.agent == MAIN:
-            made.project = made.project or event.project
-            made.agent = event.tool or made.agent
-            made.dated = made.dated and not event.synthetic_time
+            cost.project = cost.project or event.project
+            cost.agent = event.tool or cost.agent
+            cost.dated = cost.dated and not event.synthetic_time
 
 
 def session_cost(session: LogSession, settings: Settings) -> SessionCost:
@@ -150,14 +151,14 @@ def session_cost(session: LogSession, settings: Settings) -> SessionCost:
 def charge_of(turn: Turn) -> Charge:
     """One turn alone: the only place where a turn becomes a sum of dollars."""
     tokens = turn.input_tokens + turn.output_tokens + turn.cache_read + turn.cache_write
-    known = turn.cost is not None
+    priced = turn.cost is not None
     return Charge(
         int(turn.at // 60),
         turn.model,
         turn.agent != MAIN,
         turn.cost or 0.0,
-        int(known and not turn.only_ends),
-        int(not known),
+        int(priced and not turn.only_ends),
+        int(not priced),
         tokens,
-        0 if known else tokens,
+        0 if priced else tokens,
     )

@@ -209,7 +209,7 @@ def event_facts(event: MindEvent) -> str:
     fields = event._asdict()
     fields.pop("at")
     return ", ".join(
-        f"{key.replace('_', ' ')} {_said(value)}" for key, value in fields.items() if value != ""
+        f"{key.replace('_', ' ')} {_value_text(value)}" for key, value in fields.items() if value != ""
     )
 
 
@@ -221,7 +221,7 @@ def mind_json(number: int, agent: str, event: MindEvent) -> bytes:
     return safe_json_bytes(encoded)
 
 
-def _said(value: object) -> str:
+def _value_text(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else "unknown" if value is None else str(value)
 
 
@@ -248,31 +248,31 @@ def is_entry(event: Event) -> bool:
     return not isinstance(event, Turn) or event.said is not None
 
 
-def fits(event: Event, wanted: TranscriptFilter) -> bool:
+def fits(event: Event, filters: TranscriptFilter) -> bool:
     """Whether a filter lets an entry through, its text left out."""
-    if wanted.failed and outcome_of(event) not in ("failure", "rejected"):
+    if filters.failed and outcome_of(event) not in ("failure", "rejected"):
         return False
-    if wanted.prompts and not isinstance(event, Prompt | Turn):
+    if filters.prompts and not isinstance(event, Prompt | Turn):
         return False
-    if wanted.agent and event.agent != wanted.agent:
+    if filters.agent and event.agent != filters.agent:
         return False
-    if wanted.tool and not (isinstance(event, ToolUse) and event.tool == wanted.tool):
+    if filters.tool and not (isinstance(event, ToolUse) and event.tool == filters.tool):
         return False
-    return not wanted.path or touches(event, wanted.path)
+    return not filters.path or touches(event, filters.path)
 
 
 def holds(event: Event, words: Words, text: str) -> bool:
     """Whether an event's words or names hold all these letters, whatever their case."""
-    spoken, path = about(event)
+    words_about, path = about(event)
     targets = " ".join(event.targets) if isinstance(event, ToolUse) else path
-    names = (event.agent, kind_of(event), tool_of(event), spoken, outcome_of(event), targets)
+    names = (event.agent, kind_of(event), tool_of(event), words_about, outcome_of(event), targets)
     letters = text.casefold()
-    return any(letters in said.casefold() for said in (*words[:5], *names))
+    return any(letters in text_part.casefold() for text_part in (*words[:5], *names))
 
 
-def entries(events: Sequence[Event], start: int, stop: int, wanted: TranscriptFilter) -> list[int]:
+def entries(events: Sequence[Event], start: int, stop: int, filters: TranscriptFilter) -> list[int]:
     """Places of the entries among these events that a filter lets through, its text left out."""
-    return [place for place in range(start, stop) if is_entry(events[place]) and fits(events[place], wanted)]
+    return [place for place in range(start, stop) if is_entry(events[place]) and fits(events[place], filters)]
 
 
 def insert_in_order(places: list[int], place: int, events: Sequence[Event]) -> None:

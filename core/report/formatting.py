@@ -116,11 +116,11 @@ def age(seconds: float) -> str:
     return f"{int(left / 86_400.0)}d"
 
 
-def last_words(said: str) -> str:
+def last_words(text: str) -> str:
     """The last line of an answer that says something, without the marks that Markdown sets off words with."""
-    if "\n>>>>" in said:
-        said = _EDITS.sub("", said)
-    for line in reversed(said.splitlines()):
+    if "\n>>>>" in text:
+        text = _EDITS.sub("", text)
+    for line in reversed(text.splitlines()):
         if any(letter.isalnum() for letter in line):
             return EMPHASIS.sub(r"\1", line).strip().lstrip("#> ")
     return ""

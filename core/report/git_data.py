@@ -87,11 +87,11 @@ class GitData:
         """Yield the commits on any branch since a moment, the newest first."""
         names = self.references()
         waiting: list[tuple[float, StoredCommit]] = []
-        seen: set[str] = set()
+        visited: set[str] = set()
 
         def add(name: str) -> None:
-            commit = None if name in seen else self.commit(name)
-            seen.add(name)
+            commit = None if name in visited else self.commit(name)
+            visited.add(name)
             if commit is not None and commit.at >= since:
                 heapq.heappush(waiting, (-commit.at, commit))
 
@@ -152,10 +152,10 @@ class GitData:
         """Return a file's content below a tree; empty if there is none."""
         for part in path.split("/"):
             kind, data = self.read(tree) or ("", b"")
-            found = re.search(rb"\d{5,6} " + re.escape(part.encode()) + rb"\0(.{20})", data, re.DOTALL)
-            if kind != "tree" or found is None:
+            entry = re.search(rb"\d{5,6} " + re.escape(part.encode()) + rb"\0(.{20})", data, re.DOTALL)
+            if kind != "tree" or entry is None:
                 return b""
-            tree = found[1].hex()
+            tree = entry[1].hex()
         return (self.read(tree) or ("", b""))[1]
 
     def checkpoint_sessions(self, checkpoint: str) -> set[str]:
@@ -285,8 +285,8 @@ def open_repository(project: str) -> GitData | None:
     for folder in (Path(project), *Path(project).parents):
         git = folder / ".git"
         if git.is_file():
-            named = _read(git).decode(errors="replace").strip()
-            git = folder / named.removeprefix("gitdir:").strip()
+            pointer = _read(git).decode(errors="replace").strip()
+            git = folder / pointer.removeprefix("gitdir:").strip()
         if (git / "HEAD").is_file():
             data = GitData(git.resolve())
             return data if data.readable else None
@@ -315,8 +315,8 @@ def _add_fates(outcome: SessionOutcome, repository: GitData, session: str, since
         by = next((by for target, by in reverted.items() if target.startswith(own.hash)), "")
         fate: Fate | Literal[""] = "reverted" if by else "present"
         if match is None:
-            held = repository.holds(own.hash)
-            fate = "on no branch" if held else "gone" if repository.whole else ""
+            stored_here = repository.holds(own.hash)
+            fate = "on no branch" if stored_here else "gone" if repository.whole else ""
             if len(stored) >= _MOST_COMMITS:
                 fate = ""
         checkpoint = _CHECKPOINT.search(match.message) if match else None
@@ -331,10 +331,10 @@ def _linked(
 ) -> Iterator[Commit]:
     """Yield the commits whose trailer names the session, and that the log does not report."""
     for commit in stored:
-        checkpoint, named = _CHECKPOINT.search(commit.message), _SESSION.search(commit.message)
+        checkpoint, trailer = _CHECKPOINT.search(commit.message), _SESSION.search(commit.message)
         if any(commit.id.startswith(own.hash) for own in commits):
             continue
-        linked = bool(named and named[1].endswith(session)) or (
+        linked = bool(trailer and trailer[1].endswith(session)) or (
             checkpoint is not None and session in repository.checkpoint_sessions(checkpoint[1])
         )
         if linked:

@@ -106,7 +106,7 @@ class SessionHistory:
             return plain(str(error), 400), True
         return _bounded(lines), False
 
-    def _found(self) -> list[Found]:
+    def _sessions(self) -> list[Found]:
         every = find(known_agents(), self._environment, self._home)
         return [one for one in every if self._allows(one.project)]
 
@@ -116,11 +116,11 @@ class SessionHistory:
         return bool(project) and Path(project).is_relative_to(self._project)
 
     def _session(self, arguments: Mapping[str, Any]) -> LogSession:
-        wanted = str(arguments.get("session") or "")
-        matches = [one for one in self._found() if wanted and one.session.startswith(wanted)]
+        prefix = str(arguments.get("session") or "")
+        matches = [one for one in self._sessions() if prefix and one.session.startswith(prefix)]
         if len({one.session for one in matches}) != 1:
             raise UsageError(
-                f"{count(len(matches), 'session')} of this project begin with {plain(wanted, 40)!r}; "
+                f"{count(len(matches), 'session')} of this project begin with {plain(prefix, 40)!r}; "
                 "list_sessions names them"
             )
         kit = make_kit(self._settings.ingest)
@@ -151,7 +151,7 @@ class SessionHistory:
         ] or ["Nothing found."]
 
     def _list(self, arguments: Mapping[str, Any]) -> list[str]:
-        rows = sorted(self._found(), key=lambda one: -one.last)[: _limit(arguments, 20)]
+        rows = sorted(self._sessions(), key=lambda one: -one.last)[: _limit(arguments, 20)]
         return [
             f"{plain(one.session, 60)}  {one.agent}  {moment(one.last)}  "
             f"about {count(one.events, 'event')}  {plain(one.title, 100)}"
@@ -182,18 +182,18 @@ class SessionHistory:
         session, events = self._read(arguments)
         changes = self._outcome(session, events).changes
         files = changes.files(len(events))
-        wanted = str(arguments.get("file") or "")
-        if not wanted:
+        path = str(arguments.get("file") or "")
+        if not path:
             return [plain(change_line(one)) for one in files] or [
                 "No file was changed, as far as the log shows."
             ]
         for one in files:
-            if one.path == wanted:
+            if one.path == path:
                 return [
                     plain(change_line(one)),
-                    *diff_text(one, changes.diff(wanted, len(events))).splitlines(),
+                    *diff_text(one, changes.diff(path, len(events))).splitlines(),
                 ]
-        raise UsageError(f"this session did not change {plain(wanted, 200)}")
+        raise UsageError(f"this session did not change {plain(path, 200)}")
 
     def _cost(self, arguments: Mapping[str, Any]) -> list[str]:
         cost = session_cost(self._session(arguments), self._settings).sum

@@ -89,22 +89,22 @@ class LogTree:
         if self._cache is None or names_single_logs(paths):
             return self._find(paths)
         key = self._listing(paths)
-        kept = self._cache.load([key]).get(key)
-        if kept is not None:
+        cached = self._cache.load([key]).get(key)
+        if cached is not None:
             try:
                 sessions, self.faults = msgspec.msgpack.decode(
-                    kept, type=tuple[list[SessionName], list[Diagnostic]]
+                    cached, type=tuple[list[SessionName], list[Diagnostic]]
                 )
             except msgspec.DecodeError:
                 pass
             else:
                 return sessions
-        found = self._find(paths)
+        listed = self._find(paths)
         if not self.enclosed:
-            return found
+            return listed
         with suppress(UnicodeEncodeError):  # a name that is not UTF-8 is found again the next time
-            self._cache.save({key: msgspec.msgpack.encode((found, self.faults))})
-        return found
+            self._cache.save({key: msgspec.msgpack.encode((listed, self.faults))})
+        return listed
 
     def sessions_or_none(self, paths: Sequence[Path]) -> list[SessionName]:
         """The same where it is fine that there is none."""
@@ -117,7 +117,7 @@ class LogTree:
         self,
         kind: str,
         sessions: Sequence[SessionName],
-        made: type[T],
+        type_: type[T],
         make: Callable[[list[SessionName]], Iterable[T | None]],
         about: Sequence[str] = (),
     ) -> list[T]:
@@ -127,14 +127,15 @@ class LogTree:
 
         `about` says of each session what else decides it.
         """
-        told = about or [""] * len(sessions)
+        details = about or [""] * len(sessions)
         keys = [
-            self.key(f"{kind} {more}".rstrip(), session) for session, more in zip(sessions, told, strict=True)
+            self.key(f"{kind} {more}".rstrip(), session)
+            for session, more in zip(sessions, details, strict=True)
         ]
-        kept = self._cache.load(dict.fromkeys(keys)) if self._cache is not None else {}
-        decoder = msgspec.msgpack.Decoder(made)
+        cached = self._cache.load(dict.fromkeys(keys)) if self._cache is not None else {}
+        decoder = msgspec.msgpack.Decoder(type_)
         results: dict[str, T] = {}
-        for key, value in kept.items():
+        for key, value in cached.items():
             try:
                 results[key] = decoder.decode(value)
             except msgspec.DecodeError:
@@ -148,14 +149,14 @@ class LogTree:
         results.update(fresh)
         return [results[key] for key in keys if key in results]
 
-    def kept(self, kind: str, session: SessionName, made: type[T]) -> T | None:
+    def cached(self, kind: str, session: SessionName, type_: type[T]) -> T | None:
         """What was made of one session before, where its logs are still the same."""
         if self._cache is None:
             return None
         key = self.key(kind, session)
         value = self._cache.load([key]).get(key)
         with suppress(msgspec.DecodeError):
-            return None if value is None else msgspec.msgpack.decode(value, type=made)
+            return None if value is None else msgspec.msgpack.decode(value, type=type_)
         return None
 
     def keep(self, kind: str, session: SessionName, value: object) -> None:
@@ -185,10 +186,10 @@ class LogTree:
 
         self.searched = True
         kit = make_kit(self.settings.ingest)
-        found = Finder(kit, self.settings.ingest.lines).sessions(paths)
+        sessions = Finder(kit, self.settings.ingest.lines).sessions(paths)
         self.faults = list(kit.diagnostics.first)
-        self.enclosed = all_below(found, paths)
-        return list(map(session_name, found))
+        self.enclosed = all_below(sessions, paths)
+        return list(map(session_name, sessions))
 
     def _listing(self, paths: Sequence[Path]) -> str:
         """Some paths and all files below them as one name."""
@@ -207,8 +208,8 @@ def agent_folders(environment: Mapping[str, str], home: Path) -> list[Path]:
     return list(dict.fromkeys(root for _, root in roots(known_agents(), environment, home)))
 
 
-def _format_name(known: Format) -> str:
-    return f"{known.name} {known.style} {known.reader.__module__}.{known.reader.__qualname__}"
+def _format_name(format_: Format) -> str:
+    return f"{format_.name} {format_.style} {format_.reader.__module__}.{format_.reader.__qualname__}"
 
 
 def session_name(session: LogSession) -> SessionName:
@@ -237,12 +238,14 @@ def _formats() -> dict[str, Format]:
 def _logs(names: tuple[LogName, ...]) -> tuple[Log, ...]:
     from core.logs.records import Log
 
-    known = _formats()
-    if any(one.format not in known for one in names):
+    formats = _formats()
+    if any(one.format not in formats for one in names):
         _formats.cache_clear()
-        known = _formats()
+        formats = _formats()
     return tuple(
-        Log(Path(one.path), known[one.format], one.agent, one.start, one.line, one.end, one.run, one.session)
+        Log(
+            Path(one.path), formats[one.format], one.agent, one.start, one.line, one.end, one.run, one.session
+        )
         for one in names
     )
 
@@ -308,7 +311,7 @@ class _Asked(Mapping[str, str]):
         return len(self._environment)
 
 
-def listed_rows(found: list[Found]) -> tuple[SessionRow, ...]:
+def listed_rows(sessions: list[Found]) -> tuple[SessionRow, ...]:
     """Sessions in plain values, the one that did something last first."""
     return tuple(
         SessionRow(
@@ -324,7 +327,7 @@ def listed_rows(found: list[Found]) -> tuple[SessionRow, ...]:
             one.events,
             one.active,
         )
-        for one in sorted(found, key=lambda one: -one.last)
+        for one in sorted(sessions, key=lambda one: -one.last)
     )
 
 
@@ -335,22 +338,22 @@ def kept_places(environment: Mapping[str, str], home: Path) -> AgentPlaces | Non
     if content is None:
         return None
     try:
-        kept = msgspec.msgpack.decode(content, type=AgentPlaces)
+        places = msgspec.msgpack.decode(content, type=AgentPlaces)
     except msgspec.DecodeError:
         return None
-    same = all(environment.get(name) == value for name, value in kept.asked.items())
-    return kept if same else None
+    same = all(environment.get(name) == value for name, value in places.asked.items())
+    return places if same else None
 
 
 def agent_places(environment: Mapping[str, str], home: Path, cache: ReadingCache | None) -> AgentPlaces:
     """Where agents keep sessions, found anew and kept."""
     from core.agents.registry import known_agents
 
-    asked = _Asked(environment)
+    recorder = _Asked(environment)
     located = [agent.location for agent in known_agents() if agent.location is not None]
-    roots = [(location, str(root)) for location in located for root in location.roots(asked, home)]
+    roots = [(location, str(root)) for location in located for root in location.roots(recorder, home)]
     folders = tuple(dict.fromkeys(root for _, root in roots))
-    places = AgentPlaces(asked.noted, folders, tuple(root for one, root in roots if one.elsewhere))
+    places = AgentPlaces(recorder.noted, folders, tuple(root for one, root in roots if one.elsewhere))
     if cache is not None:
         cache.save({_places_key(home): msgspec.msgpack.encode(places)})
     return places

@@ -133,33 +133,33 @@ class SessionOutcome(Struct, frozen=True):
 
     def lines(self) -> list[str]:
         """A line for each thing that came of it, safe for a terminal."""
-        made = []
+        rows = []
         if self.changes or self.files:
             missing = f"; {count(self.incomplete, 'file')} not wholly in the log" if self.incomplete else ""
-            made.append(f"{count(self.files, 'file')} changed, +{self.added} -{self.removed}{missing}")
-        made += [
+            rows.append(f"{count(self.files, 'file')} changed, +{self.added} -{self.removed}{missing}")
+        rows += [
             f"commit {one.hash} {plain(redact(one.subject), 100)}{_commit_notes(one)}"
             for one in self.live_commits
         ]
         if self.unverified:
-            made.append(f"{count(self.unverified, 'commit command')} without a report of a commit by git")
-        made += [
+            rows.append(f"{count(self.unverified, 'commit command')} without a report of a commit by git")
+        rows += [
             f"pushed {plain(one.to, 60)}{' (forced)' if one.forced else ''}, event {one.place + 1}"
             for one in self.pushes
         ]
-        made += [
+        rows += [
             f"pull request #{one.number} {plain(one.url, 120)}, event {one.place + 1}"
             for one in self.pull_requests
         ]
         for name, check in (("tests", self.tests), ("build", self.build)):
             if check is not None:
                 result = "has no result" if check.result == "no result" else check.result
-                made.append(f"{name}: last run {result}, event {check.place + 1}")
+                rows.append(f"{name}: last run {result}, event {check.place + 1}")
         where = f"branch {plain(self.branch, 60)}" if self.branch else ""
         tree = f"worktree {plain(self.worktree, 60)}" if self.worktree else ""
         if where or tree:
-            made.append(", ".join(filter(None, (where, tree))))
-        return made
+            rows.append(", ".join(filter(None, (where, tree))))
+        return rows
 
 
 def _commit_notes(commit: Commit) -> str:
@@ -292,7 +292,7 @@ class OutcomeReader:
             for number, one in enumerate(self._commits)
             if one.place < place
         ]
-        checks = {name: [one for one in found if one.place < place] for name, found in self._checks.items()}
+        checks = {name: [one for one in runs if one.place < place] for name, runs in self._checks.items()}
         changes = self.changes.files(place)
         return SessionOutcome(
             commits=tuple(commits),

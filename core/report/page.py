@@ -42,7 +42,7 @@ def summary_text(summary: Summary, width: int = 100) -> str:
         ("governor", _governor(summary)),
         ("affect", _affect(summary)),
         ("sleep", _sleep(summary)),
-        ("kept", _kept(summary, width)),
+        ("kept", _preserved(summary, width)),
         ("paths", _paths(summary, width)),
         ("agents", _agents(summary)),
         ("tokens", _tokens(summary)),
@@ -89,10 +89,10 @@ def _tool_uses(summary: Summary) -> Iterator[str]:
     outcomes = ", ".join(f"{number} {_OUTCOMES.get(name, name)}" for name, number in summary.outcomes.items())
     yield f"{summary.tool_uses:,}" + (f": {outcomes}" if outcomes else "")
     yield ", ".join(f"{task_words(name)} {number}" for name, number in summary.actions.items())
-    asked = [count(summary.prompts, "prompt"), count(summary.turns, "turn")]
+    counts = [count(summary.prompts, "prompt"), count(summary.turns, "turn")]
     if summary.interrupts:
-        asked.append(count(summary.interrupts, "interrupt"))
-    yield ", ".join(asked)
+        counts.append(count(summary.interrupts, "interrupt"))
+    yield ", ".join(counts)
 
 
 def _shares(counts: Mapping[str, int]) -> str:
@@ -139,13 +139,13 @@ def _loops(summary: Summary, width: int) -> Iterator[str]:
 
 def _interventions(summary: Summary, width: int) -> Iterator[str]:
     """Each with time and reason; what was only noted in silence is left to the JSON."""
-    spoken = [each for each in summary.interventions if each.mode != "background"]
-    for each in spoken[:_INTERVENTIONS]:
+    visible = [each for each in summary.interventions if each.mode != "background"]
+    for each in visible[:_INTERVENTIONS]:
         words = firing_words(each.method)
         head = f"{_place(summary, each.at)}{_who(summary, each.agent)}  {words}"
         yield f"{head}: {plain(each.reason, max(20, width - len(head) - 14))}"
-    if len(spoken) > _INTERVENTIONS:
-        yield f"and {len(spoken) - _INTERVENTIONS} more"
+    if len(visible) > _INTERVENTIONS:
+        yield f"and {len(visible) - _INTERVENTIONS} more"
 
 
 def _who(summary: Summary, agent: str) -> str:
@@ -185,7 +185,7 @@ def _sleep(summary: Summary) -> Iterator[str]:
         yield f"{count(summary.compactions, 'compaction')} at {places}{more}"
 
 
-def _kept(summary: Summary, width: int) -> Iterator[str]:
+def _preserved(summary: Summary, width: int) -> Iterator[str]:
     """What the agent must not have lost at its last compaction."""
     for preserved in summary.preserved[-1:]:
         for line in lines(preserved):

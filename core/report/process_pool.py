@@ -50,8 +50,8 @@ def _undisturbed() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         for number, handler in before:
             signal.signal(number, handler)
-    for held in waiting:
-        signal.raise_signal(held)
+    for signal_number in waiting:
+        signal.raise_signal(signal_number)
 
 
 def _start_method() -> BaseContext:
@@ -150,19 +150,19 @@ def _families(items: Sequence[Any], family: Family | None) -> list[list[int]]:
     """The places of items that belong together, by their rank; families in the order of their first item."""
     if family is None:
         return [[place] for place in range(len(items))]
-    known: dict[Hashable, list[tuple[int, int]]] = {}
+    places_of: dict[Hashable, list[tuple[int, int]]] = {}
     for place, item in enumerate(items):
         name, rank = family(item)
-        known.setdefault(name, []).append((rank, place))
-    return [[place for _, place in sorted(members)] for members in known.values()]
+        places_of.setdefault(name, []).append((rank, place))
+    return [[place for _, place in sorted(members)] for members in places_of.values()]
 
 
 _given: list[Any] = []
 """What a helper process was handed at its start."""
 
 
-def _begin(prepare: Callable[[], None] | None, *given: Any) -> None:
-    _given[:] = given
+def _begin(prepare: Callable[[], None] | None, *arguments: Any) -> None:
+    _given[:] = arguments
     if prepare is not None:
         prepare()
 

@@ -121,8 +121,8 @@ def structural(timeline: Timeline, start: int, stop: int) -> list[str]:
     for kind, title in (("signal", "signals"), ("method", "methods"), ("halt", "halts"), ("state", "states")):
         names = Counter(mark.name for mark in marks if mark.kind == kind)
         if names:
-            said = ((firing_words(one_line(name)), count) for name, count in names.most_common())
-            lines.append(f"{title}: " + ", ".join(f"{name} {count}" for name, count in said))
+            signals = ((firing_words(one_line(name)), count) for name, count in names.most_common())
+            lines.append(f"{title}: " + ", ".join(f"{name} {count}" for name, count in signals))
     return lines
 
 
@@ -154,13 +154,13 @@ def narrative(
         return []
     left -= token_estimate(opening)
     marks = [mark for mark in timeline.marks.between(start, stop) if agent in (None, mark.agent)]
-    found = [
+    parts = [
         *_marked(timeline, marks),
         *_passages(timeline, marks, start, stop),
         *_peaks(timeline, start, stop, agent),
     ]
     chosen: list[_Sentence] = []
-    for sentence in sorted(found, key=lambda each: (-each.weight, each.place, each.words)):
+    for sentence in sorted(parts, key=lambda each: (-each.weight, each.place, each.words)):
         if token_estimate(sentence.words) <= left:
             chosen.append(sentence)
             left -= token_estimate(sentence.words)
@@ -211,10 +211,10 @@ def _sentence(timeline: Timeline, group: list[Mark]) -> _Sentence:
         words += f", {len(group)} times"
     if first.kind == "signal":
         words += f", at most {figure(max(mark.weight for mark in group))} over its threshold"
-    return _Sentence(_WEIGHTS[first.kind], first.place, _told(timeline, first, words))
+    return _Sentence(_WEIGHTS[first.kind], first.place, _mark_line(timeline, first, words))
 
 
-def _told(timeline: Timeline, mark: Mark, words: str) -> str:
+def _mark_line(timeline: Timeline, mark: Mark, words: str) -> str:
     who = "" if mark.agent == MAIN else f"{one_line(mark.agent)}: "
     return f"{short_clock(mark.at - timeline.time_of(1))} {who}{words}"
 
@@ -226,19 +226,21 @@ def _passages(timeline: Timeline, marks: Iterable[Mark], start: int, stop: int) 
         if mark.kind == "state":
             if mark.agent not in states:
                 earlier = timeline.marks.before(start, {"state"}, mark.agent)
-                held = [earlier._replace(place=start, at=timeline.time_of(start))] if earlier else []
-                states[mark.agent] = held
+                earlier_states = (
+                    [earlier._replace(place=start, at=timeline.time_of(start))] if earlier else []
+                )
+                states[mark.agent] = earlier_states
             states[mark.agent].append(mark)
-    found = []
-    for passed in states.values():
-        ends = [*(mark.at for mark in passed[1:]), timeline.time_of(stop)]
-        lasted = [max(0.0, end - mark.at) for mark, end in zip(passed, ends, strict=True)]
-        longest = max(range(len(passed)), key=lambda place: lasted[place])
-        words = f"{passed[longest].name} for {short_clock(lasted[longest])}"
-        if len(passed) > 1:
-            words += f", the longest of {len(passed)} states"
-        found.append(_Sentence(3.5, passed[longest].place, _told(timeline, passed[longest], words)))
-    return found
+    passages = []
+    for passage in states.values():
+        ends = [*(mark.at for mark in passage[1:]), timeline.time_of(stop)]
+        lasted = [max(0.0, end - mark.at) for mark, end in zip(passage, ends, strict=True)]
+        longest = max(range(len(passage)), key=lambda place: lasted[place])
+        words = f"{passage[longest].name} for {short_clock(lasted[longest])}"
+        if len(passage) > 1:
+            words += f", the longest of {len(passage)} states"
+        passages.append(_Sentence(3.5, passage[longest].place, _mark_line(timeline, passage[longest], words)))
+    return passages
 
 
 def _peaks(timeline: Timeline, start: int, stop: int, agent: str | None) -> list[_Sentence]:
@@ -247,7 +249,7 @@ def _peaks(timeline: Timeline, start: int, stop: int, agent: str | None) -> list
     if track is None:
         return []
     first, last = bisect_left(track.indexes, start), bisect_left(track.indexes, stop)
-    found = []
+    peaks = []
     for axis in AXES if last > first else ():
         column = track.columns.column(f"axis.{axis}", first, last)
         row = int(column.argmax())
@@ -255,5 +257,5 @@ def _peaks(timeline: Timeline, start: int, stop: int, agent: str | None) -> list
         if value >= _NOTABLE:
             place = track.indexes[first + row]
             moment = short_clock(timeline.events[place].at - timeline.time_of(1))
-            found.append(_Sentence(3.0 * value, place, f"{moment} {axis} peaks at {figure(value)}"))
-    return found
+            peaks.append(_Sentence(3.0 * value, place, f"{moment} {axis} peaks at {figure(value)}"))
+    return peaks

@@ -80,18 +80,18 @@ def fill_index(
     index: WordIndex, tree: LogTree, names: Sequence[SessionName], progress: Callable[[int, int], None]
 ) -> int:
     """Bring the index up to date with some sessions; how many logs were read."""
-    known = index.logs()
-    stale = [name for name in names if any(_is_stale(tree, known, log) for log in _logs(name))]
-    wanted = {_log_name(log) for name in names for log in _logs(name)}
+    indexed = index.logs()
+    stale = [name for name in names if any(_is_stale(tree, indexed, log) for log in _logs(name))]
+    current = {_log_name(log) for name in names for log in _logs(name)}
     folders = {log.path for name in names for log in _logs(name)}
-    gone = [
+    obsolete = [
         name
-        for name, log in known.items()
-        if name not in wanted and (log.path in folders or not Path(log.path).exists())
+        for name, log in indexed.items()
+        if name not in current and (log.path in folders or not Path(log.path).exists())
     ]
-    if gone:
-        index.remove(gone)
-        known = index.logs()
+    if obsolete:
+        index.remove(obsolete)
+        indexed = index.logs()
     done = 0
     sessions = [name.session for name in stale]
     about = (
@@ -101,10 +101,10 @@ def fill_index(
     )
     for number, (name, session) in enumerate(zip(stale, sessions, strict=True), 1):
         progress(number, len(stale))
-        found = about.get((session.path, session.id))
+        description = about.get((session.path, session.id))
         for short, log in zip(name.logs, session.logs, strict=True):
-            if log.format.name != _WORDLESS and _is_stale(tree, known, short):
-                _read(index, tree, known.get(_log_name(short)), short, log, session, found)
+            if log.format.name != _WORDLESS and _is_stale(tree, indexed, short):
+                _read(index, tree, indexed.get(_log_name(short)), short, log, session, description)
                 done += 1
     return done
 
@@ -112,14 +112,16 @@ def fill_index(
 def search(index: WordIndex, words: Sequence[str], narrowed: Narrowed, most: int) -> list[Hit]:
     """The places where all words stand, the latest first, with what stands around them."""
     query = fts_query(words)
-    found = index.find(query, narrowed, most)
+    matches = index.find(query, narrowed, most)
     documents = Documents()
     looked = [_folded(word) for word in words]
-    order = sorted(range(len(found)), key=lambda number: (found[number].log.path, found[number].place.offset))
+    order = sorted(
+        range(len(matches)), key=lambda number: (matches[number].log.path, matches[number].place.offset)
+    )
     hits: dict[int, Hit] = {}
     for number in order:
-        hits[number] = _hit(found[number], documents, looked)
-    return [hits[number] for number in range(len(found))]
+        hits[number] = _hit(matches[number], documents, looked)
+    return [hits[number] for number in range(len(matches))]
 
 
 def fts_query(words: Sequence[str]) -> str:
@@ -150,8 +152,8 @@ def _is_part(log: Any) -> bool:
     return bool(log.start or log.end is not None or log.run is not None or log.session)
 
 
-def _is_stale(tree: LogTree, known: dict[str, IndexedLog], log: Any) -> bool:
-    before = known.get(_log_name(log))
+def _is_stale(tree: LogTree, indexed: dict[str, IndexedLog], log: Any) -> bool:
+    before = indexed.get(_log_name(log))
     return before is None or before.stamp != _stamp_text(tree.stamps(log.path))
 
 
@@ -166,7 +168,7 @@ def _read(
     short: Any,
     log: Log,
     session: LogSession,
-    found: Found | None,
+    description: Found | None,
 ) -> None:
     stamps = tree.stamps(short.path)
     goes_on = before is not None and log.format.style == "lines" and log.whole and _grew(before)
@@ -176,8 +178,8 @@ def _read(
         path=short.path,
         session=session.id,
         agent=session.tool,
-        project=found.project if found is not None else "",
-        title=found.title if found is not None else "",
+        project=description.project if description is not None else "",
+        title=description.title if description is not None else "",
         main=str(session.path),
         stamp=_stamp_text(stamps),
         offset=start.offset if start else log.start,
@@ -223,9 +225,9 @@ class _Reading:
                 end = record.where.offset + record.where.length
                 self._row = self._row._replace(offset=end, line=record.line)
             for place, pieces in self._entries(record, value):
-                said = "\n".join(text for _, text in pieces)
-                if said and self._is_new(said) and not self._is_known_title(value, said):
-                    yield place, said + _parts(said)
+                joined = "\n".join(text for _, text in pieces)
+                if joined and self._is_new(joined) and not self._is_known_title(value, joined):
+                    yield place, joined + _parts(joined)
 
     def _decoded(self) -> Iterator[tuple[Record, Any]]:
         """The log's records with what they hold; objects on one line one after another."""
@@ -251,17 +253,17 @@ class _Reading:
         pieces = value_texts(record.data if value is None else value)
         yield WordPlace(self._row.at, where.offset, where.length, where.entry, file), pieces
 
-    def _is_known_title(self, value: Any, said: str) -> bool:
+    def _is_known_title(self, value: Any, title: str) -> bool:
         """Whether it is the session's title again, which some logs repeat at every turn."""
         kind = value.get("type") if isinstance(value, dict) else None
         if kind not in _TITLES:
             return False
-        known = said in self._titles
-        self._titles.add(said)
-        return known
+        repeated = title in self._titles
+        self._titles.add(title)
+        return repeated
 
-    def _is_new(self, said: str) -> bool:
-        mark = hash(said)
+    def _is_new(self, text: str) -> bool:
+        mark = hash(text)
         if mark in self._near:
             return False
         self._near.append(mark)
@@ -279,21 +281,21 @@ def _listed(value: Any) -> tuple[str, list[Any]] | None:
     return None
 
 
-def _parts(said: str) -> str:
+def _parts(text: str) -> str:
     """The parts of names that are joined by dots, dashes and slashes, to be found by each."""
-    joined = " ".join(word for word in set(said.split()) if not word.isalnum())
-    found: set[str] = set()
+    joined = " ".join(word for word in set(text.split()) if not word.isalnum())
+    names: set[str] = set()
     for name in set(_WORD.findall(joined)):
         parts = _SEPARATORS.split(name)
         if len(parts) > 1:
-            found.update(part for part in parts if len(part) > 2)
-            found.add(name.rpartition("/")[2])
-    return "\n" + " ".join(sorted(found)) if found else ""
+            names.update(part for part in parts if len(part) > 2)
+            names.add(name.rpartition("/")[2])
+    return "\n" + " ".join(sorted(names)) if names else ""
 
 
 def _hit(match: Match, documents: Documents, looked: Sequence[str]) -> Hit:
     log, place = match
-    speaker, said = _piece(match, documents, looked)
+    speaker, excerpt = _piece(match, documents, looked)
     return Hit(
         log.session,
         log.agent,
@@ -305,7 +307,7 @@ def _hit(match: Match, documents: Documents, looked: Sequence[str]) -> Hit:
         _spoken_place(place),
         "\n" in log.name,
         speaker,
-        said,
+        excerpt,
     )
 
 
@@ -319,9 +321,9 @@ def _piece(match: Match, documents: Documents, looked: Sequence[str]) -> RecordT
     best, low, most = RecordText("said", ""), "", -1
     for piece in raw_texts(data):
         small = piece.text.lower()
-        held = sum(word in small for word in looked)
-        if held > most:
-            best, low, most = piece, small, held
+        matches = sum(word in small for word in looked)
+        if matches > most:
+            best, low, most = piece, small, matches
     near = _redacted_near(best.text, _first_place(low, looked, _AROUND))
     small = near.lower()
     if not any(word in small for word in looked):
@@ -344,8 +346,8 @@ def snippet(text: str, looked: Sequence[str], around: int = _AROUND) -> str:
     """The words with what stands around them, in one line: where most of them stand together."""
     first = _first_place(text.lower(), looked, around)
     begin, end = max(0, first - around), first + around
-    said = " ".join(safe(text[begin:end], lines=True).split())
-    return f"{'…' if begin else ''}{said}{'…' if end < len(text) else ''}"
+    excerpt = " ".join(safe(text[begin:end], lines=True).split())
+    return f"{'…' if begin else ''}{excerpt}{'…' if end < len(text) else ''}"
 
 
 def _first_place(low: str, looked: Sequence[str], around: int) -> int:
@@ -356,16 +358,16 @@ def _first_place(low: str, looked: Sequence[str], around: int) -> int:
         for number, word in enumerate(looked)
         for at in islice(_occurrences(low, word), _TRIED if len(looked) > 1 else 1)
     )
-    held = [0] * len(looked)
+    counts = [0] * len(looked)
     begin = end = 0
     for at, _ in places:
         while end < len(places) and places[end][0] < at + around:
-            held[places[end][1]] += 1
+            counts[places[end][1]] += 1
             end += 1
         while places[begin][0] < at - around:
-            held[places[begin][1]] -= 1
+            counts[places[begin][1]] -= 1
             begin += 1
-        together = len(held) - held.count(0)
+        together = len(counts) - counts.count(0)
         if together > most:
             best, most = at, together
             if together == len(looked):

@@ -111,7 +111,7 @@ def begins_turn(before: Close, close: Close) -> bool:
 
 def last_word(backwards: Iterable[Event], final: frozenset[str]) -> LastWord:
     """What the main agent's last events leave behind, given from the last one back."""
-    told: list[Event] = []
+    turn_events: list[Event] = []
     open_: list[ToolUse] = []
     answered = 0
     at_end = True
@@ -121,7 +121,7 @@ def last_word(backwards: Iterable[Event], final: frozenset[str]) -> LastWord:
             continue
         close = closing(event, final)
         if close:
-            told.append(event)
+            turn_events.append(event)
         if type(event) is ToolUse and event.outcome == "pending":
             open_ += [event] if at_end else []
             continue
@@ -132,7 +132,7 @@ def last_word(backwards: Iterable[Event], final: frozenset[str]) -> LastWord:
         if answered >= _MOST and (prompted is not None or not open_):
             break
     left = NO_WORD
-    for event in reversed(told):
+    for event in reversed(turn_events):
         close = next_close(event, left.close, left.at, final)
         if close:
             before = left.before_end if left.close == "ended" else left.close
@@ -163,25 +163,34 @@ class SessionStory(Struct, frozen=True):
 
     def lines(self) -> list[str]:
         """All of it, each question before its answers."""
-        made: list[str] = []
-        told = (("asked", self.asked), ("done", self.done), ("failed", self.failed), ("ended", self.ended))
-        for name, answers in told:
-            made += [f"{name if number == 0 else '':<8}{line}" for number, line in enumerate(answers)]
-        return made
+        lines: list[str] = []
+        sections = (
+            ("asked", self.asked),
+            ("done", self.done),
+            ("failed", self.failed),
+            ("ended", self.ended),
+        )
+        for name, answers in sections:
+            lines += [f"{name if number == 0 else '':<8}{line}" for number, line in enumerate(answers)]
+        return lines
 
     def within(self, tokens: int) -> list[str]:
         """As many lines as so many tokens take; failures are left out first, the last ones first."""
-        told, failed = self, list(self.failed)
+        shortened, failed = self, list(self.failed)
         more = f"left out; --tokens {2 * tokens} tells more …"
-        while failed and not _fits(told.lines(), tokens):
+        while failed and not _fits(shortened.lines(), tokens):
             while failed.pop().startswith(" "):
                 pass
-            told = replace(self, failed=(*failed, f"… {'more ' if failed else ''}failures are {more}"))
-        lines = told.lines()
-        kept = len(lines)
-        while kept and not _fits(lines[:kept], tokens):
-            kept -= 1
-        return lines if kept == len(lines) else [*lines[:kept], f"… {len(lines) - kept} lines are {more}"]
+            shortened = replace(self, failed=(*failed, f"… {'more ' if failed else ''}failures are {more}"))
+        lines = shortened.lines()
+        shown_lines = len(lines)
+        while shown_lines and not _fits(lines[:shown_lines], tokens):
+            shown_lines -= 1
+        return (
+            lines
+            if shown_lines == len(lines)
+            else [*lines[:shown_lines], f"… {len(lines) - shown_lines} lines are {more}"]
+        )
 
 
 def _fits(lines: Sequence[str], tokens: int) -> bool:
@@ -199,22 +208,22 @@ def story(
         return SessionStory()
     start = events[0].at if begin is None else begin
     return SessionStory(
-        tuple(_asked(events, start, read)),
-        tuple(_done(events)),
-        tuple(_failed(events, start, read)),
-        tuple(_ended(events, start, read, notices or NoticeSettings())),
+        tuple(_prompt_lines(events, start, read)),
+        tuple(_work_lines(events)),
+        tuple(_failure_lines(events, start, read)),
+        tuple(_ending_lines(events, start, read, notices or NoticeSettings())),
     )
 
 
-def _asked(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
+def _prompt_lines(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
     prompts = [event for event in events if isinstance(event, Prompt) and event.agent == MAIN]
     if not prompts:
         yield "nothing new"
         return
-    shown = prompts if len(prompts) <= _ASKED else [prompts[0], *prompts[1 - _ASKED :]]
-    for number, prompt in enumerate(shown):
-        if number == 1 and len(shown) < len(prompts):
-            yield f"… {count(len(prompts) - len(shown), 'prompt')} more …"
+    chosen = prompts if len(prompts) <= _ASKED else [prompts[0], *prompts[1 - _ASKED :]]
+    for number, prompt in enumerate(chosen):
+        if number == 1 and len(chosen) < len(prompts):
+            yield f"… {count(len(prompts) - len(chosen), 'prompt')} more …"
         words = "you stopped it" if prompt.interrupt else _quoted(read(prompt).said)
         yield f"{_when(prompt, start)} {words or 'a prompt of ' + count(prompt.characters, 'character')}"
 
@@ -241,7 +250,7 @@ _CHECKS = {
 """The same in the words one uses for it."""
 
 
-def _done(events: Sequence[Event]) -> Iterator[str]:
+def _work_lines(events: Sequence[Event]) -> Iterator[str]:
     uses = [event for event in events if isinstance(event, ToolUse)]
     if not uses:
         yield "no call was made"
@@ -275,32 +284,32 @@ def _done(events: Sequence[Event]) -> Iterator[str]:
         yield f"the context was compacted {times(compactions)}"
 
 
-def _failed(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
-    found = troubles(events)
-    if not found:
+def _failure_lines(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
+    problems = troubles(events)
+    if not problems:
         untold = sum(isinstance(event, ToolUse) and event.outcome == "pending" for event in events)
         yield (
             f"no failure is told; {count(untold, 'call')} without an outcome" if untold else "no call failed"
         )
         return
-    found.sort(key=lambda trouble: (trouble.solved is not None, -trouble.failures, trouble.first))
-    for trouble in found[:_TROUBLES]:
-        yield from _trouble(events, trouble, start, read)
-    if len(found) > _TROUBLES:
-        still = sum(trouble.solved is None for trouble in found[_TROUBLES:])
-        seen = f"{still} of them not seen to work again" if still else "all of them seen to work again"
-        yield f"and {len(found) - _TROUBLES} more, {seen}"
+    problems.sort(key=lambda trouble: (trouble.solved is not None, -trouble.failures, trouble.first))
+    for trouble in problems[:_TROUBLES]:
+        yield from _trouble_lines(events, trouble, start, read)
+    if len(problems) > _TROUBLES:
+        still = sum(trouble.solved is None for trouble in problems[_TROUBLES:])
+        ending = f"{still} of them not seen to work again" if still else "all of them seen to work again"
+        yield f"and {len(problems) - _TROUBLES} more, {ending}"
 
 
-def _trouble(events: Sequence[Event], trouble: Trouble, start: float, read: Read) -> Iterator[str]:
+def _trouble_lines(events: Sequence[Event], trouble: Trouble, start: float, read: Read) -> Iterator[str]:
     use = events[trouble.last]
     if not isinstance(use, ToolUse):
         return
     words = read(use)
-    named = _named(use, words)
+    call = _call_line(use, words)
     error = plain(telling_line(words.output), _WIDE // 2)
     why = f": {error}" if error else f", exit {use.exit_code}" if use.exit_code else ""
-    yield f"{_when(events[trouble.first], start)} {named}, {times(trouble.failures)}{why}"
+    yield f"{_when(events[trouble.first], start)} {call}, {times(trouble.failures)}{why}"
     if trouble.solved is None:
         yield "  not seen to work again"
         return
@@ -309,32 +318,36 @@ def _trouble(events: Sequence[Event], trouble: Trouble, start: float, read: Read
     after = f" after edits of {edits}{more}" if edits else " with no edit in between"
     worked = events[trouble.solved]
     another = (
-        f"{_named(worked, read(worked))} " if isinstance(worked, ToolUse) and worked.call != use.call else ""
+        f"{_call_line(worked, read(worked))} "
+        if isinstance(worked, ToolUse) and worked.call != use.call
+        else ""
     )
     yield f"  {another}worked at {_when(worked, start)}{after}"
 
 
-def _named(use: ToolUse, words: Words) -> str:
+def _call_line(use: ToolUse, words: Words) -> str:
     """A call as it is told of: its tool, and what it was given."""
     what = _line(words.command) or " ".join(use.targets[:2]) or use.program
     return plain(f"{use.tool} {what}".strip(), _WIDE // 2)
 
 
-def _ended(events: Sequence[Event], start: float, read: Read, notices: NoticeSettings) -> Iterator[str]:
+def _ending_lines(
+    events: Sequence[Event], start: float, read: Read, notices: NoticeSettings
+) -> Iterator[str]:
     left = last_word(reversed(events), frozenset(notices.final))
     question, last = left.asks(notices.asking), left.event
     if question is not None:
-        named = _named(question, read(question))
-        yield f"{_when(question, start)} with a question to you, not answered yet: {named}"
+        call = _call_line(question, read(question))
+        yield f"{_when(question, start)} with a question to you, not answered yet: {call}"
     elif last is not None:
         yield f"{_when(last, start)} {_last_words(left, read)}"
     looked = 0
     for event in reversed(events):
         if isinstance(event, Turn) and event.agent == MAIN:
             looked += 1
-            said = _quoted(last_words(read(event).said))
-            if said:
-                yield f"it said {said}"
+            quote = _quoted(last_words(read(event).said))
+            if quote:
+                yield f"it said {quote}"
                 return
             if looked >= _LOOKED_BACK:
                 return
@@ -365,8 +378,8 @@ def _last_words(left: LastWord, read: Read) -> str:
     last = left.event
     if not isinstance(last, ToolUse) or left.close == "done":
         return _ENDINGS.get(left.close, "")
-    named = _named(last, read(last))
-    return f"with {named}, {_RESULTS.get(last.outcome, 'which went well')}, amid its work"
+    call = _call_line(last, read(last))
+    return f"with {call}, {_RESULTS.get(last.outcome, 'which went well')}, amid its work"
 
 
 def _when(event: Event, start: float) -> str:

@@ -93,8 +93,8 @@ class KeptCost(NamedTuple):
     @classmethod
     def of(cls, fields: list[Any]) -> KeptCost:
         """From the bare values, as JSON gives them."""
-        made = cls._make(fields)
-        return made._replace(charges=list(map(KeptCharge._make, made.charges)))
+        cost = cls._make(fields)
+        return cost._replace(charges=list(map(KeptCharge._make, cost.charges)))
 
 
 class Budget(NamedTuple):
@@ -227,22 +227,22 @@ def forecast(
     moment = datetime.fromtimestamp(now, zone)
     hour = moment.hour + moment.minute / 60 + moment.second / 3600
     midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
-    spent, lately = Sum(), 0.0
+    today, lately = Sum(), 0.0
     begin = max(midnight, now - budget.stretch * 60)
     first = now
     for charge in charges:
         at = charge.minute * 60
         if midnight <= at <= now:
-            spent.add(charge)
+            today.add(charge)
             first = min(first, at)
             if at > begin - 60:
                 lately += charge.dollars
     until = budget.evening if hour < budget.evening else 24.0
     worked = now - max(begin, first)
-    if not spent.priced or worked < _LEAST:
-        return CostForecast(spent, None, until, None, budget.dollars)
+    if not today.priced or worked < _LEAST:
+        return CostForecast(today, None, until, None, budget.dollars)
     rate = lately * 3600 / worked
-    return CostForecast(spent, rate, until, spent.dollars + rate * (until - hour), budget.dollars)
+    return CostForecast(today, rate, until, today.dollars + rate * (until - hour), budget.dollars)
 
 
 def _namer(axis: Axis, zone: tzinfo | None) -> Callable[[SummedCost, SummedCharge], str]:

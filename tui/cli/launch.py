@@ -89,12 +89,12 @@ def show_session(
     from core.live.source import Target
 
     if path is not None:
-        given = Target(path, live, session, at, newest)
-        return run_app(given, settings, project=project, edits=edits, plain=plain, faults=faults)
+        target_here = Target(path, live, session, at, newest)
+        return run_app(target_here, settings, project=project, edits=edits, plain=plain, faults=faults)
     here = sessions_here(settings)
     if not here:
         return _show_sample(settings, project, faults)
-    active = [found for found in here if found.active]
+    active = [session_here for session_here in here if session_here.active]
     target = Target(active[0].path, True, active[0].session, newest=True) if active else None
     return run_app(target, settings, project=project, edits=edits, plain=plain, faults=faults)
 
@@ -171,11 +171,11 @@ def print_report(
     from tui.cli.recordings import spoken_start
 
     if path is None:
-        found = sessions_here(settings)
-        if not found:
+        sessions_found = sessions_here(settings)
+        if not sessions_found:
             print(NO_SESSIONS)
             return 0
-        path, session = found[0].path, found[0].session
+        path, session = sessions_found[0].path, sessions_found[0].session
     logs = sessions([path], make_kit(settings.ingest), settings.ingest.lines)
     chosen = [one for one in logs if one.id == session] or logs
     width = shutil.get_terminal_size((100, 24)).columns
@@ -201,9 +201,9 @@ def add_hooks_option(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def serving_hooks(settings: Settings, wanted: bool | None, project: Path | None = None) -> Iterator[None]:
+def serving_hooks(settings: Settings, requested: bool | None, project: Path | None = None) -> Iterator[None]:
     """Serve hooks until the block ends, where that is wanted; unasked, where some are installed."""
-    if wanted is False or (wanted is None and not own_installer().any()):
+    if requested is False or (requested is None and not own_installer().any()):
         yield
         return
     from core.errors import NooscopeError
@@ -212,9 +212,11 @@ def serving_hooks(settings: Settings, wanted: bool | None, project: Path | None 
     from core.timeline.initial_state import configured_start
 
     try:
-        begun = configured_start(project).initial  # what is wrong with its files is told by what runs beside
-        server = IntakeServer(settings, default_place(), time.time, os.environ, Path.home(), initial=begun)
-        thread = IntakeThread(server, take_over=wanted is True)
+        initial = configured_start(
+            project
+        ).initial  # what is wrong with its files is told by what runs beside
+        server = IntakeServer(settings, default_place(), time.time, os.environ, Path.home(), initial=initial)
+        thread = IntakeThread(server, take_over=requested is True)
     except NooscopeError as fault:
         print(f"nooscope: hooks are not served: {fault}", file=sys.stderr)
         yield
@@ -243,8 +245,8 @@ def hooks_section() -> Section:
 
     installer = own_installer()
     stuck = installer.undo()
-    found = {name: installer.status(agent) for name, agent in HOOKS.items()}
-    there = {name: one for name, one in found.items() if one.state in ("installed", "damaged")}
+    states = {name: installer.status(agent) for name, agent in HOOKS.items()}
+    there = {name: one for name, one in states.items() if one.state in ("installed", "damaged")}
     findings = [Finding(name, f"{one.mode or 'installed'}, in {one.path}") for name, one in there.items()]
     findings += [Finding(name, problem, "problem") for name, one in there.items() for problem in one.problems]
     if not there:
@@ -252,5 +254,5 @@ def hooks_section() -> Section:
     elif call(default_place(), "sessions", {}, 0.5) is None:
         findings.append(Finding("nobody", "serves them now; `nooscope listen` does", "note"))
     findings += [Finding("half done", problem, "problem") for problem in stuck]
-    facts = [{"agent": name, "state": one.state, "mode": one.mode} for name, one in found.items()]
+    facts = [{"agent": name, "state": one.state, "mode": one.mode} for name, one in states.items()]
     return Section("hooks", tuple(findings), facts)

@@ -139,15 +139,15 @@ def since_moment(text: str, now: float) -> float:
     """`today`, `7d`, `12h`, `30m` or an ISO day or time (here, where it names no zone) as epoch seconds."""
     from datetime import datetime
 
-    spoken = text.strip()
+    words = text.strip()
     units = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
-    if spoken == "today":
+    if words == "today":
         here = datetime.fromtimestamp(now)  # noqa: DTZ006 the person's own day
         return here.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
-    if spoken[-1:] in units and spoken[:-1].replace(".", "", 1).isdecimal():
-        return now - float(spoken[:-1]) * units[spoken[-1]]
+    if words[-1:] in units and words[:-1].replace(".", "", 1).isdecimal():
+        return now - float(words[:-1]) * units[words[-1]]
     try:
-        return datetime.fromisoformat(spoken).timestamp()
+        return datetime.fromisoformat(words).timestamp()
     except (OverflowError, OSError) as error:
         raise ValueError(str(error)) from error
 
@@ -163,7 +163,7 @@ def known_agent(timeline: Timeline, name: str | None) -> str | None:
     raise UsageError(f"no agent is named {plain(name, 60)!r}; there are {names}")
 
 
-def settings_from(args: argparse.Namespace, *, told: bool = False) -> Resolved:
+def settings_from(args: argparse.Namespace, *, quiet: bool = False) -> Resolved:
     """All layers laid over each other; faults go to standard error unless they were told before.
 
     They are left in `args.faults` for a screen to tell. A wrong `--set` ends the run; a path that cannot be
@@ -183,15 +183,15 @@ def settings_from(args: argparse.Namespace, *, told: bool = False) -> Resolved:
     resolved = resolve([layer for layer, _ in read])
     wrong = [*(each for _, faults in read for each in faults), *resolved.complaints]
     settings, lost = _without_lost_paths(resolved)
-    args.faults = () if told else tuple(map(str, (*wrong, *lost)))
+    args.faults = () if quiet else tuple(map(str, (*wrong, *lost)))
     for fault in args.faults:
         print(f"nooscope: {fault}", file=sys.stderr)
     if any(complaint.origin == "--set" for complaint in wrong):
         raise SystemExit(2)
-    kept = {
+    origins = {
         name: origin for name, origin in resolved.origins.items() if name not in {one.name for one in lost}
     }
-    return resolved._replace(settings=settings, origins=kept, complaints=(*wrong, *lost))
+    return resolved._replace(settings=settings, origins=origins, complaints=(*wrong, *lost))
 
 
 def _policy(path: Path) -> tuple[Layer, tuple[Complaint, ...]]:
@@ -199,7 +199,7 @@ def _policy(path: Path) -> tuple[Layer, tuple[Complaint, ...]]:
     from core.settings.layers import read_file
 
     layer, faults = read_file(path, "project", "affect")
-    values = tuple(given for given in layer.values if given.name != "affect.name")
+    values = tuple(value for value in layer.values if value.name != "affect.name")
     return layer._replace(values=values), faults
 
 
@@ -241,7 +241,7 @@ def configured_initial(project: Path | None) -> InitialState:
     """The policy and the rules in force; faults of their files go to standard error."""
     from core.timeline.initial_state import configured_start
 
-    found = configured_start(project)
-    for fault in found.faults:
+    configured = configured_start(project)
+    for fault in configured.faults:
         print(f"nooscope: {fault}", file=sys.stderr)
-    return found.initial
+    return configured.initial

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 def split_path(path: str) -> tuple[str, str]:
     """A log and, of several sessions in it, the one that `PATH#SESSION` names; blank where none is named."""
-    log, _, wanted = path.rpartition("#")
+    log, _, session = path.rpartition("#")
     if not log or is_there(expanded(path)) or not is_there(expanded(log)):
         return path, ""
-    return log, wanted
+    return log, session
 
 
 def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
@@ -34,23 +34,23 @@ def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
     from core.store.kept_events import reading_kit
 
     kit = reading_kit(settings)
-    log, wanted = split_path(path)
-    found = sessions([log], kit, settings.ingest.lines)
-    chosen = [one for one in found if not wanted or one.id == wanted]
+    log, session_id = split_path(path)
+    matches = sessions([log], kit, settings.ingest.lines)
+    chosen = [one for one in matches if not session_id or one.id == session_id]
     if len(chosen) == 1:
         return chosen[0], kit
     from core.report.formatting import plain
 
-    names = ", ".join(plain(one.id, 40) for one in found[:5]) + (", ..." if len(found) > 5 else "")
+    names = ", ".join(plain(one.id, 40) for one in matches[:5]) + (", ..." if len(matches) > 5 else "")
     if not chosen:
-        raise UsageError(f"{log} holds no session {plain(wanted, 40)!r}; there are {names}")
-    raise UsageError(f"{log} holds {len(found)} sessions; name one as {log}#SESSION: {names}")
+        raise UsageError(f"{log} holds no session {plain(session_id, 40)!r}; there are {names}")
+    raise UsageError(f"{log} holds {len(matches)} sessions; name one as {log}#SESSION: {names}")
 
 
-def is_source(target: Path, found: list[LogSession]) -> bool:
+def is_source(target: Path, sessions: list[LogSession]) -> bool:
     """Whether a file to be written is one of the logs that are read."""
     whole = target.resolve()
-    logs = [log for one in found for log in (*one.logs, *one.copied, *one.helpers)]
+    logs = [log for one in sessions for log in (*one.logs, *one.copied, *one.helpers)]
     sources = {log.path.resolve() for log in logs}
     return whole in sources or any(parent in sources for parent in whole.parents)
 
@@ -125,6 +125,6 @@ def spoken_start(initial_states: InitialStates, session: str) -> RunInputs:
     return start
 
 
-def family_of(begun: tuple[LogSession, RunInputs]) -> tuple[Path, int]:
+def family_of(run: tuple[LogSession, RunInputs]) -> tuple[Path, int]:
     """Sessions that repeat each other's events belong together, the oldest first."""
-    return begun[0].family
+    return run[0].family

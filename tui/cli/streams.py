@@ -46,7 +46,7 @@ class SafeStream(io.TextIOBase):
 
     def write(self, text: str) -> int:
         try:
-            with _named(self.bare):
+            with _naming_output(self.bare):
                 self.bare.write(safe(text, lines=True))
         except OSError as error:
             self._lost = error
@@ -57,7 +57,7 @@ class SafeStream(io.TextIOBase):
         lost, self._lost = self._lost, None
         if lost is not None:
             raise lost
-        with _named(self.bare):
+        with _naming_output(self.bare):
             self.bare.flush()
 
     def close(self) -> None:
@@ -74,7 +74,7 @@ class SafeStream(io.TextIOBase):
 
 
 @contextlib.contextmanager
-def _named(stream: TextIO) -> Iterator[None]:
+def _naming_output(stream: TextIO) -> Iterator[None]:
     """Let an error say that it is the output that cannot be written."""
     try:
         yield
@@ -143,8 +143,8 @@ def _spell(error: UnicodeError) -> tuple[str, int]:
     """Characters that an encoding lacks, replaced by ASCII ones."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    known = error.object[error.start : error.end].translate(_SPELLED)
-    return "".join(sign if sign.isascii() else "?" for sign in known), error.end
+    spelled = error.object[error.start : error.end].translate(_SPELLED)
+    return "".join(sign if sign.isascii() else "?" for sign in spelled), error.end
 
 
 def cell_len(text: str) -> int:

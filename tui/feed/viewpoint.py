@@ -57,7 +57,7 @@ class Navigator:
         if self._store is not None:
             return
         self._store = store
-        self._nav = nav = ChronoNav(timeline, kept=self._settings.kept)
+        self._nav = nav = ChronoNav(timeline, limit=self._settings.kept)
         try:
             nav.trail.load(store.read())
         except StoreError as error:

@@ -60,7 +60,7 @@ class WholeCost:
             self.leave(found)
             self._tree = LogTree(self._settings, reading_cache(self._settings))
             self._name = session_name(session)
-            known = self._tree.kept("cost", self._name, SessionCost)
+            known = self._tree.cached("cost", self._name, SessionCost)
             if known is not None:
                 self._made, self._made_of = known, self._of
                 return
@@ -133,7 +133,7 @@ def _sessions(settings: Settings, paths: list[Path]) -> Iterator[LogSession]:
 
 def _cost(tree: LogTree, session: LogSession, settings: Settings) -> SessionCost:
     name = session_name(session)
-    known = tree.kept("cost", name, SessionCost)
+    known = tree.cached("cost", name, SessionCost)
     if known is None:
         known = session_cost(session, settings)
         tree.keep("cost", name, known)

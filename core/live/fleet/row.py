@@ -214,7 +214,7 @@ class KeptRow:
 
     def load(self) -> FleetRow | None:
         """The row that was made of the same logs, settings and start before."""
-        kept = self._tree.kept(self._kind, self._name, bytes)
+        kept = self._tree.cached(self._kind, self._name, bytes)
         try:
             return None if kept is None else _DECODER.decode(kept)
         except (msgspec.DecodeError, msgspec.ValidationError):

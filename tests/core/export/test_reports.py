@@ -10,7 +10,7 @@ import pytest
 
 from core.agents.words import telling_line
 from core.events import Event, ToolUse
-from core.export.exporters import HEIGHT, PAUSE, WIDTH, cast, columns, fitted, report, said
+from core.export.exporters import HEIGHT, PAUSE, WIDTH, cast, columns, fitted, markdown_line, report
 from core.report.troubles import Trouble, troubles
 from tests.core.export.films import SECRET, hostile, made
 from tests.core.logs import log_lines as logs
@@ -71,7 +71,7 @@ def test_the_error_is_the_line_that_says_it() -> None:
 
 
 def test_no_text_of_a_log_is_markup() -> None:
-    assert said("a|b *c* [d](e) <f> `g` https://x.y www.z.y") == (
+    assert markdown_line("a|b *c* [d](e) <f> `g` https://x.y www.z.y") == (
         r"a\|b \*c\* \[d\](e) \<f\> \`g\` https\://x.y www\.z.y"
     )
 

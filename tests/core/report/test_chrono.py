@@ -161,7 +161,7 @@ def test_any_moves_on_any_recording_arrive_and_verify(
     stream: list[Event], places: list[int], kind: str
 ) -> None:
     timeline = recorded(stream)
-    nav, again = ChronoNav(timeline, kept=3), ChronoNav(recorded(stream), kept=3)
+    nav, again = ChronoNav(timeline, limit=3), ChronoNav(recorded(stream), limit=3)
     policy = SummaryPolicy(kind, 80)  # type: ignore[arg-type]
     for number, place in enumerate(min(place, len(stream)) for place in places):
         request = Destination(place, "backward" if place <= nav.place else "forward", policy)

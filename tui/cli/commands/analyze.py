@@ -71,10 +71,10 @@ def _shard(text: str) -> tuple[int, int]:
 def _run(args: argparse.Namespace) -> int:
     paths = list(map(Path, args.paths))
     whole = not (args.parquet or args.metrics or args.on) and args.shard == (1, 1)
-    asked = _question(args, paths) if whole else None
-    known = asked.answer() if asked is not None else None
-    if known is not None:
-        sys.stdout.write(known.decode())
+    question = _question(args, paths) if whole else None
+    answer = question.answer() if question is not None else None
+    if answer is not None:
+        sys.stdout.write(answer.decode())
         return 0
     resolved = settings_from(args)
     settings = resolved.settings
@@ -87,35 +87,35 @@ def _run(args: argparse.Namespace) -> int:
 
     cache = reading_cache(settings)
     tree = LogTree(settings, cache)
-    found = tree.sessions(paths)
+    names = tree.sessions(paths)
     for fault in tree.faults:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
     if args.parquet is not None:
-        return _dataset([name.session for name in found], settings, args)
+        return _dataset([name.session for name in names], settings, args)
     starts = initial_states_of(args, settings)
-    begun = [spoken_start(starts, name.id) for name in found]
+    inputs = [spoken_start(starts, name.id) for name in names]
     if args.metrics:
         from tui.cli.recordings import is_source
 
-        if is_source(Path(args.metrics), [name.session for name in found]):
+        if is_source(Path(args.metrics), [name.session for name in names]):
             raise UsageError(f"{args.metrics} is the log itself; name another file")
-        done = [one for one in _analyses([name.session for name in found], begun, args) if one is not None]
+        done = [one for one in _analyses([name.session for name in names], inputs, args) if one is not None]
         _write_metrics(args.metrics, done)
         summaries = [analysis.summary for analysis in done]
     else:
-        summaries = _summaries(tree, found, begun, args)
+        summaries = _summaries(tree, names, inputs, args)
     if not summaries:
         return 1
     text = _json(summaries) if args.json else _text(summaries)
     sys.stdout.write(text)
-    complete = len(summaries) == len(found)
+    complete = len(summaries) == len(names)
     if (
-        asked is not None
+        question is not None
         and complete
         and tree.enclosed
         and not (resolved.complaints or tree.faults or starts.spoke)
     ):
-        asked.keep(text.encode(), settings)
+        question.keep(text.encode(), settings)
     return 0
 
 
@@ -132,24 +132,24 @@ def _question(args: argparse.Namespace, paths: list[Path]) -> KeptQuestion:
 
 
 def _summaries(
-    tree: LogTree, found: list[SessionName], begun: list[RunInputs], args: argparse.Namespace
+    tree: LogTree, names: list[SessionName], inputs: list[RunInputs], args: argparse.Namespace
 ) -> list[Summary]:
-    """The summary of every session, made again only where something it depends on has changed."""
+    """The summary of every session, summarize again only where something it depends on has changed."""
     from core.report.analysis import Summary
     from core.timeline.run_inputs import Fingerprints
 
-    starts = dict(zip(found, begun, strict=True))
+    starts = dict(zip(names, inputs, strict=True))
     prints = Fingerprints()
 
-    def made(missing: list[SessionName]) -> Iterator[Summary | None]:
+    def summarize(missing: list[SessionName]) -> Iterator[Summary | None]:
         sessions = [name.session for name in missing]
         done = _analyses(sessions, [starts[name] for name in missing], args)
         return (one.summary if one is not None else None for one in done)
 
-    return tree.each("summary", found, Summary, made, [prints.of(start) for start in begun])
+    return tree.each("summary", names, Summary, summarize, [prints.of(start) for start in inputs])
 
 
-def _dataset(found: list[LogSession], settings: Settings, args: argparse.Namespace) -> int:
+def _dataset(log_sessions: list[LogSession], settings: Settings, args: argparse.Namespace) -> int:
     """The tree as a dataset, a share at a time."""
     from core.extras.batch.dataset import Dataset
     from core.extras.batch.shares import shares
@@ -158,7 +158,7 @@ def _dataset(found: list[LogSession], settings: Settings, args: argparse.Namespa
 
     needed("duckdb", "batch")
     starts = initial_states_of(args, settings)
-    work = shares(found, lambda session: spoken_start(starts, session), args.shard)
+    work = shares(log_sessions, lambda session: spoken_start(starts, session), args.shard)
     dataset = Dataset(args.parquet.expanduser())
     dataset.begin([str(Path(path).expanduser().absolute()) for path in args.paths])
     sessions = events = skipped = size = 0
@@ -170,9 +170,10 @@ def _dataset(found: list[LogSession], settings: Settings, args: argparse.Namespa
         streams.progress(f"{number} of {len(work)} shares")
     streams.progress("")
     parts = count(len(work), "share")
-    said = f"{count(events, 'event')} of {count(sessions, 'session')} in {parts}, {size:,} bytes"
+    sentence = f"{count(events, 'event')} of {count(sessions, 'session')} in {parts}, {size:,} bytes"
     print(
-        f"nooscope: {said}" + (f"; {skipped:,} lines could not be read" if skipped else ""), file=sys.stderr
+        f"nooscope: {sentence}" + (f"; {skipped:,} lines could not be read" if skipped else ""),
+        file=sys.stderr,
     )
     return 0
 
@@ -197,7 +198,7 @@ def _written(work: list[Share], args: argparse.Namespace) -> Iterator[Written]:
 
 
 def _analyses(
-    found: list[LogSession], starts: list[RunInputs], args: argparse.Namespace
+    sessions: list[LogSession], starts: list[RunInputs], args: argparse.Namespace
 ) -> Iterator[Analysis | None]:
     """Run sessions through the engine, over several processes where that pays, with a line of progress.
 
@@ -207,34 +208,34 @@ def _analyses(
     from core.store.reading_cache import saved_together
 
     metrics = bool(args.metrics)
-    begun = list(zip(found, starts, strict=True))
-    jobs = min(args.jobs or os.cpu_count() or 1, len(found))
-    if jobs <= 1 or (not args.jobs and sum(map(_size, found)) < _SMALL):
-        done = one_by_one(analyse_one, begun, metrics, family=family_of, around=saved_together)
+    runs = list(zip(sessions, starts, strict=True))
+    jobs = min(args.jobs or os.cpu_count() or 1, len(sessions))
+    if jobs <= 1 or (not args.jobs and sum(map(_size, sessions)) < _SMALL):
+        done = one_by_one(analyse_one, runs, metrics, family=family_of, around=saved_together)
     else:
         done = shared_out(
             jobs,
             analyse_one,
-            begun,
+            runs,
             metrics,
             prepare=streams.prepare_streams,
             family=family_of,
             around=saved_together,
         )
     for number, analysis in enumerate(done, 1):
-        if len(found) > 1:
-            streams.progress(f"{number} of {len(found)} sessions")
+        if len(sessions) > 1:
+            streams.progress(f"{number} of {len(sessions)} sessions")
         if isinstance(analysis, str):
-            print(f"nooscope: {found[number - 1].path}: {analysis}", file=sys.stderr)
+            print(f"nooscope: {sessions[number - 1].path}: {analysis}", file=sys.stderr)
         yield None if isinstance(analysis, str) else analysis
     streams.progress("")
 
 
-def analyse_one(begun: tuple[LogSession, RunInputs], metrics: bool) -> Analysis | str:
+def analyse_one(run: tuple[LogSession, RunInputs], metrics: bool) -> Analysis | str:
     """Analyse one session from where it starts; a fault of ours is returned as a sentence."""
     from core.report.analysis import analyse
 
-    session, (settings, initial, later) = begun
+    session, (settings, initial, later) = run
     try:
         return analyse(session, settings, metrics, initial, later)
     except (NooscopeError, OSError):

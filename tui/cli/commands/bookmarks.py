@@ -96,9 +96,9 @@ def _one(args: argparse.Namespace) -> int:
     session, _ = one_session(args.path, settings)
     store = Checkpoints(Bookmarks(session.id), settings.timeline.checkpoints.kept)
     if args.remove is not None:
-        gone = store.remove(args.remove)
-        print("removed" if gone else f"no bookmark is named {args.remove}")
-        return 0 if gone else 1
+        removed = store.remove(args.remove)
+        print("removed" if removed else f"no bookmark is named {args.remove}")
+        return 0 if removed else 1
     timeline = recording_at(args.path, initial_states_of(args, settings))
     if args.back is not None:
         return _back(args.back, store, timeline)
@@ -116,14 +116,14 @@ def _list(store: Checkpoints, timeline: Timeline) -> None:
     from core.timeline.checkpoints import agrees
 
     start, saved = timeline.events[0].at, set(store.kept())
-    kept = store.bookmarks.read()
-    for each in kept:
+    bookmarks = store.bookmarks.read()
+    for each in bookmarks:
         same = not each.checkpoint or agrees(timeline, each.place, each.checkpoint)
         change = "" if same else "  (the state there has changed since)"
         mark = f"{each.checkpoint[:12] or '-':<12}{'*' if each.name in saved else ' '}"
         words = f"{plain(each.name, 30):<30} {plain(each.note, 60)}{change}"
         print(f"{clock(each.at - start)}  event {each.place:<7} {mark} {words}".rstrip())
-    if not kept:
+    if not bookmarks:
         print("no bookmarks; add one with --add NAME --at PLACE")
     elif saved:
         print("* the whole state is kept")
@@ -134,19 +134,19 @@ def _back(name: str, store: Checkpoints, timeline: Timeline) -> int:
     from core.report.chrono import ChronoNav, Destination, SummaryPolicy
     from core.report.formatting import plain
 
-    found = store.back(timeline, name)
-    bookmark = found.bookmark
-    print(f"{plain(bookmark.name, 60)}: event {bookmark.place} of {len(timeline)}; {found.words}")
+    place = store.back(timeline, name)
+    bookmark = place.bookmark
+    print(f"{plain(bookmark.name, 60)}: event {bookmark.place} of {len(timeline)}; {place.words}")
     if bookmark.note:
         print(plain(bookmark.note, 400))
-    if found.standing == "gone":
+    if place.standing == "gone":
         return 1
     arrival = ChronoNav(timeline).go(
         Destination(bookmark.place, "backward", SummaryPolicy("narrative")), bookmark.created
     )
     for line in [*arrival.lines, "", "since then:", *arrival.summary]:
         print(plain(line))
-    return 1 if found.standing == "differs" else 0
+    return 1 if place.standing == "differs" else 0
 
 
 COMMAND = CliCommand(_add_arguments, _run)

@@ -39,10 +39,10 @@ def _run(args: argparse.Namespace) -> int:
     changes = reader.changes
     files = changes.files(place, agent or "")
     if args.file:
-        wanted = args.file.rstrip("/")
-        files = [one for one in files if one.path == wanted or one.path.startswith(f"{wanted}/")]
+        path = args.file.rstrip("/")
+        files = [one for one in files if one.path == path or one.path.startswith(f"{path}/")]
         if not files:
-            raise UsageError(f"no change of {wanted} in the first {place} events")
+            raise UsageError(f"no change of {path} in the first {place} events")
     if args.json:
         outcome = to_builtins(outcome_with_fates(reader, session.id, place, timeline.events[0].at))
         del outcome["changes"]

@@ -119,7 +119,7 @@ def _charged(args: argparse.Namespace) -> _Charged:
     """What sessions cost; where nothing has changed since it was last asked, no settings are read either."""
     from core.report.answers import checked_paths, question
 
-    asked = None
+    kept_question = None
     paths = checked_paths(args.paths)
     if not paths:
         from core.report.log_tree import kept_places
@@ -127,24 +127,24 @@ def _charged(args: argparse.Namespace) -> _Charged:
         places = kept_places(os.environ, Path.home())
         paths = [] if places is None else list(map(Path, places.folders))
     if paths:
-        asked = question("cost", (args.assignments,), paths, args.project, None)
-        known = asked.answer()
-        if known is not None:
-            return _kept(known)
-    return _read_anew(args, paths, asked)
+        kept_question = question("cost", (args.assignments,), paths, args.project, None)
+        answer = kept_question.answer()
+        if answer is not None:
+            return _read_answer(answer)
+    return _read_anew(args, paths, kept_question)
 
 
-def _kept(known: bytes) -> _Charged:
+def _read_answer(answer: bytes) -> _Charged:
     """What was answered before, from plain JSON: the library that checks types takes longer to import."""
     import json
 
     from core.report.sums import Budget, KeptCost
 
-    costs, budget = json.loads(known)
+    costs, budget = json.loads(answer)
     return _Charged(list(map(KeptCost.of, costs)), Budget(*budget))
 
 
-def _read_anew(args: argparse.Namespace, paths: list[Path], asked: KeptQuestion | None) -> _Charged:
+def _read_anew(args: argparse.Namespace, paths: list[Path], kept_question: KeptQuestion | None) -> _Charged:
     """What sessions cost now, kept for the next time."""
     import msgspec
 
@@ -158,27 +158,27 @@ def _read_anew(args: argparse.Namespace, paths: list[Path], asked: KeptQuestion 
     resolved = settings_from(args)
     settings = resolved.settings
     cache = reading_cache(settings)
-    if asked is None:
+    if kept_question is None:
         paths = list(map(Path, agent_places(os.environ, Path.home(), cache).folders))
-        asked = question("cost", (args.assignments,), paths, args.project, None)
+        kept_question = question("cost", (args.assignments,), paths, args.project, None)
     tree = LogTree(settings, cache)
-    found = tree.sessions(paths) if args.paths else tree.sessions_or_none(list(filter(is_folder, paths)))
+    names = tree.sessions(paths) if args.paths else tree.sessions_or_none(list(filter(is_folder, paths)))
     for fault in tree.faults:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
-    costs = tree.each("cost", found, SessionCost, lambda missing: _read(missing, settings, args.jobs))
+    costs = tree.each("cost", names, SessionCost, lambda missing: _read(missing, settings, args.jobs))
     charged = _Charged(costs, Budget.of(settings.screen.cost))
     if tree.enclosed and not (resolved.complaints or tree.faults):
-        asked.keep(msgspec.json.encode(charged), settings)
+        kept_question.keep(msgspec.json.encode(charged), settings)
     return charged
 
 
-def _read(names: list[SessionName], settings: Settings, wanted: int | None) -> Iterator[SessionCost]:
+def _read(names: list[SessionName], settings: Settings, jobs_wanted: int | None) -> Iterator[SessionCost]:
     """Read the sessions that are not known yet, with a line of progress."""
     from core.report.cost import session_cost
 
     missing = [name.session for name in names]
-    jobs = min(wanted or os.cpu_count() or 1, len(missing))
-    if jobs <= 1 or (not wanted and sum(map(_size, missing)) < _SMALL):
+    jobs = min(jobs_wanted or os.cpu_count() or 1, len(missing))
+    if jobs <= 1 or (not jobs_wanted and sum(map(_size, missing)) < _SMALL):
         costs: Iterator[SessionCost] = (session_cost(session, settings) for session in missing)
     else:
         from core.report.process_pool import shared_out
@@ -207,10 +207,10 @@ def _print_json(
     from core.report.formatting import readable_json
     from core.report.plan_limits import METHOD, session_shares
 
-    named = {cost.path + "\n" + cost.session: cost for cost in costs}
+    by_session = {cost.path + "\n" + cost.session: cost for cost in costs}
     rows = []
     for name, one in sums.items():
-        cost = named.get(name) if axis == "session" else None
+        cost = by_session.get(name) if axis == "session" else None
         about: dict[str, Any] = {axis: name}
         if cost is not None:
             about = {
@@ -261,10 +261,10 @@ def _print_text(
         print("No turns found." if args.since is None else f"No turns since {args.since}.")
         return
     every = args.all or not sys.stdout.isatty()
-    shown = list(sums.items()) if every else list(sums.items())[:_SHOWN]
+    rows = list(sums.items()) if every else list(sums.items())[:_SHOWN]
     titles = {cost.path + "\n" + cost.session: cost for cost in costs}
     table: list[tuple[str, ...]] = [(args.by, "cost", "sub-agents", "turns", "tokens", "without a price")]
-    for name, one in [*shown, ("all", whole)]:
+    for name, one in [*rows, ("all", whole)]:
         table.append(
             (
                 _row_name(args.by, name, titles),
@@ -276,8 +276,8 @@ def _print_text(
             )
         )
     _print_columns(table)
-    if len(shown) < len(sums):
-        print(f"{count(len(sums) - len(shown), 'row')} more with --all")
+    if len(rows) < len(sums):
+        print(f"{count(len(sums) - len(rows), 'row')} more with --all")
     print()
     print("\n".join(forecast_lines(today)))
 
@@ -301,10 +301,10 @@ def _print_columns(table: list[tuple[str, ...]]) -> None:
 
 def forecast_lines(today: CostForecast) -> list[str]:
     """Today so far, the pace, and what it comes to, for a person."""
-    spent = today.spent
-    if not spent.priced:
-        return ["today: unknown, no turn has a known price" if spent.unpriced else "today: nothing yet"]
-    first = f"today: {money(spent.dollars, spent.priced, spent.unpriced)}"
+    total = today.spent
+    if not total.priced:
+        return ["today: unknown, no turn has a known price" if total.unpriced else "today: nothing yet"]
+    first = f"today: {money(total.dollars, total.priced, total.unpriced)}"
     if today.budget:
         first += f" of ${today.budget:,.2f}"
     lines = [first]
@@ -312,8 +312,8 @@ def forecast_lines(today: CostForecast) -> list[str]:
         pace = f"${today.rate:,.2f} an hour"
         lines.append(f"at this pace ({pace}) ${today.expected:,.2f} by {today.when}")
     if today.over:
-        passed = spent.dollars > today.budget
-        lines.append(f"▲ the day's budget {'is spent' if passed else 'will not last'}")
+        over = total.dollars > today.budget
+        lines.append(f"▲ the day's budget {'is spent' if over else 'will not last'}")
     return lines
 
 

@@ -54,12 +54,12 @@ def _run(args: argparse.Namespace) -> int:
 
 def _settings(args: argparse.Namespace) -> Resolved:
     """The settings in force; their faults are part of the report, but a wrong `--set` is wrong usage."""
-    told = io.StringIO()
+    messages = io.StringIO()
     try:
-        with contextlib.redirect_stderr(told):
+        with contextlib.redirect_stderr(messages):
             return settings_from(args)
     except SystemExit:
-        sys.stderr.write(told.getvalue())
+        sys.stderr.write(messages.getvalue())
         raise
 
 
@@ -95,16 +95,16 @@ def _extensions() -> Section:
     from core.live.notices import installed_channels
     from core.report.checkup import Finding, Section
 
-    found = find_offers()
-    complaints = [*found.complaints, *unusable_agents(), *exporters()[1], *installed_channels()[1]]
+    offers = find_offers()
+    complaints = [*offers.complaints, *unusable_agents(), *exporters()[1], *installed_channels()[1]]
     complaints += [*listening()[1], *in_step().complaints]
-    findings = [Finding(offer.name, f"{offer.kind}, {offer.origin}") for offer in found.offers]
+    findings = [Finding(offer.name, f"{offer.kind}, {offer.origin}") for offer in offers.offers]
     if not findings:
         findings.append(
             Finding("none", f"nothing is installed beside nooscope or lies in {extension_folder()}")
         )
     findings += [Finding("broken", text, "problem") for text in dict.fromkeys(complaints)]
-    facts = [{"kind": offer.kind, "name": offer.name, "origin": offer.origin} for offer in found.offers]
+    facts = [{"kind": offer.kind, "name": offer.name, "origin": offer.origin} for offer in offers.offers]
     return Section("extensions", tuple(findings), facts)
 
 

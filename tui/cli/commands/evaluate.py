@@ -70,10 +70,10 @@ def _run(args: argparse.Namespace) -> int:
         print(readable_json(judged) if args.json else "\n".join(endings_report(judged)))
         return 0
     settings = _modelled(settings_from(args).settings, args.profile)
-    found = list(sources([Path(path) for path in args.paths]))
+    runs = list(sources([Path(path) for path in args.paths]))
     walks: list[Walk] = []
     missed: list[str] = []
-    for done in _walked(found, settings, args.jobs):
+    for done in _walked(runs, settings, args.jobs):
         if isinstance(done, Walk):
             walks.append(done)
         else:
@@ -135,33 +135,33 @@ def _modelled(settings: Settings, name: str | None) -> Settings:
     from core.settings.layers import with_value
     from core.store.profiles import PRESETS, read_profiles, taken_over
 
-    known = {profile.name: profile for profile in read_profiles([("built-in", PRESETS)])}
-    if name not in known:
-        raise NooscopeError(f"--profile {name}: there is none; known are {', '.join(sorted(known))}")
-    for setting, value in taken_over(known[name], settings).items():
+    profiles = {profile.name: profile for profile in read_profiles([("built-in", PRESETS)])}
+    if name not in profiles:
+        raise NooscopeError(f"--profile {name}: there is none; known are {', '.join(sorted(profiles))}")
+    for setting, value in taken_over(profiles[name], settings).items():
         settings = with_value(settings, setting, value)
     return settings
 
 
-def _walked(found: list[RunSource], settings: Settings, given: int | None) -> Iterator[Walk | Missed]:
+def _walked(runs: list[RunSource], settings: Settings, jobs_wanted: int | None) -> Iterator[Walk | Missed]:
     from core.timeline.evaluation import walk_all
 
-    chunks = [found[start : start + _CHUNK] for start in range(0, len(found), _CHUNK)]
-    jobs = min(given or os.cpu_count() or 1, len(chunks))
+    chunks = [runs[start : start + _CHUNK] for start in range(0, len(runs), _CHUNK)]
+    jobs = min(jobs_wanted or os.cpu_count() or 1, len(chunks))
     if jobs <= 1:
         parts: Iterator[list[Walk | Missed]] = (walk_all(chunk, settings) for chunk in chunks)
     else:
         from core.report.process_pool import shared_out
 
         parts = shared_out(jobs, walk_all, chunks, settings, prepare=streams.prepare_streams)
-    shown = sys.stderr.isatty()
+    interactive = sys.stderr.isatty()
     number = 0
     for part in parts:
         number += len(part)
-        if shown:
-            print(f"\r{number} of {len(found)} runs", end="", file=sys.stderr, flush=True)
+        if interactive:
+            print(f"\r{number} of {len(runs)} runs", end="", file=sys.stderr, flush=True)
         yield from part
-    if shown:
+    if interactive:
         print("\r" + " " * 40 + "\r", end="", file=sys.stderr, flush=True)
 
 

@@ -80,34 +80,34 @@ def _run(args: argparse.Namespace) -> int:
         )
     settings = settings_from(args).settings.ingest
     kit = make_kit(settings)
-    found = sessions([args.path], kit, settings.lines)
+    matches = sessions([args.path], kit, settings.lines)
     if args.output is None:
-        events = _write(found, kit, settings.lines, _print)
+        events = _write(matches, kit, settings.lines, _print)
         sys.stdout.flush()
     else:
-        if is_source(args.output, found):
+        if is_source(args.output, matches):
             print(f"nooscope: {args.output} is the log itself; name another file", file=sys.stderr)
             return 2
         try:
-            events = _save(found, kit, settings.lines, args.output)
+            events = _save(matches, kit, settings.lines, args.output)
         except OSError as fault:
             raise _not_written(args.output, fault) from None
-    print(_report(len(found), events, kit), file=sys.stderr)
+    print(_report(len(matches), events, kit), file=sys.stderr)
     return 0
 
 
-def _formats(wanted: str) -> frozenset[str]:
+def _formats(name: str) -> frozenset[str]:
     """The formats of one session for a person; a wish for one that is not there is refused."""
-    if wanted in ("events", "otlp", *SHARED):
+    if name in ("events", "otlp", *SHARED):
         return frozenset(SHARED)
     from core.export.exporters import exporters
 
-    known, complaints = exporters()
+    available, complaints = exporters()
     for sentence in complaints:
         print(f"nooscope: {sentence}", file=sys.stderr)
-    if wanted not in known:
-        raise UsageError(f"there is no format {wanted!r}; there are events, {', '.join(known)}, otlp")
-    return frozenset(known)
+    if name not in available:
+        raise UsageError(f"there is no format {name!r}; there are events, {', '.join(available)}, otlp")
+    return frozenset(available)
 
 
 def _share(args: argparse.Namespace) -> int:
@@ -200,18 +200,18 @@ def _put(content: bytes, target: Path | None) -> None:
 
 def _not_written(target: Path, fault: OSError) -> NooscopeError:
     """What to say of a file that cannot be written; a wrong name is wrong usage, a full disk is not."""
-    named = isinstance(fault, FileNotFoundError | NotADirectoryError | IsADirectoryError)
-    return (UsageError if named else NooscopeError)(f"cannot write {target}: {fault.strerror or fault}")
+    missing = isinstance(fault, FileNotFoundError | NotADirectoryError | IsADirectoryError)
+    return (UsageError if missing else NooscopeError)(f"cannot write {target}: {fault.strerror or fault}")
 
 
-def _shared(form: str, made: ExportedSession) -> bytes:
+def _shared(form: str, film: ExportedSession) -> bytes:
     from core.export.exporters import BUILT_IN, exporters
 
     exporter = exporters()[0][form]
     if exporter in BUILT_IN:
-        return exporter.write(made)
+        return exporter.write(film)
     try:
-        content = exporter.write(made)
+        content = exporter.write(film)
     except Exception as fault:
         raise NooscopeError(f"the extension that writes {form} failed: {fault}") from fault
     if not isinstance(content, bytes):
@@ -229,14 +229,14 @@ def _print(line: bytes) -> int:
     return sys.stdout.write(text)
 
 
-def _write(found: list[LogSession], kit: Kit, lines: LineSettings, put: Callable[[bytes], int]) -> int:
+def _write(sessions: list[LogSession], kit: Kit, lines: LineSettings, put: Callable[[bytes], int]) -> int:
     from core.agents.open_events import write
     from core.events import MAIN, SessionStart
     from core.logs.session import read_session
     from core.safe_text import safe_json_bytes, whole
 
     count = 0
-    for session in found:
+    for session in sessions:
         name = session.id
         for event in read_session(session, kit, lines):
             if isinstance(event, SessionStart) and event.agent == MAIN:
@@ -257,21 +257,21 @@ def _whole_names(event: Event) -> Event:
     from core.events import Where
     from core.safe_text import whole
 
-    named: dict[str, object] = {}
+    names: dict[str, object] = {}
     for key, value in asdict(event).items():
         if isinstance(value, str):
-            named[key] = whole(value)
+            names[key] = whole(value)
         elif isinstance(value, Where):
-            named[key] = replace(value, file=whole(value.file))
-    return replace(event, **named)
+            names[key] = replace(value, file=whole(value.file))
+    return replace(event, **names)
 
 
-def _save(found: list[LogSession], kit: Kit, lines: LineSettings, target: Path) -> int:
+def _save(sessions: list[LogSession], kit: Kit, lines: LineSettings, target: Path) -> int:
     """Write to a file in one step, so that no half file is left."""
     from core.store import atomic
 
     with atomic.replacing(target, atomic.AS_USUAL) as out:
-        return _write(found, kit, lines, out.write)
+        return _write(sessions, kit, lines, out.write)
 
 
 def _report(number: int, events: int, kit: Kit) -> str:

@@ -68,15 +68,15 @@ def _offer(name: str) -> Offer:
     from core.extension.offers import find_offers
     from core.report.formatting import plain
 
-    found = find_offers().offers
-    fitting = [offer for offer in found if name in (offer.name, offer.key)]
+    offers = find_offers().offers
+    fitting = [offer for offer in offers if name in (offer.name, offer.key)]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
         raise UsageError(f"several have this name: {', '.join(offer.key for offer in fitting)}")
     if name in {row.name for row in _ours()}:
         raise UsageError(f"{name} is part of nooscope; what it does is switched in the settings")
-    names = ", ".join(plain(offer.name, 40) for offer in found) or "none"
+    names = ", ".join(plain(offer.name, 40) for offer in offers) or "none"
     raise UsageError(f"nothing installed is named {plain(name, 60)!r}; there are: {names}")
 
 
@@ -103,11 +103,11 @@ def _others() -> tuple[list[Row], list[str]]:
     from core.extension.offers import Switches, find_offers
     from core.report.formatting import plain
 
-    found, switches = find_offers(), Switches()
+    offers, switches = find_offers(), Switches()
     off = switches.off()
     rows: list[Row] = []
-    complaints = [*found.complaints, *([switches.problem] if switches.problem else [])]
-    for offer in found.offers:
+    complaints = [*offers.complaints, *([switches.problem] if switches.problem else [])]
+    for offer in offers.offers:
         state, layer, about = "off" if offer.key in off or "*" in off else "on", "", ""
         if state == "on":
             try:
@@ -144,9 +144,9 @@ def _list(as_json: bool) -> int:
 
         print(readable_json({"extensions": [row._asdict() for row in rows], "complaints": complaints}))
         return 0
-    shown = [row for row in rows if row.kind != "agent" or row.origin != "nooscope"]
-    agents = len(rows) - len(shown)
-    table = [Row(*_HEADS), *shown]
+    visible = [row for row in rows if row.kind != "agent" or row.origin != "nooscope"]
+    agents = len(rows) - len(visible)
+    table = [Row(*_HEADS), *visible]
     widths = [max(len(row[column]) for row in table) for column in range(len(_HEADS) - 1)]
     for row in table:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 
 _SIMILAR = 5
-"""Similar episodes on the page; JSON has all."""
+_PRESERVED = 10
+"""Similar episodes, and lines about the last compaction, on the page; JSON has all."""
 
 
 def _add_frame_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,7 +94,11 @@ def _run_frame(args: argparse.Namespace) -> int:
             *(f"  {each.score:.2f}  {each.line}" for each in recalled[:_SIMILAR]),
         ]
     if preserved is not None:
-        lines += ["", "At the last compaction", *(f"  {line}" for line in preserved_lines(preserved))]
+        lines += [
+            "",
+            "At the last compaction",
+            *(f"  {line}" for line in preserved_lines(preserved)[:_PRESERVED]),
+        ]
     lines += ["", "Every reading: --json"]
     for line in lines:
         print(formatting.plain(line))
@@ -178,9 +183,9 @@ def _run_events(args: argparse.Namespace) -> int:
     from core.timeline.timeline import turned
 
     names = {kind.__name__ for kind in MIND_EVENTS}
-    wanted = set(args.kind or ())
-    if wanted - names:
-        unknown = sorted(wanted - names)[0]
+    kinds = set(args.kind or ())
+    if kinds - names:
+        unknown = sorted(kinds - names)[0]
         raise UsageError(f"there is no kind {unknown!r}; there are {', '.join(sorted(names))}")
     settings = settings_from(args).settings
     timeline = recording_at(args.path, initial_states_of(args, settings))
@@ -191,13 +196,17 @@ def _run_events(args: argparse.Namespace) -> int:
     for place, event in enumerate(timeline.events):
         society = turned(timeline.initial, society, changes, place)
         society.step(event)
-        for number, told in reader.poll(society.engine(MAIN).mind.heart.fabric):
-            kind = type(told).__name__
-            if wanted and kind not in wanted:
+        for number, event_of_mind in reader.poll(society.engine(MAIN).mind.heart.fabric):
+            kind = type(event_of_mind).__name__
+            if kinds and kind not in kinds:
                 continue
             counts[kind] += 1
             if not args.kinds:
-                line = mind_json(number, MAIN, told).decode() if args.json else mind_line(MAIN, told)
+                line = (
+                    mind_json(number, MAIN, event_of_mind).decode()
+                    if args.json
+                    else mind_line(MAIN, event_of_mind)
+                )
                 print(line if args.json else f"{number:>7}  {line}")
     if args.kinds:
         for kind in sorted(names):
@@ -233,19 +242,19 @@ def _run_tree(args: argparse.Namespace) -> int:
     return 0
 
 
-def _check_head(tree: ConversationTree, wanted: str) -> int:
-    node = tree.find(wanted)
+def _check_head(tree: ConversationTree, head: str) -> int:
+    node = tree.find(head)
     if node is None:
-        print(f"nooscope: no line of the log leads to {wanted}: it was edited or cut since", file=sys.stderr)
+        print(f"nooscope: no line of the log leads to {head}: it was edited or cut since", file=sys.stderr)
         return 1
     print("unchanged up to this head")
     return 0
 
 
-def _print_path_to(tree: ConversationTree, wanted: str) -> int:
-    node = tree.find(wanted)
+def _print_path_to(tree: ConversationTree, prefix: str) -> int:
+    node = tree.find(prefix)
     if node is None:
-        print(f"nooscope: no node's hash begins with {wanted}", file=sys.stderr)
+        print(f"nooscope: no node's hash begins with {prefix}", file=sys.stderr)
         return 1
     for step in tree.path(node.id):
         print(_node_line(step))

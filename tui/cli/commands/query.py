@@ -84,11 +84,11 @@ def _print_table(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
         all(isinstance(row[place], int | float | NoneType) for row in rows) for place in range(len(names))
     ]
     for row in ([*names], *cells):
-        made = [
+        padded = [
             cell.rjust(width) if numeric else cell.ljust(width)
             for cell, width, numeric in zip(row, widths, right, strict=True)
         ]
-        print("  ".join(made).rstrip())
+        print("  ".join(padded).rstrip())
     print(f"\n{len(rows):,} rows" if len(rows) != 1 else "\n1 row")
 
 

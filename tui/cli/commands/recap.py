@@ -67,8 +67,8 @@ def _run_recap(args: argparse.Namespace) -> int:
     if args.prose:
         return _print_prose(args, settings, timeline, begin, end)
     notices = timeline.settings.response.notices
-    told = story(timeline.events[begin:end], timeline.events[0].at, notices=notices).within(args.tokens)
-    left = args.tokens - sum(map(token_estimate, told))
+    lines = story(timeline.events[begin:end], timeline.events[0].at, notices=notices).within(args.tokens)
+    left = args.tokens - sum(map(token_estimate, lines))
     nav = ChronoNav(timeline)
     at = timeline.time_of(len(timeline))
     nav.go(Destination(begin, "backward", SummaryPolicy("none")), at)
@@ -77,8 +77,8 @@ def _run_recap(args: argparse.Namespace) -> int:
     session, kit = one_session(args.path, settings)
     reader = read_outcome(session, timeline.events, kit, settings.ingest.lines)
     outcome = outcome_with_fates(reader, session.id, end, timeline.events[0].at).lines()
-    told += [f"{'outcome' if number == 0 else '':<8}{line}" for number, line in enumerate(outcome)]
-    for line in [*told, "", *arrival.summary, *([""] if arrival.summary else []), *arrival.lines]:
+    lines += [f"{'outcome' if number == 0 else '':<8}{line}" for number, line in enumerate(outcome)]
+    for line in [*lines, "", *arrival.summary, *([""] if arrival.summary else []), *arrival.lines]:
         print(plain(line))
     return 0
 
@@ -97,9 +97,9 @@ def _print_prose(
         ("Episodes, by their own numbers", tell_episodes(router, timeline, end, args.tier)),
         ("The last dream", tell_dream(router, timeline, end, args.tier)),
     )
-    for title, told in parts:
-        if told.claims:
-            print(*([f"\n{title}"] if title else []), *prose_lines(told), sep="\n")
+    for title, prose in parts:
+        if prose.claims:
+            print(*([f"\n{title}"] if title else []), *prose_lines(prose), sep="\n")
     return 0
 
 
@@ -121,11 +121,11 @@ def _run_why(args: argparse.Namespace) -> int:
     settings = settings_from(args).settings
     say_where_it_goes(settings)
     timeline = recording_at(args.path, initial_states_of(args, settings))
-    told = tell_why(Router(settings), timeline, parse_place(timeline, args.at), args.tier)
+    prose = tell_why(Router(settings), timeline, parse_place(timeline, args.at), args.tier)
     if args.json:
-        print(readable_json(prose_json(told)))
+        print(readable_json(prose_json(prose)))
         return 0
-    for line in prose_lines(told):
+    for line in prose_lines(prose):
         print(line)
     print(f"[12] is event 12: nooscope replay {typed_path(args.path)} --at 12")
     return 0
@@ -141,31 +141,31 @@ def add_tier_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def prose_lines(told: Told) -> list[str]:
+def prose_lines(prose: Told) -> list[str]:
     """A line for each claim, and one on who told it."""
     from core.extras.narrator.templates import lines_of
     from core.report.formatting import plain
 
-    kept = ", kept from before" if told.kept else ""
+    cached = ", kept from before" if prose.kept else ""
     return [
-        *map(plain, lines_of(told.claims)),
-        *(plain(f"not taken over, too little in the facts: {line}") for line in lines_of(told.left)),
+        *map(plain, lines_of(prose.claims)),
+        *(plain(f"not taken over, too little in the facts: {line}") for line in lines_of(prose.left)),
         "",
-        plain(f"told by {told.who} ({told.tier}{kept}); {told.reason}"),
+        plain(f"told by {prose.who} ({prose.tier}{cached}); {prose.reason}"),
     ]
 
 
-def prose_json(told: Told) -> dict[str, object]:
+def prose_json(prose: Told) -> dict[str, object]:
     """The same for a program."""
-    claims = [{"text": one.words, "events": list(one.events)} for one in told.claims]
-    left = [{"text": one.words, "events": list(one.events)} for one in told.left]
+    claims = [{"text": one.words, "events": list(one.events)} for one in prose.claims]
+    left = [{"text": one.words, "events": list(one.events)} for one in prose.left]
     return {
         "claims": claims,
         "not_taken_over": left,
-        "tier": told.tier,
-        "who": told.who,
-        "reason": told.reason,
-        "kept": told.kept,
+        "tier": prose.tier,
+        "who": prose.who,
+        "reason": prose.reason,
+        "kept": prose.kept,
     }
 
 

@@ -45,14 +45,14 @@ def _run(args: argparse.Namespace) -> int:
     if args.path == "latest":
         from tui.cli.launch import sessions_here
 
-        found = sessions_here(settings)
-        if not found:
+        sessions = sessions_here(settings)
+        if not sessions:
             raise UnreadableLog("no session found on this machine; name a log to play")
         return show_session(
-            found[0].path,
+            sessions[0].path,
             settings,
             live=False,
-            session=found[0].session,
+            session=sessions[0].session,
             at=args.at,
             project=args.project,
             edits=edits,
@@ -61,8 +61,8 @@ def _run(args: argparse.Namespace) -> int:
         )
     from tui.cli.recordings import one_session, split_path
 
-    log, named = split_path(args.path)
-    path, session = expanded(log), args.session or named
+    log, session_id = split_path(args.path)
+    path, session = expanded(log), args.session or session_id
     if not is_there(path):
         raise UnreadableLog(f"{path}: no such file")
     if session:

@@ -66,12 +66,12 @@ def _check(path: Path) -> int:
         raise PolicyError(f"{path}: there is no such file")
     base = built_in()
     rules = add_rules(base, content, str(path))
-    given = [name for name, origin in rules.origins.items() if origin == str(path)]
-    bent = [name for name in given if base.method(name) is not None]
-    new = [name for name in given if base.method(name) is None]
+    own = [name for name, origin in rules.origins.items() if origin == str(path)]
+    changed = [name for name in own if base.method(name) is not None]
+    new = [name for name in own if base.method(name) is None]
     print(f"{path}: fine")
     woken = [rule.id for rule in rules.wakeups]
-    for what, names in (("changes", bent), ("adds", new), ("wakes the mind by", woken)):
+    for what, names in (("changes", changed), ("adds", new), ("wakes the mind by", woken)):
         if names:
             print(f"  {what} {', '.join(names)}")
     return 0

@@ -66,8 +66,8 @@ def _reason(fault: OSError) -> str:
     """Why nothing can listen there, and which option to change."""
     if isinstance(fault, socket.gaierror) or fault.errno == errno.EADDRNOTAVAIL:
         return "this machine has no such address; name one of its own with --host"
-    said = os.strerror(fault.errno) if fault.errno else str(fault)
-    return f"{said[:1].lower()}{said[1:]}; name another with --port"
+    sentence = os.strerror(fault.errno) if fault.errno else str(fault)
+    return f"{sentence[:1].lower()}{sentence[1:]}; name another with --port"
 
 
 async def _serve(args: argparse.Namespace, words: list[str]) -> int:
@@ -76,7 +76,7 @@ async def _serve(args: argparse.Namespace, words: list[str]) -> int:
     from tui.web import WebServer, is_loopback
 
     near = is_loopback(args.host)
-    shown = f"[{args.host}]" if ":" in args.host else args.host
+    host = f"[{args.host}]" if ":" in args.host else args.host
     token = "" if near and tells_users() else secrets.token_urlsafe(24)
     server = WebServer(
         f"exec {shlex.join(viewer_command(words))}", args.host, args.port, viewers=args.viewers, token=token
@@ -84,8 +84,8 @@ async def _serve(args: argparse.Namespace, words: list[str]) -> int:
     try:
         chosen = await server.start()
     except OSError as fault:
-        raise UsageError(f"cannot listen on {shown}:{args.port}: {_reason(fault)}") from None
-    address = f"http://{shown}:{chosen}/" + (f"?token={token}" if token else "")
+        raise UsageError(f"cannot listen on {host}:{args.port}: {_reason(fault)}") from None
+    address = f"http://{host}:{chosen}/" + (f"?token={token}" if token else "")
     print(f"nooscope: open {address}; ctrl+c ends", file=sys.stderr, flush=True)
     if token and not near:
         print(

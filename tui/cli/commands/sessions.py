@@ -37,11 +37,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     now = time.time()
-    found = _listed(args, now)
+    rows = _listed(args, now)
     if args.json:
-        _print_json(found, now)
-    elif found:
-        _print_table(found, now, every=args.all or not sys.stdout.isatty())
+        _print_json(rows, now)
+    elif rows:
+        _print_table(rows, now, every=args.all or not sys.stdout.isatty())
     else:
         print(NO_SESSIONS)
     return 0
@@ -54,30 +54,30 @@ def _listed(args: argparse.Namespace, now: float) -> tuple[SessionRow, ...]:
     from core.report.answers import KeptQuestion, question
     from core.report.log_tree import AgentPlaces, SessionList, agent_places, kept_places
 
-    def asked(places: AgentPlaces | None) -> KeptQuestion | None:
+    def question_about(places: AgentPlaces | None) -> KeptQuestion | None:
         if places is not None and not places.complete:
             return None
         paths = [Path(path) for path in (args.paths if places is None else places.folders)]
         return question("sessions", (args.assignments, places is None), paths, args.project, None)
 
     places = None if args.paths else kept_places(os.environ, Path.home())
-    known = asked(places) if args.paths or places is not None else None
-    answer = known.answer() if known is not None else None
+    kept_question = question_about(places) if args.paths or places is not None else None
+    answer = kept_question.answer() if kept_question is not None else None
     if answer is not None:
-        kept = msgspec.msgpack.decode(answer, type=SessionList)
-        return tuple(row.at(now, kept.active_within) for row in kept.rows)
+        cached = msgspec.msgpack.decode(answer, type=SessionList)
+        return tuple(row.at(now, cached.active_within) for row in cached.rows)
 
     from core.store.reading_cache import reading_cache
 
     resolved = settings_from(args)
     settings = resolved.settings
     if not args.paths and places is None:
-        known = asked(agent_places(os.environ, Path.home(), reading_cache(settings)))
+        kept_question = question_about(agent_places(os.environ, Path.home(), reading_cache(settings)))
     rows, whole = _find(args, settings, now)
-    if known is not None and whole and not resolved.complaints:
+    if kept_question is not None and whole and not resolved.complaints:
         with contextlib.suppress(UnicodeEncodeError):  # a name that is not UTF-8 is found again the next time
             listed = SessionList(rows, settings.ingest.follow.active_within)
-            known.keep(msgspec.msgpack.encode(listed), settings)
+            kept_question.keep(msgspec.msgpack.encode(listed), settings)
     return rows
 
 
@@ -89,8 +89,8 @@ def _find(args: argparse.Namespace, settings: Settings, now: float) -> tuple[tup
 
     active = settings.ingest.follow.active_within
     if not args.paths:
-        found = find(known_agents(), os.environ, Path.home(), now=now, active_within=active)
-        return listed_rows(found), True
+        every_session = find(known_agents(), os.environ, Path.home(), now=now, active_within=active)
+        return listed_rows(every_session), True
     from core.logs.finder import sessions
     from core.report.answers import all_below
 
@@ -102,7 +102,7 @@ def _find(args: argparse.Namespace, settings: Settings, now: float) -> tuple[tup
     return listed_rows(describe_sessions(known_agents(), here, now, active)), whole
 
 
-def _print_json(found: Sequence[SessionRow], now: float) -> None:
+def _print_json(listed_rows: Sequence[SessionRow], now: float) -> None:
     from core.report.formatting import readable_json
 
     rows = [
@@ -120,7 +120,7 @@ def _print_json(found: Sequence[SessionRow], now: float) -> None:
             "events": one.events,
             "active": one.active,
         }
-        for one in found
+        for one in listed_rows
     ]
     print(readable_json({"sessions": rows}))
 
@@ -131,10 +131,10 @@ def _columns() -> int:
     return shutil.get_terminal_size().columns
 
 
-def _print_table(found: Sequence[SessionRow], now: float, *, every: bool) -> None:
+def _print_table(listed_rows: Sequence[SessionRow], now: float, *, every: bool) -> None:
     from core.report.formatting import plain
 
-    shown = found if every else found[:SHOWN]
+    visible = listed_rows if every else listed_rows[:SHOWN]
     wide = not sys.stdout.isatty() or _columns() >= WIDE
     project, title = (32, 40) if wide else (16, 22)
     rows = [("", "agent", "project", "title", "age", "events", "size", "log" if wide else "session")]
@@ -143,25 +143,25 @@ def _print_table(found: Sequence[SessionRow], now: float, *, every: bool) -> Non
             "●" if one.active else "·",
             one.agent,
             _path_tail(home_path(plain(one.project)) or "-", project),
-            _begun(one.title, title) or "-",
+            _cut_title(one.title, title) or "-",
             _age(now - one.last),
             f"~{one.events:,}",
             _size(one.size),
             home_path(plain(one.path)) if wide else plain(one.session)[:8],
         )
-        for one in shown
+        for one in visible
     ]
     widths = [max(cell_len(row[column]) for row in rows) for column in range(7)]
     for row in rows:
         columns = [_padded(text, widths[place]) for place, text in enumerate(row[:4])]
         columns += [text.rjust(width) for text, width in zip(row[4:7], widths[4:], strict=True)]
         print("  ".join([*columns, row[7]]).rstrip())
-    active = sum(one.active for one in found)
-    more = f"; {len(found) - len(shown)} more with --all" if len(shown) < len(found) else ""
-    print(f"\n{_plural(len(found), 'session')}, {active} active (●){more}")
+    active = sum(one.active for one in listed_rows)
+    more = f"; {len(listed_rows) - len(visible)} more with --all" if len(visible) < len(listed_rows) else ""
+    print(f"\n{_plural(len(listed_rows), 'session')}, {active} active (●){more}")
 
 
-def _begun(text: str, width: int) -> str:
+def _cut_title(text: str, width: int) -> str:
     """The beginning of a title that is too long, in the columns it takes up on a terminal."""
     if cell_len(text) <= width:
         return text

@@ -34,7 +34,7 @@ def _run(args: argparse.Namespace) -> int:
     resolved = settings_from(args)
     if "screen.theme" in resolved.origins:
         _check_theme(resolved.settings.screen.theme)
-    chosen = [each for each in tunables().values() if _wanted(each, args.words)]
+    chosen = [each for each in tunables().values() if _matches(each, args.words)]
     if args.changed:
         chosen = [each for each in chosen if value_of(resolved.settings, each.name) != each.default]
     if args.json:
@@ -53,20 +53,20 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _check_theme(wanted: str) -> None:
+def _check_theme(name: str) -> None:
     """Say which themes there are where one is wanted that is not there; it may come later."""
     import themes
     from themes.user_themes import user_theme_folder
 
     loaded = themes.load(user_theme_folder())
-    missing = themes.missing_theme(wanted, loaded)
+    missing = themes.missing_theme(name, loaded)
     if missing:
         for complaint in loaded.complaints:
             print(f"nooscope: {complaint}", file=sys.stderr)
         print(f"nooscope: screen.theme: {missing}", file=sys.stderr)
 
 
-def _wanted(tunable: Tunable, words: list[str]) -> bool:
+def _matches(tunable: Tunable, words: list[str]) -> bool:
     text = f"{tunable.name} {tunable.sentence}".lower()
     return all(word.lower() in text for word in words)
 
@@ -114,7 +114,7 @@ def _print_table(chosen: list[Tunable], resolved: Resolved) -> None:
     rows = [
         (
             each.name,
-            _shown(toml_value(_plain(value_of(resolved.settings, each.name))), each.unit),
+            _value_cell(toml_value(_plain(value_of(resolved.settings, each.name))), each.unit),
             plain(resolved.origins.get(each.name, BUILT_IN)),
             _bounds(each),
             _project(each),
@@ -139,7 +139,7 @@ def _print_table(chosen: list[Tunable], resolved: Resolved) -> None:
             print(" " * (sum(widths) + 10) + more)
 
 
-def _shown(text: str, unit: str, most: int = 28) -> str:
+def _value_cell(text: str, unit: str, most: int = 28) -> str:
     text = f"{text} {unit}" if unit else text
     return text if len(text) <= most else text[: most - 1] + "…"
 

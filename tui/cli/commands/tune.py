@@ -64,7 +64,7 @@ def _run_whatif(args: argparse.Namespace) -> int:
     from core.timeline.places import parse_place
 
     other = settings_from(args).settings
-    actual = settings_from(argparse.Namespace(project=args.project, assignments=[]), told=True).settings
+    actual = settings_from(argparse.Namespace(project=args.project, assignments=[]), quiet=True).settings
     edits = edits_of(other, args.assignments)
     unedited = argparse.Namespace(project=args.project, plain=args.plain)
     timeline = recording_at(args.path, initial_states_of(unedited, actual))
@@ -108,8 +108,8 @@ def _print_unheard(result: WhatIfResult, start: float) -> None:
     silenced = result.silenced
     if silenced is not None and (silenced.kept or not silenced.equal):
         print("crossings that are not heard (was, would be):")
-        for name, (kept, gained, lost, moved) in silenced.table().items():
-            print(f"  {firing_words(name)}: {kept + lost + moved}, {kept + gained + moved}")
+        for name, (same, gained, lost, moved) in silenced.table().items():
+            print(f"  {firing_words(name)}: {same + lost + moved}, {same + gained + moved}")
         for mark in silenced.gained:
             print(f"░ {clock(mark.at - start)}  {firing_words(mark.name)}  {plain(mark.agent, 24)}")
     for change in result.texts or ():
@@ -127,7 +127,7 @@ def _print_difference_json(difference: Difference, events: int, result: WhatIfRe
     def pair(each: Pair) -> dict[str, Any]:
         return {**mark(each.actual), "to_event": each.other.place, "to_at": each.other.at}
 
-    told = {
+    content = {
         "events": events,
         "kept": [mark(each.actual) for each in difference.kept],
         "gained": [mark(each) for each in difference.gained],
@@ -136,16 +136,16 @@ def _print_difference_json(difference: Difference, events: int, result: WhatIfRe
     }
     if result is not None and result.silenced is not None:
         unheard = result.silenced
-        told["silenced"] = {
+        content["silenced"] = {
             "kept": [mark(each.actual) for each in unheard.kept],
             "gained": [mark(each) for each in unheard.gained],
             "lost": [mark(each) for each in unheard.lost],
             "moved": [pair(each) for each in unheard.moved],
         }
-        told["texts"] = [
+        content["texts"] = [
             {**mark(each.mark), "was": each.before, "would": each.after} for each in result.texts or ()
         ]
-    print(readable_json(told))
+    print(readable_json(content))
 
 
 def _print_difference(difference: Difference, start: float, events: int) -> None:
@@ -194,12 +194,12 @@ def _run_sweep(args: argparse.Namespace) -> int:
     settings = settings_from(argparse.Namespace(project=args.project, assignments=[])).settings
     require_fitting(settings, name, values)
     kit = make_kit(settings.ingest)
-    found = sessions(args.paths, kit, settings.ingest.lines)
+    matches = sessions(args.paths, kit, settings.ingest.lines)
     for fault in kit.diagnostics.first:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
     starts = initial_states_of(args, settings)
-    begun = [(session, spoken_start(starts, session.id)) for session in found]
-    done = joined(list(_progress(sweeps(begun, name, values, args.jobs), len(found))))
+    runs = [(session, spoken_start(starts, session.id)) for session in matches]
+    done = joined(list(_progress(sweeps(runs, name, values, args.jobs), len(matches))))
     if args.json:
         _print_sweep_json(done)
     else:
@@ -208,24 +208,24 @@ def _run_sweep(args: argparse.Namespace) -> int:
 
 
 def sweeps(
-    begun: Sequence[tuple[LogSession, RunInputs]], name: str, values: Sequence[float], wanted: int | None
+    runs: Sequence[tuple[LogSession, RunInputs]], name: str, values: Sequence[float], jobs_wanted: int | None
 ) -> Iterator[Sweep]:
     """Every session at every value, as many at once as there are cores."""
     from core.report.process_pool import one_by_one, shared_out
 
-    jobs = min(wanted or os.cpu_count() or 1, len(begun))
-    size = sum(_size(session) for session, _ in begun)
-    if jobs <= 1 or (not wanted and size * len(values) < _SMALL * 20):
-        yield from one_by_one(swept, begun, name, values, family=family_of)
+    jobs = min(jobs_wanted or os.cpu_count() or 1, len(runs))
+    size = sum(_size(session) for session, _ in runs)
+    if jobs <= 1 or (not jobs_wanted and size * len(values) < _SMALL * 20):
+        yield from one_by_one(swept, runs, name, values, family=family_of)
         return
-    yield from shared_out(jobs, swept, begun, name, values, prepare=streams.prepare_streams, family=family_of)
+    yield from shared_out(jobs, swept, runs, name, values, prepare=streams.prepare_streams, family=family_of)
 
 
-def swept(begun: tuple[LogSession, RunInputs], name: str, values: Sequence[float]) -> Sweep:
+def swept(run: tuple[LogSession, RunInputs], name: str, values: Sequence[float]) -> Sweep:
     """One session at every value, from where it starts."""
     from core.timeline.sweep import sweep_session
 
-    session, (settings, initial, later) = begun
+    session, (settings, initial, later) = run
     return sweep_session(session, settings, name, values, None, initial, later)
 
 
