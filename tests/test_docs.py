@@ -134,7 +134,7 @@ def test_the_example_theme_and_table_can_be_used(tmp_path: Path) -> None:
     sample = tomllib.loads((ROOT / "sample_extension" / "pyproject.toml").read_text("utf-8"))
     for group, offered in tomllib.loads(package)["project"]["entry-points"].items():
         assert offered.items() <= sample["project"]["entry-points"][group].items()
-    assert ThemeFile.model_validate(tomllib.loads(theme)).name == "dusk"
+    assert ThemeFile.parse(tomllib.loads(theme)).name == "dusk"
     (tmp_path / "tools.toml").write_text(table)
     normalizer = Normalizer.load(tmp_path / "tools.toml")
     assert normalizer.sort("claude-code", "mcp__docs__lookup", {}).action == "search"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+from msgspec.structs import asdict
 from textual.color import Color, ColorParseError
 from textual.theme import BUILTIN_THEMES, Theme
 
-from core.settings.closed import Closed
-from core.settings.declared import Invalid, limited
 from core.settings.file import read_failure, small_file
+from core.settings.group import Group, Invalid, Spec
 
 FOLDER = Path(__file__).parent
 
@@ -46,9 +46,8 @@ def defaults(theme: Theme) -> dict[str, str]:
     return filled
 
 
-def _colour(value: str | None) -> str | None:
-    if value is not None:
-        _parse(value)
+def _colour(value: str) -> str:
+    _parse(value)
     return value
 
 
@@ -67,27 +66,32 @@ def _parse(value: str) -> None:
         raise ValueError(f"{value!r} is not a colour; write #rrggbb or a name such as teal") from None
 
 
-class ThemeFile(Closed):
+_Colour = Annotated[str, Spec(after=_colour)]
+
+
+class ThemeFile(Group):
     """What a theme file may say."""
 
-    name: str = limited(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")
+    name: Annotated[str, Spec(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+    primary: _Colour
     sentence: str = ""
     dark: bool = True
-    primary: str = limited(after=_colour)
-    secondary: str | None = limited(None, after=_colour)
-    accent: str | None = limited(None, after=_colour)
-    foreground: str | None = limited(None, after=_colour)
-    background: str | None = limited(None, after=_colour)
-    surface: str | None = limited(None, after=_colour)
-    panel: str | None = limited(None, after=_colour)
-    success: str | None = limited(None, after=_colour)
-    warning: str | None = limited(None, after=_colour)
-    error: str | None = limited(None, after=_colour)
-    variables: dict[str, str] = limited({}, after=_colours)
+    secondary: _Colour | None = None
+    accent: _Colour | None = None
+    foreground: _Colour | None = None
+    background: _Colour | None = None
+    surface: _Colour | None = None
+    panel: _Colour | None = None
+    success: _Colour | None = None
+    warning: _Colour | None = None
+    error: _Colour | None = None
+    variables: Annotated[dict[str, str], Spec(after=_colours)] = {}
 
     def theme(self) -> Theme:
         """The same for Textual."""
-        return Theme(**self.model_dump(exclude={"sentence"}))
+        values = asdict(self)
+        del values["sentence"]
+        return Theme(**values)
 
 
 class Loaded(NamedTuple):
@@ -107,7 +111,7 @@ def load(*folders: Path) -> Loaded:
         try:
             said = tomllib.loads(small_file(path).decode())
             ours = path.parent == FOLDER
-            file = ThemeFile.model_construct(**said) if ours else ThemeFile.model_validate(said)
+            file = ThemeFile(**said) if ours else ThemeFile.parse(said)
         except (OSError, UnicodeDecodeError) as error:
             complaints.append(f"{path}: cannot be read ({read_failure(error)})")
         except tomllib.TOMLDecodeError as error:

@@ -20,6 +20,7 @@ from core.engine.response import built_in
 from core.engine.response.method import CUES
 from core.events import EVENT_KINDS
 from core.settings import Settings
+from core.settings.group import fields_of
 from core.settings.impulses import Impulse
 from core.settings.layers import tunables
 from core.settings.toml_text import toml_value
@@ -54,7 +55,7 @@ def settings(*prefixes: str) -> str:
 def foreign() -> str:
     """Every setting that a watched project may touch: its default, and how far it may be moved."""
     rows = [
-        (f"`{each.name}`", _value(each.default, each.unit), each.trust.said(), each.sentence)
+        (f"`{each.name}`", _value(each.default, each.unit), each.trust.sentence_end(), each.sentence)
         for each in tunables().values()
         if each.trust.way != "never"
     ]
@@ -87,11 +88,11 @@ def impulses() -> str:
     """What each kind of event adds to each axis."""
     impulse = _DEFAULTS.receptor.impulse
     rows = []
-    for name, field in type(impulse).model_fields.items():
+    for name, field in fields_of(type(impulse)).items():
         group = getattr(impulse, name)
         if isinstance(group, Impulse):
             figures = [getattr(group, axis, 0.0) for axis in AXES]
-            rows.append((field.description, *(f"{figure:+g}" if figure else "" for figure in figures)))
+            rows.append((field.sentence, *(f"{figure:+g}" if figure else "" for figure in figures)))
     return table(("event", *AXES), rows)
 
 

@@ -68,7 +68,7 @@ def measure(runs: list[LabelledRun]) -> Data:
         for limit in limits:
             tree: dict[str, Any] = {other: {"enabled": other == name} for other in DETECTORS}
             tree[name][field] = limit
-            settings = LoopSettings.model_validate(tree)
+            settings = LoopSettings.parse(tree)
             alarms[name, limit] = np.array([has_alarm(run, settings) for run in runs])
     repositories = np.array([run.task.split("__")[0] for run in runs])
     return Data(failed, base, {"models": models, "repositories": repositories}, alarms)

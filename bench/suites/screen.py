@@ -108,7 +108,7 @@ def _lines(events: list[Event]) -> bytes:
 
 def _app(folder: Path) -> NooscopeApp:
     settings = Settings()
-    still = settings.model_copy(update={"screen": settings.screen.model_copy(update={"motion": False})})
+    still = settings.replace(screen=settings.screen.replace(motion=False))
     return NooscopeApp(None, still, bookmarks=lambda name: Bookmarks(name, folder), theme_folder=folder)
 
 

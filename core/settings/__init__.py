@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.settings.affect import AffectSettings
 from core.settings.extensions import ExtensionSettings
 from core.settings.governor import GovernorSettings
+from core.settings.group import Group
 from core.settings.logs import IngestSettings
 from core.settings.mind import MindSettings
 from core.settings.narrator import NarratorSettings
@@ -12,22 +13,21 @@ from core.settings.receptor import ReceptorSettings
 from core.settings.response import ResponseSettings
 from core.settings.screen import ScreenSettings
 from core.settings.timeline import TimelineSettings
-from core.settings.tunable import Group, part
 
 
 class Settings(Group):
     """The whole instrument."""
 
-    receptor: ReceptorSettings = part(ReceptorSettings, "From tool uses to emotion axes and signals.")
-    mind: MindSettings = part(MindSettings, "Attention, sleep, habituation, homeostasis, clock.")
-    governor: GovernorSettings = part(GovernorSettings, "Bounded agency.")
-    affect: AffectSettings = part(AffectSettings, "The policy-bounded affect field.")
-    response: ResponseSettings = part(ResponseSettings, "From a firing to the right word.")
-    ingest: IngestSettings = part(IngestSettings, "From logs to events.")
-    timeline: TimelineSettings = part(TimelineSettings, "Recording, seeking, playing.")
-    screen: ScreenSettings = part(ScreenSettings, "What is shown, and how.")
-    narrator: NarratorSettings = part(NarratorSettings, "Prose made by a model, where you want it.")
-    extensions: ExtensionSettings = part(ExtensionSettings, "What is installed beside nooscope.")
+    receptor: ReceptorSettings = ReceptorSettings()
+    mind: MindSettings = MindSettings()
+    governor: GovernorSettings = GovernorSettings()
+    affect: AffectSettings = AffectSettings()
+    response: ResponseSettings = ResponseSettings()
+    ingest: IngestSettings = IngestSettings()
+    timeline: TimelineSettings = TimelineSettings()
+    screen: ScreenSettings = ScreenSettings()
+    narrator: NarratorSettings = NarratorSettings()
+    extensions: ExtensionSettings = ExtensionSettings()
 
 
 __all__ = ["Settings"]

@@ -2,126 +2,102 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from core.settings.trust import PERSON, higher
-from core.settings.tunable import Group, tunable
+from core.settings.group import Group, Spec, higher
 
 
-class AdviceSettings(Group, project=PERSON):
+class AdviceSettings(Group):
     """What an agent is told where its hooks were installed with --advise or --guard."""
 
-    level: Literal["off", "hint", "full"] = tunable(
-        "hint", "Nothing, only loops and halts, or all that is due."
-    )
-    urgent: int = tunable(
-        200, "Priority from which a word counts as urgent for a hint.", ge=0, le=255, step=5
-    )
-    rest: int = tunable(
-        10, "Acts for which a rule stays silent after it spoke; doubles each time.", ge=1, le=1000, step=1
-    )
-    kept: int = tunable(500, "Sentences remembered so that none is said twice.", ge=10, le=10_000, step=10)
-    silence: float = tunable(
-        0.0,
-        "Share of advice withheld at random, to measure whether it helps; 0 for none.",
-        ge=0,
-        le=0.9,
-        step=0.1,
-    )
-    seed: int = tunable(
-        0, "Seed of that chance; the same one withholds the same advice.", ge=0, le=10**9, step=1
-    )
-    within: int = tunable(
-        10, "Acts within which the same trouble counts as having come back.", ge=1, le=200, step=1
-    )
+    level: Annotated[
+        Literal["off", "hint", "full"], Spec("Nothing, only loops and halts, or all that is due.")
+    ] = "hint"
+    urgent: Annotated[int, Spec("Priority from which a word counts as urgent for a hint.", 0, 255, 5)] = 200
+    rest: Annotated[
+        int, Spec("Acts for which a rule stays silent after it spoke; doubles each time.", 1, 1000, 1)
+    ] = 10
+    kept: Annotated[int, Spec("Sentences remembered so that none is said twice.", 10, 10_000, 10)] = 500
+    silence: Annotated[
+        float,
+        Spec("Share of advice withheld at random, to measure whether it helps; 0 for none.", 0, 0.9, 0.1),
+    ] = 0.0
+    seed: Annotated[
+        int, Spec("Seed of that chance; the same one withholds the same advice.", 0, 10**9, 1)
+    ] = 0
+    within: Annotated[
+        int, Spec("Acts within which the same trouble counts as having come back.", 1, 200, 1)
+    ] = 10
 
 
-class GuardSettings(Group, project=PERSON):
+class GuardSettings(Group):
     """What an agent under --guard needs a permit for."""
 
-    read: tuple[str, ...] = tunable((), "Further tools that only read, by name or pattern.")
-    write: tuple[str, ...] = tunable((), "Further tools that write, by name or pattern.")
-    privileged: tuple[str, ...] = tunable((), "Further tools that need you, by name or pattern.")
-    commands: tuple[str, ...] = tunable(
-        ("sudo *", "su *", "doas *", "chmod -R *", "chown -R *", "* | sh", "* | bash", "npm publish*"),
-        "Patterns of commands that need you, beside destructive ones.",
+    read: Annotated[tuple[str, ...], Spec("Further tools that only read, by name or pattern.")] = ()
+    write: Annotated[tuple[str, ...], Spec("Further tools that write, by name or pattern.")] = ()
+    privileged: Annotated[tuple[str, ...], Spec("Further tools that need you, by name or pattern.")] = ()
+    commands: Annotated[
+        tuple[str, ...], Spec("Patterns of commands that need you, beside destructive ones.")
+    ] = ("sudo *", "su *", "doas *", "chmod -R *", "chown -R *", "* | sh", "* | bash", "npm publish*")
+    paths: Annotated[tuple[str, ...], Spec("Patterns of paths whose writing needs you.")] = (
+        "*/.ssh/*",
+        "*/.gnupg/*",
+        "*/.env",
+        ".env",
+        "*/.git/*",
+        ".git/*",
+        "/etc/*",
+        "*/.claude/settings*",
+        "*/.codex/*",
+        "*/nooscope/*",
     )
-    paths: tuple[str, ...] = tunable(
-        (
-            "*/.ssh/*",
-            "*/.gnupg/*",
-            "*/.env",
-            ".env",
-            "*/.git/*",
-            ".git/*",
-            "/etc/*",
-            "*/.claude/settings*",
-            "*/.codex/*",
-            "*/nooscope/*",
+    lifetime: Annotated[float, Spec("How long a permit holds.", 1, 3600, 5, "s")] = 120.0
+    wait: Annotated[
+        float, Spec("How long a call waits for your answer before the agent asks itself.", 0, 500, 1, "s")
+    ] = 20.0
+    steps: Annotated[bool, Spec("A halt for the number of steps alone stops writing too.")] = False
+    tool_trust: Annotated[
+        float,
+        Spec(
+            "Trust a call needs, by the model's own reckoning, from which on writing needs you.", 0, 1, 0.05
         ),
-        "Patterns of paths whose writing needs you.",
-    )
-    lifetime: float = tunable(120.0, "How long a permit holds.", ge=1, le=3600, step=5, unit="s")
-    wait: float = tunable(
-        20.0,
-        "How long a call waits for your answer before the agent asks itself.",
-        ge=0,
-        le=500,
-        step=1,
-        unit="s",
-    )
-    steps: bool = tunable(False, "A halt for the number of steps alone stops writing too.")
-    tool_trust: float = tunable(
-        0.6,
-        "Trust a call needs, by the model's own reckoning, from which on writing needs you.",
-        ge=0,
-        le=1,
-        step=0.05,
-    )
-    quarantine: bool = tunable(
-        True, "A call that would write is put to you while the agent's affect is quarantined."
-    )
-    executing: bool = tunable(
-        True, "A call that would write is put to you while the agent lacks the confidence to execute."
-    )
-    budget: float = tunable(
-        0.0,
-        "Share of the budget left at or below which writing needs you.",
-        ge=0,
-        le=1,
-        step=0.05,
-        project=higher(0.5),
-    )
+    ] = 0.6
+    quarantine: Annotated[
+        bool, Spec("A call that would write is put to you while the agent's affect is quarantined.")
+    ] = True
+    executing: Annotated[
+        bool, Spec("A call that would write is put to you while the agent lacks the confidence to execute.")
+    ] = True
+    budget: Annotated[
+        float,
+        Spec(
+            "Share of the budget left at or below which writing needs you.", 0, 1, 0.05, project=higher(0.5)
+        ),
+    ] = 0.0
 
 
-class CapSettings(Group, project=PERSON):
+class CapSettings(Group):
     """How much agents may spend; without --guard hooks a cap can warn but not hold anything."""
 
-    session_dollars: float = tunable(
-        0.0, "What one session may cost; 0 for no cap.", ge=0, le=100_000, step=1, unit="$"
-    )
-    session_tokens: int = tunable(
-        0, "Tokens one session may use, sent and received; 0 for no cap.", ge=0, le=10**12, step=100_000
-    )
-    all_dollars: float = tunable(
-        0.0,
-        "What all sessions with hooks may cost in a day; 0 for no cap.",
-        ge=0,
-        le=100_000,
-        step=1,
-        unit="$",
-    )
-    all_tokens: int = tunable(
-        0, "Tokens all sessions with hooks may use in a day; 0 for no cap.", ge=0, le=10**12, step=100_000
-    )
-    warn: float = tunable(0.8, "Share of a cap from which on you are warned.", ge=0.1, le=1, step=0.05)
-    burn: float = tunable(
-        10.0,
-        "Token use, in multiples of your normal, from which on you are warned; 0 for never.",
-        ge=0,
-        le=1000,
-        step=1,
-    )
-    reached: Literal["ask", "stop"] = tunable(
-        "ask", "At a cap, hold each call and ask you, or end the turn (Claude Code)."
-    )
+    session_dollars: Annotated[
+        float, Spec("What one session may cost; 0 for no cap.", 0, 100_000, 1, "$")
+    ] = 0.0
+    session_tokens: Annotated[
+        int, Spec("Tokens one session may use, sent and received; 0 for no cap.", 0, 10**12, 100_000)
+    ] = 0
+    all_dollars: Annotated[
+        float, Spec("What all sessions with hooks may cost in a day; 0 for no cap.", 0, 100_000, 1, "$")
+    ] = 0.0
+    all_tokens: Annotated[
+        int, Spec("Tokens all sessions with hooks may use in a day; 0 for no cap.", 0, 10**12, 100_000)
+    ] = 0
+    warn: Annotated[float, Spec("Share of a cap from which on you are warned.", 0.1, 1, 0.05)] = 0.8
+    burn: Annotated[
+        float,
+        Spec(
+            "Token use, in multiples of your normal, from which on you are warned; 0 for never.", 0, 1000, 1
+        ),
+    ] = 10.0
+    reached: Annotated[
+        Literal["ask", "stop"], Spec("At a cap, hold each call and ask you, or end the turn (Claude Code).")
+    ] = "ask"

@@ -7,10 +7,12 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+import msgspec
+
 from core.settings import Settings
+from core.settings.group import Group, Tunable
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.toml_text import toml_value
-from core.settings.tunable import Tunable
 
 _COARSE = 20
 """Steps of the arrow keys over a setting's whole range, at least."""
@@ -201,4 +203,4 @@ def plain_value(value: Any) -> Any:
         return {key: plain_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain_value(item) for item in value]
-    return value.model_dump(exclude_none=True) if hasattr(value, "model_dump") else value
+    return msgspec.to_builtins(value) if isinstance(value, Group) else value

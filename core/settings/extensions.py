@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from core.settings.trust import PERSON
-from core.settings.tunable import Group, tunable
+from typing import Annotated
+
+from core.settings.group import Group, Spec
 
 
-class ExtensionSettings(Group, project=PERSON):
+class ExtensionSettings(Group):
     """What is installed beside nooscope, and how far it is trusted to work."""
 
-    faults: int = tunable(
-        3, "Faults after which an extension is switched off for the run.", ge=1, le=1000, step=1
-    )
-    bus: int = tunable(
-        10_000,
-        "Events that may wait for a slow subscriber before the oldest is dropped.",
-        ge=1,
-        le=1_000_000,
-        step=100,
-    )
+    faults: Annotated[
+        int, Spec("Faults after which an extension is switched off for the run.", 1, 1000, 1)
+    ] = 3
+    bus: Annotated[
+        int,
+        Spec("Events that may wait for a slow subscriber before the oldest is dropped.", 1, 1_000_000, 100),
+    ] = 10_000

@@ -2,54 +2,44 @@
 
 from __future__ import annotations
 
-from core.settings.trust import PERSON
-from core.settings.tunable import Group, tunable
+from typing import Annotated
+
+from core.settings.group import Group, Spec
 
 
-class FleetSettings(Group, project=PERSON):
+class FleetSettings(Group):
     """All sessions of this machine at a glance."""
 
-    within: float = tunable(
-        24.0, "Sessions that changed this recently are listed.", ge=0.1, le=8760, step=1, unit="h"
+    within: Annotated[float, Spec("Sessions that changed this recently are listed.", 0.1, 8760, 1, "h")] = (
+        24.0
     )
-    most: int = tunable(200, "Sessions listed at most, the newest first.", ge=1, le=5000, step=10)
-    awake: int = tunable(
-        250,
-        "Sessions followed by an engine at a time; a live one beyond is read anew.",
-        ge=1,
-        le=2000,
-        step=10,
+    most: Annotated[int, Spec("Sessions listed at most, the newest first.", 1, 5000, 10)] = 200
+    awake: Annotated[
+        int, Spec("Sessions followed by an engine at a time; a live one beyond is read anew.", 1, 2000, 10)
+    ] = 250
+    tail: Annotated[
+        float, Spec("How much of a log's end is read for a first look.", 0.05, 100, 0.5, "MB")
+    ] = 1.0
+    whole: Annotated[float, Spec("An active log up to this size is then read whole.", 0, 10_000, 8, "MB")] = (
+        64.0
     )
-    tail: float = tunable(
-        1.0, "How much of a log's end is read for a first look.", ge=0.05, le=100, step=0.5, unit="MB"
+    rate: Annotated[int, Spec("Maximum updates of the fleet per second.", 1, 20, 1, "Hz")] = 4
+    search: Annotated[
+        float, Spec("Time between two searches for sessions nothing announced.", 1, 3600, 5, "s")
+    ] = 30.0
+    quick: Annotated[
+        float, Spec("A read or edit open for longer may ask for permission.", 2, 600, 1, "s")
+    ] = 15.0
+    silent: Annotated[float, Spec("A log silent for longer amid work needs a look.", 10, 86_400, 10, "s")] = (
+        300.0
     )
-    whole: float = tunable(
-        64.0, "An active log up to this size is then read whole.", ge=0, le=10_000, step=8, unit="MB"
+    left: Annotated[
+        float, Spec("After so long a session silent amid work counts as left.", 60, 604_800, 300, "s")
+    ] = 7200.0
+    news: Annotated[float, Spec("For so long a finished session counts as news.", 0, 86_400, 60, "s")] = 600.0
+    context: Annotated[float, Spec("Share of the way to compaction that is worth a look.", 0.1, 1, 0.01)] = (
+        0.9
     )
-    rate: int = tunable(4, "Maximum updates of the fleet per second.", ge=1, le=20, step=1, unit="Hz")
-    search: float = tunable(
-        30.0, "Time between two searches for sessions nothing announced.", ge=1, le=3600, step=5, unit="s"
-    )
-    quick: float = tunable(
-        15.0, "A read or edit open for longer may ask for permission.", ge=2, le=600, step=1, unit="s"
-    )
-    silent: float = tunable(
-        300.0, "A log silent for longer amid work needs a look.", ge=10, le=86_400, step=10, unit="s"
-    )
-    left: float = tunable(
-        7200.0,
-        "After so long a session silent amid work counts as left.",
-        ge=60,
-        le=604_800,
-        step=300,
-        unit="s",
-    )
-    news: float = tunable(
-        600.0, "For so long a finished session counts as news.", ge=0, le=86_400, step=60, unit="s"
-    )
-    context: float = tunable(
-        0.9, "Share of the way to compaction that is worth a look.", ge=0.1, le=1, step=0.01
-    )
-    span: float = tunable(
-        600.0, "Stretch of time the small curve of a session shows.", ge=60, le=86_400, step=60, unit="s"
-    )
+    span: Annotated[
+        float, Spec("Stretch of time the small curve of a session shows.", 60, 86_400, 60, "s")
+    ] = 600.0

@@ -2,210 +2,182 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from core.settings.declared import Invalid
-from core.settings.trust import PERSON, lower
-from core.settings.tunable import Group, part, tunable
+from core.settings.group import Group, Invalid, Spec, lower
 
 ProfileName = Literal["observing", "conservative", "balanced", "aggressive"]
 
 
-class AppraisalSettings(Group, project=PERSON):
+class AppraisalSettings(Group):
     """From signals to changes of pressure."""
 
-    reward_confidence: float = tunable(0.3, "Confidence gained by a full reward.", ge=0, le=1, step=0.01)
-    difficulty_confidence: float = tunable(0.1, "Confidence lost to full difficulty.", ge=0, le=1, step=0.01)
-    difficulty_frustration: float = tunable(
-        0.4, "Frustration from full difficulty without reward.", ge=0, le=1, step=0.01
-    )
-    urgency_frustration: float = tunable(0.2, "Frustration from full urgency.", ge=0, le=1, step=0.01)
-    novelty_curiosity: float = tunable(0.5, "Curiosity from something wholly new.", ge=0, le=1, step=0.01)
-    sameness_curiosity: float = tunable(
-        0.2, "Curiosity lost to something wholly known.", ge=0, le=1, step=0.01
-    )
-    urgency_arousal: float = tunable(0.6, "Arousal from full urgency.", ge=0, le=1, step=0.01)
-    danger_risk: float = tunable(0.6, "Risk pressure from full danger.", ge=0, le=2, step=0.05)
-    outcome_risk: float = tunable(
-        0.3, "Risk pressure taken away by a clear outcome, good or bad.", ge=0, le=1, step=0.01
-    )
+    reward_confidence: Annotated[float, Spec("Confidence gained by a full reward.", 0, 1, 0.01)] = 0.3
+    difficulty_confidence: Annotated[float, Spec("Confidence lost to full difficulty.", 0, 1, 0.01)] = 0.1
+    difficulty_frustration: Annotated[
+        float, Spec("Frustration from full difficulty without reward.", 0, 1, 0.01)
+    ] = 0.4
+    urgency_frustration: Annotated[float, Spec("Frustration from full urgency.", 0, 1, 0.01)] = 0.2
+    novelty_curiosity: Annotated[float, Spec("Curiosity from something wholly new.", 0, 1, 0.01)] = 0.5
+    sameness_curiosity: Annotated[float, Spec("Curiosity lost to something wholly known.", 0, 1, 0.01)] = 0.2
+    urgency_arousal: Annotated[float, Spec("Arousal from full urgency.", 0, 1, 0.01)] = 0.6
+    danger_risk: Annotated[float, Spec("Risk pressure from full danger.", 0, 2, 0.05)] = 0.6
+    outcome_risk: Annotated[
+        float, Spec("Risk pressure taken away by a clear outcome, good or bad.", 0, 1, 0.01)
+    ] = 0.3
 
 
-def _weight(default: float, sentence: str) -> float:
-    weight: float = tunable(default, sentence, ge=0, le=2, step=0.05)
-    return weight
+def _weight(sentence: str) -> Spec:
+    return Spec(sentence, 0, 2, 0.05)
 
 
-class WeightSettings(Group, project=PERSON):
+class WeightSettings(Group):
     """How much each pressure grants to, or takes from, each budget."""
 
-    confidence_effort: float = _weight(0.6, "How much confidence grants effort.")
-    confidence_risk: float = _weight(0.3, "How much confidence grants risk.")
-    confidence_exploration: float = _weight(0.2, "How much confidence grants exploration.")
-    confidence_persistence: float = _weight(0.5, "How much confidence grants persistence.")
-    curiosity_effort: float = _weight(0.2, "How much curiosity grants effort.")
-    curiosity_risk: float = _weight(0.1, "How much curiosity grants risk.")
-    curiosity_exploration: float = _weight(0.7, "How much curiosity grants exploration.")
-    curiosity_persistence: float = _weight(0.1, "How much curiosity grants persistence.")
-    arousal_effort: float = _weight(0.3, "How much arousal grants effort.")
-    arousal_risk: float = _weight(0.2, "How much arousal grants risk.")
-    arousal_exploration: float = _weight(0.1, "How much arousal grants exploration.")
-    arousal_persistence: float = _weight(0.2, "How much arousal grants persistence.")
-    risk_effort: float = _weight(0.1, "How much risk pressure grants effort.")
-    risk_risk: float = _weight(0.5, "How much risk pressure grants risk.")
-    risk_exploration: float = _weight(0.3, "How much risk pressure grants exploration.")
-    risk_persistence: float = _weight(0.1, "How much risk pressure grants persistence.")
-    frustration_effort: float = _weight(0.7, "How much frustration takes from effort.")
-    frustration_risk: float = _weight(0.9, "How much frustration takes from risk.")
-    frustration_exploration: float = _weight(0.9, "How much frustration takes from exploration.")
-    frustration_persistence: float = _weight(0.8, "How much frustration takes from persistence.")
+    confidence_effort: Annotated[float, _weight("How much confidence grants effort.")] = 0.6
+    confidence_risk: Annotated[float, _weight("How much confidence grants risk.")] = 0.3
+    confidence_exploration: Annotated[float, _weight("How much confidence grants exploration.")] = 0.2
+    confidence_persistence: Annotated[float, _weight("How much confidence grants persistence.")] = 0.5
+    curiosity_effort: Annotated[float, _weight("How much curiosity grants effort.")] = 0.2
+    curiosity_risk: Annotated[float, _weight("How much curiosity grants risk.")] = 0.1
+    curiosity_exploration: Annotated[float, _weight("How much curiosity grants exploration.")] = 0.7
+    curiosity_persistence: Annotated[float, _weight("How much curiosity grants persistence.")] = 0.1
+    arousal_effort: Annotated[float, _weight("How much arousal grants effort.")] = 0.3
+    arousal_risk: Annotated[float, _weight("How much arousal grants risk.")] = 0.2
+    arousal_exploration: Annotated[float, _weight("How much arousal grants exploration.")] = 0.1
+    arousal_persistence: Annotated[float, _weight("How much arousal grants persistence.")] = 0.2
+    risk_effort: Annotated[float, _weight("How much risk pressure grants effort.")] = 0.1
+    risk_risk: Annotated[float, _weight("How much risk pressure grants risk.")] = 0.5
+    risk_exploration: Annotated[float, _weight("How much risk pressure grants exploration.")] = 0.3
+    risk_persistence: Annotated[float, _weight("How much risk pressure grants persistence.")] = 0.1
+    frustration_effort: Annotated[float, _weight("How much frustration takes from effort.")] = 0.7
+    frustration_risk: Annotated[float, _weight("How much frustration takes from risk.")] = 0.9
+    frustration_exploration: Annotated[float, _weight("How much frustration takes from exploration.")] = 0.9
+    frustration_persistence: Annotated[float, _weight("How much frustration takes from persistence.")] = 0.8
 
 
-class ProfileSettings(Group, project=PERSON):
+class ProfileSettings(Group):
     """The figures of the profile `observing`: patient, and halting only where a person would ask why."""
 
-    effort_scale: float = tunable(2.0, "How strongly pressures move effort.", ge=0.1, le=3, step=0.05)
-    risk_scale: float = tunable(1.0, "How strongly pressures move risk.", ge=0, le=3, step=0.05)
-    exploration_scale: float = tunable(
-        0.02, "How strongly pressures move exploration.", ge=0, le=3, step=0.01
-    )
-    persistence_scale: float = tunable(
-        2.5, "How strongly pressures move persistence.", ge=0.1, le=5, step=0.05
-    )
-    recovery_rate: float = tunable(
-        0.002, "Effort and persistence regained by resting.", ge=0, le=1, step=0.001, unit="/s"
-    )
-    recovery_delay: float = tunable(
-        60.0, "Shortest pause between steps that counts as rest.", ge=0, le=600, step=0.1, unit="s"
-    )
-    recovery_cap: float = tunable(0.5, "Effort at which recovering ends.", ge=0.3, le=1, step=0.01)
-    persistence_decay: float = tunable(0.0, "Persistence lost with every step.", ge=0, le=0.5, step=0.01)
-    exploration_decay: float = tunable(0.05, "Exploration lost with every step.", ge=0, le=0.5, step=0.01)
-    time_decay: float = tunable(
-        0.0, "Persistence and exploration lost with time.", ge=0, le=0.05, step=0.001, unit="/s"
-    )
-    stagnation_window: int = tunable(
-        12,
-        "Steps in a row without reward that are stagnation.",
-        ge=2,
-        le=500,
-        step=1,
-        unit="steps",
-        project=lower(6),
-    )
-    exhaustion_threshold: float = tunable(
-        0.03, "Effort at or under which the agent is exhausted.", ge=0, le=0.3, step=0.01
-    )
-    max_risk: float = tunable(
-        0.85, "Risk at which it halts; above 1 never.", ge=0.1, le=2, step=0.05, project=lower(0.6)
-    )
-    max_exploration: float = tunable(
-        0.99, "Exploration at which it halts; above 1 never.", ge=0.1, le=2, step=0.01, project=lower(0.6)
-    )
-    max_steps: int = tunable(
-        1000,
-        "Steps after which the fuse ends every episode.",
-        ge=5,
-        le=100_000,
-        step=10,
-        unit="steps",
-        project=lower(100),
-    )
-    stagnation_floor: float = tunable(
-        0.2, "Effort at or under which stagnation halts.", ge=0, le=1, step=0.01
-    )
-    stagnation_effort_scale: float = tunable(
-        0.5, "What stagnation leaves of granted effort.", ge=0, le=1, step=0.05
-    )
-    stagnation_persistence_scale: float = tunable(
-        0.5, "What stagnation leaves of granted persistence.", ge=0, le=1, step=0.05
-    )
-    effort_dip: float = tunable(0.3, "Effort under which recovering begins.", ge=0, le=1, step=0.01)
-    persistence_dip: float = tunable(0.3, "Persistence under which recovering begins.", ge=0, le=1, step=0.01)
-    inertia: float = tunable(
-        0.85, "Share of the old budget that each step keeps.", ge=0.01, le=0.99, step=0.01
-    )
+    effort_scale: Annotated[float, Spec("How strongly pressures move effort.", 0.1, 3, 0.05)] = 2.0
+    risk_scale: Annotated[float, Spec("How strongly pressures move risk.", 0, 3, 0.05)] = 1.0
+    exploration_scale: Annotated[float, Spec("How strongly pressures move exploration.", 0, 3, 0.01)] = 0.02
+    persistence_scale: Annotated[float, Spec("How strongly pressures move persistence.", 0.1, 5, 0.05)] = 2.5
+    recovery_rate: Annotated[
+        float, Spec("Effort and persistence regained by resting.", 0, 1, 0.001, "/s")
+    ] = 0.002
+    recovery_delay: Annotated[
+        float, Spec("Shortest pause between steps that counts as rest.", 0, 600, 0.1, "s")
+    ] = 60.0
+    recovery_cap: Annotated[float, Spec("Effort at which recovering ends.", 0.3, 1, 0.01)] = 0.5
+    persistence_decay: Annotated[float, Spec("Persistence lost with every step.", 0, 0.5, 0.01)] = 0.0
+    exploration_decay: Annotated[float, Spec("Exploration lost with every step.", 0, 0.5, 0.01)] = 0.05
+    time_decay: Annotated[
+        float, Spec("Persistence and exploration lost with time.", 0, 0.05, 0.001, "/s")
+    ] = 0.0
+    stagnation_window: Annotated[
+        int, Spec("Steps in a row without reward that are stagnation.", 2, 500, 1, "steps", project=lower(6))
+    ] = 12
+    exhaustion_threshold: Annotated[
+        float, Spec("Effort at or under which the agent is exhausted.", 0, 0.3, 0.01)
+    ] = 0.03
+    max_risk: Annotated[
+        float, Spec("Risk at which it halts; above 1 never.", 0.1, 2, 0.05, project=lower(0.6))
+    ] = 0.85
+    max_exploration: Annotated[
+        float, Spec("Exploration at which it halts; above 1 never.", 0.1, 2, 0.01, project=lower(0.6))
+    ] = 0.99
+    max_steps: Annotated[
+        int,
+        Spec("Steps after which the fuse ends every episode.", 5, 100_000, 10, "steps", project=lower(100)),
+    ] = 1000
+    stagnation_floor: Annotated[float, Spec("Effort at or under which stagnation halts.", 0, 1, 0.01)] = 0.2
+    stagnation_effort_scale: Annotated[
+        float, Spec("What stagnation leaves of granted effort.", 0, 1, 0.05)
+    ] = 0.5
+    stagnation_persistence_scale: Annotated[
+        float, Spec("What stagnation leaves of granted persistence.", 0, 1, 0.05)
+    ] = 0.5
+    effort_dip: Annotated[float, Spec("Effort under which recovering begins.", 0, 1, 0.01)] = 0.3
+    persistence_dip: Annotated[float, Spec("Persistence under which recovering begins.", 0, 1, 0.01)] = 0.3
+    inertia: Annotated[float, Spec("Share of the old budget that each step keeps.", 0.01, 0.99, 0.01)] = 0.85
 
 
-class InputSettings(Group, project=PERSON):
+class InputSettings(Group):
     """From tool uses to reward, urgency and difficulty."""
 
-    confirmed: float = tunable(
-        1.0, "Reward of a passing test run, a build or a commit.", ge=0, le=1, step=0.05
+    confirmed: Annotated[float, Spec("Reward of a passing test run, a build or a commit.", 0, 1, 0.05)] = 1.0
+    edited: Annotated[float, Spec("Reward of an edit that went through.", 0, 1, 0.05)] = 0.5
+    ran: Annotated[float, Spec("Reward of a command that ran well.", 0, 1, 0.05)] = 0.4
+    delegated: Annotated[float, Spec("Reward of a delegation that came back well.", 0, 1, 0.05)] = 0.4
+    looked: Annotated[float, Spec("Reward of a read or a search that found something.", 0, 1, 0.05)] = 0.3
+    noted: Annotated[float, Spec("Reward of a plan or of an unknown tool.", 0, 1, 0.05)] = 0.1
+    waited: Annotated[float, Spec("Reward of waiting that did not fail.", 0, 1, 0.05)] = 0.05
+    building: Annotated[
+        float, Spec("Extra reward of a success while the pattern is implementation.", 0, 1, 0.05)
+    ] = 0.1
+    failed: Annotated[float, Spec("Reward of a failure.", -1, 0, 0.05)] = -0.5
+    empty: Annotated[float, Spec("Reward of a search that found nothing.", -1, 0, 0.05)] = -0.1
+    rejected: Annotated[float, Spec("Reward of a call that was refused.", -1, 0, 0.05)] = -0.2
+    repeated: Annotated[float, Spec("Reward of a call repeated with the same result.", -1, 0, 0.05)] = -0.2
+    destructive: Annotated[float, Spec("Danger of a command that destroys something.", 0, 1, 0.05)] = 1.0
+    privileged: Annotated[
+        float, Spec("Danger of a command that runs with more rights or stops processes.", 0, 1, 0.05)
+    ] = 0.5
+    outside: Annotated[float, Spec("Danger of an edit outside the project.", 0, 1, 0.05)] = 0.3
+    loop_window: Annotated[int, Spec("Past calls among which repeats are looked for.", 1, 64, 1, "calls")] = (
+        16
     )
-    edited: float = tunable(0.5, "Reward of an edit that went through.", ge=0, le=1, step=0.05)
-    ran: float = tunable(0.4, "Reward of a command that ran well.", ge=0, le=1, step=0.05)
-    delegated: float = tunable(0.4, "Reward of a delegation that came back well.", ge=0, le=1, step=0.05)
-    looked: float = tunable(0.3, "Reward of a read or a search that found something.", ge=0, le=1, step=0.05)
-    noted: float = tunable(0.1, "Reward of a plan or of an unknown tool.", ge=0, le=1, step=0.05)
-    waited: float = tunable(0.05, "Reward of waiting that did not fail.", ge=0, le=1, step=0.05)
-    building: float = tunable(
-        0.1, "Extra reward of a success while the pattern is implementation.", ge=0, le=1, step=0.05
+    loop_limit: Annotated[int, Spec("Repeats that make full urgency.", 1, 50, 1, "calls")] = 4
+    streak_limit: Annotated[int, Spec("Failures in a row that make full difficulty.", 1, 50, 1, "calls")] = 4
+    failure_rate: Annotated[
+        float, Spec("Difficulty of a window in which every command failed.", 0, 1, 0.05)
+    ] = 0.5
+    cadence: Annotated[float, Spec("Urgency of prompts that follow each other at once.", 0, 1, 0.05)] = 0.3
+    cadence_time: Annotated[float, Spec("Time between prompts that halves the urgency.", 1, 3600, 1, "s")] = (
+        60.0
     )
-    failed: float = tunable(-0.5, "Reward of a failure.", ge=-1, le=0, step=0.05)
-    empty: float = tunable(-0.1, "Reward of a search that found nothing.", ge=-1, le=0, step=0.05)
-    rejected: float = tunable(-0.2, "Reward of a call that was refused.", ge=-1, le=0, step=0.05)
-    repeated: float = tunable(-0.2, "Reward of a call repeated with the same result.", ge=-1, le=0, step=0.05)
-    destructive: float = tunable(1.0, "Danger of a command that destroys something.", ge=0, le=1, step=0.05)
-    privileged: float = tunable(
-        0.5, "Danger of a command that runs with more rights or stops processes.", ge=0, le=1, step=0.05
-    )
-    outside: float = tunable(0.3, "Danger of an edit outside the project.", ge=0, le=1, step=0.05)
-    loop_window: int = tunable(
-        16, "Past calls among which repeats are looked for.", ge=1, le=64, step=1, unit="calls"
-    )
-    loop_limit: int = tunable(4, "Repeats that make full urgency.", ge=1, le=50, step=1, unit="calls")
-    streak_limit: int = tunable(
-        4, "Failures in a row that make full difficulty.", ge=1, le=50, step=1, unit="calls"
-    )
-    failure_rate: float = tunable(
-        0.5, "Difficulty of a window in which every command failed.", ge=0, le=1, step=0.05
-    )
-    cadence: float = tunable(0.3, "Urgency of prompts that follow each other at once.", ge=0, le=1, step=0.05)
-    cadence_time: float = tunable(
-        60.0, "Time between prompts that halves the urgency.", ge=1, le=3600, step=1, unit="s"
-    )
-    interrupted: float = tunable(
-        0.2, "Urgency added by each interruption in an episode.", ge=0, le=1, step=0.05
-    )
+    interrupted: Annotated[float, Spec("Urgency added by each interruption in an episode.", 0, 1, 0.05)] = 0.2
 
 
-class GovernorEpisodeSettings(Group, project=PERSON):
+class GovernorEpisodeSettings(Group):
     """What is remembered of governed episodes."""
 
-    kept: int = tunable(32, "Ended episodes that are remembered.", ge=1, le=1000, step=1, unit="episodes")
-    points: int = tunable(
-        32, "Points a remembered trajectory has at most.", ge=8, le=512, step=1, unit="points"
-    )
+    kept: Annotated[int, Spec("Ended episodes that are remembered.", 1, 1000, 1, "episodes")] = 32
+    points: Annotated[int, Spec("Points a remembered trajectory has at most.", 8, 512, 1, "points")] = 32
 
 
-class GovernorSettings(Group, project=PERSON):
+class GovernorSettings(Group):
     """Bounded agency: whose figures govern, and what they are."""
 
-    profile: ProfileName = tunable(
-        "observing", "Whose figures govern: our own below, or a published profile."
+    profile: Annotated[ProfileName, Spec("Whose figures govern: our own below, or a published profile.")] = (
+        "observing"
     )
-    tempo: float = tunable(
-        15.0,
-        "Seconds between an agent's actions that count as one second of a published profile.",
-        ge=1,
-        le=600,
-        step=1,
-        unit="s",
-    )
-    override: dict[str, float] = tunable({}, "Figures that replace those of the chosen profile, by name.")
-    observing: ProfileSettings = part(ProfileSettings, "Our own profile, patient with real agents.")
-    appraisal: AppraisalSettings = part(AppraisalSettings, "From signals to changes of pressure.")
-    weights: WeightSettings = part(WeightSettings, "From pressures to budgets.")
-    inputs: InputSettings = part(InputSettings, "From tool uses to signals.")
-    episodes: GovernorEpisodeSettings = part(
-        GovernorEpisodeSettings, "What is remembered of governed episodes."
-    )
+    tempo: Annotated[
+        float,
+        Spec(
+            "Seconds between an agent's actions that count as one second of a published profile.",
+            1,
+            600,
+            1,
+            "s",
+        ),
+    ] = 15.0
+    override: Annotated[
+        dict[str, float], Spec("Figures that replace those of the chosen profile, by name.")
+    ] = {}
+    observing: ProfileSettings = ProfileSettings()
+    appraisal: AppraisalSettings = AppraisalSettings()
+    weights: WeightSettings = WeightSettings()
+    inputs: InputSettings = InputSettings()
+    episodes: GovernorEpisodeSettings = GovernorEpisodeSettings()
 
-    def check(self) -> None:
-        """Every figure that is replaced exists."""
+    def __post_init__(self) -> None:
+        """Check that every figure that is replaced exists."""
+        if not self.override:
+            return
         try:
-            ProfileSettings.model_validate(self.override)
+            ProfileSettings.parse(self.override)
         except Invalid as error:
             faults = "; ".join(f"{fault['loc'][0]}: {fault['msg']}" for fault in error.errors())
             raise ValueError(f"override names a figure that cannot be used: {faults}") from None

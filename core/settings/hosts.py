@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from core.settings.trust import PERSON
-from core.settings.tunable import Group, tunable
+from typing import Annotated
+
+from core.settings.group import Group, Spec
 
 
-class HostsSettings(Group, project=PERSON):
+class HostsSettings(Group):
     """Sessions of many hosts on one NATS server; what is kept is fixed when the stream is made."""
 
-    keep: float = tunable(
-        30.0, "The stream forgets events older than this.", ge=0.01, le=3650, step=1, unit="days"
-    )
-    most: float = tunable(
-        0.0,
-        "The stream forgets its oldest events beyond this size; 0 means no limit.",
-        ge=0,
-        le=1e7,
-        step=100,
-        unit="MB",
-    )
-    replicas: int = tunable(1, "Servers of a NATS cluster that hold each event.", ge=1, le=5, step=1)
-    window: float = tunable(
-        120.0, "For so long the server itself drops an event sent again.", ge=1, le=86_400, step=10, unit="s"
-    )
-    within: float = tunable(
-        24.0, "Sessions that changed this recently are sent.", ge=0.1, le=8760, step=1, unit="h"
-    )
-    batch: int = tunable(500, "Events sent before answers are waited for.", ge=1, le=10_000, step=50)
-    sign: float = tunable(10.0, "Time between two signs of life of a host.", ge=0.5, le=600, step=1, unit="s")
-    missed: int = tunable(4, "Signs of life missed before a host is said to be lost.", ge=2, le=100, step=1)
+    keep: Annotated[float, Spec("The stream forgets events older than this.", 0.01, 3650, 1, "days")] = 30.0
+    most: Annotated[
+        float,
+        Spec("The stream forgets its oldest events beyond this size; 0 means no limit.", 0, 1e7, 100, "MB"),
+    ] = 0.0
+    replicas: Annotated[int, Spec("Servers of a NATS cluster that hold each event.", 1, 5, 1)] = 1
+    window: Annotated[
+        float, Spec("For so long the server itself drops an event sent again.", 1, 86_400, 10, "s")
+    ] = 120.0
+    within: Annotated[float, Spec("Sessions that changed this recently are sent.", 0.1, 8760, 1, "h")] = 24.0
+    batch: Annotated[int, Spec("Events sent before answers are waited for.", 1, 10_000, 50)] = 500
+    sign: Annotated[float, Spec("Time between two signs of life of a host.", 0.5, 600, 1, "s")] = 10.0
+    missed: Annotated[int, Spec("Signs of life missed before a host is said to be lost.", 2, 100, 1)] = 4

@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from core.settings import Settings
-from core.settings.declared import Declared, Invalid
 from core.settings.file import read_failure, small_file
-from core.settings.trust import Owner
-from core.settings.tunable import Group, Tunable, walk_tunables
+from core.settings.group import Field, Group, Invalid, Owner, Tunable, check_value, fields_of, walk_tunables
 
 GroupT = TypeVar("GroupT", bound=Group)
 PREFIX = "NOOSCOPE_"
 RESERVED = frozenset({"NOOSCOPE_CONFIG", "NOOSCOPE_EXTENSIONS"})
 BUILT_IN = "built-in"
+BUILT_IN_SETTINGS = Settings()
 _LONGEST = 200
 """Characters of a wrong value that are shown."""
 _STRANGE = 50
@@ -164,7 +163,7 @@ def resolve(layers: Sequence[Layer]) -> Resolved:
                 chosen.setdefault(given.name, []).append(_Taken(layer, given, value, next(order)))
     while True:
         try:
-            settings = _laid_over(Settings.built_in(), _tree(chosen))
+            settings = _laid_over(BUILT_IN_SETTINGS, _tree(chosen))
             break
         except _Misfit as misfit:
             complaints.append(_withdraw(misfit, chosen))
@@ -184,19 +183,16 @@ def _laid_over(group: GroupT, tree: Mapping[str, Any], name: str = "") -> GroupT
     """A group with values that were checked one by one; together they are checked here."""
     if not tree:
         return group
-    fields = type(group).model_fields
-    update = {
-        key: value
-        if fields[key].group is None
-        else _laid_over(getattr(group, key), value, f"{name}.{key}".strip("."))
+    changes = {
+        key: _laid_over(inner, value, f"{name}.{key}".strip("."))
+        if isinstance(inner := getattr(group, key), Group)
+        else value
         for key, value in tree.items()
     }
-    made = group.model_copy(update=update)
     try:
-        made.check()
+        return group.replace(**changes)
     except ValueError as error:
         raise _Misfit(name, str(error)) from None
-    return made
 
 
 class _Taken(NamedTuple):
@@ -218,9 +214,8 @@ def _refused(given: Given, value: Any, chosen: Mapping[str, Sequence[_Taken]]) -
         return ""
     if tunable.trust.way == "never":
         return "only your own settings may set it; a project's value is left out"
-    return (
-        f"{_shown(given.value)} is left out: it is {_shown(standing)}, and a project {tunable.trust.said()}"
-    )
+    allowed = tunable.trust.sentence_end()
+    return f"{_shown(given.value)} is left out: it is {_shown(standing)}, and a project {allowed}"
 
 
 def value_of(settings: Settings, name: str) -> Any:
@@ -235,9 +230,9 @@ def with_value(settings: Settings, name: str, value: Any) -> Settings:
     def put(group: Group, path: list[str]) -> Group:
         head, *tail = path
         inner = put(getattr(group, head), tail) if tail else value
-        return group.model_copy(update={head: inner})
+        return group.replace(**{head: inner})
 
-    return settings.model_copy(update={first: put(getattr(settings, first), rest.split("."))})
+    return settings.replace(**{first: put(getattr(settings, first), rest.split("."))})
 
 
 def _leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
@@ -277,9 +272,7 @@ def _checked(given: Given) -> tuple[str, Any]:
             return "is a group of settings, not a setting", None
         return "no such setting" + _nearest(given.name, tunables()), None
     try:
-        from core.settings.checking import checked_value
-
-        return "", checked_value(_declared(given.name), given.value, strict=tunable.kind != "table")
+        return "", check_value(field_of(given.name).hint, given.value, strict=tunable.kind != "table")
     except Invalid as error:
         detail = _detail(error.errors()[0]) if tunable.kind == "table" and not tunable.words else ""
         return f"{_shown(given.value)} is not allowed, it may be {tunable.allowed()}{detail}", None
@@ -303,14 +296,13 @@ def _detail(fault: Mapping[str, Any]) -> str:
     return f"; {place or 'it'} should be {wanted}"
 
 
-def _declared(name: str) -> Declared:
+def field_of(name: str) -> Field:
+    """Return the declaration of a setting or of a group of settings."""
+    group: type[Group] = Settings
     *groups, last = name.split(".")
-    fields = Settings.model_fields
     for step in groups:
-        group = fields[step].group
-        assert group is not None  # noqa: S101 only the last step is a value
-        fields = group.model_fields
-    return fields[last]
+        group = fields_of(group)[step].group or group
+    return fields_of(group)[last]
 
 
 def _tree(chosen: Mapping[str, Sequence[_Taken]]) -> dict[str, Any]:

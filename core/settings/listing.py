@@ -6,11 +6,10 @@ from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from typing import NamedTuple
 
-from core.settings import Settings
-from core.settings.layers import tunables
+from core.settings.group import Tunable
+from core.settings.layers import field_of, tunables
 from core.settings.table_rows import TableRow
 from core.settings.table_values import TablePath, TableShape, shape_of
-from core.settings.tunable import Group, Tunable
 
 
 class SettingGroup(NamedTuple):
@@ -70,14 +69,7 @@ def setting_groups() -> dict[str, tuple[str, ...]]:
 @cache
 def group_sentence(group: str) -> str:
     """What a group is about."""
-    model: type[Group] = Settings
-    words = ""
-    for step in group.split("."):
-        field = model.model_fields[step]
-        words = field.description or ""
-        if isinstance(field.annotation, type) and issubclass(field.annotation, Group):
-            model = field.annotation
-    return words
+    return field_of(group).sentence
 
 
 def list_rows(

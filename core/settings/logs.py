@@ -2,107 +2,97 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from core.settings.group import Group, Spec, lower
 from core.settings.hosts import HostsSettings
-from core.settings.trust import PERSON, lower
-from core.settings.tunable import Group, part, tunable
 
 
-class LineSettings(Group, project=PERSON):
+class LineSettings(Group):
     """How much of a log is taken in at once."""
 
-    longest: int = tunable(
-        64 * 1024 * 1024,
-        "A line longer than this is skipped and counted.",
-        ge=65_536,
-        le=1024 * 1024 * 1024,
-        step=65_536,
-        unit="bytes",
-    )
-    chunk: int = tunable(
-        256 * 1024,
-        "How much of a file is read in one go.",
-        ge=4096,
-        le=64 * 1024 * 1024,
-        step=4096,
-        unit="bytes",
-    )
-    head: int = tunable(
-        65_536,
-        "How much of a file's beginning is looked at to recognise its format.",
-        ge=4096,
-        le=1024 * 1024,
-        step=4096,
-        unit="bytes",
-    )
-    faults: int = tunable(
-        100, "How many faults of a log are kept whole; the rest are only counted.", ge=1, le=10_000, step=10
-    )
+    longest: Annotated[
+        int,
+        Spec("A line longer than this is skipped and counted.", 65_536, 1024 * 1024 * 1024, 65_536, "bytes"),
+    ] = 64 * 1024 * 1024
+    chunk: Annotated[
+        int, Spec("How much of a file is read in one go.", 4096, 64 * 1024 * 1024, 4096, "bytes")
+    ] = 256 * 1024
+    head: Annotated[
+        int,
+        Spec(
+            "How much of a file's beginning is looked at to recognise its format.",
+            4096,
+            1024 * 1024,
+            4096,
+            "bytes",
+        ),
+    ] = 65_536
+    faults: Annotated[
+        int, Spec("How many faults of a log are kept whole; the rest are only counted.", 1, 10_000, 10)
+    ] = 100
 
 
-class FollowSettings(Group, project=PERSON):
+class FollowSettings(Group):
     """How growing logs are watched."""
 
-    poll: float = tunable(
-        0.5,
-        "How often files are looked at where no change is announced.",
-        ge=0.05,
-        le=60,
-        step=0.05,
-        unit="s",
-    )
-    debounce: float = tunable(
-        0.02,
-        "How long announced changes are gathered before a file is read.",
-        ge=0.0,
-        le=2,
-        step=0.01,
-        unit="s",
-    )
-    active_within: float = tunable(
-        300.0,
-        "A session counts as active when its log last told of something this recently, by its own clock.",
-        ge=5,
-        le=86_400,
-        step=5,
-        unit="s",
-    )
+    poll: Annotated[
+        float, Spec("How often files are looked at where no change is announced.", 0.05, 60, 0.05, "s")
+    ] = 0.5
+    debounce: Annotated[
+        float, Spec("How long announced changes are gathered before a file is read.", 0.0, 2, 0.01, "s")
+    ] = 0.02
+    active_within: Annotated[
+        float,
+        Spec(
+            "A session counts as active when its log last told of something this recently, by its own clock.",
+            5,
+            86_400,
+            5,
+            "s",
+        ),
+    ] = 300.0
 
 
-class ContextWindowSettings(Group, project=PERSON):
+class ContextWindowSettings(Group):
     """How large an agent's context may grow."""
 
-    default_window: int = tunable(
-        200_000,
-        "Context window of a model that no table knows.",
-        ge=1000,
-        le=10_000_000,
-        step=1000,
-        unit="tokens",
-        project=lower(32_000),
-    )
-    extended_window: int = tunable(
-        1_000_000,
-        "Context window of a model seen beyond its usual window.",
-        ge=1000,
-        le=20_000_000,
-        step=1000,
-        unit="tokens",
-        project=lower(200_000),
-    )
+    default_window: Annotated[
+        int,
+        Spec(
+            "Context window of a model that no table knows.",
+            1000,
+            10_000_000,
+            1000,
+            "tokens",
+            project=lower(32_000),
+        ),
+    ] = 200_000
+    extended_window: Annotated[
+        int,
+        Spec(
+            "Context window of a model seen beyond its usual window.",
+            1000,
+            20_000_000,
+            1000,
+            "tokens",
+            project=lower(200_000),
+        ),
+    ] = 1_000_000
 
 
-class TableSettings(Group, project=PERSON):
+class TableSettings(Group):
     """The user's own tables."""
 
-    tools: str = tunable("", "A file with tool names of your own, added to ours.")
-    models: str = tunable("", "A file with windows and prices of your own, added to ours.")
+    tools: Annotated[str, Spec("A file with tool names of your own, added to ours.")] = ""
+    models: Annotated[str, Spec("A file with windows and prices of your own, added to ours.")] = ""
 
 
 class IngestSettings(Group):
     """From logs to events."""
 
-    lines: LineSettings = part(LineSettings, "How much of a log is taken in at once.")
-    follow: FollowSettings = part(FollowSettings, "How growing logs are watched.")
-    context: ContextWindowSettings = part(ContextWindowSettings, "How large an agent's context may grow.")
-    tables: TableSettings = part(TableSettings, "Your own tool, window and price tables.")
-    hosts: HostsSettings = part(HostsSettings, "Sessions of many hosts on one NATS server.")
+    lines: LineSettings = LineSettings()
+    follow: FollowSettings = FollowSettings()
+    context: ContextWindowSettings = ContextWindowSettings()
+    tables: TableSettings = TableSettings()
+    hosts: HostsSettings = HostsSettings()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
+from core.settings.group import ON, Group, Spec, lower
 from core.settings.mind_state import (
     CorticalSettings,
     EpisodeSettings,
@@ -12,385 +13,342 @@ from core.settings.mind_state import (
     MetricsSettings,
     TierSettings,
 )
-from core.settings.trust import ON, PERSON, lower
-from core.settings.tunable import Group, part, tunable
 
 
-class RelevanceSettings(Group, project=PERSON):
+class RelevanceSettings(Group):
     """How much each kind of stimulus matters, by regime."""
 
-    policy_violation: float = tunable(
-        1.0, "Relevance of a denied or destructive call.", ge=0, le=1, step=0.05
+    policy_violation: Annotated[float, Spec("Relevance of a denied or destructive call.", 0, 1, 0.05)] = 1.0
+    owner_message: Annotated[float, Spec("Relevance of a message from the person.", 0, 1, 0.05)] = 0.9
+    anomaly: Annotated[
+        float, Spec("Relevance of a failure or spike when calm or progressing.", 0, 1, 0.05)
+    ] = 0.55
+    anomaly_turbulence: Annotated[
+        float, Spec("Relevance of a failure or spike in turbulence.", 0, 1, 0.05)
+    ] = 0.95
+    anomaly_crisis: Annotated[float, Spec("Relevance of a failure or spike in a crisis.", 0, 1, 0.05)] = 0.55
+    trace: Annotated[float, Spec("Relevance of a report or shift when calm or progressing.", 0, 1, 0.05)] = (
+        0.45
     )
-    owner_message: float = tunable(0.9, "Relevance of a message from the person.", ge=0, le=1, step=0.05)
-    anomaly: float = tunable(
-        0.55, "Relevance of a failure or spike when calm or progressing.", ge=0, le=1, step=0.05
+    trace_turbulence: Annotated[float, Spec("Relevance of a report or shift in turbulence.", 0, 1, 0.05)] = (
+        0.7
     )
-    anomaly_turbulence: float = tunable(
-        0.95, "Relevance of a failure or spike in turbulence.", ge=0, le=1, step=0.05
-    )
-    anomaly_crisis: float = tunable(
-        0.55, "Relevance of a failure or spike in a crisis.", ge=0, le=1, step=0.05
-    )
-    trace: float = tunable(
-        0.45, "Relevance of a report or shift when calm or progressing.", ge=0, le=1, step=0.05
-    )
-    trace_turbulence: float = tunable(
-        0.7, "Relevance of a report or shift in turbulence.", ge=0, le=1, step=0.05
-    )
-    trace_crisis: float = tunable(0.45, "Relevance of a report or shift in a crisis.", ge=0, le=1, step=0.05)
-    confirmation: float = tunable(
-        0.65, "Relevance of a passing test, build or commit.", ge=0, le=1, step=0.05
-    )
-    dream_request: float = tunable(0.4, "Relevance of a compaction asked for or near.", ge=0, le=1, step=0.05)
+    trace_crisis: Annotated[float, Spec("Relevance of a report or shift in a crisis.", 0, 1, 0.05)] = 0.45
+    confirmation: Annotated[float, Spec("Relevance of a passing test, build or commit.", 0, 1, 0.05)] = 0.65
+    dream_request: Annotated[float, Spec("Relevance of a compaction asked for or near.", 0, 1, 0.05)] = 0.4
 
 
-class UrgencySettings(Group, project=PERSON):
+class UrgencySettings(Group):
     """How soon each cause wants an answer: 1 at once, 0 whenever."""
 
-    interrupt: float = tunable(1.0, "Urgency when the person stops the agent.", ge=0, le=1, step=0.05)
-    prompt: float = tunable(0.6, "Urgency of a message from the person.", ge=0, le=1, step=0.05)
-    halt: float = tunable(1.0, "Urgency when the governor halts.", ge=0, le=1, step=0.05)
-    destructive: float = tunable(0.9, "Urgency of a destructive command.", ge=0, le=1, step=0.05)
-    rejected: float = tunable(0.8, "Urgency of a call that was not allowed.", ge=0, le=1, step=0.05)
-    failure: float = tunable(0.45, "Urgency of one failing call.", ge=0, le=1, step=0.05)
-    again: float = tunable(0.1, "Urgency added for each further failure or repeat.", ge=0, le=0.5, step=0.01)
-    repeat: float = tunable(0.4, "Urgency of a call repeated without a new result.", ge=0, le=1, step=0.05)
-    burn: float = tunable(0.7, "Urgency of a spike in token use.", ge=0, le=1, step=0.05)
-    report: float = tunable(0.5, "Urgency of a sub-agent's report.", ge=0, le=1, step=0.05)
-    peer: float = tunable(0.3, "Urgency of news from another agent.", ge=0, le=1, step=0.05)
-    shift: float = tunable(0.2, "Urgency of a move to other paths.", ge=0, le=1, step=0.05)
-    test: float = tunable(0.3, "Urgency of a passing test run.", ge=0, le=1, step=0.05)
-    build: float = tunable(0.25, "Urgency of a build that works.", ge=0, le=1, step=0.05)
-    commit: float = tunable(0.35, "Urgency of a commit.", ge=0, le=1, step=0.05)
-    compaction: float = tunable(0.5, "Urgency of a compaction.", ge=0, le=1, step=0.05)
-    context: float = tunable(0.7, "Urgency of a context that is nearly full.", ge=0, le=1, step=0.05)
-    deadline: float = tunable(
-        0.5, "Urgency of something meant for the agent and not said in time.", ge=0, le=1, step=0.05
-    )
+    interrupt: Annotated[float, Spec("Urgency when the person stops the agent.", 0, 1, 0.05)] = 1.0
+    prompt: Annotated[float, Spec("Urgency of a message from the person.", 0, 1, 0.05)] = 0.6
+    halt: Annotated[float, Spec("Urgency when the governor halts.", 0, 1, 0.05)] = 1.0
+    destructive: Annotated[float, Spec("Urgency of a destructive command.", 0, 1, 0.05)] = 0.9
+    rejected: Annotated[float, Spec("Urgency of a call that was not allowed.", 0, 1, 0.05)] = 0.8
+    failure: Annotated[float, Spec("Urgency of one failing call.", 0, 1, 0.05)] = 0.45
+    again: Annotated[float, Spec("Urgency added for each further failure or repeat.", 0, 0.5, 0.01)] = 0.1
+    repeat: Annotated[float, Spec("Urgency of a call repeated without a new result.", 0, 1, 0.05)] = 0.4
+    burn: Annotated[float, Spec("Urgency of a spike in token use.", 0, 1, 0.05)] = 0.7
+    report: Annotated[float, Spec("Urgency of a sub-agent's report.", 0, 1, 0.05)] = 0.5
+    peer: Annotated[float, Spec("Urgency of news from another agent.", 0, 1, 0.05)] = 0.3
+    shift: Annotated[float, Spec("Urgency of a move to other paths.", 0, 1, 0.05)] = 0.2
+    test: Annotated[float, Spec("Urgency of a passing test run.", 0, 1, 0.05)] = 0.3
+    build: Annotated[float, Spec("Urgency of a build that works.", 0, 1, 0.05)] = 0.25
+    commit: Annotated[float, Spec("Urgency of a commit.", 0, 1, 0.05)] = 0.35
+    compaction: Annotated[float, Spec("Urgency of a compaction.", 0, 1, 0.05)] = 0.5
+    context: Annotated[float, Spec("Urgency of a context that is nearly full.", 0, 1, 0.05)] = 0.7
+    deadline: Annotated[
+        float, Spec("Urgency of something meant for the agent and not said in time.", 0, 1, 0.05)
+    ] = 0.5
 
 
-class StimulusSettings(Group, project=PERSON):
+class StimulusSettings(Group):
     """Which events become stimuli."""
 
-    streak: int = tunable(
-        3, "Failures in a row that make an error streak.", ge=2, le=20, step=1, project=lower(2)
-    )
-    repeats: int = tunable(
-        3, "Equal calls with equal results that count as repeating.", ge=2, le=50, step=1, project=lower(2)
-    )
-    repeat_memory: int = tunable(16, "How many different calls are remembered.", ge=1, le=256, step=1)
-    burn_factor: float = tunable(
-        3.0, "Times the usual burn of a turn that make a spike.", ge=1.5, le=50, step=0.5, project=lower(2)
-    )
-    burn_floor: int = tunable(
-        20000, "Turns cheaper than this never count as spikes.", ge=0, le=1000000, step=1000, unit="tokens"
-    )
-    burn_smoothing: float = tunable(
-        0.1, "How fast the usual burn of a turn adapts.", ge=0.01, le=1, step=0.01
-    )
-    burn_warmup: int = tunable(5, "Turns before spikes can be told.", ge=1, le=100, step=1)
-    context_near: float = tunable(
-        0.85,
-        "Share of the way to compaction that counts as near.",
-        ge=0.3,
-        le=1,
-        step=0.01,
-        project=lower(0.5),
-    )
-    urgency: UrgencySettings = part(UrgencySettings, "How soon each cause wants an answer.")
+    streak: Annotated[
+        int, Spec("Failures in a row that make an error streak.", 2, 20, 1, project=lower(2))
+    ] = 3
+    repeats: Annotated[
+        int, Spec("Equal calls with equal results that count as repeating.", 2, 50, 1, project=lower(2))
+    ] = 3
+    repeat_memory: Annotated[int, Spec("How many different calls are remembered.", 1, 256, 1)] = 16
+    burn_factor: Annotated[
+        float, Spec("Times the usual burn of a turn that make a spike.", 1.5, 50, 0.5, project=lower(2))
+    ] = 3.0
+    burn_floor: Annotated[
+        int, Spec("Turns cheaper than this never count as spikes.", 0, 1000000, 1000, "tokens")
+    ] = 20000
+    burn_smoothing: Annotated[float, Spec("How fast the usual burn of a turn adapts.", 0.01, 1, 0.01)] = 0.1
+    burn_warmup: Annotated[int, Spec("Turns before spikes can be told.", 1, 100, 1)] = 5
+    context_near: Annotated[
+        float, Spec("Share of the way to compaction that counts as near.", 0.3, 1, 0.01, project=lower(0.5))
+    ] = 0.85
+    urgency: UrgencySettings = UrgencySettings()
 
 
-class SalienceSettings(Group, project=PERSON):
+class SalienceSettings(Group):
     """What the mind attends to."""
 
-    novelty_weight: float = tunable(0.4, "Share of novelty in a score.", ge=0, le=1, step=0.05)
-    relevance_weight: float = tunable(0.35, "Share of relevance in a score.", ge=0, le=1, step=0.05)
-    urgency_weight: float = tunable(0.25, "Share of urgency in a score.", ge=0, le=1, step=0.05)
-    smoothing: float = tunable(0.2, "How fast the usual urgency of a kind adapts.", ge=0.01, le=1, step=0.01)
-    decay: float = tunable(0.85, "What is left of a score after one gamma tick.", ge=0.1, le=0.999, step=0.01)
-    expiry: float = tunable(
-        300.0, "When an item is dropped, in working time.", ge=10, le=7200, step=10, unit="s"
+    novelty_weight: Annotated[float, Spec("Share of novelty in a score.", 0, 1, 0.05)] = 0.4
+    relevance_weight: Annotated[float, Spec("Share of relevance in a score.", 0, 1, 0.05)] = 0.35
+    urgency_weight: Annotated[float, Spec("Share of urgency in a score.", 0, 1, 0.05)] = 0.25
+    smoothing: Annotated[float, Spec("How fast the usual urgency of a kind adapts.", 0.01, 1, 0.01)] = 0.2
+    decay: Annotated[float, Spec("What is left of a score after one gamma tick.", 0.1, 0.999, 0.01)] = 0.85
+    expiry: Annotated[float, Spec("When an item is dropped, in working time.", 10, 7200, 10, "s")] = 300.0
+    top: Annotated[int, Spec("How many items win attention at once.", 1, 20, 1)] = 5
+    distinct: Annotated[bool, Spec("Show each pattern once, with a count, instead of every item.")] = True
+    length: Annotated[int, Spec("Most items that wait for attention.", 8, 1024, 8)] = 64
+    trust_shell: Annotated[
+        float, Spec("How much tool trust weighs what commands do; 0 not at all.", 0, 1, 0.05)
+    ] = 1.0
+    trust_edit: Annotated[float, Spec("How much tool trust weighs what edits do.", 0, 1, 0.05)] = 0.6
+    trust_look: Annotated[float, Spec("How much tool trust weighs what all other tools do.", 0, 1, 0.05)] = (
+        0.2
     )
-    top: int = tunable(5, "How many items win attention at once.", ge=1, le=20, step=1)
-    distinct: bool = tunable(True, "Show each pattern once, with a count, instead of every item.")
-    length: int = tunable(64, "Most items that wait for attention.", ge=8, le=1024, step=8)
-    trust_shell: float = tunable(
-        1.0, "How much tool trust weighs what commands do; 0 not at all.", ge=0, le=1, step=0.05
-    )
-    trust_edit: float = tunable(0.6, "How much tool trust weighs what edits do.", ge=0, le=1, step=0.05)
-    trust_look: float = tunable(
-        0.2, "How much tool trust weighs what all other tools do.", ge=0, le=1, step=0.05
-    )
-    relevance: RelevanceSettings = part(RelevanceSettings, "How much each kind matters, by regime.")
+    relevance: RelevanceSettings = RelevanceSettings()
 
 
-class HabituationSettings(Group, project=PERSON):
+class HabituationSettings(Group):
     """How repetition wears off."""
 
-    half_life: float = tunable(
-        10.0, "Exposures after which novelty is about half.", ge=1, le=200, step=1, unit="exposures"
-    )
-    floor: float = tunable(0.05, "Least novelty anything keeps.", ge=0.001, le=0.5, step=0.005)
-    forgetting: float = tunable(
-        2000.0, "Ticks over which an absent pattern is forgotten.", ge=50, le=20000, step=50, unit="ticks"
-    )
-    collect_every: int = tunable(
-        100, "Gamma ticks between two clean-ups.", ge=1, le=10000, step=10, unit="ticks"
-    )
-    faded: float = tunable(0.01, "Exposure below which a pattern is dropped.", ge=0.0001, le=0.5, step=0.005)
-    familiar: int = tunable(5, "How many of the most familiar patterns are shown.", ge=0, le=50, step=1)
-    patterns: int = tunable(
-        2048, "Most patterns remembered; the longest unseen goes first.", ge=16, le=16384, step=16
-    )
+    half_life: Annotated[
+        float, Spec("Exposures after which novelty is about half.", 1, 200, 1, "exposures")
+    ] = 10.0
+    floor: Annotated[float, Spec("Least novelty anything keeps.", 0.001, 0.5, 0.005)] = 0.05
+    forgetting: Annotated[
+        float, Spec("Ticks over which an absent pattern is forgotten.", 50, 20000, 50, "ticks")
+    ] = 2000.0
+    collect_every: Annotated[int, Spec("Gamma ticks between two clean-ups.", 1, 10000, 10, "ticks")] = 100
+    faded: Annotated[float, Spec("Exposure below which a pattern is dropped.", 0.0001, 0.5, 0.005)] = 0.01
+    familiar: Annotated[int, Spec("How many of the most familiar patterns are shown.", 0, 50, 1)] = 5
+    patterns: Annotated[
+        int, Spec("Most patterns remembered; the longest unseen goes first.", 16, 16384, 16)
+    ] = 2048
 
 
-class SleepSettings(Group, project=PERSON):
+class SleepSettings(Group):
     """How the need to consolidate grows."""
 
-    threshold: float = tunable(
-        30.0, "Accumulated load at which consolidation is needed.", ge=1, le=500, step=1
-    )
-    complexity: float = tunable(
-        0.6, "Share of the load that follows the context's fill.", ge=0, le=1, step=0.05
-    )
-    least_ticks: int = tunable(
-        5, "Fewest ticks between two consolidations.", ge=0, le=100, step=1, unit="ticks"
-    )
-    intensive: float = tunable(
-        0.7, "Factor on the threshold while dreams are intensive.", ge=0.1, le=1, step=0.05
+    threshold: Annotated[float, Spec("Accumulated load at which consolidation is needed.", 1, 500, 1)] = 30.0
+    complexity: Annotated[float, Spec("Share of the load that follows the context's fill.", 0, 1, 0.05)] = 0.6
+    least_ticks: Annotated[int, Spec("Fewest ticks between two consolidations.", 0, 100, 1, "ticks")] = 5
+    intensive: Annotated[float, Spec("Factor on the threshold while dreams are intensive.", 0.1, 1, 0.05)] = (
+        0.7
     )
 
 
-class ContextSettings(Group, project=PERSON):
+class ContextSettings(Group):
     """Where the agent's context is compacted."""
 
-    window: int = tunable(
-        200000,
-        "Context window where the log names none.",
-        ge=4000,
-        le=10000000,
-        step=1000,
-        unit="tokens",
-        project=lower(32_000),
-    )
-    share: float = tunable(
-        0.92, "Share of the window that is used at most.", ge=0.3, le=1, step=0.01, project=lower(0.5)
-    )
-    reserve: int = tunable(
-        33000, "Tokens of the window kept free for the answer.", ge=0, le=500000, step=1000, unit="tokens"
-    )
-    smoothing: float = tunable(
-        0.1, "How fast the usual growth of the context adapts.", ge=0.01, le=1, step=0.01
-    )
+    window: Annotated[
+        int,
+        Spec(
+            "Context window where the log names none.", 4000, 10000000, 1000, "tokens", project=lower(32_000)
+        ),
+    ] = 200000
+    share: Annotated[
+        float, Spec("Share of the window that is used at most.", 0.3, 1, 0.01, project=lower(0.5))
+    ] = 0.92
+    reserve: Annotated[
+        int, Spec("Tokens of the window kept free for the answer.", 0, 500000, 1000, "tokens")
+    ] = 33000
+    smoothing: Annotated[float, Spec("How fast the usual growth of the context adapts.", 0.01, 1, 0.01)] = 0.1
 
 
-class RuleSettings(Group, project=PERSON):
+class RuleSettings(Group):
     """One rule that nudges a knob while a signal strays from its own average."""
 
-    on: bool = tunable(True, "Whether this rule corrects anything.")
-    threshold: float = tunable(
-        0.15, "How far the signal must stray from its average.", ge=0.01, le=1, step=0.01
-    )
-    persistence: int = tunable(10, "Ticks in a row it must stray.", ge=1, le=200, step=1, unit="ticks")
-    delta: float = tunable(0.1, "Largest correction.", ge=0, le=1, step=0.01)
+    on: Annotated[bool, Spec("Whether this rule corrects anything.")] = True
+    threshold: Annotated[float, Spec("How far the signal must stray from its average.", 0.01, 1, 0.01)] = 0.15
+    persistence: Annotated[int, Spec("Ticks in a row it must stray.", 1, 200, 1, "ticks")] = 10
+    delta: Annotated[float, Spec("Largest correction.", 0, 1, 0.01)] = 0.1
 
 
 class AccuracyRuleSettings(RuleSettings):
     """Worse forecasts ask for a stronger model."""
 
-    threshold: float = tunable(
-        0.10, "How far accuracy must stray from its average.", ge=0.01, le=1, step=0.01
-    )
-    persistence: int = tunable(15, "Ticks in a row it must stray.", ge=1, le=200, step=1, unit="ticks")
-    delta: float = tunable(0.2, "Largest correction.", ge=0, le=1, step=0.01)
+    threshold: Annotated[float, Spec("How far accuracy must stray from its average.", 0.01, 1, 0.01)] = 0.10
+    persistence: Annotated[int, Spec("Ticks in a row it must stray.", 1, 200, 1, "ticks")] = 15
+    delta: Annotated[float, Spec("Largest correction.", 0, 1, 0.01)] = 0.2
 
 
-class PleasureRuleSettings(Group, project=PERSON):
+class PleasureRuleSettings(Group):
     """Low pleasure asks for more dreams."""
 
-    on: bool = tunable(True, "Whether this rule corrects anything.")
-    threshold: float = tunable(
-        0.20, "How far pleasure must fall below its average.", ge=0.01, le=1, step=0.01
-    )
-    persistence: int = tunable(20, "Ticks in a row it must stay there.", ge=1, le=200, step=1, unit="ticks")
+    on: Annotated[bool, Spec("Whether this rule corrects anything.")] = True
+    threshold: Annotated[float, Spec("How far pleasure must fall below its average.", 0.01, 1, 0.01)] = 0.20
+    persistence: Annotated[int, Spec("Ticks in a row it must stay there.", 1, 200, 1, "ticks")] = 20
 
 
-class HomeostasisSettings(Group, project=PERSON):
+class HomeostasisSettings(Group):
     """What is corrected when signals stray, and the knobs themselves."""
 
-    smoothing: float = tunable(
-        0.05, "How fast the averages follow their signals.", ge=0.001, le=1, step=0.005
+    smoothing: Annotated[float, Spec("How fast the averages follow their signals.", 0.001, 1, 0.005)] = 0.05
+    gain: Annotated[float, Spec("Correction per unit of deviation.", 0, 5, 0.05)] = 0.5
+    vitality: RuleSettings = RuleSettings()
+    accuracy: AccuracyRuleSettings = AccuracyRuleSettings()
+    pleasure: PleasureRuleSettings = PleasureRuleSettings()
+    tool_trust: Annotated[float, Spec("Trust a call needs, before correction.", 0, 1, 0.05)] = 0.5
+    tool_trust_low: Annotated[float, Spec("Least trust a correction may ask for.", 0, 1, 0.05)] = 0.1
+    tool_trust_high: Annotated[float, Spec("Most trust a correction may ask for.", 0, 1, 0.05)] = 0.9
+    tool_trust_held: Annotated[bool, Spec("Hold tool trust where it is set, whatever the rules say.")] = False
+    tier_bias: Annotated[float, Spec("Leaning towards stronger models, before correction.", -1, 1, 0.05)] = (
+        0.0
     )
-    gain: float = tunable(0.5, "Correction per unit of deviation.", ge=0, le=5, step=0.05)
-    vitality: RuleSettings = part(RuleSettings, "Falling vitality tightens tool trust.")
-    accuracy: AccuracyRuleSettings = part(AccuracyRuleSettings, "Falling accuracy asks for a stronger model.")
-    pleasure: PleasureRuleSettings = part(PleasureRuleSettings, "Low pleasure makes dreams intensive.")
-    tool_trust: float = tunable(0.5, "Trust a call needs, before correction.", ge=0, le=1, step=0.05)
-    tool_trust_low: float = tunable(0.1, "Least trust a correction may ask for.", ge=0, le=1, step=0.05)
-    tool_trust_high: float = tunable(0.9, "Most trust a correction may ask for.", ge=0, le=1, step=0.05)
-    tool_trust_held: bool = tunable(False, "Hold tool trust where it is set, whatever the rules say.")
-    tier_bias: float = tunable(
-        0.0, "Leaning towards stronger models, before correction.", ge=-1, le=1, step=0.05
+    tier_bias_low: Annotated[float, Spec("Least bias a correction may set.", -1, 1, 0.05)] = -0.5
+    tier_bias_high: Annotated[float, Spec("Most bias a correction may set.", -1, 1, 0.05)] = 0.5
+    tier_bias_held: Annotated[bool, Spec("Hold the tier bias where it is set, whatever the rules say.")] = (
+        False
     )
-    tier_bias_low: float = tunable(-0.5, "Least bias a correction may set.", ge=-1, le=1, step=0.05)
-    tier_bias_high: float = tunable(0.5, "Most bias a correction may set.", ge=-1, le=1, step=0.05)
-    tier_bias_held: bool = tunable(False, "Hold the tier bias where it is set, whatever the rules say.")
-    dream_mode: Literal["auto", "standard", "intensive"] = tunable(
-        "auto", "Whether the rules choose how hard dreams work, or you do."
-    )
+    dream_mode: Annotated[
+        Literal["auto", "standard", "intensive"],
+        Spec("Whether the rules choose how hard dreams work, or you do."),
+    ] = "auto"
 
 
-class ExecutionSettings(Group, project=PERSON):
+class ExecutionSettings(Group):
     """When the agent only thinks and no longer carries out."""
 
-    leave: float = tunable(
-        0.05, "Confidence below which it stops executing while commands fail.", ge=0, le=0.2, step=0.01
-    )
-    resume: float = tunable(0.2, "Confidence from which it executes again.", ge=0.2, le=1, step=0.01)
-    failing: float = tunable(
-        0.4, "Share of failing commands without which it always executes.", ge=0, le=1, step=0.05
-    )
-    least: int = tunable(
-        6, "Calls of the short window without which it always executes.", ge=1, le=100, step=1, unit="calls"
-    )
+    leave: Annotated[
+        float, Spec("Confidence below which it stops executing while commands fail.", 0, 0.2, 0.01)
+    ] = 0.05
+    resume: Annotated[float, Spec("Confidence from which it executes again.", 0.2, 1, 0.01)] = 0.2
+    failing: Annotated[
+        float, Spec("Share of failing commands without which it always executes.", 0, 1, 0.05)
+    ] = 0.4
+    least: Annotated[
+        int, Spec("Calls of the short window without which it always executes.", 1, 100, 1, "calls")
+    ] = 6
 
 
-class ClockSettings(Group, project=PERSON):
+class ClockSettings(Group):
     """When the mind ticks, in working time."""
 
-    gamma_longest: float = tunable(
-        15.0, "Seconds between gamma ticks when nothing is wrong.", ge=1, le=120, step=1, unit="s"
-    )
-    gamma_shortest: float = tunable(
-        5.0, "Fewest seconds between gamma ticks.", ge=0.5, le=120, step=0.5, unit="s"
-    )
-    gamma_violation: float = tunable(0.3, "How much each violation speeds gamma up.", ge=0, le=5, step=0.05)
-    theta_shortest: float = tunable(
-        30.0, "Fewest seconds between theta ticks.", ge=5, le=600, step=5, unit="s"
-    )
-    theta_longest: float = tunable(
-        120.0, "Most seconds between theta ticks.", ge=5, le=3600, step=5, unit="s"
-    )
-    delta_every: int = tunable(50, "Theta ticks between delta ticks.", ge=2, le=1000, step=1, unit="ticks")
-    pending: int = tunable(3, "Theta ticks that may wait; older ones are dropped.", ge=1, le=100, step=1)
-    throttle_from: float = tunable(
-        0.7, "Share of the budget from which ticks slow down.", ge=0, le=1, step=0.01
-    )
-    throttle_hard: float = tunable(
-        0.9, "Share of the budget from which ticks slow down again.", ge=0, le=1, step=0.01
-    )
-    throttle_factor: float = tunable(2.0, "Factor on all intervals at each slowing.", ge=1, le=10, step=0.25)
-    live_limit: float = tunable(
-        30.0, "How long a live view ticks on without an event.", ge=0, le=3600, step=10, unit="s"
-    )
+    gamma_longest: Annotated[
+        float, Spec("Seconds between gamma ticks when nothing is wrong.", 1, 120, 1, "s")
+    ] = 15.0
+    gamma_shortest: Annotated[float, Spec("Fewest seconds between gamma ticks.", 0.5, 120, 0.5, "s")] = 5.0
+    gamma_violation: Annotated[float, Spec("How much each violation speeds gamma up.", 0, 5, 0.05)] = 0.3
+    theta_shortest: Annotated[float, Spec("Fewest seconds between theta ticks.", 5, 600, 5, "s")] = 30.0
+    theta_longest: Annotated[float, Spec("Most seconds between theta ticks.", 5, 3600, 5, "s")] = 120.0
+    delta_every: Annotated[int, Spec("Theta ticks between delta ticks.", 2, 1000, 1, "ticks")] = 50
+    pending: Annotated[int, Spec("Theta ticks that may wait; older ones are dropped.", 1, 100, 1)] = 3
+    throttle_from: Annotated[float, Spec("Share of the budget from which ticks slow down.", 0, 1, 0.01)] = 0.7
+    throttle_hard: Annotated[
+        float, Spec("Share of the budget from which ticks slow down again.", 0, 1, 0.01)
+    ] = 0.9
+    throttle_factor: Annotated[float, Spec("Factor on all intervals at each slowing.", 1, 10, 0.25)] = 2.0
+    live_limit: Annotated[
+        float, Spec("How long a live view ticks on without an event.", 0, 3600, 10, "s")
+    ] = 30.0
 
-    def check(self) -> None:
-        """The shortest come first."""
+    def __post_init__(self) -> None:
+        """Check that the shortest comes first."""
         for name in ("gamma", "theta"):
             if getattr(self, f"{name}_shortest") > getattr(self, f"{name}_longest"):
                 raise ValueError(f"{name}_shortest must not be above {name}_longest")
 
 
-class TriggerSettings(Group, project=PERSON):
+class TriggerSettings(Group):
     """One trigger that may wake the mind between ticks."""
 
-    on: bool = tunable(True, "Whether this trigger may fire.", project=ON)
-    resolution: Literal["gamma", "theta"] = tunable("theta", "A quick look, or a full pass.")
-    least: float = tunable(1.0, "Least size of what sets it off.", ge=0, le=1000000, step=1)
-    refire: float = tunable(5.0, "Seconds before it may fire again.", ge=0, le=86400, step=5, unit="s")
+    on: Annotated[bool, Spec("Whether this trigger may fire.", project=ON)] = True
+    resolution: Annotated[Literal["gamma", "theta"], Spec("A quick look, or a full pass.")] = "theta"
+    least: Annotated[float, Spec("Least size of what sets it off.", 0, 1000000, 1)] = 1.0
+    refire: Annotated[float, Spec("Seconds before it may fire again.", 0, 86400, 5, "s")] = 5.0
 
 
 class FailureTrigger(TriggerSettings):
     """Several failures in a row."""
 
-    least: float = tunable(4.0, "Failures in a row that set it off.", ge=2, le=100, step=1, project=lower(2))
-    refire: float = tunable(
-        60.0, "Seconds before it may fire again.", ge=0, le=86400, step=5, unit="s", project=lower(20)
-    )
+    least: Annotated[float, Spec("Failures in a row that set it off.", 2, 100, 1, project=lower(2))] = 4.0
+    refire: Annotated[
+        float, Spec("Seconds before it may fire again.", 0, 86400, 5, "s", project=lower(20))
+    ] = 60.0
 
 
 class ContextTrigger(TriggerSettings):
     """The context is nearly full."""
 
-    least: float = tunable(
-        0.85, "Share of the way to compaction that sets it off.", ge=0, le=1, step=0.01, project=lower(0.5)
-    )
-    refire: float = tunable(
-        300.0, "Seconds before it may fire again.", ge=0, le=86400, step=5, unit="s", project=lower(60)
-    )
+    least: Annotated[
+        float, Spec("Share of the way to compaction that sets it off.", 0, 1, 0.01, project=lower(0.5))
+    ] = 0.85
+    refire: Annotated[
+        float, Spec("Seconds before it may fire again.", 0, 86400, 5, "s", project=lower(60))
+    ] = 300.0
 
 
 class ReportTrigger(TriggerSettings):
     """A sub-agent is done."""
 
-    resolution: Literal["gamma", "theta"] = tunable("gamma", "A quick look, or a full pass.")
-    refire: float = tunable(
-        30.0, "Seconds before it may fire again.", ge=0, le=86400, step=5, unit="s", project=lower(10)
-    )
+    resolution: Annotated[Literal["gamma", "theta"], Spec("A quick look, or a full pass.")] = "gamma"
+    refire: Annotated[
+        float, Spec("Seconds before it may fire again.", 0, 86400, 5, "s", project=lower(10))
+    ] = 30.0
 
 
 class BurnTrigger(TriggerSettings):
     """Tokens burn much faster than usual."""
 
-    resolution: Literal["gamma", "theta"] = tunable("gamma", "A quick look, or a full pass.")
-    least: float = tunable(
-        3.0, "Times the usual burn that set it off.", ge=1, le=1000, step=0.5, project=lower(2)
+    resolution: Annotated[Literal["gamma", "theta"], Spec("A quick look, or a full pass.")] = "gamma"
+    least: Annotated[float, Spec("Times the usual burn that set it off.", 1, 1000, 0.5, project=lower(2))] = (
+        3.0
     )
-    refire: float = tunable(
-        60.0, "Seconds before it may fire again.", ge=0, le=86400, step=5, unit="s", project=lower(20)
-    )
+    refire: Annotated[
+        float, Spec("Seconds before it may fire again.", 0, 86400, 5, "s", project=lower(20))
+    ] = 60.0
 
 
 class PeerTrigger(TriggerSettings):
     """Another agent reports trouble."""
 
-    least: float = tunable(
-        0.3, "How far the other agent's affect is from rest, or 1 if it failed.", ge=0, le=1, step=0.05
-    )
-    refire: float = tunable(
-        60.0, "Seconds before it may fire again.", ge=0, le=86400, step=5, unit="s", project=lower(20)
-    )
+    least: Annotated[
+        float, Spec("How far the other agent's affect is from rest, or 1 if it failed.", 0, 1, 0.05)
+    ] = 0.3
+    refire: Annotated[
+        float, Spec("Seconds before it may fire again.", 0, 86400, 5, "s", project=lower(20))
+    ] = 60.0
 
 
-class WakeupSettings(Group, project=PERSON):
+class WakeupSettings(Group):
     """What may wake the mind between ticks."""
 
-    window: float = tunable(
-        10.0, "A wakeup this close before a theta tick is left to it.", ge=0, le=120, step=1, unit="s"
-    )
-    owner_message: TriggerSettings = part(TriggerSettings, "The person speaks; its size is in characters.")
-    policy_tripwire: TriggerSettings = part(TriggerSettings, "A call is denied, destructive, or halted.")
-    failure_burst: FailureTrigger = part(FailureTrigger, "Several failures in a row.")
-    context_full: ContextTrigger = part(ContextTrigger, "The context is nearly full.")
-    sub_agent_done: ReportTrigger = part(ReportTrigger, "A sub-agent reports back.")
-    token_burn: BurnTrigger = part(BurnTrigger, "Tokens burn much faster than usual.")
-    peer_alarm: PeerTrigger = part(PeerTrigger, "Another agent reports trouble.")
-    deadline: TriggerSettings = part(TriggerSettings, "Something meant for the agent was not said in time.")
+    window: Annotated[
+        float, Spec("A wakeup this close before a theta tick is left to it.", 0, 120, 1, "s")
+    ] = 10.0
+    owner_message: TriggerSettings = TriggerSettings()
+    policy_tripwire: TriggerSettings = TriggerSettings()
+    failure_burst: FailureTrigger = FailureTrigger()
+    context_full: ContextTrigger = ContextTrigger()
+    sub_agent_done: ReportTrigger = ReportTrigger()
+    token_burn: BurnTrigger = BurnTrigger()
+    peer_alarm: PeerTrigger = PeerTrigger()
+    deadline: TriggerSettings = TriggerSettings()
 
 
-class DreamSettings(Group, project=PERSON):
+class DreamSettings(Group):
     """What a consolidation leaves behind."""
 
-    kept: int = tunable(16, "How many past dreams are remembered.", ge=1, le=256, step=1)
+    kept: Annotated[int, Spec("How many past dreams are remembered.", 1, 256, 1)] = 16
 
 
 class MindSettings(Group):
     """Settings of core/engine/mind."""
 
-    stimuli: StimulusSettings = part(StimulusSettings, "Which events become stimuli.")
-    salience: SalienceSettings = part(SalienceSettings, "What the mind attends to.")
-    habituation: HabituationSettings = part(HabituationSettings, "How repetition wears off.")
-    context: ContextSettings = part(ContextSettings, "Where the agent's context is compacted.")
-    sleep: SleepSettings = part(SleepSettings, "How the need to consolidate grows.")
-    dreams: DreamSettings = part(DreamSettings, "What a consolidation leaves behind.")
-    homeostasis: HomeostasisSettings = part(HomeostasisSettings, "What is corrected when signals stray.")
-    execution: ExecutionSettings = part(ExecutionSettings, "When the agent no longer carries out.")
-    clock: ClockSettings = part(ClockSettings, "When the mind ticks.")
-    wakeups: WakeupSettings = part(WakeupSettings, "What may wake the mind between ticks.")
-    cortical: CorticalSettings = part(CorticalSettings, "Mood, regime and vitality.")
-    forecast: ForecastSettings = part(ForecastSettings, "The forecast of the next call's outcome.")
-    fabric: FabricSettings = part(FabricSettings, "The ring of what the mind did.")
-    episodes: EpisodeSettings = part(EpisodeSettings, "Stretches of work, and how alike they are.")
-    tiers: TierSettings = part(TierSettings, "Models, budget and the gate.")
-    metrics: MetricsSettings = part(MetricsSettings, "The record of each tick.")
+    stimuli: StimulusSettings = StimulusSettings()
+    salience: SalienceSettings = SalienceSettings()
+    habituation: HabituationSettings = HabituationSettings()
+    context: ContextSettings = ContextSettings()
+    sleep: SleepSettings = SleepSettings()
+    dreams: DreamSettings = DreamSettings()
+    homeostasis: HomeostasisSettings = HomeostasisSettings()
+    execution: ExecutionSettings = ExecutionSettings()
+    clock: ClockSettings = ClockSettings()
+    wakeups: WakeupSettings = WakeupSettings()
+    cortical: CorticalSettings = CorticalSettings()
+    forecast: ForecastSettings = ForecastSettings()
+    fabric: FabricSettings = FabricSettings()
+    episodes: EpisodeSettings = EpisodeSettings()
+    tiers: TierSettings = TierSettings()
+    metrics: MetricsSettings = MetricsSettings()

@@ -5,249 +5,219 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from core.settings.advice import AdviceSettings, CapSettings, GuardSettings
-from core.settings.declared import Bounds
+from core.settings.group import ON, PROJECT, Group, Spec, higher, lower
 from core.settings.loops import LoopSettings
-from core.settings.trust import ON, PERSON, PROJECT, higher, lower
-from core.settings.tunable import Group, part, tunable
 
-Clock = Annotated[str, Bounds(pattern=r"^$|^([01]\d|2[0-3]):[0-5]\d$", words="a time such as 22:00")]
-Address = Annotated[str, Bounds(pattern=r"^$|^https?://\S+$", words="an address such as https://host/path")]
+Clock = Annotated[str, Spec(pattern=r"^$|^([01]\d|2[0-3]):[0-5]\d$", words="a time such as 22:00")]
+Address = Annotated[str, Spec(pattern=r"^$|^https?://\S+$", words="an address such as https://host/path")]
 
 
-class ScoringSettings(Group, project=PERSON):
+class ScoringSettings(Group):
     """When a method fires."""
 
-    threshold: float = tunable(
-        0.15, "A method fires when its score is above this.", ge=0, le=1, step=0.01, project=lower(0.05)
-    )
-    mismatch: float = tunable(
-        0.3,
-        "What a score is multiplied with in a state that is not the method's.",
-        ge=0,
-        le=1,
-        step=0.05,
-        project=higher(0.6),
-    )
-    low: float = tunable(
-        2400.0, "Rest of a method of low frequency.", ge=1, le=86_400, step=60, unit="s", project=lower(600)
-    )
-    medium: float = tunable(
-        1200.0,
-        "Rest of a method of medium frequency.",
-        ge=1,
-        le=86_400,
-        step=60,
-        unit="s",
-        project=lower(300),
-    )
-    high: float = tunable(
-        300.0, "Rest of a method of high frequency.", ge=1, le=86_400, step=10, unit="s", project=lower(60)
-    )
-    recovery: float = tunable(
-        2.0, "Power with which a method comes back over its rest.", ge=0.5, le=6, step=0.5
-    )
+    threshold: Annotated[
+        float, Spec("A method fires when its score is above this.", 0, 1, 0.01, project=lower(0.05))
+    ] = 0.15
+    mismatch: Annotated[
+        float,
+        Spec(
+            "What a score is multiplied with in a state that is not the method's.",
+            0,
+            1,
+            0.05,
+            project=higher(0.6),
+        ),
+    ] = 0.3
+    low: Annotated[
+        float, Spec("Rest of a method of low frequency.", 1, 86_400, 60, "s", project=lower(600))
+    ] = 2400.0
+    medium: Annotated[
+        float, Spec("Rest of a method of medium frequency.", 1, 86_400, 60, "s", project=lower(300))
+    ] = 1200.0
+    high: Annotated[
+        float, Spec("Rest of a method of high frequency.", 1, 86_400, 10, "s", project=lower(60))
+    ] = 300.0
+    recovery: Annotated[float, Spec("Power with which a method comes back over its rest.", 0.5, 6, 0.5)] = 2.0
 
 
-class ResponseEscalationSettings(Group, project=PERSON):
+class ResponseEscalationSettings(Group):
     """How much each trouble presses towards asking the person."""
 
-    compound: float = tunable(0.8, "How much frustration with seeking presses.", ge=0, le=4, step=0.1)
-    frustration: float = tunable(0.5, "How much frustration alone presses.", ge=0, le=4, step=0.1)
-    seeking: float = tunable(0.25, "How much seeking alone presses.", ge=0, le=4, step=0.1)
-    uncertainty: float = tunable(0.25, "How much uncertainty presses.", ge=0, le=4, step=0.1)
-    fatigue: float = tunable(0.3, "How much fatigue presses.", ge=0, le=4, step=0.1)
-    loop: float = tunable(
-        1.0, "How much going round in circles presses.", ge=0, le=4, step=0.1, project=higher(1.5)
-    )
-    halt: float = tunable(
-        0.7, "How much a governor that would halt presses.", ge=0, le=1, step=0.05, project=higher(1)
-    )
-    rearm: float = tunable(
-        0.8,
-        "Share of the threshold below which the person may be asked again.",
-        ge=0,
-        le=1,
-        step=0.05,
-        project=higher(0.95),
-    )
+    compound: Annotated[float, Spec("How much frustration with seeking presses.", 0, 4, 0.1)] = 0.8
+    frustration: Annotated[float, Spec("How much frustration alone presses.", 0, 4, 0.1)] = 0.5
+    seeking: Annotated[float, Spec("How much seeking alone presses.", 0, 4, 0.1)] = 0.25
+    uncertainty: Annotated[float, Spec("How much uncertainty presses.", 0, 4, 0.1)] = 0.25
+    fatigue: Annotated[float, Spec("How much fatigue presses.", 0, 4, 0.1)] = 0.3
+    loop: Annotated[
+        float, Spec("How much going round in circles presses.", 0, 4, 0.1, project=higher(1.5))
+    ] = 1.0
+    halt: Annotated[
+        float, Spec("How much a governor that would halt presses.", 0, 1, 0.05, project=higher(1))
+    ] = 0.7
+    rearm: Annotated[
+        float,
+        Spec(
+            "Share of the threshold below which the person may be asked again.",
+            0,
+            1,
+            0.05,
+            project=higher(0.95),
+        ),
+    ] = 0.8
 
 
-class ActionSettings(Group, project=PERSON):
+class ActionSettings(Group):
     """What the actions look at and how much they say."""
 
-    recalled: int = tunable(3, "Past episodes a search names.", ge=1, le=20, step=1, project=PROJECT)
-    alike: int = tunable(5, "Past episodes a look ahead compares.", ge=1, le=50, step=1, project=PROJECT)
-    paths: int = tunable(3, "Paths a suggestion names of each kind.", ge=1, le=20, step=1, project=PROJECT)
-    ahead: int = tunable(2, "Episodes ahead that a look ahead follows.", ge=1, le=10, step=1)
-    pruned: float = tunable(
-        0.15, "Share of all futures below which a look ahead leaves one out.", ge=0, le=0.9, step=0.05
-    )
-    likeness: float = tunable(
-        0.8, "Likeness of actions from which a persona tells of one's own future.", ge=0, le=1, step=0.05
-    )
-    visits: int = tunable(
-        3, "Visits that make a path worth going back to.", ge=1, le=50, step=1, project=PROJECT
-    )
-    left_after: float = tunable(
-        300.0,
-        "A path counts as left when not visited for so long.",
-        ge=10,
-        le=7200,
-        step=10,
-        unit="s",
-        project=PROJECT,
-    )
-    left_within: float = tunable(
-        3600.0,
-        "A path left longer ago is not suggested.",
-        ge=60,
-        le=86_400,
-        step=60,
-        unit="s",
-        project=PROJECT,
-    )
-    centre: float = tunable(
-        0.5,
-        "Share of the heat a folder needs to be the centre of work.",
-        ge=0.1,
-        le=1,
-        step=0.05,
-        project=PROJECT,
-    )
-    log: int = tunable(200, "Entries the action log keeps.", ge=10, le=5000, step=10)
+    recalled: Annotated[int, Spec("Past episodes a search names.", 1, 20, 1, project=PROJECT)] = 3
+    alike: Annotated[int, Spec("Past episodes a look ahead compares.", 1, 50, 1, project=PROJECT)] = 5
+    paths: Annotated[int, Spec("Paths a suggestion names of each kind.", 1, 20, 1, project=PROJECT)] = 3
+    ahead: Annotated[int, Spec("Episodes ahead that a look ahead follows.", 1, 10, 1)] = 2
+    pruned: Annotated[
+        float, Spec("Share of all futures below which a look ahead leaves one out.", 0, 0.9, 0.05)
+    ] = 0.15
+    likeness: Annotated[
+        float, Spec("Likeness of actions from which a persona tells of one's own future.", 0, 1, 0.05)
+    ] = 0.8
+    visits: Annotated[
+        int, Spec("Visits that make a path worth going back to.", 1, 50, 1, project=PROJECT)
+    ] = 3
+    left_after: Annotated[
+        float, Spec("A path counts as left when not visited for so long.", 10, 7200, 10, "s", project=PROJECT)
+    ] = 300.0
+    left_within: Annotated[
+        float, Spec("A path left longer ago is not suggested.", 60, 86_400, 60, "s", project=PROJECT)
+    ] = 3600.0
+    centre: Annotated[
+        float,
+        Spec("Share of the heat a folder needs to be the centre of work.", 0.1, 1, 0.05, project=PROJECT),
+    ] = 0.5
+    log: Annotated[int, Spec("Entries the action log keeps.", 10, 5000, 10)] = 200
 
 
-class MemoSettings(Group, project=PERSON):
+class MemoSettings(Group):
     """The notices that could be handed to the agent."""
 
-    size: int = tunable(3, "Notices the memo holds.", ge=1, le=20, step=1)
-    tokens: int = tunable(200, "Tokens the memo's text may take.", ge=20, le=4000, step=10, unit="tokens")
+    size: Annotated[int, Spec("Notices the memo holds.", 1, 20, 1)] = 3
+    tokens: Annotated[int, Spec("Tokens the memo's text may take.", 20, 4000, 10, "tokens")] = 200
 
 
-class QueueSettings(Group, project=PERSON):
+class QueueSettings(Group):
     """Interventions that wait for their moment."""
 
-    size: int = tunable(32, "Interventions that may wait at once.", ge=1, le=500, step=1)
-    deadline: float = tunable(
-        1800.0, "An intervention that waited longer is dropped.", ge=10, le=86_400, step=10, unit="s"
-    )
-    kept: int = tunable(100, "Past interventions that are kept.", ge=5, le=2000, step=5)
-    follow: int = tunable(
-        10, "Acts after which the effect of an intervention is noted.", ge=1, le=200, step=1
-    )
+    size: Annotated[int, Spec("Interventions that may wait at once.", 1, 500, 1)] = 32
+    deadline: Annotated[
+        float, Spec("An intervention that waited longer is dropped.", 10, 86_400, 10, "s")
+    ] = 1800.0
+    kept: Annotated[int, Spec("Past interventions that are kept.", 5, 2000, 5)] = 100
+    follow: Annotated[int, Spec("Acts after which the effect of an intervention is noted.", 1, 200, 1)] = 10
 
 
-class LearningSettings(Group, project=PERSON):
+class LearningSettings(Group):
     """How sensitivity follows what is usual for this agent, across sessions."""
 
-    enabled: bool = tunable(True, "Let sensitivity learn from session to session.")
-    rate: float = tunable(0.03, "How much one stretch of work moves sensitivity.", ge=0, le=0.3, step=0.01)
-    memory: float = tunable(0.3, "Weight of the newest stretch in what is expected.", ge=0, le=1, step=0.05)
-    least: float = tunable(
-        300.0, "Shorter stretches of work teach nothing.", ge=0, le=7200, step=30, unit="s"
-    )
-    bound: float = tunable(0.3, "Furthest sensitivity may move either way.", ge=0, le=1, step=0.05)
+    enabled: Annotated[bool, Spec("Let sensitivity learn from session to session.")] = True
+    rate: Annotated[float, Spec("How much one stretch of work moves sensitivity.", 0, 0.3, 0.01)] = 0.03
+    memory: Annotated[float, Spec("Weight of the newest stretch in what is expected.", 0, 1, 0.05)] = 0.3
+    least: Annotated[float, Spec("Shorter stretches of work teach nothing.", 0, 7200, 30, "s")] = 300.0
+    bound: Annotated[float, Spec("Furthest sensitivity may move either way.", 0, 1, 0.05)] = 0.3
 
 
-class PriorSettings(Group, project=PERSON):
+class PriorSettings(Group):
     """What one session hands to the next."""
 
-    enabled: bool = tunable(True, "Begin a session with what was normal in earlier ones.")
-    blend: float = tunable(0.3, "Weight of the newest session in the prior.", ge=0, le=1, step=0.05)
-    age: float = tunable(7.0, "An older prior is not used.", ge=0.1, le=365, step=0.5, unit="d")
+    enabled: Annotated[bool, Spec("Begin a session with what was normal in earlier ones.")] = True
+    blend: Annotated[float, Spec("Weight of the newest session in the prior.", 0, 1, 0.05)] = 0.3
+    age: Annotated[float, Spec("An older prior is not used.", 0.1, 365, 0.5, "d")] = 7.0
 
 
-class PersonaSettings(Group, project=PERSON):
+class PersonaSettings(Group):
     """Anonymous statistics shared through a folder."""
 
-    on: bool = tunable(True, "Leave a persona after a session, and perhaps meet another's.")
-    folder: str = tunable("", "Folder where personas are left and met; empty for nooscope's own.")
-    chance: float = tunable(0.3, "Chance that a persona in the folder is met.", ge=0, le=1, step=0.05)
-    snapshots: int = tunable(2, "Snapshots of a session that a persona needs at least.", ge=2, le=100, step=1)
-    confidence: float = tunable(0.4, "Mean confidence that a persona needs at least.", ge=0, le=1, step=0.05)
-    near: float = tunable(0.8, "Likeness above which a persona is kin.", ge=0, le=1, step=0.05)
-    far: float = tunable(0.5, "Likeness below which a persona is a stranger.", ge=0, le=1, step=0.05)
-    kin: float = tunable(0.5, "How much of a kin's persona is taken over.", ge=0, le=1, step=0.05)
-    cousin: float = tunable(0.2, "How much of a less alike persona is taken over.", ge=0, le=1, step=0.05)
+    on: Annotated[bool, Spec("Leave a persona after a session, and perhaps meet another's.")] = True
+    folder: Annotated[str, Spec("Folder where personas are left and met; empty for nooscope's own.")] = ""
+    chance: Annotated[float, Spec("Chance that a persona in the folder is met.", 0, 1, 0.05)] = 0.3
+    snapshots: Annotated[int, Spec("Snapshots of a session that a persona needs at least.", 2, 100, 1)] = 2
+    confidence: Annotated[float, Spec("Mean confidence that a persona needs at least.", 0, 1, 0.05)] = 0.4
+    near: Annotated[float, Spec("Likeness above which a persona is kin.", 0, 1, 0.05)] = 0.8
+    far: Annotated[float, Spec("Likeness below which a persona is a stranger.", 0, 1, 0.05)] = 0.5
+    kin: Annotated[float, Spec("How much of a kin's persona is taken over.", 0, 1, 0.05)] = 0.5
+    cousin: Annotated[float, Spec("How much of a less alike persona is taken over.", 0, 1, 0.05)] = 0.2
 
 
-class NoticeSettings(Group, project=PERSON):
+class NoticeSettings(Group):
     """How the person is told, and when not."""
 
-    needs_you: bool = tunable(True, "Tell when an agent needs the person.", project=ON)
-    risk: bool = tunable(True, "Tell when an agent is at risk.", project=ON)
-    done: bool = tunable(True, "Tell when an agent is done or waits for input.", project=ON)
-    bell: bool = tunable(True, "Ring the terminal's bell.")
-    desktop: Literal["off", "osc9", "osc777"] = tunable(
-        "off", "Escape code for a desktop notice, as the terminal knows it."
+    needs_you: Annotated[bool, Spec("Tell when an agent needs the person.", project=ON)] = True
+    risk: Annotated[bool, Spec("Tell when an agent is at risk.", project=ON)] = True
+    done: Annotated[bool, Spec("Tell when an agent is done or waits for input.", project=ON)] = True
+    bell: Annotated[bool, Spec("Ring the terminal's bell.")] = True
+    desktop: Annotated[
+        Literal["off", "osc9", "osc777"], Spec("Escape code for a desktop notice, as the terminal knows it.")
+    ] = "off"
+    command: Annotated[tuple[str, ...], Spec("Command to run with a notice, as a list of words.")] = ()
+    webhook: Annotated[Address, Spec("Web address a notice is sent to as JSON.")] = ""
+    timeout: Annotated[float, Spec("How long a command or web address may take.", 0.1, 60, 0.5, "s")] = 5.0
+    retries: Annotated[int, Spec("Times a failed web request is tried again.", 0, 10, 1)] = 2
+    pause: Annotated[float, Spec("Pause before the first new try; then it doubles.", 0, 60, 0.5, "s")] = 1.0
+    waiting: Annotated[int, Spec("Notices that may wait for a slow command or address.", 1, 500, 1)] = 16
+    quiet_from: Annotated[Clock, Spec("Start of quiet hours by the local clock, such as 22:00.")] = ""
+    quiet_until: Annotated[Clock, Spec("End of quiet hours by the local clock, such as 07:30.")] = ""
+    muted: Annotated[tuple[str, ...], Spec("Rules that never tell.")] = ()
+    idle: Annotated[float, Spec("A live agent that is still for so long has stopped.", 5, 3600, 5, "s")] = (
+        60.0
     )
-    command: tuple[str, ...] = tunable((), "Command to run with a notice, as a list of words.")
-    webhook: Address = tunable("", "Web address a notice is sent to as JSON.")
-    timeout: float = tunable(
-        5.0, "How long a command or web address may take.", ge=0.1, le=60, step=0.5, unit="s"
+    final: Annotated[tuple[str, ...], Spec("Words with which logs end an agent's turn.")] = (
+        "end_turn",
+        "stop",
+        "stop_sequence",
+        "completed",
     )
-    retries: int = tunable(2, "Times a failed web request is tried again.", ge=0, le=10, step=1)
-    pause: float = tunable(
-        1.0, "Pause before the first new try; then it doubles.", ge=0, le=60, step=0.5, unit="s"
-    )
-    waiting: int = tunable(16, "Notices that may wait for a slow command or address.", ge=1, le=500, step=1)
-    quiet_from: Clock = tunable("", "Start of quiet hours by the local clock, such as 22:00.")
-    quiet_until: Clock = tunable("", "End of quiet hours by the local clock, such as 07:30.")
-    muted: tuple[str, ...] = tunable((), "Rules that never tell.")
-    idle: float = tunable(
-        60.0, "A live agent that is still for so long has stopped.", ge=5, le=3600, step=5, unit="s"
-    )
-    final: tuple[str, ...] = tunable(
-        ("end_turn", "stop", "stop_sequence", "completed"), "Words with which logs end an agent's turn."
-    )
-    asking: tuple[str, ...] = tunable(
-        (
-            "AskUserQuestion",
-            "ExitPlanMode",
-            "ask_user",
-            "ask_question",
-            "request_user_input",
-            "ask_user_question",
-            "exit_plan_mode",
-            "question",
-            "plan_exit",
-            "AskUser",
-            "ExitSpecMode",
-            "AskQuestion",
-            "ask_followup_question",
-            "notify_user",
-        ),
-        "Tools that wait for the person while they are open.",
+    asking: Annotated[tuple[str, ...], Spec("Tools that wait for the person while they are open.")] = (
+        "AskUserQuestion",
+        "ExitPlanMode",
+        "ask_user",
+        "ask_question",
+        "request_user_input",
+        "ask_user_question",
+        "exit_plan_mode",
+        "question",
+        "plan_exit",
+        "AskUser",
+        "ExitSpecMode",
+        "AskQuestion",
+        "ask_followup_question",
+        "notify_user",
     )
 
 
-class OutlookSettings(Group, project=PERSON):
+class OutlookSettings(Group):
     """Whether a run goes worse or better than is usual for its agent."""
 
-    base_rate: float = tunable(
-        0.0, "Share of this agent's runs that go wrong; 0 where nobody knows.", ge=0, le=0.99, step=0.01
-    )
-    own_shift: float = tunable(
-        0.0, "Mean shift of this agent's own runs, which is its usual.", ge=-5, le=5, step=0.05
-    )
-    usual: float = tunable(0.4, "A shift of fewer log-odds either way is as usual.", ge=0, le=3, step=0.05)
-    telling: float = tunable(0.05, "A count that adds fewer log-odds is not named.", ge=0, le=1, step=0.01)
+    base_rate: Annotated[
+        float, Spec("Share of this agent's runs that go wrong; 0 where nobody knows.", 0, 0.99, 0.01)
+    ] = 0.0
+    own_shift: Annotated[
+        float, Spec("Mean shift of this agent's own runs, which is its usual.", -5, 5, 0.05)
+    ] = 0.0
+    usual: Annotated[float, Spec("A shift of fewer log-odds either way is as usual.", 0, 3, 0.05)] = 0.4
+    telling: Annotated[float, Spec("A count that adds fewer log-odds is not named.", 0, 1, 0.01)] = 0.05
 
 
-class ResponseSettings(Group, project=PERSON):
+class ResponseSettings(Group):
     """From a firing to the right word at the right time."""
 
-    loops: LoopSettings = part(LoopSettings, "When going round in circles is worth a word.")
-    outlook: OutlookSettings = part(OutlookSettings, "How the run goes, against what is usual.")
-    scoring: ScoringSettings = part(ScoringSettings, "When a method fires.")
-    escalation: ResponseEscalationSettings = part(ResponseEscalationSettings, "When the person is asked.")
-    actions: ActionSettings = part(ActionSettings, "What the actions look at.")
-    memo: MemoSettings = part(MemoSettings, "Notices that could be handed to the agent.")
-    queue: QueueSettings = part(QueueSettings, "Interventions that wait for their moment.")
-    advice: AdviceSettings = part(AdviceSettings, "What the agent is told.")
-    guard: GuardSettings = part(GuardSettings, "What the agent needs a permit for.")
-    caps: CapSettings = part(CapSettings, "How much agents may spend.")
-    learning: LearningSettings = part(LearningSettings, "How sensitivity learns across sessions.")
-    prior: PriorSettings = part(PriorSettings, "What one session hands to the next.")
-    persona: PersonaSettings = part(PersonaSettings, "Anonymous statistics shared through a folder.")
-    notices: NoticeSettings = part(NoticeSettings, "How the person is told.")
+    loops: LoopSettings = LoopSettings()
+    outlook: OutlookSettings = OutlookSettings()
+    scoring: ScoringSettings = ScoringSettings()
+    escalation: ResponseEscalationSettings = ResponseEscalationSettings()
+    actions: ActionSettings = ActionSettings()
+    memo: MemoSettings = MemoSettings()
+    queue: QueueSettings = QueueSettings()
+    advice: AdviceSettings = AdviceSettings()
+    guard: GuardSettings = GuardSettings()
+    caps: CapSettings = CapSettings()
+    learning: LearningSettings = LearningSettings()
+    prior: PriorSettings = PriorSettings()
+    persona: PersonaSettings = PersonaSettings()
+    notices: NoticeSettings = NoticeSettings()

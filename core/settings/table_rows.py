@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from core.settings.draft import Drafted
+from core.settings.group import Tunable
 from core.settings.layers import tunables, value_of
 from core.settings.table_values import FIGURES, MISSING, OVERRIDE, TOOL_LIMITS, TablePath, item_at, shape_of
-from core.settings.tunable import Tunable
 
 _REACH = 100.0
 """Where the slider of a limit ends, unless it is higher already; more can be typed."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args, get_origin
 
-from core.settings import Settings
 from core.settings.governor import ProfileSettings
-from core.settings.tunable import Group, Tunable, describe_type
+from core.settings.group import Tunable, describe_type, fields_of
+from core.settings.layers import field_of
 
 TablePath: TypeAlias = tuple[str | int, ...]
 """From a table to one of its rows: the keys on the way, or the place in a list."""
@@ -34,26 +34,16 @@ class TableShape(NamedTuple):
 @cache
 def shape_of(name: str) -> TableShape:
     """The shape of a table, read off its type."""
-    annotation = _annotation(name)
+    annotation = field_of(name).kind
     levels: list[tuple[str, ...]] = []
     while get_origin(annotation) is dict:
         key, annotation = get_args(annotation)
         levels.append(_words(key))
     if levels:
-        known = (tuple(ProfileSettings.model_fields),) if name == OVERRIDE else tuple(levels)
+        known = (tuple(fields_of(ProfileSettings)),) if name == OVERRIDE else tuple(levels)
         return TableShape("map", known, _leaf(annotation))
     words = _words(get_args(annotation)[0])
     return TableShape("set", (words,), _leaf(bool)) if words else TableShape("list", ((),), _leaf(str))
-
-
-def _annotation(name: str) -> Any:
-    model: type[Group] = Settings
-    found: Any = None
-    for step in name.split("."):
-        found = model.model_fields[step].annotation
-        if isinstance(found, type) and issubclass(found, Group):
-            model = found
-    return found
 
 
 def _words(annotation: Any) -> tuple[str, ...]:

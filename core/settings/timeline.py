@@ -2,90 +2,79 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from core.settings.trust import PERSON, PROJECT
-from core.settings.tunable import Group, part, tunable
+from core.settings.group import PROJECT, Group, Spec
 
 
-class KeyFrameSettings(Group, project=PERSON):
+class KeyFrameSettings(Group):
     """How densely whole states are kept."""
 
-    every: int = tunable(256, "Events between two kept states; fewer seek faster.", ge=16, le=8192, step=16)
-    p_frames: int = tunable(10, "Changes kept in a row before a whole state is kept.", ge=0, le=100, step=1)
-    i_share: float = tunable(0.3, "Share of change above which a whole state is kept.", ge=0, le=1, step=0.05)
+    every: Annotated[int, Spec("Events between two kept states; fewer seek faster.", 16, 8192, 16)] = 256
+    p_frames: Annotated[int, Spec("Changes kept in a row before a whole state is kept.", 0, 100, 1)] = 10
+    i_share: Annotated[float, Spec("Share of change above which a whole state is kept.", 0, 1, 0.05)] = 0.3
 
 
-class PlaySettings(Group, project=PERSON):
+class PlaySettings(Group):
     """How a recording plays."""
 
-    idle: float = tunable(
-        5.0,
-        "A pause longer than this is played as if it were this long.",
-        ge=0,
-        le=3600,
-        step=1,
-        unit="s",
-        project=PROJECT,
-    )
-    speed: float = tunable(
-        4.0, "Speed at which a replay begins.", ge=0.25, le=64, step=0.25, unit="x", project=PROJECT
+    idle: Annotated[
+        float,
+        Spec("A pause longer than this is played as if it were this long.", 0, 3600, 1, "s", project=PROJECT),
+    ] = 5.0
+    speed: Annotated[float, Spec("Speed at which a replay begins.", 0.25, 64, 0.25, "x", project=PROJECT)] = (
+        4.0
     )
 
 
-class CacheSettings(Group, project=PERSON):
+class CacheSettings(Group):
     """What is remembered on disk, so that a second opening is instant."""
 
-    on: bool = tunable(True, "Keep key frames of opened sessions in the cache folder.")
-    limit: int = tunable(512, "Most the cache may take.", ge=0, le=100_000, step=64, unit="MB")
-    least: int = tunable(
-        2000, "Sessions with fewer events are not worth keeping.", ge=0, le=1_000_000, step=500
-    )
+    on: Annotated[bool, Spec("Keep key frames of opened sessions in the cache folder.")] = True
+    limit: Annotated[int, Spec("Most the cache may take.", 0, 100_000, 64, "MB")] = 512
+    least: Annotated[int, Spec("Sessions with fewer events are not worth keeping.", 0, 1_000_000, 500)] = 2000
 
 
-class BranchSettings(Group, project=PERSON):
+class BranchSettings(Group):
     """What-if runs."""
 
-    near: float = tunable(
-        60.0,
-        "A firing counts as moved, not lost, within this time.",
-        ge=0,
-        le=3600,
-        step=5,
-        unit="s",
-        project=PROJECT,
-    )
-    most: int = tunable(1_000_000, "Most events one branch may run.", ge=1000, le=100_000_000, step=1000)
+    near: Annotated[
+        float, Spec("A firing counts as moved, not lost, within this time.", 0, 3600, 5, "s", project=PROJECT)
+    ] = 60.0
+    most: Annotated[int, Spec("Most events one branch may run.", 1000, 100_000_000, 1000)] = 1_000_000
 
 
-class CheckpointSettings(Group, project=PERSON):
+class CheckpointSettings(Group):
     """Named moments one can return to."""
 
-    kept: int = tunable(
-        16,
-        "Checkpoints whose state is kept; automatic ones go first, then the oldest of your own.",
-        ge=1,
-        le=1000,
-        step=1,
-    )
+    kept: Annotated[
+        int,
+        Spec(
+            "Checkpoints whose state is kept; automatic ones go first, then the oldest of your own.",
+            1,
+            1000,
+            1,
+        ),
+    ] = 16
 
 
-class NavigationSettings(Group, project=PERSON):
+class NavigationSettings(Group):
     """What is said and kept of a person's moves through a recording."""
 
-    summary: Literal["none", "structural", "narrative"] = tunable(
-        "structural", "What a return says of the stretch passed over: nothing, counts, or a story."
-    )
-    tokens: int = tunable(120, "Most tokens such a story may take.", ge=20, le=2000, step=20)
-    kept: int = tunable(256, "Moves kept; the oldest go first.", ge=16, le=100_000, step=16)
+    summary: Annotated[
+        Literal["none", "structural", "narrative"],
+        Spec("What a return says of the stretch passed over: nothing, counts, or a story."),
+    ] = "structural"
+    tokens: Annotated[int, Spec("Most tokens such a story may take.", 20, 2000, 20)] = 120
+    kept: Annotated[int, Spec("Moves kept; the oldest go first.", 16, 100_000, 16)] = 256
 
 
 class TimelineSettings(Group):
     """Recording, seeking, playing."""
 
-    keyframes: KeyFrameSettings = part(KeyFrameSettings, "How densely whole states are kept.")
-    play: PlaySettings = part(PlaySettings, "How a recording plays.")
-    cache: CacheSettings = part(CacheSettings, "What is remembered on disk.")
-    branch: BranchSettings = part(BranchSettings, "What-if runs.")
-    checkpoints: CheckpointSettings = part(CheckpointSettings, "Named moments one can return to.")
-    navigation: NavigationSettings = part(NavigationSettings, "Moves through a recording.")
+    keyframes: KeyFrameSettings = KeyFrameSettings()
+    play: PlaySettings = PlaySettings()
+    cache: CacheSettings = CacheSettings()
+    branch: BranchSettings = BranchSettings()
+    checkpoints: CheckpointSettings = CheckpointSettings()
+    navigation: NavigationSettings = NavigationSettings()

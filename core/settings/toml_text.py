@@ -6,12 +6,13 @@ import tomllib
 from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any
 
+import msgspec
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import InlineTable, Item, KeyType, SingleKey
 
 from core.safe_text import safe, toml_escape
-from core.settings.tunable import Tunable
+from core.settings.group import Group, Tunable
 
 
 def toml_value(value: Any) -> str:
@@ -20,8 +21,8 @@ def toml_value(value: Any) -> str:
 
 
 def _item(value: Any) -> Item:
-    if hasattr(value, "model_dump"):
-        value = value.model_dump()
+    if isinstance(value, Group):
+        value = msgspec.to_builtins(value)
     if isinstance(value, Mapping):
         table = tomlkit.inline_table()
         for key, item in value.items():

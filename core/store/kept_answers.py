@@ -75,7 +75,7 @@ def reading_stamp(settings: Settings, version: int) -> bytes:
     """What beside a log decides what is read from it: the program, limits, tables of tools and prices."""
     import msgspec
 
-    from core.settings.tunable import canonical
+    from core.settings.group import canonical
 
     tables = settings.ingest.tables
     own = [Path(name).expanduser() for name in (tables.tools, tables.models) if name]

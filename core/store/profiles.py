@@ -91,7 +91,9 @@ def refuse_foreign(values: Mapping[str, Any]) -> None:
     ]
     if lost:
         more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-        raise StoreError(f"{lost[0]}{more}: a project {known[lost[0]].trust.said()}; save it as your own")
+        raise StoreError(
+            f"{lost[0]}{more}: a project {known[lost[0]].trust.sentence_end()}; save it as your own"
+        )
 
 
 def _sentence(path: Path) -> str:

@@ -62,12 +62,11 @@ class InitialState(NamedTuple):
         policy, rules = self.policy, self.rules
         written: list[Any] = []
         if rules is not None:
-            methods = [one.model_dump(mode="json") for one in rules.methods]
-            written = [methods, dict(rules.origins), [one.model_dump(mode="json") for one in rules.wakeups]]
+            written = [to_builtins(rules.methods), dict(rules.origins), to_builtins(rules.wakeups)]
         extended = {"extensions": [list(ref) for ref in self.extensions]} if self.extensions else {}
         return {
             "seed": self.seed,
-            "policy": None if policy is None else policy.model_dump(mode="json", exclude_none=True),
+            "policy": None if policy is None else policy.content(),
             "rules": None if rules is None else written,
             "learned": to_builtins(self.learned),
             "prior": None if self.prior is None else dict(self.prior),
@@ -86,7 +85,7 @@ class InitialState(NamedTuple):
         policy, rules = content["policy"], content["rules"]
         return cls(
             seed=convert(content["seed"], int),
-            policy=None if policy is None else Policy.model_validate(policy),
+            policy=None if policy is None else Policy.parse(policy),
             rules=None if rules is None else _rules(*rules),
             learned=convert(content["learned"], Learned | None),
             prior=convert(content["prior"], dict[Axis, float] | None),
@@ -102,7 +101,7 @@ class InitialState(NamedTuple):
     def policy_hash(self, settings: Settings) -> str:
         """By which the rules in force are known: policy, methods, and the bounds of governor and affect."""
         content = self.content()
-        bounds = [group.model_dump(mode="json") for group in (settings.governor, settings.affect)]
+        bounds = to_builtins([settings.governor, settings.affect])
         return blake3(cbor2.dumps([content["policy"], content["rules"], *bounds], canonical=True)).hexdigest(
             length=16
         )
@@ -156,9 +155,7 @@ class InitialState(NamedTuple):
 
 
 def _rules(methods: list[Any], origins: Mapping[str, str], wakeups: Sequence[Any] = ()) -> RuleSet:
-    return RuleSet(
-        tuple(map(Method.model_validate, methods)), origins, tuple(map(WakeupRule.model_validate, wakeups))
-    )
+    return RuleSet(tuple(map(Method.parse, methods)), origins, tuple(map(WakeupRule.parse, wakeups)))
 
 
 PLAIN = InitialState()

@@ -22,7 +22,7 @@ from core.events import Event
 from core.logs.format import Diagnostics, Kit
 from core.logs.session import LogSession, read_session
 from core.settings import Settings
-from core.settings.tunable import canonical
+from core.settings.group import canonical
 from core.store import atomic
 from core.timeline.columns import Columns
 from core.timeline.initial_state import PLAIN, InitialState

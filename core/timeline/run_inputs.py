@@ -13,7 +13,6 @@ from core.engine.affect import Neighbour
 from core.errors import NooscopeError, StoreError
 from core.extension.use import step_makers
 from core.settings import Settings
-from core.settings.closed import as_plain
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.store.carry_over import CarryOverStore, KeptStart
 from core.store.profiles import is_modelled
@@ -43,7 +42,7 @@ class RunInputs(NamedTuple):
 def modelled(settings: Settings) -> dict[str, Any]:
     """Every setting that a run depends on, as plain values."""
     names = (name for name in tunables() if is_modelled(name))
-    return {name: as_plain(value_of(settings, name)) for name in names}
+    return {name: to_builtins(value_of(settings, name)) for name in names}
 
 
 def pack_start(settings: Settings, initial: InitialState) -> bytes:
@@ -100,7 +99,7 @@ def _as_given(today: Settings, values: Mapping[str, Any]) -> Settings:
         name: value for name, each in tunables().items() if (value := value_of(today, name)) != each.default
     }
     known = {
-        name: value for name, value in values.items() if name in usual and value != as_plain(usual[name])
+        name: value for name, value in values.items() if name in usual and value != to_builtins(usual[name])
     }
     kept = {name: value for name, value in other.items() if name not in usual}
     layers = [

@@ -12,8 +12,8 @@ from msgspec import Struct
 from core.errors import NooscopeError, UsageError
 from core.logs.session import LogSession, read_session
 from core.settings import Settings
+from core.settings.group import Tunable
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
-from core.settings.tunable import Tunable
 from core.store.kept_events import reading_kit
 from core.store.labels import Label, Labels, Score, score
 from core.timeline.firings import key_of
@@ -78,7 +78,7 @@ def usual_grid(tunable: Tunable, present: float, count: int = 21) -> list[float]
     """The whole range where it is short, else up to three times the usual value."""
     low, high = tunable.low or 0.0, tunable.high if tunable.high is not None else 1.0
     usual = max(present, float(tunable.default))
-    if usual > low and high > 4 * usual:
+    if usual > max(low, 0.0) and high > 4 * usual:
         high = 3 * usual
     return sorted({*grid(tunable, low, high, count), present})
 

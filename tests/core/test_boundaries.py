@@ -52,7 +52,7 @@ def test_no_story_goes_well_from_so_many_failures_on(rate: float, well: bool) ->
 
 @pytest.mark.parametrize(("events", "kept"), [(15, 0), (16, 1), (17, 1), (31, 1), (32, 2)])
 def test_a_state_is_kept_every_so_many_events(events: int, kept: int) -> None:
-    settings = Settings.model_validate({"timeline": {"keyframes": {"every": 16}}})
+    settings = Settings.parse({"timeline": {"keyframes": {"every": 16}}})
     timeline = Timeline(settings)
     before = len(timeline.frames)
     for event in spell("eb" * 16)[:events]:

@@ -75,7 +75,7 @@ def test_engines_are_made_for_those_awake_only(number: int, deep: bool) -> None:
 def test_an_engine_that_served_another_agent_goes_on_as_a_new_one(
     deep: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = Settings.model_validate({"affect": {"society": {"awake": 3, "finished": 1}}})
+    few = Settings.parse({"affect": {"society": {"awake": 3, "finished": 1}}})
     busy = [
         busier
         for place, event in enumerate(family(12, deep=deep))

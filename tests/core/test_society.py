@@ -23,7 +23,7 @@ from tests.core.strategies import START, events
 SETTINGS = Settings()
 RISK = FIELDS.index("risk_sensitivity")
 AGENTS = ("main", "child-1", "child-2", "child-3", "child-5", "")
-SMALL = Settings.model_validate(
+SMALL = Settings.parse(
     {
         "affect": {
             "contagion": {"every": 3, "paths": 16},
@@ -124,7 +124,7 @@ def test_inheritance_ends_at_the_depth_limit() -> None:
 
 
 def test_a_quarantined_parent_hands_nothing_on() -> None:
-    rules = Settings.model_validate({"affect": {"quarantine": {"enter": 0.06}}})
+    rules = Settings.parse({"affect": {"quarantine": {"enter": 0.06}}})
     society = Society(rules)
     now = START
     for step in range(60):
@@ -143,7 +143,7 @@ def test_a_quarantined_parent_hands_nothing_on() -> None:
 
 @pytest.mark.parametrize(("path", "met"), [("a.py", True), ("b.py", False)])
 def test_agents_that_touch_the_same_file_move_each_other(path: str, met: bool) -> None:
-    rules = Settings.model_validate({"affect": {"contagion": {"every": 8, "gap": 0.0}}})
+    rules = Settings.parse({"affect": {"contagion": {"every": 8, "gap": 0.0}}})
     society = Society(rules)
     now = wear(society, "left", START, 22)
     society.step(read_file("left", now, "a.py"))
@@ -155,7 +155,7 @@ def test_agents_that_touch_the_same_file_move_each_other(path: str, met: bool) -
 
 
 def test_the_main_agent_is_heard_by_all_and_a_parent_by_its_own() -> None:
-    rules = Settings.model_validate({"affect": {"contagion": {"every": 20, "gap": 0.0}}})
+    rules = Settings.parse({"affect": {"contagion": {"every": 20, "gap": 0.0}}})
     society = Society(rules)
     society.step(start("child", START))
     society.step(start("grandchild", START, "child"))
@@ -305,7 +305,7 @@ def test_a_real_session_with_sub_agents(shared_data: Path) -> None:
 
 @pytest.mark.parametrize("every", [1, 3, 8])
 def test_rounds_come_with_every_so_many_events_and_not_one_sooner(every: int) -> None:
-    society = Society(Settings.model_validate({"affect": {"contagion": {"every": every}}}))
+    society = Society(Settings.parse({"affect": {"contagion": {"every": every}}}))
     for count in range(1, 3 * every + 2):
         agent = "main" if count % 2 else "child"
         society.step(read_file(agent, START + count, f"{agent}.py"))
@@ -313,7 +313,7 @@ def test_rounds_come_with_every_so_many_events_and_not_one_sooner(every: int) ->
 
 
 def test_a_round_comes_when_agents_start_end_or_touch_the_same_file() -> None:
-    society = Society(Settings.model_validate({"affect": {"contagion": {"every": 1000}}}))
+    society = Society(Settings.parse({"affect": {"contagion": {"every": 1000}}}))
     events = (
         (start("scout", START), 1),
         (read_file("scout", START + 1, "a.py"), 1),

@@ -3,42 +3,44 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.settings import Settings, layers
+from core.settings.group import (
+    FEWER,
+    ON,
+    PERSON,
+    PROJECT,
+    Group,
+    Owner,
+    Spec,
+    Trust,
+    Tunable,
+    higher,
+    lower,
+    walk_tunables,
+)
 from core.settings.layers import Given, Layer, Resolved, read_file, resolve, tunables, value_of
-from core.settings.trust import FEWER, ON, PERSON, PROJECT, Owner, Trust, higher, lower
-from core.settings.tunable import Group, Tunable, part, tunable, walk_tunables
 
 OFFSET = "receptor.ambient.offset.frustration"
 
 
-def test_a_setting_without_a_class_does_not_load() -> None:
-    with pytest.raises(TypeError, match=r"Loose\.size does not say what a project may do with it"):
-
-        class Loose(Group):
-            size: int = tunable(1, "A size.")
-
-
-def test_the_word_of_the_group_holds_unless_a_setting_has_its_own() -> None:
-    class Inner(Group, project=PERSON):
-        size: int = tunable(1, "A size.")
-        loud: bool = tunable(True, "Loud.", project=ON)
+def test_a_setting_is_the_persons_unless_it_says_otherwise() -> None:
+    class Inner(Group):
+        size: Annotated[int, Spec("A size.")] = 1
+        loud: Annotated[bool, Spec("Loud.", project=ON)] = True
 
     class Heir(Inner):
-        more: int = tunable(1, "More.")
+        more: int = 1
 
-    class Outer(Group):
-        inner: Heir = part(Heir, "Inside.")
-
-    assert [(each.name, each.trust) for each in walk_tunables(Outer)] == [
-        ("inner.size", PERSON),
-        ("inner.loud", ON),
-        ("inner.more", PERSON),
+    assert [(each.name, each.trust) for each in walk_tunables(Heir)] == [
+        ("size", PERSON),
+        ("loud", ON),
+        ("more", PERSON),
     ]
 
 

@@ -33,8 +33,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def app_in(home: Path, theme: str = "nocturne") -> FleetApp:
     plain = Settings()
-    screen = plain.screen.model_copy(update={"motion": False, "theme": theme})
-    return FleetApp(home, plain.model_copy(update={"screen": screen}))
+    screen = plain.screen.replace(motion=False, theme=theme)
+    return FleetApp(home, plain.replace(screen=screen))
 
 
 def caught_up(app: FleetApp, *keys: str) -> Callable[[Pilot[None]], Awaitable[None]]:

@@ -69,7 +69,7 @@ def observatory(folder: Path) -> NooscopeApp:
     path = folder / "session.jsonl"
     path.write_bytes(story())
     plain = Settings()
-    still = plain.model_copy(update={"screen": plain.screen.model_copy(update={"motion": False})})
+    still = plain.replace(screen=plain.screen.replace(motion=False))
     return NooscopeApp(
         Target(path, False),
         still,

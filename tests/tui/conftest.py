@@ -31,7 +31,7 @@ def lines(events: list[Event]) -> bytes:
 def still() -> Settings:
     """Nothing moves by itself."""
     plain = Settings()
-    return plain.model_copy(update={"screen": plain.screen.model_copy(update={"motion": False})})
+    return plain.replace(screen=plain.screen.replace(motion=False))
 
 
 @cache

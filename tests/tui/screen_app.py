@@ -26,8 +26,8 @@ def recorded(count: int = 600, agents: int = 3, profile: str = "") -> Timeline:
     """A busy session, run once for all tests; nobody may change it."""
     settings = Settings()
     if profile:
-        governor = settings.governor.model_copy(update={"profile": profile})
-        settings = settings.model_copy(update={"governor": governor})
+        governor = settings.governor.replace(profile=profile)
+        settings = settings.replace(governor=governor)
     timeline = Timeline(settings)
     timeline.extend(session(count, agents=agents))
     return timeline

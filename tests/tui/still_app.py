@@ -17,8 +17,8 @@ class Observatory(NooscopeApp):
 
     def __init__(self, timeline: Timeline, index: int, *, theme: str = "nocturne", screen: str = "") -> None:
         plain = Settings()
-        look = plain.screen.model_copy(update={"theme": theme, "motion": False})
-        super().__init__(None, plain.model_copy(update={"screen": look}), theme_folder=_NOWHERE)
+        look = plain.screen.replace(theme=theme, motion=False)
+        super().__init__(None, plain.replace(screen=look), theme_folder=_NOWHERE)
         self._timeline = timeline
         self._index = index
         self._first = screen

@@ -26,7 +26,7 @@ Make = Callable[..., NooscopeApp]
 
 
 def changed(settings: Settings, **values: object) -> Settings:
-    return settings.model_copy(update={"screen": settings.screen.model_copy(update=values)})
+    return settings.replace(screen=settings.screen.replace(**values))
 
 
 def _at(index: int, view: View) -> bool:

@@ -18,8 +18,8 @@ from tui.widgets.common.header import StatusHeader
 
 
 def budgeted(still: Settings, budget: float) -> Settings:
-    cost = still.screen.cost.model_copy(update={"budget": budget})
-    return still.model_copy(update={"screen": still.screen.model_copy(update={"cost": cost})})
+    cost = still.screen.cost.replace(budget=budget)
+    return still.replace(screen=still.screen.replace(cost=cost))
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ async def test_a_question_rings_once_and_is_taken_back(
     home: Path, still: Settings, written: list[str]
 ) -> None:
     chosen = resolve([Layer("test", (Given("response.notices.desktop", "osc9"),))]).settings
-    settings = chosen.model_copy(update={"screen": still.screen})
+    settings = chosen.replace(screen=still.screen)
     log = home / "log.jsonl"
     log.write_bytes(prompt(0.0))
     app = NooscopeApp(Target(log), settings, theme_folder=home / "themes", live=True)

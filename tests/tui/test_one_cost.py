@@ -36,8 +36,8 @@ SOME = (
 
 def everyone(**fleet: object) -> Settings:
     plain = Settings()
-    chosen = plain.screen.fleet.model_copy(update={"within": 8760.0, "most": 5000, **fleet})
-    return plain.model_copy(update={"screen": plain.screen.model_copy(update={"fleet": chosen})})
+    chosen = plain.screen.fleet.replace(within=8760.0, most=5000, **fleet)
+    return plain.replace(screen=plain.screen.replace(fleet=chosen))
 
 
 def found(settings: Settings, paths: list[Path]) -> list[LogSession]:

@@ -53,7 +53,7 @@ async def test_what_is_wrong_with_themes_leaves_room_for_what_is_wrong_with_sett
     folder.mkdir()
     (folder / "one.toml").write_text('name = "One!"\nprimary = "blau"\nextra = 1\n')
     (folder / "two.toml").write_text("primary = [")
-    settings = still.model_copy(update={"screen": still.screen.model_copy(update={"theme": "nosuch"})})
+    settings = still.replace(screen=still.screen.replace(theme="nosuch"))
     app = app_on(log, live=False, settings=settings)
     app._faults = ("settings.toml:1: wrong",)
     async with app.run_test(size=size, notifications=True) as pilot:

@@ -50,7 +50,7 @@ def screen_settings(args: argparse.Namespace, settings: Settings | None = None) 
         changed["theme"] = args.theme
     if args.no_motion:
         changed["motion"] = False
-    return chosen.model_copy(update={"screen": chosen.screen.model_copy(update=changed)})
+    return chosen.replace(screen=chosen.screen.replace(**changed))
 
 
 def sessions_here(settings: Settings) -> list[Found]:

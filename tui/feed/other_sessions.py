@@ -72,8 +72,8 @@ class OtherSessions:
 
         fleet, screen, app = self._settings.screen.fleet, self._settings.screen, self._app
         hours = min(fleet.within, fleet.left / 3600.0)
-        screen = screen.model_copy(update={"fleet": fleet.model_copy(update={"within": hours})})
-        roster = Roster(self._settings.model_copy(update={"screen": screen}), os.environ, Path.home())
+        screen = screen.replace(fleet=fleet.replace(within=hours))
+        roster = Roster(self._settings.replace(screen=screen), os.environ, Path.home())
         self._watch = FleetWatch(roster, lambda rows, now: app.post_message(OthersSeen(rows, now)))
         self._watch.start()
 

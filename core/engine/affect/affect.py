@@ -30,7 +30,7 @@ from core.engine.state import KeptField, Stateful, inner, inners, plain_list
 from core.events import Event
 from core.settings.affect import AffectSettings, ModulationSettings, QuarantineSettings
 from core.settings.derived import Derived
-from core.settings.tunable import canonical
+from core.settings.group import canonical
 
 _make = tuple.__new__
 """Builds a named tuple without its Python-level constructor: one is made for every event."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, get_args
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, get_args
+
+from msgspec import to_builtins
+from msgspec.structs import asdict
 
 from core.errors import PolicyError
 from core.settings.affect import (
@@ -16,7 +19,6 @@ from core.settings.affect import (
     QuarantineSettings,
     StabilitySettings,
 )
-from core.settings.closed import Closed
 from core.settings.control_fields import (
     AmbiguitySettings,
     CooperationSettings,
@@ -26,11 +28,10 @@ from core.settings.control_fields import (
     RiskSettings,
     UncertaintySettings,
 )
-from core.settings.declared import Declared, Invalid, limited
-from core.settings.tunable import Tunable, walk_tunables
+from core.settings.group import Group, Invalid, Spec, Tunable, fields_of, walk_tunables
 
 
-class FieldsPolicy(Closed):
+class FieldsPolicy(Group):
     """The control fields a policy governs; one left out stays as the settings have it."""
 
     uncertainty_sensitivity: UncertaintySettings | None = None
@@ -42,11 +43,11 @@ class FieldsPolicy(Closed):
     cooperation: CooperationSettings | None = None
 
 
-class Policy(Closed):
+class Policy(Group):
     """Named bounds for affect: a part it names is wholly the policy's, its gaps filled with defaults."""
 
-    name: str = limited("built-in", min_length=1, max_length=80)
-    fields: FieldsPolicy = Declared(group=FieldsPolicy)  # type: ignore[assignment]
+    name: Annotated[str, Spec(min_length=1, max_length=80)] = "built-in"
+    fields: FieldsPolicy = FieldsPolicy()
     hysteresis: HysteresisSettings | None = None
     stability: StabilitySettings | None = None
     quarantine: QuarantineSettings | None = None
@@ -57,12 +58,16 @@ class Policy(Closed):
 
     def over(self, settings: AffectSettings) -> AffectSettings:
         """The settings with every part this policy names replaced by the policy's."""
-        parts = dict(_named(self, exclude=("name", "fields")))
-        parts["fields"] = settings.fields.model_copy(update=dict(_named(self.fields)))
-        return settings.model_copy(update=parts)
+        parts = _parts(self)
+        del parts["name"]
+        return settings.replace(**parts | {"fields": settings.fields.replace(**_parts(self.fields))})
+
+    def content(self) -> dict[str, Any]:
+        """The parts it names as plain values, from which `parse` makes the same policy."""
+        return {**to_builtins(_parts(self)), "fields": to_builtins(_parts(self.fields))}
 
 
-BUILT_IN = Policy.model_construct()
+BUILT_IN = Policy()
 
 
 def parse_policy(data: Mapping[str, Any], source: str) -> Policy:
@@ -70,17 +75,15 @@ def parse_policy(data: Mapping[str, Any], source: str) -> Policy:
     if not isinstance(data, Mapping):
         raise PolicyError(f"{source}: a policy is a table with names and values, not {type(data).__name__}")
     try:
-        return Policy.model_validate(dict(data))
+        return Policy.parse(dict(data))
     except Invalid as error:
         lines = [_sentence(fault["loc"], fault["type"], fault["input"]) for fault in error.errors()]
         raise PolicyError("\n".join(f"{source}: {line}" for line in lines)) from None
 
 
-def _named(group: Closed, exclude: tuple[str, ...] = ()) -> Iterator[tuple[str, Closed]]:
-    for name in type(group).model_fields:
-        value = getattr(group, name)
-        if name not in exclude and value is not None:
-            yield name, value
+def _parts(group: Group) -> dict[str, Any]:
+    """The parts of a policy that it names."""
+    return {name: value for name, value in asdict(group).items() if value is not None}
 
 
 def _sentence(place: tuple[int | str, ...], kind: str, found: object) -> str:
@@ -103,15 +106,15 @@ def _allowed(entry: Tunable, word: str) -> str:
 
 
 def _siblings(words: list[str]) -> list[str]:
-    model: type[Closed] = Policy
+    group: type[Group] = Policy
     for word in words:
-        field = model.model_fields.get(word)
-        kinds = (field.annotation, *get_args(field.annotation)) if field is not None else ()
-        groups = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Closed)]
+        field = fields_of(group).get(word)
+        kinds = (field.kind, *get_args(field.kind)) if field is not None else ()
+        groups = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Group)]
         if not groups:
             return []
-        model = groups[0]
-    return list(model.model_fields)
+        group = groups[0]
+    return list(fields_of(group))
 
 
 def _choices(names: Iterable[str]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from msgspec.structs import asdict
+
 from core.settings.derived import Derived
 from core.settings.governor import GovernorSettings, ProfileSettings
 
@@ -112,8 +114,8 @@ PUBLISHED: dict[str, Profile] = {
 @Derived
 def chosen(settings: GovernorSettings) -> Profile:
     """The profile the settings name, with the figures they replace."""
-    profile = PUBLISHED.get(settings.profile) or Profile(**dict(settings.observing))
+    profile = PUBLISHED.get(settings.profile) or Profile(**asdict(settings.observing))
     if not settings.override:
         return profile
-    figures = ProfileSettings.model_validate(settings.override)
+    figures = ProfileSettings.parse(settings.override)
     return profile._replace(**{name: getattr(figures, name) for name in settings.override})

@@ -8,6 +8,8 @@ from heapq import nsmallest
 from math import exp, log
 from typing import Any, NamedTuple
 
+from msgspec.structs import asdict
+
 from core.engine.mind.cortical import REGIMES, Regime
 from core.engine.mind.stimulus import STIMULUS_KINDS, Stimulus, StimulusKind
 from core.engine.state import Stateful, each, mapped, plain_list, tabled
@@ -141,7 +143,7 @@ class Item(NamedTuple):
 @Derived
 def relevance_table(settings: RelevanceSettings) -> dict[tuple[StimulusKind, Regime], float]:
     """Relevance by kind and regime."""
-    given = dict(settings)
+    given = asdict(settings)
     return {
         (kind, regime): given.get(f"{kind}_{regime}", given[kind])
         for kind in STIMULUS_KINDS

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from blake3 import blake3
+from msgspec.structs import asdict
 
 from core.engine.state import Stateful, grouped, mapped, tabled
 from core.events import Action, AgentEnd, Compaction, Event, Prompt, ToolUse, Turn
@@ -118,7 +119,7 @@ class StimulusSource(Stateful):
     )
 
     def __init__(self, settings: StimulusSettings) -> None:
-        self._urgency: dict[str, float] = dict(settings.urgency)
+        self._urgency: dict[str, float] = asdict(settings.urgency)
         self._again = settings.urgency.again
         self._streak_least = settings.streak
         self._repeats = settings.repeats

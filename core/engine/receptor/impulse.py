@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from msgspec.structs import asdict
+
 from core.engine.percept import AXES
 from core.engine.receptor.vector import FATIGUE, ZERO, Vector
 from core.events import Action, Outcome
@@ -83,8 +85,7 @@ class Impulses:
 def _named(settings: ImpulseSettings) -> tuple[dict[str, Vector], dict[_Met, Vector]]:
     """Each row by its name, and room for the sums that agents with these settings come to."""
     named: dict[str, Vector] = {"": ZERO}
-    for name in ImpulseSettings.model_fields:
-        row = getattr(settings, name)
+    for name, row in asdict(settings).items():
         if isinstance(row, Impulse):
             named[name] = _vector(row)
     return named, {}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
+
+from msgspec import convert
 
 from core.engine.percept import AGENT_STATES, AgentState, Axis
-from core.settings.closed import Closed
-from core.settings.declared import limited
-from core.settings.tunable import part, tunable
+from core.settings.group import Group, Spec
 
 Cue = Literal[
     "compound",
@@ -101,61 +101,57 @@ def _sentence(text: str) -> str:
     return text
 
 
-class MethodTrigger(Closed):
+class MethodTrigger(Group):
     """When a method is a candidate, and how easily it fires."""
 
-    signals: tuple[Cue, ...] = limited(min_length=1, before=_cues)
-    states: tuple[AgentState, ...] = limited(min_length=1, before=_states)
-    sensitivity: float = tunable(..., "How much of a signal counts.", ge=0, le=1)
+    signals: Annotated[tuple[Cue, ...], Spec(min_length=1, before=_cues)]
+    states: Annotated[tuple[AgentState, ...], Spec(min_length=1, before=_states)]
+    sensitivity: Annotated[float, Spec("How much of a signal counts.", 0, 1)]
     frequency: Frequency = "low"
-    threshold: float | None = limited(None, ge=0, le=1)
+    threshold: Annotated[float | None, Spec(ge=0, le=1)] = None
     """A threshold of its own, in place of the settings'."""
     despite_flow: bool = False
     """Speak of loops even while the agent flows: a loop of successes feels like flow."""
 
 
-class Deliver(Closed):
+class Deliver(Group):
     """The intervention a method asks for."""
 
     kind: InterventionKind = "follow_up"
     window: Window = "decide"
     source: Source = "attention"
     cancel: bool = False
-    priority: int = tunable(100, "Higher goes first.", ge=0, le=255)
-    deadline: float | None = limited(None, ge=1, le=86_400)
+    priority: Annotated[int, Spec("Higher goes first.", 0, 255)] = 100
+    deadline: Annotated[float | None, Spec(ge=1, le=86_400)] = None
 
 
-class Action(Closed):
+class Action(Group):
     """What a method says, and to whom."""
 
-    say: str = limited("", max_length=300, after=_sentence)
-    tell: str = limited("", max_length=300, after=_sentence)
+    say: Annotated[str, Spec(max_length=300, after=_sentence)] = ""
+    tell: Annotated[str, Spec(max_length=300, after=_sentence)] = ""
     """What the agent is told, as a fact, where that differs from what the person is."""
     kind: NoticeKind = "risk"
-    limit: int | None = limited(None, ge=1, le=50)
+    limit: Annotated[int | None, Spec(ge=1, le=50)] = None
     deliver: Deliver | None = None
 
 
-class Method(Closed):
+class Method(Group):
     """One way to respond."""
 
-    id: str = limited(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")
+    id: Annotated[str, Spec(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
     type: MethodType
     mode: Mode
     trigger: MethodTrigger
-    action: Action = part(Action, "What it says, and to whom.")
+    action: Action = Action()
     enabled: bool = True
 
 
 def own_method(entry: dict[str, Any]) -> Method:
-    """A method of our own table, which needs no check at every start."""
-    trigger, action = dict(entry["trigger"]), dict(entry.get("action", {}))
-    trigger["signals"] = tuple(_cues(trigger["signals"]))
-    trigger["states"] = tuple(_states(trigger["states"]))
-    if "deliver" in action:
-        action["deliver"] = Deliver.model_construct(**action["deliver"])
-    made = {"trigger": MethodTrigger.model_construct(**trigger), "action": Action.model_construct(**action)}
-    return Method.model_construct(**{**entry, **made})
+    """Build a method of our own table, without the checks for rules from outside."""
+    trigger = entry["trigger"]
+    lists = {"signals": _cues(trigger["signals"]), "states": _states(trigger["states"])}
+    return convert({**entry, "trigger": {**trigger, **lists}}, Method)
 
 
 def fill(sentence: str, values: dict[str, str]) -> str:

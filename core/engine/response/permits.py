@@ -15,7 +15,7 @@ from blake3 import blake3
 
 from core.errors import PermitRefused
 from core.settings.advice import GuardSettings
-from core.settings.tunable import canonical
+from core.settings.group import canonical
 
 CallTier = Literal["read", "write", "privileged"]
 """Needs nothing, needs a permit, needs a permit that the person approved."""

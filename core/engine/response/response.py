@@ -82,8 +82,8 @@ class Escalation(Stateful):
 
 
 _FRUSTRATION = AXES.index("frustration")
-_PERSON = Deliver.model_construct(kind="steer", priority=255)
-_CANCEL = Deliver.model_construct(kind="steer", priority=255, cancel=True)
+_PERSON = Deliver(kind="steer", priority=255)
+_CANCEL = Deliver(kind="steer", priority=255, cancel=True)
 
 _PATIENCE = 2
 """Repetitions that affect may add to the limit of a loop; it may take one away."""

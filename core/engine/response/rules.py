@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple, get_args
+from typing import Annotated, Any, NamedTuple, get_args
+
+from msgspec import to_builtins
 
 from core.engine.mind.clock import CAUSES, Resolution, Trigger
 from core.engine.mind.stimulus import Cause
@@ -14,8 +16,7 @@ from core.engine.percept import AGENT_STATES
 from core.engine.response.method import CUES, PLACES, Deliver, Method, own_method
 from core.engine.response.tables import RECEPTOR_RULES
 from core.errors import PolicyError
-from core.settings.closed import Closed
-from core.settings.declared import Declared, Invalid, limited
+from core.settings.group import Field, Group, Invalid, Spec, fields_of
 
 MOST_WAKEUPS = 64
 """Wakeups one file may name."""
@@ -29,15 +30,15 @@ _WAKEUP_FIELDS = {
 }
 
 
-class WakeupRule(Closed):
+class WakeupRule(Group):
     """Wake the mind when something of these causes is large enough, and is described like this."""
 
-    id: str = limited(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")
-    causes: tuple[Cause, ...] = limited(min_length=1)
-    like: str = limited("*", max_length=80)
+    id: Annotated[str, Spec(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
+    causes: Annotated[tuple[Cause, ...], Spec(min_length=1)]
+    like: Annotated[str, Spec(max_length=80)] = "*"
     resolution: Resolution = "theta"
-    least: float = limited(1.0, ge=0, le=1_000_000)
-    refire: float = limited(5.0, ge=0, le=86_400)
+    least: Annotated[float, Spec(ge=0, le=1_000_000)] = 1.0
+    refire: Annotated[float, Spec(ge=0, le=86_400)] = 5.0
 
     @property
     def trigger(self) -> Trigger:
@@ -57,7 +58,7 @@ def read_wakeups(entries: Any, source: str) -> dict[str, WakeupRule]:
         name = entry.get("id") if isinstance(entry, dict) else None
         label = f"{source}: wakeups[{place}]" + (f" ({name})" if isinstance(name, str) else "")
         try:
-            rule = WakeupRule.model_validate(entry)
+            rule = WakeupRule.parse(entry)
         except Invalid as error:
             faults += [f"{label}: {_wakeup_fault(each)}" for each in error.errors()]
             continue
@@ -139,8 +140,7 @@ def narrowed(known: Method, wanted: Method) -> tuple[Method, list[Refusal]]:
             kept[group][name] = getattr(after, name)
         else:
             refused.append(Refusal(path, f"left out, {why}"))
-    trigger = old.model_copy(update=kept["trigger"])
-    return known.model_copy(update={**kept[""], "trigger": trigger}), refused
+    return known.replace(**kept[""], trigger=old.replace(**kept["trigger"])), refused
 
 
 BUILT_IN = "built-in"
@@ -240,7 +240,7 @@ def _wanted(known: Mapping[str, Method], tree: Mapping[str, Any], source: str) -
             seen[name] = place
             below = known.get(name)
             try:
-                found[name] = Method.model_validate(_laid_over(below.model_dump() if below else {}, entry))
+                found[name] = Method.parse(_laid_over(to_builtins(below) if below else {}, entry))
             except Invalid as error:
                 first = {each["loc"][: _depth(each["loc"])]: each for each in reversed(error.errors())}
                 faults += [f"{label}: {_fault(each)}" for each in reversed(first.values())]
@@ -315,39 +315,36 @@ def _allowed(words: list[str]) -> str:
     field = _field(words)
     if field is None:
         return "something else"
-    choices = get_args(field.annotation)
+    choices = get_args(field.kind)
     if choices and all(isinstance(choice, str) for choice in choices):
         return _listed(choices)
-    if field.annotation is bool:
+    if field.kind is bool:
         return "true or false"
-    bounds = [f"{bound:g}" for bound in field.bounds[:2] if bound is not None]
+    bounds = [f"{bound:g}" for bound in (field.spec.ge, field.spec.le) if bound is not None]
     if len(bounds) == 2:
-        noun = "a whole number" if field.annotation is int else "a number"
+        noun = "a whole number" if field.kind is int else "a number"
         return f"{noun} from {bounds[0]} to {bounds[1]}"
     return f"a table with {_listed(_siblings(words))}"
 
 
-def _groups(words: list[str]) -> Iterator[type[Closed]]:
-    model: type[Closed] = Method
-    yield model
+def _group(words: list[str]) -> type[Group]:
+    """Return the innermost group on the way that these words name."""
+    group: type[Group] = Method
     for word in words:
-        if word not in model.model_fields:
-            return
-        inner = Deliver if word == "deliver" else model.model_fields[word].annotation
-        if not (isinstance(inner, type) and issubclass(inner, Closed)):
-            return
-        model = inner
-        yield model
+        field = fields_of(group).get(word)
+        inner = Deliver if word == "deliver" else field and field.group
+        if not inner:
+            break
+        group = inner
+    return group
 
 
-def _field(words: list[str]) -> Declared | None:
-    *_, model = _groups(words[:-1])
-    return model.model_fields.get(words[-1]) if words else None
+def _field(words: list[str]) -> Field | None:
+    return fields_of(_group(words[:-1])).get(words[-1]) if words else None
 
 
 def _siblings(words: list[str]) -> list[str]:
-    *_, model = _groups(words)
-    return list(model.model_fields)
+    return list(fields_of(_group(words)))
 
 
 def _listed(names: Any) -> str:

@@ -20,7 +20,7 @@ from core.report.cost import Charge
 from core.report.formatting import folder_name, plain
 from core.report.log_tree import LogTree, SessionName, session_name
 from core.settings import Settings
-from core.settings.tunable import canonical
+from core.settings.group import canonical
 from core.store.reading_cache import reading_cache
 from core.timeline.run_inputs import Fingerprints, RunInputs
 

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import asdict
 
 from core.engine.engine import Engine
 from core.engine.fingerprint import fingerprint
 from core.engine.percept import CHANGES
 from core.events import Action, Outcome, Prompt, Purpose, ToolUse
 from core.settings import Settings
+from core.settings.group import fields_of
 from core.settings.impulses import Impulse
 from tui.cli import main
 
@@ -168,7 +170,7 @@ def test_a_turn_to_trial_and_error_is_felt_and_said() -> None:
 
 def test_an_axis_moves_only_for_its_own_reasons() -> None:
     impulses = Settings().receptor.impulse
-    rows = {name: row for name, row in impulses if isinstance(row, Impulse)}
+    rows = {name: row for name, row in asdict(impulses).items() if isinstance(row, Impulse)}
     rises = {
         axis: {name for name, row in rows.items() if getattr(row, axis, 0.0) > 0.0}
         for axis in ("frustration", "confidence", "fatigue", "flow")
@@ -178,9 +180,9 @@ def test_an_axis_moves_only_for_its_own_reasons() -> None:
     assert not rises["confidence"] & failed and not rises["flow"] & failed
     assert rises["fatigue"] == {"every_event"}
     for name, row in rows.items():
-        for axis, column in type(row).model_fields.items():
+        for axis, column in fields_of(type(row)).items():
             value = getattr(row, axis)
-            low, high = column.bounds.ge, column.bounds.le
+            low, high = column.spec.ge, column.spec.le
             assert (low, high) == ((0, 1) if value > 0 else (-1, 0)), (name, axis)
 
 

@@ -85,7 +85,7 @@ def test_a_session_rests_once_it_was_still_for_longer_than_the_limit(off: float,
 
 @pytest.mark.parametrize(("sessions", "awake"), [(1, 1), (2, 2), (3, 2)])
 def test_only_so_many_are_awake_and_the_quietest_rest(sessions: int, awake: int) -> None:
-    fleet = roster(Settings.model_validate({"screen": {"fleet": {"awake": 2}}}))
+    fleet = roster(Settings.parse({"screen": {"fleet": {"awake": 2}}}))
     members: list[Any] = [Resting(NOW, heard=NOW - number) for number in range(sessions)]
     fleet._members = {str(number): member for number, member in enumerate(members)}
     fleet.settle(NOW)

@@ -112,7 +112,7 @@ def test_stretches_are_learned_once(tmp_path: Path) -> None:
 
 
 def test_personas_are_left_and_met_and_the_seed_repeats_the_meeting(tmp_path: Path, at: float) -> None:
-    settings = Settings.model_validate(MEETING)
+    settings = Settings.parse(MEETING)
     mine, theirs = Stores(tmp_path, "me"), Stores(tmp_path, "them")
     ran(theirs.carry_over(settings, personas=True), settings, kind=2)
     ran(mine.carry_over(settings, personas=True), settings)
@@ -144,6 +144,6 @@ def test_a_persona_is_left_in_our_own_folder_unless_switched_off(
 ) -> None:
     for name in ("HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
-    settings = with_value(Settings.model_validate(MEETING), "response.persona.on", on)
+    settings = with_value(Settings.parse(MEETING), "response.persona.on", on)
     ran(CarryOver(settings), settings)
     assert len(list(tmp_path.rglob("persona-[0-9a-f]*.json"))) == on

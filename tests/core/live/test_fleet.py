@@ -38,8 +38,8 @@ class Clock:
 
 def roster(home: Path, clock: Clock | None = None, **fleet: object) -> Roster:
     plain = Settings()
-    chosen = plain.screen.fleet.model_copy(update=fleet)
-    settings = plain.model_copy(update={"screen": plain.screen.model_copy(update={"fleet": chosen})})
+    chosen = plain.screen.fleet.replace(**fleet)
+    settings = plain.replace(screen=plain.screen.replace(fleet=chosen))
     return Roster(settings, {}, home, wall=clock or Clock())
 
 

@@ -45,7 +45,7 @@ def test_a_recording_tells_the_facts_of_the_watch(seed: int, agents: int, size: 
 
 
 def test_trouble_of_a_sub_agent_that_the_session_forgot_since() -> None:
-    timeline = Timeline(Settings.model_validate({"affect": {"society": {"finished": 0, "summaries": 1}}}))
+    timeline = Timeline(Settings.parse({"affect": {"society": {"finished": 0, "summaries": 1}}}))
     for number, child in enumerate(("a", "b", "c")):
         began = NOW + 100.0 * number
         timeline.add(AgentStart(at=began, child=child, role="scout"))

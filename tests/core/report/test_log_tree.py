@@ -65,8 +65,8 @@ def test_other_prices_are_read_again(tree: Tree, tmp_path: Path) -> None:
     table = tmp_path / "models.toml"
     table.write_text('[models."claude-opus-4"]\ninput = 1\noutput = 2\n')
     plain = Settings()
-    tables = plain.ingest.tables.model_copy(update={"models": str(table)})
-    mine = plain.model_copy(update={"ingest": plain.ingest.model_copy(update={"tables": tables})})
+    tables = plain.ingest.tables.replace(models=str(table))
+    mine = plain.replace(ingest=plain.ingest.replace(tables=tables))
     keys = set()
     for settings in (plain, mine):
         one = LogTree(settings, None)
@@ -152,8 +152,8 @@ def test_a_cache_that_cannot_be_written_is_no_fault(tmp_path: Path) -> None:
 
 def test_the_cache_can_be_switched_off() -> None:
     plain = Settings()
-    chosen = plain.timeline.cache.model_copy(update={"on": False})
-    off = plain.model_copy(update={"timeline": plain.timeline.model_copy(update={"cache": chosen})})
+    chosen = plain.timeline.cache.replace(on=False)
+    off = plain.replace(timeline=plain.timeline.replace(cache=chosen))
     assert reading_cache(off) is None
     assert reading_cache(plain) is not None
 

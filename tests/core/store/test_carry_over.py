@@ -72,7 +72,7 @@ def everything() -> InitialState:
     earlier.extend(session(1500, seed=9))
     return InitialState(
         seed=2**64 - 1,
-        policy=Policy.model_validate({"name": "strict", "noise": {}}),
+        policy=Policy.parse({"name": "strict", "noise": {}}),
         rules=built_in(),
         learned=Learned({"frustration": 0.1 + 0.2}, {"flow": 1e-9}, 3, 1.5e9),
         prior={"frustration": 1 / 3, "flow": 0.1},

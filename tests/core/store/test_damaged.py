@@ -41,7 +41,7 @@ def test_a_watched_session_says_it(tmp_path: Path, content: bytes) -> None:
     affect.leave("/p", LEFT)
     (path,) = affect.folder.glob("*.json")
     path.write_bytes(content)
-    settings = Settings.model_validate({"response": {"persona": {"confidence": 0.0}}})
+    settings = Settings.parse({"response": {"persona": {"confidence": 0.0}}})
     carry_over = CarryOver(
         settings,
         prior=PriorStore(tmp_path / "prior.json"),

@@ -190,6 +190,6 @@ def test_it_follows_the_setting_of_the_cache(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     usual = Settings()
     assert kept_events.reading_kit(usual).memory is not None
-    cache = usual.timeline.cache.model_copy(update={"on": False})
-    timeline = usual.timeline.model_copy(update={"cache": cache})
-    assert kept_events.reading_kit(usual.model_copy(update={"timeline": timeline})).memory is None
+    cache = usual.timeline.cache.replace(on=False)
+    timeline = usual.timeline.replace(cache=cache)
+    assert kept_events.reading_kit(usual.replace(timeline=timeline)).memory is None

@@ -139,7 +139,7 @@ def test_a_session_leaves_its_affect_and_the_next_two_find_it(tmp_path: Path) ->
     assert same.neighbours == ()
     other = carry_over("claude-code").initial_state("third", 1, at)
     assert other.affect is None and [one.session for one in other.neighbours] == ["first"]
-    quiet = Policy.model_validate({"name": "quiet", "contagion": {"sessions": False}})
+    quiet = Policy.parse({"name": "quiet", "contagion": {"sessions": False}})
     assert carry_over("claude-code", quiet).initial_state("third", 1, at).neighbours == ()
 
 

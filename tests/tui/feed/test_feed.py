@@ -377,7 +377,7 @@ def test_a_need_is_shown_without_waiting_for_the_next_idle_picture(
     story = STORIES[name](tmp_path) if need == "question" else OTHERS[need, name](tmp_path)
     story.before()
     settings = Settings()
-    seldom = settings.model_copy(update={"screen": settings.screen.model_copy(update={"idle": 60.0})})
+    seldom = settings.replace(screen=settings.screen.replace(idle=60.0))
     with running(story.path, live=True, folder=tmp_path / "kept", settings=seldom) as (_, mail):
         mail.view(lambda view: view.total > 0)
         story.ask()

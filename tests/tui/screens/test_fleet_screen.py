@@ -176,8 +176,8 @@ async def test_a_click_chooses_and_two_open(app: FleetApp) -> None:
 
 
 async def test_an_empty_machine_says_so_until_somebody_comes(tmp_path: Path, still: Settings) -> None:
-    quick = still.screen.fleet.model_copy(update={"search": 1.0})
-    settings = still.model_copy(update={"screen": still.screen.model_copy(update={"fleet": quick})})
+    quick = still.screen.fleet.replace(search=1.0)
+    settings = still.replace(screen=still.screen.replace(fleet=quick))
     (tmp_path / ".claude" / "projects").mkdir(parents=True)
     app = FleetApp(tmp_path, settings)
     async with app.run_test(size=(120, 40)) as pilot:
@@ -268,8 +268,8 @@ async def test_sessions_of_long_ago_are_listed_unread_behind_the_fold(
     tmp_path: Path, still: Settings
 ) -> None:
     tell(tmp_path)
-    within = still.screen.fleet.model_copy(update={"within": 0.1})
-    settings = still.model_copy(update={"screen": still.screen.model_copy(update={"fleet": within})})
+    within = still.screen.fleet.replace(within=0.1)
+    settings = still.replace(screen=still.screen.replace(fleet=within))
     for path in tmp_path.rglob("*.jsonl"):
         os.utime(path, (NOW - 90_000, NOW - 90_000))
     app = FleetApp(tmp_path, settings)

@@ -53,9 +53,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     settings = screen_settings(args)
     if args.within is not None:
-        fleet = settings.screen.fleet.model_copy(update={"within": args.within})
-        screen = settings.screen.model_copy(update={"fleet": fleet})
-        settings = settings.model_copy(update={"screen": screen})
+        fleet = settings.screen.fleet.replace(within=args.within)
+        screen = settings.screen.replace(fleet=fleet)
+        settings = settings.replace(screen=screen)
     if args.server:
         return _of_hosts(settings, args)
     paths = [expanded(path) for path in args.paths]

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import to_builtins
+
 from core.folders import PROJECT_SETTINGS, user_settings_file
 from tui.cli.options import CliCommand, add_settings_options, settings_from
 
@@ -80,10 +82,8 @@ def _check(path: Path) -> int:
 def _print_json(rules: RuleSet, learned: Learned) -> None:
     from core.report.formatting import readable_json
 
-    rows = [
-        {**method.model_dump(mode="json"), "origin": rules.origins[method.id]} for method in rules.methods
-    ]
-    wakeups = [rule.model_dump(mode="json") for rule in rules.wakeups]
+    rows = [{**to_builtins(method), "origin": rules.origins[method.id]} for method in rules.methods]
+    wakeups = to_builtins(rules.wakeups)
     print(readable_json({"methods": rows, "wakeups": wakeups, "learned": learned}))
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from tui.cli.options import CliCommand, add_settings_options, settings_from
 
 if TYPE_CHECKING:
+    from core.settings.group import Tunable
     from core.settings.layers import Resolved
-    from core.settings.tunable import Tunable
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,7 +88,7 @@ def _print_json(chosen: list[Tunable], resolved: Resolved) -> None:
             "unit": each.unit,
             "choices": list(each.choices),
             "class": each.trust.name,
-            "project": f"a project {each.trust.said()}",
+            "project": f"a project {each.trust.sentence_end()}",
             "sentence": each.sentence,
         }
         for each in chosen
@@ -102,7 +102,7 @@ def _plain(value: Any) -> Any:
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    return value.model_dump() if hasattr(value, "model_dump") else value
+    return value
 
 
 def _print_table(chosen: list[Tunable], resolved: Resolved) -> None:
@@ -148,7 +148,7 @@ def _project(tunable: Tunable) -> str:
     """What a watched project may do with it, in a few words."""
     if tunable.trust.way == "never":
         return "person only"
-    return tunable.trust.said().removesuffix(" it").replace(" it,", ",")
+    return tunable.trust.sentence_end().removesuffix(" it").replace(" it,", ",")
 
 
 def _bounds(tunable: Tunable) -> str:

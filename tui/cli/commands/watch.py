@@ -79,9 +79,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     settings = settings_from(args).settings
     if args.no_prior:
-        prior = settings.response.prior.model_copy(update={"enabled": False})
-        response = settings.response.model_copy(update={"prior": prior})
-        settings = settings.model_copy(update={"response": response})
+        prior = settings.response.prior.replace(enabled=False)
+        response = settings.response.replace(prior=prior)
+        settings = settings.replace(response=response)
     if (args.otlp or args.mind or args.metrics is not None) and not args.headless:
         from core.errors import UsageError
 

@@ -97,7 +97,7 @@ what matters to you.
         return held[-1].mind.salience if held else _DEFAULT
 
 
-_DEFAULT = SalienceSettings.model_construct()
+_DEFAULT = SalienceSettings()
 
 
 def _terms(item: SalienceReading, settings: SalienceSettings) -> tuple[float, float, float]:

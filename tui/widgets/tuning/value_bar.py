@@ -6,8 +6,8 @@ from typing import Any
 
 from core.report.formatting import count, plain
 from core.settings.draft import value_text
+from core.settings.group import Tunable
 from core.settings.table_values import shape_of
-from core.settings.tunable import Tunable
 from tui.draw.line import Line, joined_cells
 
 

@@ -91,7 +91,7 @@ def test_the_suspicion_ends_below_its_level(mean: float, suppressed: bool) -> No
 
 def seen(event: Event, new: float = 0.0, before: Event | None = None, **settings: float) -> int:
     """What affect takes an event for, as bits."""
-    observer = Observer(ObservationSettings.model_validate(settings))
+    observer = Observer(ObservationSettings.parse(settings))
     if before is not None:
         observer.observe(before, percept(0.0), 0.0)
     return observer.observe(event, percept(0.0), new)

@@ -74,14 +74,14 @@ def test_return_follows_the_mask_within_the_rate_limit() -> None:
 
 def test_policy_of_the_receiver_decides_who_may_move_it() -> None:
     closed = {name: {"authority": ["self"]} for name in FIELDS}
-    deaf = Affect(AffectSettings.model_validate({"fields": closed}))
+    deaf = Affect(AffectSettings.parse({"fields": closed}))
     loud = Emission((0.4,) * 7, bytes(32))
     for channel in LIVE:
         entry = deaf.receive(loud, channel, "x")
         assert entry is not None
         assert all(change.cuts == ("authority",) for change in describe_entry(entry).changes)
     untriggered = {name: {"triggers": ["failure"]} for name in FIELDS}
-    stubborn = Affect(AffectSettings.model_validate({"fields": untriggered}))
+    stubborn = Affect(AffectSettings.parse({"fields": untriggered}))
     entry = stubborn.receive(loud, "tree", "x")
     assert entry is not None and all(change.cuts == ("trigger",) for change in describe_entry(entry).changes)
     assert deaf.deviations == stubborn.deviations == (0.0,) * 7
@@ -107,7 +107,7 @@ def test_near_rest_nothing_is_shown() -> None:
 
 
 def test_a_window_holds_a_limited_shift() -> None:
-    rules = AffectSettings.model_validate({"contagion": {"strength": 1.0, "delegation": 0.95, "least": 0.01}})
+    rules = AffectSettings.parse({"contagion": {"strength": 1.0, "delegation": 0.95, "least": 0.01}})
     affect = Affect(rules)
     now, shifts = 0.0, [0.0] * 7
     window: list[tuple[float, list[float]]] = []
@@ -170,7 +170,7 @@ def test_contagion_among_fifty_stays_bounded_and_dies_out(seed: int, harsh: bool
         "spiral": 0.7,
         "suppression": 1.0,
     }
-    rules = AffectSettings.model_validate({"contagion": strong} if harsh else {})
+    rules = AffectSettings.parse({"contagion": strong} if harsh else {})
     agents = [Affect(rules, seed=number) for number in range(50)]
     links = [(dice.randrange(50), dice.randrange(50), dice.choice(LIVE)) for _ in range(150)]
     zone = Zone(rules.contagion)
@@ -210,7 +210,7 @@ def test_contagion_among_fifty_stays_bounded_and_dies_out(seed: int, harsh: bool
 
 
 def test_nothing_leaves_quarantine() -> None:
-    rules = AffectSettings.model_validate({"quarantine": {"enter": 0.06}})
+    rules = AffectSettings.parse({"quarantine": {"enter": 0.06}})
     affect = Affect(rules)
     for turn in range(12):
         hammer(affect, 3, turn % 2 == 1, since=turn * 3.0, every=1.0)
@@ -233,7 +233,7 @@ def test_only_who_deviates_further_moves_another() -> None:
 
 
 def test_what_others_cause_counts_as_volatility_until_the_next_event() -> None:
-    affect = Affect(AffectSettings.model_validate({"quarantine": {"enter": 0.06, "window": 30}}))
+    affect = Affect(AffectSettings.parse({"quarantine": {"enter": 0.06, "window": 30}}))
     affect.receive(Emission((0.4,) * 7, bytes(32)), "down", "x")
     assert affect.read().volatility > 0.06
     assert not affect.quarantined
@@ -246,7 +246,7 @@ def test_what_others_cause_counts_as_volatility_until_the_next_event() -> None:
 )
 @settings(max_examples=100)
 def test_a_dump_remembers_what_was_taken_in(rounds: list[tuple[float, float, Channel]], cut: int) -> None:
-    rules = AffectSettings.model_validate({"contagion": {"gap": 0.0, "strength": 1.0}})
+    rules = AffectSettings.parse({"contagion": {"gap": 0.0, "strength": 1.0}})
     whole, again = Affect(rules), Affect(rules)
     now = 0.0
     for number, (gap, level, channel) in enumerate(rounds):

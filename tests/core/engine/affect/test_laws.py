@@ -16,7 +16,7 @@ from core.engine.affect.update import Noise, Stabiliser, Updater
 from core.errors import StateError
 from core.events import Event
 from core.settings.affect import AffectSettings, QuarantineSettings
-from core.settings.tunable import walk_tunables
+from core.settings.group import walk_tunables
 from tests.core.engine.affect.policies import BOUNDS, policies
 from tests.core.engine.affect.stories import CAP, hammer, live, lived, percept, shell
 from tests.core.strategies import events
@@ -65,7 +65,7 @@ def test_no_observations_break_envelope_or_rate(
     rounds: list[tuple[int, int, float]], amplitude: float, seed: int
 ) -> None:
     harsh = {name: {"on_failure": 0.2, "on_success": -0.2, "rate_limit": 0.25} for name in FIELDS}
-    rules = AffectSettings.model_validate({"fields": harsh, "noise": {"amplitude": amplitude}})
+    rules = AffectSettings.parse({"fields": harsh, "noise": {"amplitude": amplitude}})
     fields = control_fields(rules.fields, 0.5)
     updater = Updater(fields, rules.hysteresis, Stabiliser(rules.stability), Noise(rules.noise, seed))
     for seen, strength, elapsed in rounds:
@@ -186,9 +186,7 @@ def test_the_ring_is_bounded_and_verifies_from_its_anchor() -> None:
 @given(st.lists(st.tuples(st.floats(0, CAP), st.booleans()), min_size=20, max_size=300))
 @settings(max_examples=300)
 def test_quarantine_does_not_flap(beats: list[tuple[float, bool]]) -> None:
-    affect = Affect(
-        AffectSettings.model_validate({"quarantine": {"enter": 0.045, "release": 0.04, "window": 120}})
-    )
+    affect = Affect(AffectSettings.parse({"quarantine": {"enter": 0.045, "release": 0.04, "window": 120}}))
     width = 120 / 30
     now, turned = 0.0, None
     for gap, good in beats:
@@ -229,7 +227,7 @@ def test_hovering_at_the_threshold_enters_once() -> None:
 def test_another_policy_binds_a_loaded_dump_at_once() -> None:
     affect = Affect(SETTINGS)
     hammer(affect, 40, False)
-    narrow = AffectSettings.model_validate(
+    narrow = AffectSettings.parse(
         {
             "fields": {"risk_sensitivity": {"ceiling": 0.75}},
             "quarantine": {"window": 900},

@@ -9,7 +9,7 @@ import pytest
 from core.engine.affect import BUILT_IN, Affect, parse_policy
 from core.errors import PolicyError
 from core.settings.affect import AffectSettings
-from core.settings.tunable import walk_tunables
+from core.settings.group import walk_tunables
 
 SETTINGS = AffectSettings()
 
@@ -21,7 +21,7 @@ def test_built_in_is_the_settings() -> None:
 
 
 def test_a_named_part_is_the_policys_and_the_rest_the_settings() -> None:
-    mine = AffectSettings.model_validate(
+    mine = AffectSettings.parse(
         {"fields": {"cooperation": {"rest": 0.6}, "persistence": {"rest": 0.6}}, "quarantine": {"enter": 0.5}}
     )
     policy = parse_policy({"name": "strict", "fields": {"persistence": {"floor": 0.2}}}, "strict.toml")

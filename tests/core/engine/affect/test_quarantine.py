@@ -17,9 +17,7 @@ LEVEL = MOVED * (60.0 / (len(FIELDS) * WINDOW))
 
 
 def quarantine(*, enter: float = 1.0, release: float = 0.01, active: bool = False) -> Quarantine:
-    made = Quarantine(
-        QuarantineSettings(window=WINDOW).model_copy(update={"enter": enter, "release": release})
-    )
+    made = Quarantine(QuarantineSettings(window=WINDOW).replace(enter=enter, release=release))
     made.active = active
     return made
 

@@ -257,7 +257,7 @@ heard = st.builds(
     st.sampled_from(["observing", "conservative", "balanced"]),
 )
 def test_a_loaded_governor_goes_on_as_the_dumped_one(run: list[Heard], cut: int, name: str) -> None:
-    settings = GovernorSettings.model_validate({"profile": name})
+    settings = GovernorSettings.parse({"profile": name})
     whole, second = Governor(settings), Governor(settings)
     for item in run[:cut]:
         item.to(whole)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import to_builtins
 
 from core.engine.governor import PUBLISHED, Governor, Profile, chosen
-from core.settings.declared import Invalid
 from core.settings.governor import GovernorSettings, ProfileName, ProfileSettings
-from core.settings.tunable import walk_tunables
+from core.settings.group import walk_tunables
 
 TABLE: dict[str, tuple[float, float, float]] = {
     "effort_scale": (0.9, 1, 1.2),
@@ -47,7 +47,7 @@ def test_a_published_profile_is_selected_by_name(name: ProfileName) -> None:
 
 
 def test_our_own_profile_is_the_default_and_tunable() -> None:
-    assert chosen(GovernorSettings()) == Profile(**ProfileSettings().model_dump())
+    assert chosen(GovernorSettings()) == Profile(**to_builtins(ProfileSettings()))
     assert chosen(GovernorSettings(observing=ProfileSettings(max_steps=7))).max_steps == 7
 
 
@@ -61,13 +61,13 @@ def test_any_figure_of_any_profile_can_be_replaced() -> None:
     "override", [{"patience": 1.0}, {"max_steps": 0}, {"max_steps": 9.5}, {"inertia": 1}]
 )
 def test_a_figure_that_cannot_be_is_refused_by_name(override: dict[str, float]) -> None:
-    with pytest.raises(Invalid, match=next(iter(override))):
+    with pytest.raises(ValueError, match=next(iter(override))):
         GovernorSettings(override=override)
 
 
 def test_every_published_figure_lies_within_the_bounds() -> None:
     for profile in PUBLISHED.values():
-        ProfileSettings.model_validate(profile._asdict())
+        ProfileSettings.parse(profile._asdict())
 
 
 def test_every_number_has_bounds_a_step_and_a_sentence() -> None:

@@ -48,7 +48,7 @@ def test_so_many_kinds_of_calls_are_remembered(kinds: int, known: bool) -> None:
 
 @pytest.mark.parametrize(("tick", "patterns"), [(999, 1), (1000, 0), (1001, 0)])
 def test_habituation_is_cleaned_up_every_so_many_ticks(tick: int, patterns: int) -> None:
-    habituation = Habituation(HabituationSettings.model_validate({"forgetting": 50, "collect_every": 1000}))
+    habituation = Habituation(HabituationSettings.parse({"forgetting": 50, "collect_every": 1000}))
     habituation.observe(b"a" * 16, 0)
     habituation.tick(tick)
     assert len(habituation) == patterns
@@ -74,7 +74,7 @@ def test_the_queue_is_thinned_out_once_it_is_longer_than_it_may_be(pushed: int, 
 @pytest.mark.parametrize(("threshold", "straying"), [(0.24, 1), (0.25, 1), (0.26, 0)])
 def test_a_signal_strays_from_its_threshold_on(threshold: float, straying: int) -> None:
     regulating = Homeostasis(
-        HomeostasisSettings.model_validate({"vitality": {"threshold": threshold}, "smoothing": 0.5})
+        HomeostasisSettings.parse({"vitality": {"threshold": threshold}, "smoothing": 0.5})
     )
     regulating.update(0.5, 0.5, 0.5)
     regulating.update(1.0, 0.5, 0.5)

@@ -136,7 +136,7 @@ def test_a_pattern_is_dropped_only_below_the_level_that_is_set(off: float, patte
 def test_intensive_dreams_end_when_pleasure_is_back_at_its_average() -> None:
     given = {"smoothing": 0.5, "pleasure": {"threshold": 0.05, "persistence": 1}}
     for back, intensive in ((-0.01, True), (0.0, False), (0.01, False)):
-        regulating = Homeostasis(HomeostasisSettings.model_validate(given))
+        regulating = Homeostasis(HomeostasisSettings.parse(given))
         regulating.update(0.5, 0.5, 0.5)
         regulating.update(0.5, 0.5, 0.0)
         assert regulating.intensive
@@ -235,7 +235,7 @@ def test_folders_of_paths_are_looked_up_anew_when_there_are_too_many(places: int
 
 @pytest.mark.parametrize(("later", "fires"), [(-1.0, True), (0.0, False), (4.9, False), (5.0, True)])
 def test_a_trigger_waits_its_time_before_it_fires_again(later: float, fires: bool) -> None:
-    wakeups = Wakeups(WakeupSettings.model_validate({"policy_tripwire": {"refire": 5.0}}))
+    wakeups = Wakeups(WakeupSettings.parse({"policy_tripwire": {"refire": 5.0}}))
     assert wakeups.update((stimulus("rejected"),), 100.0)
     assert (wakeups.update((stimulus("rejected"),), 100.0 + later) is not None) is fires
 

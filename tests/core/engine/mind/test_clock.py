@@ -11,7 +11,7 @@ from core.settings.mind import ClockSettings
 
 
 def clock(**given: float) -> Clock:
-    return Clock(ClockSettings.model_validate(given))
+    return Clock(ClockSettings.parse(given))
 
 
 @pytest.mark.parametrize(

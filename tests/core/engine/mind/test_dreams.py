@@ -13,7 +13,7 @@ from tests.core.engine.mind.percepts import START, percept, shell
 
 def settings(**given: object) -> MindSettings:
     clock = {"theta_shortest": 10, "theta_longest": 10, "delta_every": 50}
-    return MindSettings.model_validate({"clock": clock, "wakeups": {"owner_message": {"on": False}}, **given})
+    return MindSettings.parse({"clock": clock, "wakeups": {"owner_message": {"on": False}}, **given})
 
 
 def work(mind: Mind, seconds: float, start: float = 0.0, step: float = 10.0) -> list[Thought]:

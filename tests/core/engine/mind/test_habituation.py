@@ -13,7 +13,7 @@ A, B = b"a" * 16, b"b" * 16
 
 
 def mask(**given: float) -> Habituation:
-    return Habituation(HabituationSettings.model_validate(given))
+    return Habituation(HabituationSettings.parse(given))
 
 
 @pytest.mark.parametrize(

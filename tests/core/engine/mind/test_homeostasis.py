@@ -11,7 +11,7 @@ from core.settings.mind import HomeostasisSettings
 
 
 def regulator(**given: object) -> Homeostasis:
-    return Homeostasis(HomeostasisSettings.model_validate(given))
+    return Homeostasis(HomeostasisSettings.parse(given))
 
 
 def feed(

@@ -201,7 +201,7 @@ def test_a_report_wakes_perception_only() -> None:
 
 def test_low_pleasure_makes_sleep_come_sooner() -> None:
     clock = {"theta_shortest": 5, "theta_longest": 5, "gamma_longest": 5}
-    mind = Mind(MindSettings.model_validate({"clock": clock}))
+    mind = Mind(MindSettings.parse({"clock": clock}))
     glad, sad = (0.0, 0.0, 1.0, 0.0, 1.0, 0.0), (1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
     corrections: list[Correction] = []
     for number in range(140):
@@ -237,7 +237,7 @@ def test_a_dump_can_be_taken_up_under_other_settings() -> None:
     mind = Mind(MindSettings())
     pairs = list(perceive(working_day(400)))
     run(mind, pairs[:200])
-    other = Mind(MindSettings.model_validate({"sleep": {"threshold": 10}, "clock": {"theta_longest": 60}}))
+    other = Mind(MindSettings.parse({"sleep": {"threshold": 10}, "clock": {"theta_longest": 60}}))
     other.load(mind.dump())
     run(other, pairs[200:])
     assert other.read().sleep.threshold == 10.0

@@ -60,7 +60,7 @@ def test_the_highest_resolution_wins() -> None:
 
 
 def test_triggers_are_data_and_can_be_switched_off() -> None:
-    quiet = Wakeups(WakeupSettings.model_validate({name: {"on": False} for name in CAUSES}))
+    quiet = Wakeups(WakeupSettings.parse({name: {"on": False} for name in CAUSES}))
     assert quiet.update((stimulus("rejected"),), 0.0) is None
     own = Wakeups(WakeupSettings(), (Trigger("commits", ("commit",), "gamma", 1.0, 0.0),))
     assert own.update((stimulus("commit"),), 0.0) == Wakeup("commits", "gamma")

@@ -11,7 +11,7 @@ DEFAULTS = ReceptorSettings()
 
 def tuned(**changes: object) -> ReceptorSettings:
     """Return the built-in settings with some changes."""
-    return ReceptorSettings.model_validate(changes)
+    return ReceptorSettings.parse(changes)
 
 
 LETTERS: dict[str, tuple[Action, Outcome]] = {

@@ -121,7 +121,7 @@ def test_a_threshold_is_kept_within_its_clamp(baseline: float, field: float, thr
 @given(st.floats(0, 1), st.floats(0, 0.8), st.floats(-0.5, 0.5))
 def test_thresholds_lie_between_a_quarter_and_85(baseline: float, offset: float, field: float) -> None:
     assert 0.25 <= effective(baseline, offset, field, 0.25, 0.85) <= 0.85
-    gate = FlowGate(AmbientSettings.model_validate({"offset": {"flow": offset}}))
+    gate = FlowGate(AmbientSettings.parse({"offset": {"flow": offset}}))
     assert gate.threshold(baseline) == effective(baseline, offset, 0.0, 0.25, 0.85)
 
 

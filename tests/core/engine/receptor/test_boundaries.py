@@ -47,7 +47,7 @@ from tests.core.engine.receptor.test_persona import made as persona
 
 @pytest.mark.parametrize(("flow", "opens"), [(0.4999, False), (0.5, True), (0.5001, True)])
 def test_the_gate_opens_at_its_threshold(flow: float, opens: bool) -> None:
-    gate = FlowGate(AmbientSettings.model_validate({"offset": {"flow": 0.25}}))
+    gate = FlowGate(AmbientSettings.parse({"offset": {"flow": 0.25}}))
     assert gate.update(flow, 0.25) is opens
 
 

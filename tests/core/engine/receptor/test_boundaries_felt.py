@@ -20,7 +20,7 @@ ALWAYS_FLOWS = {"low": 0.0, "offset": {"flow": 0.0, "frustration": 0.8, "seeking
 
 def felt(events: Sequence[Event], **settings: object) -> tuple[Receptor, Percept]:
     """The receptor after the events and its last percept."""
-    receptor = Receptor(ReceptorSettings.model_validate(settings))
+    receptor = Receptor(ReceptorSettings.parse(settings))
     for event in events:
         percept = receptor.step(event)
     return receptor, percept

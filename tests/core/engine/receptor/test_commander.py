@@ -16,7 +16,7 @@ from tests.core.engine.receptor.acts import spell
 
 
 def commander(letters: str, gap: float = 5.0, **changes: float) -> Commander:
-    made = Commander(CommanderSettings.model_validate(changes))
+    made = Commander(CommanderSettings.parse(changes))
     for act in spell(letters, gap, start=0.0):
         if isinstance(act, ToolUse):
             made.update(act.at, act.action, act.outcome)

@@ -120,7 +120,7 @@ def test_every_hour_worked_makes_each_event_more_tiring() -> None:
 
 def test_no_impulse_takes_fatigue_away_but_a_compaction_does() -> None:
     with pytest.raises(ValueError, match="fatigue"):
-        ImpulseSettings.model_validate({"every_event": {"fatigue": -0.1}})
+        ImpulseSettings.parse({"every_event": {"fatigue": -0.1}})
     made = half_full()
     before = values(made, 0.0)
     made.relieve(2, 0.0, 0.0)

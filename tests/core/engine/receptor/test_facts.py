@@ -27,7 +27,7 @@ def act(
 
 
 def counted(*acts: ToolUse, **figures: int) -> ActionFacts:
-    facts = ActionFacts(FactSettings.model_validate(figures))
+    facts = ActionFacts(FactSettings.parse(figures))
     for one in acts:
         facts.update(one)
     return facts

@@ -16,7 +16,7 @@ from tests.core.engine.receptor.acts import START, touch
 
 
 def heatmap(**changes: float) -> Heatmap:
-    return Heatmap(HeatmapSettings.model_validate(changes))
+    return Heatmap(HeatmapSettings.parse(changes))
 
 
 def visit(made: Heatmap, *paths: str, now: float = 0.0) -> list[bool]:

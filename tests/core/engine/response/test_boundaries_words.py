@@ -209,8 +209,8 @@ def test_a_long_value_is_cut_in_a_message(length: int, shown: int) -> None:
 def test_a_project_may_only_make_a_method_warn_more(change: dict[str, Any], refused: bool) -> None:
     (known,) = rules().methods
     limits = {"sensitivity": 0.5, "frequency": "medium", "threshold": 0.2, "states": ("stuck", "exploring")}
-    old = known.model_copy(update={"trigger": known.trigger.model_copy(update=limits)})
-    new = known.model_copy(update={"trigger": known.trigger.model_copy(update=limits | change)})
+    old = known.replace(trigger=known.trigger.replace(**limits))
+    new = known.replace(trigger=known.trigger.replace(**limits | change))
     method, refusals = narrowed(old, new)
     assert bool(refusals) is refused
     assert method == (old if refused else new)
@@ -250,8 +250,8 @@ def rules_that_tell() -> RuleSet:
     """One method that has words put to the agent."""
     made = rules(sensitivity=1.0)
     (known,) = made.methods
-    action = known.action.model_copy(update={"deliver": Deliver(kind="steer")})
-    return made._replace(methods=(known.model_copy(update={"action": action}),))
+    action = known.action.replace(deliver=Deliver(kind="steer"))
+    return made._replace(methods=(known.replace(action=action),))
 
 
 @pytest.mark.parametrize(("off", "weak"), [(-0.01, True), (0.0, True), (0.01, False)])

@@ -19,7 +19,7 @@ from core.errors import StateError
 from core.events import Event, Turn
 from core.logs.finder import sessions
 from core.logs.session import read_session
-from core.settings.declared import Invalid
+from core.settings.group import Invalid
 from core.settings.loops import DetectorName, LoopSettings
 from tests.core.engine.response.loop_events import edit, failure, grep, poll, prompt, read, shell, timed, turn
 
@@ -67,13 +67,13 @@ COUNTED: dict[DetectorName, tuple[Callable[[int], list[Event]], int]] = {
 
 def announced(events: list[Event], gap: float = 10.0, **tree: object) -> list[tuple[int, Loop]]:
     """Each loop announced, with the number of its event, from 1."""
-    detector = LoopDetector(LoopSettings.model_validate(tree))
+    detector = LoopDetector(LoopSettings.parse(tree))
     loops = enumerate([detector.update(event) for event in timed(events, gap)], 1)
     return [(number, loop) for number, loop in loops if loop is not None]
 
 
 def current_after(events: list[Event], **tree: object) -> Loop | None:
-    detector = LoopDetector(LoopSettings.model_validate(tree), frozenset(("end_turn",)))
+    detector = LoopDetector(LoopSettings.parse(tree), frozenset(("end_turn",)))
     for event in timed(events):
         detector.update(event)
     return detector.current
@@ -179,20 +179,20 @@ def test_limits_of_a_tool_and_of_a_program() -> None:
     assert announced([READS] * 50, tools=limits) == []
     for tools in ({"Bash": {"exactly": 3}}, {"Bash": {"repeat": -1}}):
         with pytest.raises(Invalid):
-            LoopSettings.model_validate({"tools": tools})
+            LoopSettings.parse({"tools": tools})
 
 
 @pytest.mark.parametrize("patience", [-2, 0, 2])
 def test_patience_moves_the_limit_of_repeats_and_failures(patience: int) -> None:
     for name in ("repeat", "failing"):
         stream, limit = COUNTED[name]
-        detector = LoopDetector(LoopSettings.model_validate(ALONE[name]))
+        detector = LoopDetector(LoopSettings.parse(ALONE[name]))
         loops = [detector.update(event, patience) is not None for event in timed(stream(limit + 2))]
         assert loops.index(True) + 1 == limit + (patience if name == "repeat" else max(0, patience))
 
 
 def test_the_reading_says_how_far_each_detector_is() -> None:
-    detector = LoopDetector(LoopSettings.model_validate({"retest": {"enabled": False}}))
+    detector = LoopDetector(LoopSettings.parse({"retest": {"enabled": False}}))
     for event in timed([FAILS] * 6):
         detector.update(event)
     reading = detector.read()
@@ -239,7 +239,7 @@ STREAMS = st.lists(st.sampled_from(CALLS), max_size=60).map(timed)
 
 
 def eager(*off: DetectorName) -> LoopSettings:
-    return LoopSettings.model_validate(EAGER | {name: {"enabled": False} for name in off})
+    return LoopSettings.parse(EAGER | {name: {"enabled": False} for name in off})
 
 
 @settings(max_examples=150, deadline=None)

@@ -172,5 +172,5 @@ def test_affect_is_no_input() -> None:
     assert {name for name in names if name and name.startswith("core.")} == {
         "core.errors",
         "core.settings.advice",
-        "core.settings.tunable",
+        "core.settings.group",
     }

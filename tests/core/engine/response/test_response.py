@@ -191,9 +191,7 @@ def canonical(engine: Engine) -> bytes:
     return cbor2.dumps(engine.response.dump(), canonical=True)
 
 
-EAGER = Settings.model_validate(
-    {"response": {"scoring": {"threshold": 0.01, "low": 20, "medium": 10, "high": 5}}}
-)
+EAGER = Settings.parse({"response": {"scoring": {"threshold": 0.01, "low": 20, "medium": 10, "high": 5}}})
 
 
 @settings(max_examples=40)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from bench.workload import session
@@ -59,9 +60,9 @@ def test_time_to_expiry_comes_with_room() -> None:
 def test_expiry_follows_the_settings_in_force_at_the_playhead() -> None:
     panel = SalienceQueue()
     past = recording()
-    settings = past.settings.model_dump()
+    settings = to_builtins(past.settings)
     settings["mind"]["salience"]["expiry"] = 600.0
-    past.changes.append(past.changes[0]._replace(after=100, settings=Settings.model_validate(settings)))
+    past.changes.append(past.changes[0]._replace(after=100, settings=Settings.parse(settings)))
     panel.recording = past
     assert "9m 48s left" in text(panel.lines(stuck(), 80, 8))
     assert "4m 48s left" in text(panel.lines(replace(stuck(), index=99), 80, 8))

@@ -39,14 +39,14 @@ paths = st.tuples(st.sampled_from(["Bash", "Edit", "new"]), st.sampled_from(get_
 def test_shapes_are_those_of_the_types() -> None:
     assert shape_of(TOOLS).levels == ((), get_args(DetectorName))
     assert (shape_of(TOOLS).leaf.low, shape_of(TOOLS).leaf.high) == (0, 10_000)
-    assert shape_of("governor.override").levels == (tuple(ProfileSettings.model_fields),)
+    assert shape_of("governor.override").levels == (ProfileSettings.__struct_fields__,)
     assert shape_of("screen.keymap").leaf.kind == "text"
     forms = {each.name.rpartition(".")[2]: shape_of(each.name).form for each in TABLES}
     assert forms["triggers"] == forms["authority"] == "set"
     assert forms["command"] == forms["small_words"] == "list"
 
 
-@pytest.mark.parametrize("figure", ProfileSettings.model_fields)
+@pytest.mark.parametrize("figure", ProfileSettings.__struct_fields__)
 @pytest.mark.parametrize("profile", ["observing", "aggressive"])
 def test_every_figure_has_bounds_and_begins_within_them(figure: str, profile: str) -> None:
     drafted = Drafted(Settings(), {"governor.profile": profile})
