@@ -27,15 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("engine/receptor", "engine/mind", "engine/governor", "engine/affect", "engine/response")
 FILES = {
     "engine": ("state", "story", "engine"),
-    "timeline": (
-        "columns",
-        "keyframes",
-        "marks",
-        "run",
-        "snapshot",
-        "track",
-    ),
-    "report": ("gatherer",),
+    "timeline": ("columns", "keyframes", "marks", "run"),
 }
 """Of other rooms, what runs for every event."""
 AS_WRITTEN = frozenset(
