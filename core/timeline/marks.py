@@ -45,8 +45,6 @@ class Mark(NamedTuple):
 class RecordedMarks(PackedList[Mark], kind=Mark, chunk=128, fresh=4, looked_at=512):
     """Marks in the order they came."""
 
-    __slots__ = ()
-
 
 class Marks:
     """All marks of a recording in the order they came."""

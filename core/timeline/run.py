@@ -101,8 +101,6 @@ class SaidText(NamedTuple):
 class SaidTexts(PackedList[SaidText], kind=SaidText, chunk=128, fresh=2, looked_at=2):
     """Texts in the order they were said."""
 
-    __slots__ = ()
-
 
 class Run:
     """A society that is stepped, its agents' tracks, the marks, and what methods said."""
