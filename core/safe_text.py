@@ -35,12 +35,12 @@ Instead = Callable[[str], str]
 """What stands in place of one harmful character."""
 
 
-def blank(char: str) -> str:
+def replace_by_blank(char: str) -> str:
     """A space; nothing for a mark."""
     return "" if unicodedata.category(char) in _MARKS else " "
 
 
-def safe(text: str, instead: Instead = blank, *, lines: bool = False) -> str:
+def safe(text: str, instead: Instead = replace_by_blank, *, lines: bool = False) -> str:
     """The text with every harmful character replaced; line ends and tabs stay where lines are wanted."""
     if text.isascii() and text.isprintable():
         return text
@@ -52,7 +52,7 @@ def safe(text: str, instead: Instead = blank, *, lines: bool = False) -> str:
     return _pattern(_IN_LINES if lines else _IN_A_LINE).sub(lambda found: instead(found[0]), text)
 
 
-def uncoloured(text: str) -> str:
+def strip_colours(text: str) -> str:
     """The text without colour sequences, to be taken out before secrets are looked for: one may stand inside.
 
     It is not yet safe.

@@ -16,7 +16,7 @@ from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
 from core.timeline.branch import sim
 from core.timeline.opening import TAIL, last_screen
-from core.timeline.rerun import edited
+from core.timeline.rerun import rerun_with
 from core.timeline.timeline import Timeline
 
 LONG = 100_000
@@ -117,7 +117,7 @@ def _thresholds() -> Figure:
     timeline.extend(session(SHORT))
 
     def run() -> None:
-        rerun = edited(timeline, {"receptor.ambient.offset.frustration": 0.1}, whole=False)
+        rerun = rerun_with(timeline, {"receptor.ambient.offset.frustration": 0.1}, whole=False)
         while rerun.advance(SHORT):
             pass
 

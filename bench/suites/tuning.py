@@ -17,7 +17,7 @@ from core.agents.registry import make_kit
 from core.engine.society import Society
 from core.logs.finder import sessions
 from core.settings import Settings
-from core.timeline.rerun import Rerun, edited
+from core.timeline.rerun import Rerun, rerun_with
 from core.timeline.run_inputs import RunInputs
 from core.timeline.sweep import sweep_session
 from core.timeline.timeline import Timeline
@@ -53,7 +53,7 @@ def _slider() -> list[Figure]:
             society.step(event)
 
     bare = best_of(step, 2)
-    rerun = best_of(lambda: _through(edited(stage.timeline, {NAME: 0.1}, whole=False)), 2)
+    rerun = best_of(lambda: _through(rerun_with(stage.timeline, {NAME: 0.1}, whole=False)), 2)
     return [
         Figure("slider to first partial picture, 10,000 events", 1000 * first, "ms", 60),
         Figure(

@@ -17,8 +17,8 @@ from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Outcome, 
 from core.logs.discovery import Found
 from core.logs.format import Companion, Format, Sample
 from core.logs.glimpse import last_time
-from core.logs.lines import opened
-from core.logs.log_files import from_root, is_file, named_like
+from core.logs.lines import open_unpacked
+from core.logs.log_files import absolute_path, is_file, named_like
 from core.logs.times import seconds
 
 WIRE = "wire.jsonl"
@@ -47,7 +47,7 @@ def kimi_files(path: Path) -> list[Companion]:
 
 def agents_folder(path: Path) -> list[Path]:
     """The folder of all agents of a session, given the log of the main one."""
-    main = from_root(path.parent)
+    main = absolute_path(path.parent)
     if main.name != "main" or main.parent.name != "agents":
         return []
     return [named_like(main.parent, path)]
@@ -537,7 +537,7 @@ def _told(paths: list[Path]) -> float | None:
     """The last time any of a session's logs tells."""
     found: list[float] = []
     for path in paths:
-        with opened(path) as stream:
+        with open_unpacked(path) as stream:
             last = last_time(stream, path.stat().st_size)
         found += [] if last is None else [last]
     return max(found, default=None)

@@ -15,9 +15,9 @@ from core.events import Event
 from core.logs.database import MAGIC, DatabaseRow, RowsRead, reading, select, tables
 from core.logs.discovery import Found, Listed, listed_session
 from core.logs.format import Format, Sample
-from core.logs.glimpse import shown
+from core.logs.glimpse import display_title
 from core.logs.log_files import is_file
-from core.logs.redact.values import cleaned
+from core.logs.redact.values import redact_name
 from core.logs.times import seconds
 
 _TABLES = ("conversations_v2", "conversations")
@@ -220,14 +220,14 @@ def survey_kiro(agent: str, root: Path, now: float, active_within: float) -> Ite
         yield Found(
             agent=agent,
             session=path.stem,
-            project=cleaned(text(facts.get("cwd"))),
+            project=redact_name(text(facts.get("cwd"))),
             path=path,
             paths=(path,),
             modified=status.st_mtime,
             size=status.st_size,
             events=status.st_size // _EVENT,
             active=now - status.st_mtime <= active_within,
-            title=shown(text(facts.get("title"))),
+            title=display_title(text(facts.get("title"))),
         )
 
 

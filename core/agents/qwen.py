@@ -14,7 +14,7 @@ from core.events import AgentStart, Compaction, Event, ToolUse
 from core.logs.format import Companion, Format, Sample
 from core.logs.glimpse import Title
 from core.logs.links import Envelope, Link, LinkKind, LinkReader, Rank, RecordMessage, as_text
-from core.logs.log_files import from_root, is_folder, named_like
+from core.logs.log_files import absolute_path, is_folder, named_like
 from core.logs.records import Record, stem
 
 _KINDS: dict[str, tuple[LinkKind, Rank]] = {
@@ -210,7 +210,7 @@ def qwen_files(path: Path) -> list[Companion]:
 
 
 def _beside(path: Path) -> list[Path]:
-    chats = from_root(path.parent)
+    chats = absolute_path(path.parent)
     if chats.name != "chats":
         return []
     folder = chats.parent / "subagents" / stem(path)

@@ -30,7 +30,7 @@ from core.events import (
     Where,
 )
 from core.logs.format import PausingReader
-from core.logs.lines import glued
+from core.logs.lines import glued_objects
 from core.logs.log_files import is_file, read_log
 from core.logs.times import seconds
 
@@ -160,7 +160,7 @@ class TranscriptReader(AgentReader):
         """Return the events that this record completes."""
         self._place, self._line = where, line
         value = decode(record)
-        if value is None and (parts := glued(record, where)):
+        if value is None and (parts := glued_objects(record, where)):
             return [event for part, place in parts for event in self.feed(part, place, line)]
         out: list[Event] = []
         if isinstance(value, dict | list):

@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple
 
 from core.agents.values import decode
 from core.logs.redact.text import redact, redact_torn
-from core.logs.redact.values import hide_named
+from core.logs.redact.values import redact_value
 from core.logs.times import seconds
-from core.safe_text import uncoloured
+from core.safe_text import strip_colours
 
 Speaker = Literal["asked", "said", "call", "result"]
 
@@ -111,10 +111,10 @@ def value_texts(value: Any) -> list[RecordText]:
 
 def _found(value: Any) -> list[RecordText]:
     if isinstance(value, bytes):
-        plain = uncoloured(value.decode("utf-8", "replace"))
+        plain = strip_colours(value.decode("utf-8", "replace"))
         return [RecordText("said", plain)] if plain.strip() and "\0" not in plain[:_BLOB] else []
     found: list[RecordText] = []
-    _take(hide_named(value), "said", found, 0)
+    _take(redact_value(value), "said", found, 0)
     return found
 
 
@@ -164,10 +164,10 @@ def _words(text: str, speaker: Speaker, found: list[RecordText], depth: int) -> 
     if text[:1] in ("{", "[") and depth <= _DEEPEST:
         inner = decode(text.encode("utf-8", "surrogatepass"))
         if isinstance(inner, dict | list):
-            _take(hide_named(inner), speaker, found, depth + 1)
+            _take(redact_value(inner), speaker, found, depth + 1)
             return
     if len(text) > 1 and not (len(text) > _BLOB and _BLANK.search(text, 0, _BLOB) is None):
-        found.append(RecordText(speaker, uncoloured(text)))
+        found.append(RecordText(speaker, strip_colours(text)))
 
 
 _BLANK = re.compile(r"\s|[^\x00-\x7f]")

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 import msgspec
 
 from core.logs.links import FAULTS
-from core.logs.redact.values import cleaned
+from core.logs.redact.values import redact_name
 
 _LARGEST = 1 << 53
 _ROUNDING = 1e-6
@@ -94,7 +94,7 @@ def unthought(said: str) -> str:
 
 def is_secret(told: str) -> bool:
     """Whether a path or a name holds what must not be kept."""
-    return cleaned(told) != told
+    return redact_name(told) != told
 
 
 _IMAGES = frozenset(("image", "input_image", "image_url", "local_image", "localImage"))

@@ -17,7 +17,7 @@ from core.events import AgentStart, Event, Prompt, ToolUse, Turn, Where
 from core.logs.glimpse import person_words
 from core.logs.records import Documents
 from core.logs.redact.text import redact
-from core.logs.redact.values import hide_named
+from core.logs.redact.values import redact_value
 from core.logs.session import LogSession
 
 _DEEPEST = 12
@@ -69,7 +69,7 @@ def arguments(values: Sequence[Any], event: ToolUse) -> Any:
         for name in _CALLED:
             given = holder.get(name)
             if given is not None and text(found.get("type")) not in _ANSWERS:
-                return hide_named(_opened(given))
+                return redact_value(_opened(given))
     for value in values:
         fenced = _FENCED.search(_plain(table(value).get("content")))
         if fenced:
@@ -212,7 +212,7 @@ def _state(found: dict[str, Any]) -> dict[str, Any]:
 
 def _told(value: Any) -> str:
     """A result's text, wherever in it that stands."""
-    opened = hide_named(_opened(value))
+    opened = redact_value(_opened(value))
     found = words(opened) or _deep(opened, 0)
     return found or (value if isinstance(value, str) else "")
 

@@ -42,7 +42,7 @@ from core.live.hook_signs import (
 from core.live.status import Limits, StatusFacts, status_of
 from core.live.status_facts import StatusTracker
 from core.logs.follow import Follower
-from core.logs.redact.values import clean, cleaned, one_line
+from core.logs.redact.values import one_line, redact_event, redact_name
 from core.report.compaction import Preserved, Preserver, handover
 from core.report.plan_limits import PlanLimit
 from core.settings import Settings
@@ -93,11 +93,11 @@ class AheadOfLog:
             use.id,
             use.at,
             use.agent,
-            cleaned(use.tool),
+            redact_name(use.tool),
             use.action,
             use.outcome,
-            cleaned(use.program),
-            tuple(map(cleaned, use.targets)),
+            redact_name(use.program),
+            tuple(map(redact_name, use.targets)),
         )
         if len(self._ended) > _ENDED:
             del self._ended[next(iter(self._ended))]
@@ -371,7 +371,7 @@ class HookedSession:
         return self._unnamed[event.agent, hooked] > self._unnamed[event.agent, not hooked]
 
     def _step(self, event: Event) -> None:
-        event = clean(event)
+        event = redact_event(event)
         self._preserver.before(event, self.society, "")
         step = self.society.step(event)
         self._tracker.update(event, step)

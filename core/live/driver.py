@@ -42,7 +42,7 @@ from core.store.bookmarks import Bookmarks, free_bookmark_name
 from core.timeline.keyframes import pack, unpack
 from core.timeline.opening import Cache, seed_of, session_stamps
 from core.timeline.run_inputs import InitialStates, RunInputs
-from core.timeline.timeline import SettingsChange, Timeline, turned
+from core.timeline.timeline import SettingsChange, Timeline, apply_due_changes
 
 if TYPE_CHECKING:
     from core.extension.hooks import Extension, ExtensionStanding
@@ -282,7 +282,7 @@ class Driver:
         """Let the minds take in an event."""
         if self.timeline is None:
             if self._later:
-                self._society = turned(self.inputs.initial, self.society, self._later, self.count)
+                self._society = apply_due_changes(self.inputs.initial, self.society, self._later, self.count)
             step = self.society.step(event)
         else:
             step = self.timeline.add(event)
@@ -389,7 +389,7 @@ class Driver:
             return
         change = SettingsChange(self.count, self.society.settings, heard, changed)
         if self.timeline is None:
-            change.tell(self.society)
+            change.apply_to(self.society)
         else:
             self.timeline.tell(heard, changed)
         self._keep_change(change)

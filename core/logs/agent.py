@@ -93,19 +93,19 @@ def recognise(sample: Sample, agents: tuple[Agent, ...]) -> Format | None:
     """The format whose content this most surely is, the first of equals; or None."""
     best, score = None, 0
     for agent in sorted(agents, key=lambda agent: not agent.certain):
-        for known in agent.formats:
-            sure = _sureness(known, sample)
+        for one in agent.formats:
+            sure = _sureness(one, sample)
             if sure >= CERTAIN:
-                return known
+                return one
             if sure > score:
-                best, score = known, sure
+                best, score = one, sure
     return best
 
 
-def _sureness(known: Format, sample: Sample) -> int:
+def _sureness(log_format: Format, sample: Sample) -> int:
     """What a format says of a beginning; one that cannot make sense of it does not know it."""
     try:
-        return known.sniff(sample)
+        return log_format.sniff(sample)
     except Exception:  # noqa: BLE001 a file may hold anything, and the other formats must still be asked
         return 0
 
@@ -130,9 +130,11 @@ class FormatsLater(Sequence[Format]):
 
     def _all(self) -> tuple[Format, ...]:
         if self._formats is None:
-            named = [module.partition(":") for module in self._modules]
-            found = [getattr(importlib.import_module(module), name or "FORMATS") for module, _, name in named]
-            self._formats = tuple(known for formats in found for known in formats)
+            names = [module.partition(":") for module in self._modules]
+            tables = [
+                getattr(importlib.import_module(module), name or "FORMATS") for module, _, name in names
+            ]
+            self._formats = tuple(one for formats in tables for one in formats)
         return self._formats
 
     @overload

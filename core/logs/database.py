@@ -40,13 +40,13 @@ _COLUMNS = {
 def content(path: Path, entry: str) -> bytes:
     """What stands in the row an entry names now; blank where it is gone."""
     name, _, row_id = entry.partition("/")
-    wanted = _COLUMNS.get(name)
-    if wanted is None:
+    columns = _COLUMNS.get(name)
+    if columns is None:
         return b""
     with reading(path) as database:
-        found = next(select(database, name, wanted, "WHERE id = ?", (row_id,)), {})
-    told = next((value for value in found.values() if value is not None), b"")
-    return told if isinstance(told, bytes) else str(told).encode("utf-8", "replace")
+        row = next(select(database, name, columns, "WHERE id = ?", (row_id,)), {})
+    stored = next((value for value in row.values() if value is not None), b"")
+    return stored if isinstance(stored, bytes) else str(stored).encode("utf-8", "replace")
 
 
 @contextmanager
@@ -62,18 +62,22 @@ def reading(path: Path) -> Iterator[_Bounded]:
 
 
 def select(
-    database: sqlite3.Connection, table: str, wanted: Iterable[str], rest: str = "", given: Sequence[Any] = ()
+    database: sqlite3.Connection,
+    table: str,
+    columns: Iterable[str],
+    rest: str = "",
+    values: Sequence[Any] = (),
 ) -> Iterator[dict[str, Any]]:
     """The rows of a table, with those of the wanted columns that its version of the schema has.
 
     A row's number can be asked for as `rowid`.
     """
     there = {str(column[1]) for column in database.execute(f"PRAGMA table_info({table})")}
-    chosen = [column for column in wanted if column in there or (there and column == "rowid")]
+    chosen = [column for column in columns if column in there or (there and column == "rowid")]
     if not chosen:
         raise sqlite3.DatabaseError(f"no {table} in it")
     statement = f"SELECT {', '.join(chosen)} FROM {table} {rest}"  # noqa: S608 our own words
-    for row in database.execute(statement, given):
+    for row in database.execute(statement, values):
         yield dict(zip(chosen, row, strict=True))
 
 
@@ -125,9 +129,9 @@ class _Bounded(sqlite3.Connection):
         self.exhausted = time.monotonic() > self._until
         return self.exhausted
 
-    def execute(self, *given: Any) -> sqlite3.Cursor:
+    def execute(self, *statement: Any) -> sqlite3.Cursor:
         """Begin a query."""
-        return self.work(partial(self.cursor(_BoundedCursor).execute, *given))
+        return self.work(partial(self.cursor(_BoundedCursor).execute, *statement))
 
 
 class _BoundedCursor(sqlite3.Cursor):
@@ -163,25 +167,25 @@ def connect(path: Path) -> _Bounded:
     alone = header[18:19] == bytes((_WAL,)) and not is_there(path.with_name(f"{path.name}-shm"))
     log = path.with_name(f"{path.name}-wal")
     if alone and is_there(log) and log.stat().st_size:
-        return _copied(path, log)
+        return _open_copy(path, log)
     how = "mode=ro&immutable=1" if alone else "mode=ro&readonly_shm=1"
-    return _opened(f"file:{place}?{how}", "PRAGMA query_only = 1")
+    return _open(f"file:{place}?{how}", "PRAGMA query_only = 1")
 
 
-def _copied(path: Path, log: Path) -> _Bounded:
+def _open_copy(path: Path, log: Path) -> _Bounded:
     """A copy of a database and its log of changes, gone from the disk once it is closed."""
     with tempfile.TemporaryDirectory(prefix="nooscope-") as folder:
         twin = Path(folder) / path.name
         shutil.copyfile(path, twin)
         shutil.copyfile(log, twin.with_name(log.name))
-        return _opened(twin.as_uri(), "SELECT count(*) FROM sqlite_master", "PRAGMA query_only = 1")
+        return _open(twin.as_uri(), "SELECT count(*) FROM sqlite_master", "PRAGMA query_only = 1")
 
 
-def _opened(place: str, *first: str) -> _Bounded:
+def _open(place: str, *first: str) -> _Bounded:
     """A database that has done these, or none."""
     database = sqlite3.connect(place, uri=True, timeout=0.2, isolation_level=None, factory=_Bounded)
     database.left = _SECONDS
-    database.text_factory = _text
+    database.text_factory = _decode
     database.set_progress_handler(database.is_over, _STEPS)
     try:
         for statement in first:
@@ -192,7 +196,7 @@ def _opened(place: str, *first: str) -> _Bounded:
     return database
 
 
-def _text(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     """A text as it stands in a row; a damaged byte costs itself alone, not the row and all that follow."""
     return data.decode("utf-8", "replace")
 
@@ -224,28 +228,28 @@ class TableRead:
 
         Numbers of rows are given again when the newest are deleted or the file is packed.
         """
-        place, known = self._top
+        place, last_id = self._top
         statement = f"SELECT id FROM {self.name} WHERE rowid = ?"  # noqa: S608 our own words
-        found = database.execute(statement, (place,)).fetchone()
-        return found is None or found[0] != known
+        row = database.execute(statement, (place,)).fetchone()
+        return row is None or row[0] != last_id
 
     def begin(self, database: sqlite3.Connection) -> None:
         """Remember the highest row, before the rows are read: what comes meanwhile is read again."""
         statement = f"SELECT rowid, id FROM {self.name} ORDER BY rowid DESC LIMIT 1"  # noqa: S608 as above
-        found = database.execute(statement).fetchone()
-        self._top = (0, None) if found is None else (int(found[0]), found[1])
+        row = database.execute(statement).fetchone()
+        self._top = (0, None) if row is None else (int(row[0]), row[1])
         self._open.clear()
 
-    def changed(self, database: sqlite3.Connection, wanted: Iterable[str]) -> list[dict[str, Any]]:
+    def changed(self, database: sqlite3.Connection, names: Iterable[str]) -> list[dict[str, Any]]:
         """The rows that came since, the newest of those before, and the open ones."""
-        columns = ("rowid", *wanted)
+        columns = ("rowid", *names)
         after = max(0, self._top[0] - _AGAIN)
         still = sorted(place for place in self._open if place <= after)
         self.begin(database)
-        found: list[dict[str, Any]] = []
+        rows: list[dict[str, Any]] = []
         for place in still:
-            found += select(database, self.name, columns, "WHERE rowid = ?", (place,))
-        return [*found, *select(database, self.name, columns, "NOT INDEXED WHERE rowid > ?", (after,))]
+            rows += select(database, self.name, columns, "WHERE rowid = ?", (place,))
+        return [*rows, *select(database, self.name, columns, "NOT INDEXED WHERE rowid > ?", (after,))]
 
     def keep_open(self, place: int) -> None:
         """Read this row again at the next look."""

@@ -20,17 +20,17 @@ from core.logs.glimpse import (
     TAIL,
     Glimpse,
     Titles,
-    counted,
+    display_title,
+    estimate_events,
     glimpse,
     last_time,
     read_title,
-    shown,
     title_of,
 )
-from core.logs.lines import is_packed, opened, take
+from core.logs.lines import is_packed, open_unpacked, read_bytes
 from core.logs.log_files import is_folder
 from core.logs.records import Log
-from core.logs.redact.values import cleaned
+from core.logs.redact.values import redact_name
 from core.logs.session import LogSession
 
 
@@ -80,7 +80,7 @@ def listed_session(agent: str, path: Path, one: Listed, size: int, now: float, a
     return Found(
         agent=agent,
         session=one.session,
-        project=cleaned(one.project),
+        project=redact_name(one.project),
         path=path,
         paths=(path,),
         modified=last,
@@ -88,7 +88,7 @@ def listed_session(agent: str, path: Path, one: Listed, size: int, now: float, a
         size=size,
         events=one.events,
         active=now - last <= active_within,
-        title=shown(one.title),
+        title=display_title(one.title),
     )
 
 
@@ -108,7 +108,7 @@ _ANYWHERE = Location(nowhere, (), (b'"role":', b'"action":', b'"observation":', 
 _BUDGET = 32 * 1024 * 1024
 """Bytes that are read to count the events of the newest sessions; older ones are guessed from samples."""
 _REMEMBERED = 2_000
-_known: dict[tuple[Path, int, float], tuple[int, str]] = {}
+_counts: dict[tuple[Path, int, float], tuple[int, str]] = {}
 """Events and titles found before, by file, size and change."""
 
 
@@ -125,7 +125,7 @@ def find(
     A session that was also received as telemetry is listed once, by its agent's own log, which tells more.
     """
     moment = time.time() if now is None else now
-    found = [
+    rows = [
         session
         for agent in agents
         if agent.location is not None
@@ -134,9 +134,9 @@ def find(
         for session in _survey(agent, agent.location, root, moment, active_within)
     ]
     general = {agent.name for agent in agents if agent.general}
-    logged = {one.session for one in found if one.agent not in general and one.session}
-    once = [one for one in found if one.agent not in general or one.session not in logged]
-    return _counted(agents, sorted(once, key=_newest_first))
+    logged = {one.session for one in rows if one.agent not in general and one.session}
+    once = [one for one in rows if one.agent not in general or one.session not in logged]
+    return _with_exact_counts(agents, sorted(once, key=_newest_first))
 
 
 def describe_sessions(
@@ -146,15 +146,15 @@ def describe_sessions(
     locations = {agent.name: agent.location for agent in agents}
     sharing = Counter(session.logs[0].path for session in sessions)
     listings: dict[Path, dict[str, Listed]] = {}
-    found = []
+    rows = []
     for session in sessions:
-        known = locations.get(session.tool)
-        location = known if known is not None and known.marks else _ANYWHERE
+        own_location = locations.get(session.tool)
+        location = own_location if own_location is not None and own_location.marks else _ANYWHERE
         log = session.logs[0]
         if log.format.style == "database":
             one = _row(session, listings, sharing[log.path], now, active_within)
             if one is not None:
-                found.append(one)
+                rows.append(one)
             continue
         paths = list(dict.fromkeys(log.path for log in session.logs))
         one = _weigh(session.tool, location, paths, now, active_within, log.format.titles)
@@ -164,7 +164,7 @@ def describe_sessions(
             title = one.title if log.whole and log.format.outline is None else title_of(session)
             last = _outlined(log) or one.told
             active = one.active and (last is None or now - last <= active_within)
-            found.append(
+            rows.append(
                 msgspec.structs.replace(
                     one,
                     session=session.id,
@@ -176,7 +176,7 @@ def describe_sessions(
                 )
             )
     shared = {path for path, number in sharing.items() if number > 1}
-    return _counted(agents, sorted(found, key=_newest_first), shared)
+    return _with_exact_counts(agents, sorted(rows, key=_newest_first), shared)
 
 
 def _row(
@@ -208,16 +208,16 @@ def _outlined(log: Log) -> float | None:
     if log.format.outline is None:
         return None
     try:
-        return log.format.outline(_taken(log)).last
+        return log.format.outline(_session_bytes(log)).last
     except OSError:
         return None
 
 
-def _taken(log: Log) -> bytes:
+def _session_bytes(log: Log) -> bytes:
     """The lines of a session that shares its file with others, as far as they are looked through."""
-    with opened(log.path) as stream:
+    with open_unpacked(log.path) as stream:
         stream.seek(log.start)
-        return take(stream, EXACT if log.end is None else min(EXACT, log.end - log.start))
+        return read_bytes(stream, EXACT if log.end is None else min(EXACT, log.end - log.start))
 
 
 def _stretch(location: Location, log: Log, one: Found, sharing: int) -> int:
@@ -227,28 +227,30 @@ def _stretch(location: Location, log: Log, one: Found, sharing: int) -> int:
     if log.format.style != "lines" or log.session:
         return one.events // sharing
     try:
-        return counted(location, [_taken(log)], 1.0)
+        return estimate_events(location, [_session_bytes(log)], 1.0)
     except OSError:
         return one.events
 
 
-def _counted(agents: tuple[Agent, ...], found: list[Found], shared: set[Path] | None = None) -> list[Found]:
+def _with_exact_counts(
+    agents: tuple[Agent, ...], sessions: list[Found], shared: set[Path] | None = None
+) -> list[Found]:
     """The same list, its newest sessions looked through whole for their events and titles."""
-    known = {agent.name: agent for agent in agents}
+    by_name = {agent.name: agent for agent in agents}
     left = _BUDGET
     better = []
-    for one in found:
-        agent = known.get(one.agent)
+    for one in sessions:
+        agent = by_name.get(one.agent)
         key = (one.path, one.size, one.modified)
         if one.path in (shared or ()) or one.size > EXACT or _elsewhere(one):
             better.append(one)
             continue
-        if key not in _known and left >= one.size:
+        if key not in _counts and left >= one.size:
             left -= one.size
-            if len(_known) >= _REMEMBERED:
-                _known.clear()
-            _known[key] = _looked_through(agent, one)
-        events, title = _known.get(key, (one.events, ""))
+            if len(_counts) >= _REMEMBERED:
+                _counts.clear()
+            _counts[key] = _count_and_title(agent, one)
+        events, title = _counts.get(key, (one.events, ""))
         better.append(msgspec.structs.replace(one, events=events, title=title or one.title))
     return better
 
@@ -258,20 +260,24 @@ def _elsewhere(one: Found) -> bool:
     return is_folder(one.path) or one.path.suffix == ".db"
 
 
-def _looked_through(agent: Agent | None, one: Found) -> tuple[int, str]:
+def _count_and_title(agent: Agent | None, one: Found) -> tuple[int, str]:
     location = agent.location if agent is not None and agent.location is not None else _ANYWHERE
     parts = []
     for path in one.paths:
         try:
-            with opened(path) as stream:
-                parts.append(take(stream, EXACT))
+            with open_unpacked(path) as stream:
+                parts.append(read_bytes(stream, EXACT))
         except OSError:
             continue
     main = parts[0] if parts else b""
-    titles = next((known.titles for known in agent.formats if known.titles), None) if agent else None
+    titles = (
+        next((one_format.titles for one_format in agent.formats if one_format.titles), None)
+        if agent
+        else None
+    )
     whole = main.lstrip()[:1] == b"[" or b"\n{" not in main[:HEAD]
     title = read_title(main if whole else main[:HEAD], b"" if whole else main[-TAIL:], titles)
-    return counted(location if location.marks else _ANYWHERE, parts, 1.0), title
+    return estimate_events(location if location.marks else _ANYWHERE, parts, 1.0), title
 
 
 def _survey(
@@ -300,11 +306,11 @@ def _weigh(
     """One session from the two ends of its main log and the sizes of all of them."""
     try:
         size, modified = _extent(paths[0])
-        seen = _look(location, paths[0], size)
+        ends = _look(location, paths[0], size)
     except OSError:
         return None
     own = max(1, size)
-    last = modified if seen.last is None else seen.last
+    last = modified if ends.last is None else ends.last
     for path in paths[1:]:
         try:
             more, when = _extent(path)
@@ -316,16 +322,16 @@ def _weigh(
         modified = max(modified, when)
     return Found(
         agent=agent,
-        session=seen.session,
-        project=seen.project,
+        session=ends.session,
+        project=ends.project,
         path=paths[0],
         paths=tuple(paths),
         modified=modified,
         told=last,
         size=size,
-        events=seen.events * size // own,
-        active=not seen.ended and now - min(modified, last) <= active_within,
-        title=read_title(seen.head, seen.tail, titles),
+        events=ends.events * size // own,
+        active=not ends.ended and now - min(modified, last) <= active_within,
+        title=read_title(ends.head, ends.tail, titles),
     )
 
 
@@ -335,7 +341,7 @@ def _share(log: Log, size: int) -> int:
 
 
 def _own_time(path: Path, size: int) -> float | None:
-    with opened(path) as stream:
+    with open_unpacked(path) as stream:
         return last_time(stream, 0 if is_packed(path) else size)
 
 
@@ -385,9 +391,9 @@ def _nested(location: Location, path: Path, session: str) -> Iterator[Path]:
 def _look(location: Location, path: Path, size: int) -> Glimpse:
     if is_folder(path):
         return Glimpse("", path.parent.name, sum(1 for _ in path.iterdir()), None, ended=False)
-    with opened(path) as stream:
+    with open_unpacked(path) as stream:
         return glimpse(location, stream, path, 0 if is_packed(path) else size)
 
 
-def _newest_first(found: Found) -> tuple[float, str, str]:
-    return -found.modified, found.agent, str(found.path)
+def _newest_first(session: Found) -> tuple[float, str, str]:
+    return -session.modified, session.agent, str(session.path)

@@ -67,14 +67,14 @@ class Inotify:
 
     def take(self) -> set[Path]:
         """The paths announced since they were last taken."""
-        found: set[Path] = set()
+        paths: set[Path] = set()
         try:
             while data := os.read(self._descriptor, _ROOM):
                 for number, mask, name in _announcements(data):
-                    found.update(map(Path, self._paths(number, mask, name)))
+                    paths.update(map(Path, self._paths(number, mask, name)))
         except BlockingIOError:
-            return found
-        return found
+            return paths
+        return paths
 
     def _paths(self, number: int, mask: int, name: str) -> list[str]:
         """What an announcement is about; folders that come or go below are taken along."""
@@ -111,9 +111,9 @@ class Inotify:
     def _leave(self, top: str) -> None:
         """A folder went elsewhere, with all below it."""
         for number, names in list(self._folders.items()):
-            kept = [name for name in names if name != top and not name.startswith(f"{top}/")]
-            if kept:
-                self._folders[number] = kept
+            left = [name for name in names if name != top and not name.startswith(f"{top}/")]
+            if left:
+                self._folders[number] = left
             else:
                 del self._folders[number]
                 self._libc.inotify_rm_watch(self._descriptor, number)
@@ -202,15 +202,15 @@ def _from_kernel(
                     return
                 if time.monotonic() >= until:
                     break
-            found = kernel.take()
+            paths = kernel.take()
             until = time.monotonic() + settings.debounce
-            while found and time.monotonic() < until:
+            while paths and time.monotonic() < until:
                 stop.wait(step)
                 more = kernel.take()
-                if more <= found:
+                if more <= paths:
                     break
-                found |= more
-            yield found
+                paths |= more
+            yield paths
 
 
 def _announced(
@@ -219,7 +219,7 @@ def _announced(
     """Changes as the system announces them; lenient, it passes over every folder it cannot watch, and why."""
     import watchfiles
 
-    for found in watchfiles.watch(
+    for changes in watchfiles.watch(
         *folders,
         watch_filter=None,
         debounce=max(1, round(settings.debounce * 1000)),
@@ -231,7 +231,7 @@ def _announced(
         recursive=recursive,
         ignore_permission_denied=lenient,
     ):
-        yield {Path(path) for _, path in found}
+        yield {Path(path) for _, path in changes}
 
 
 def _limit(fault: Exception) -> str:

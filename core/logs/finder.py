@@ -16,9 +16,9 @@ from core.errors import UnreadableLog
 from core.events import MAIN, Event, SessionStart
 from core.logs.agent import recognise
 from core.logs.format import Diagnostics, Format, Kit, Reader, Sample
-from core.logs.glimpse import told_id
+from core.logs.glimpse import id_in_document
 from core.logs.lines import LONG_HEAD, LineCutter, head
-from core.logs.log_files import NOT_REGULAR, expanded, from_root, is_folder, is_there, walk
+from core.logs.log_files import NOT_REGULAR, absolute_path, expand_home, is_folder, is_there, walk
 from core.logs.records import (
     NO_PERMISSION,
     Log,
@@ -60,15 +60,15 @@ class Beginnings:
 
     def of(self, log: Log) -> Beginning:
         """How a log begins."""
-        known = self._known.get(log.path)
-        if known is None:
-            known = self._known[log.path] = self._begin(log)
-        return known
+        beginning = self._known.get(log.path)
+        if beginning is None:
+            beginning = self._known[log.path] = self._begin(log)
+        return beginning
 
-    def mark_copies(self, found: list[LogSession]) -> list[LogSession]:
+    def mark_copies(self, sessions: list[LogSession]) -> list[LogSession]:
         """Where sessions begin with the same deeds, each but the oldest repeats those before it."""
         families: dict[object, list[LogSession]] = {}
-        for session in found:
+        for session in sessions:
             first = self.of(session.logs[0]).first
             if first is not None and session.logs[0].whole:
                 families.setdefault((session.tool, first), []).append(session)
@@ -87,7 +87,7 @@ class Beginnings:
                 repeated.update(one.path for one in copied)
         return [
             session._replace(copied=copies.get(session.path, ()), repeated=session.path in repeated)
-            for session in found
+            for session in sessions
         ]
 
     def _owners(self, family: list[LogSession]) -> Iterator[list[int]]:
@@ -98,8 +98,8 @@ class Beginnings:
         first: dict[int, int] = {}
         for place, session in enumerate(family):
             events = log_events(session.logs[0], self._silent, self._lines, session.id)
-            told = (hash(identity(event)) for event in events if is_settled(event))
-            yield sorted({first.setdefault(deed, place) for deed in told} - {place})
+            deeds = (hash(identity(event)) for event in events if is_settled(event))
+            yield sorted({first.setdefault(deed, place) for deed in deeds} - {place})
 
     def _begin(self, log: Log) -> Beginning:
         plain = Beginning(stem(log.path), log.format.name, None)
@@ -140,7 +140,7 @@ class Beginnings:
 
 def _document_id(log: Log) -> str:
     try:
-        return told_id(log.path, log.format.id_key) if log.format.id_key else ""
+        return id_in_document(log.path, log.format.id_key) if log.format.id_key else ""
     except OSError:
         return ""
 
@@ -173,43 +173,43 @@ class Runs:
             status = log.path.stat()
         except OSError:
             return []
-        stands = (status.st_ino, status.st_size, status.st_mtime_ns)
-        known = self._known.get(log.path)
-        if known is None or known[0] != stands or log.format.style == "folder":
-            known = (stands, self._split(log))
-            self._known[log.path] = known
-        return known[1]
+        version = (status.st_ino, status.st_size, status.st_mtime_ns)
+        cached = self._known.get(log.path)
+        if cached is None or cached[0] != version or log.format.style == "folder":
+            cached = (version, self._split(log))
+            self._known[log.path] = cached
+        return cached[1]
 
     def _starts(self, log: Log) -> tuple[list[tuple[SessionStart, Record]], set[int]]:
         """The starts in a log, and after which of them something happened."""
         reader = log.format.reader(self._silent, session=stem(log.path))
-        begun: list[tuple[SessionStart, Record]] = []
+        starts: list[tuple[SessionStart, Record]] = []
         busy: set[int] = set()
         for record in self._openings(log):
             for event in feed(reader, record):
                 if not isinstance(event, SessionStart):
-                    busy.add(len(begun) - 1)
+                    busy.add(len(starts) - 1)
                 elif event.agent == MAIN:
-                    begun.append((event, record))
+                    starts.append((event, record))
         if not getattr(reader, "idle_starts", False):
-            return begun, set(range(len(begun)))
+            return starts, set(range(len(starts)))
         if finish(reader, log.path):
-            busy.add(len(begun) - 1)
-        return begun, busy
+            busy.add(len(starts) - 1)
+        return starts, busy
 
     def _split(self, log: Log) -> list[LogSession]:
-        begun, busy = self._starts(log)
+        starts, busy = self._starts(log)
         database = log.format.style == "database"
-        if not begun or (len(begun) < 2 and not database):
+        if not starts or (len(starts) < 2 and not database):
             return []
-        ids = [start.session for start, _ in begun]
+        ids = [start.session for start, _ in starts]
         if getattr(log.format.reader, "interleaved", False) and len(set(ids)) < len(ids):
-            return _interleaved(log, [start for start, _ in begun])
-        apart = log.format.style == "lines" and len({record.line for _, record in begun}) == len(begun)
-        ends = [*(record.where.offset for _, record in begun[1:]), None]
+            return _interleaved(log, [start for start, _ in starts])
+        apart = log.format.style == "lines" and len({record.line for _, record in starts}) == len(starts)
+        ends = [*(record.where.offset for _, record in starts[1:]), None]
         runs = []
         names = _own_names(ids)
-        for number, ((start, record), end) in enumerate(zip(begun, ends, strict=True)):
+        for number, ((start, record), end) in enumerate(zip(starts, ends, strict=True)):
             if database:
                 own = log._replace(session=start.session)
             elif apart and number == 0:
@@ -246,10 +246,10 @@ def _own_names(ids: list[str]) -> list[str]:
     return list(names)
 
 
-def _interleaved(log: Log, begun: list[SessionStart]) -> list[LogSession]:
+def _interleaved(log: Log, starts: list[SessionStart]) -> list[LogSession]:
     """Sessions whose lines stand between each other's, each with its own lines."""
     first: dict[str, SessionStart] = {}
-    for start in begun:
+    for start in starts:
         first.setdefault(start.session, start)
     return [LogSession(name, start.tool, (log._replace(session=name),)) for name, start in first.items()]
 
@@ -296,29 +296,33 @@ class Finder:
 
     def sessions(self, paths: Iterable[Path | str]) -> list[LogSession]:
         """The sessions in files, folders and patterns, in order of path."""
-        found: dict[Path, Log] = {}
+        logs_by_key: dict[Path, Log] = {}
         troubles: list[tuple[str, str]] = []
         for path in paths:
             logs, trouble = self._logs(path)
             for log in logs:
-                found.setdefault(_key(log), log)
+                logs_by_key.setdefault(_key(log), log)
             if not logs:
                 troubles.append((str(path), trouble))
-        if not found:
+        if not logs_by_key:
             raise UnreadableLog(
                 "; ".join(f"{path}: {trouble}" for path, trouble in troubles) or "no path given"
             )
         for path, trouble in troubles:
             self._kit.diagnostics.note(path, 0, trouble)
-        return self._gather(list(found.values()))
+        return self._gather(list(logs_by_key.values()))
 
     def format(self, path: Path) -> tuple[Format | None, str]:
         """What a file's content shows it to be, or why it is not a log."""
         try:
             status = path.stat()
-            known = self._known.get(path)
-            if known and known.inode == status.st_ino and (known.format or known.size == status.st_size):
-                return known.format, known.trouble
+            recognised = self._known.get(path)
+            if (
+                recognised
+                and recognised.inode == status.st_ino
+                and (recognised.format or recognised.size == status.st_size)
+            ):
+                return recognised.format, recognised.trouble
             kind, trouble = self._recognise(path, status)
         except OSError as fault:
             return None, reason(fault)
@@ -343,21 +347,21 @@ class Finder:
         if log.format.companions is None or log.run is not None:
             return Companions([], True)
         try:
-            named = log.format.companions(log.path)
+            companions = log.format.companions(log.path)
         except OSError as fault:
             self._kit.diagnostics.note(str(log.path), 0, reason(fault))
             return Companions([], False)
-        found = [
+        logs = [
             (one.helper, Log(one.path, kind, one.agent))
-            for one in named
+            for one in companions
             if (kind := self.format(one.path)[0])
         ]
-        helpers = tuple(log for helper, log in found if helper)
-        return Companions([log for helper, log in found if not helper], len(found) == len(named), helpers)
+        helpers = tuple(log for helper, log in logs if helper)
+        return Companions([log for helper, log in logs if not helper], len(logs) == len(companions), helpers)
 
     def _logs(self, path: Path | str) -> tuple[list[Log], str]:
         """The logs a path stands for, and why where there are none."""
-        place = expanded(path)
+        place = expand_home(path)
         if not is_there(place) and glob.has_magic(str(path)):
             matches = sorted(glob.glob(str(place), recursive=True))  # noqa: PTH207 it may be absolute
             return [log for match in matches for log in self._logs(match)[0]], "no log matches"
@@ -407,8 +411,8 @@ class Finder:
 
     def _opens(self, text: bytes) -> bool:
         """Whether a text that is not JSON begins like a log."""
-        formats = (known for agent in self._kit.agents for known in agent.formats)
-        return any(known.opening and text.startswith(known.opening) for known in formats)
+        formats = (one for agent in self._kit.agents for one in agent.formats)
+        return any(one.opening and text.startswith(one.opening) for one in formats)
 
     def _gather(self, logs: list[Log]) -> list[LogSession]:
         claimed: set[Path] = set()
@@ -416,14 +420,16 @@ class Finder:
         companions: dict[Path, Companions] = {}
         for log in logs:
             own = companions[log.path] = self.companions(log)
-            claimed.update(from_root(one.path) for one in (*own.logs, *own.helpers) if one.path != log.path)
+            claimed.update(
+                absolute_path(one.path) for one in (*own.logs, *own.helpers) if one.path != log.path
+            )
             if log.format.companions is not None:
                 below.append(f"{log.path.parent / stem(log.path)}{os.sep}")
         owned = tuple(below)
         gathered = []
         for log in logs:
             if (
-                from_root(log.path) in claimed
+                absolute_path(log.path) in claimed
                 or str(log.path).startswith(owned)
                 or _has_plain_twin(log, companions)
             ):

@@ -89,7 +89,7 @@ class Follower:
         self.retaken: frozenset[int] = frozenset()
         """Which events of the last batch were handed on before, by their `id`."""
         self._notices: list[str] = []
-        self._told: set[str] = set()
+        self._noticed: set[str] = set()
         self._stood: list[tuple[str, int, int]] = []
         if self.session is not None:
             self._open(self.session)
@@ -178,17 +178,17 @@ class Follower:
 
     def notices(self) -> list[str]:
         """What happened to the logs since last asked: gone, back, cut short, replaced."""
-        said = self._notices
+        notices = self._notices
         self._notices = []
         for one in self._tails.values():
-            said += one.notices
+            notices += one.notices
             one.notices = []
-        return said
+        return notices
 
     def tell(self, sentence: str) -> None:
         """Add something that happened to the watching itself to the notices, once."""
-        if sentence not in self._told:
-            self._told.add(sentence)
+        if sentence not in self._noticed:
+            self._noticed.add(sentence)
             self._notices.append(sentence)
 
     def files(self) -> list[Path]:
@@ -197,16 +197,16 @@ class Follower:
 
     def folders(self) -> list[Path]:
         """The folders in which something may happen, as far as they exist."""
-        wanted: dict[Path, None] = {}
+        folders: dict[Path, None] = {}
         for path in (self.path, *self._tails):
             folder = path if is_folder(path) else path.parent
             while not is_folder(folder) and folder != folder.parent:
                 folder = folder.parent
-            wanted[folder] = None
+            folders[folder] = None
         for name in dict.fromkeys((stem(self.path), self.session.id if self.session else "")):
             if name and "/" not in name and name not in (".", ".."):
-                wanted.update((Path(top), None) for top, _, _ in os.walk(self.path.parent / name))
-        return list(wanted)
+                folders.update((Path(top), None) for top, _, _ in os.walk(self.path.parent / name))
+        return list(folders)
 
     def _look(self) -> None:
         """Find a session that was waited for, new companions, and a log that was packed meanwhile."""
@@ -216,13 +216,13 @@ class Follower:
                 return
             self.session = self._finder.session(log)
             self._open(self.session)
-        stands = [_folder_state(folder) for folder in self.folders()]
-        if stands != self._stood:
+        states = [_folder_state(folder) for folder in self.folders()]
+        if states != self._stood:
             companions = self._finder.companions(self.session.logs[0])
             for companion in (*companions.logs, *companions.helpers):
                 if companion.path not in self._tails:
                     self._add(companion, helper=companion in companions.helpers)
-            self._stood = stands if companions.complete else []
+            self._stood = states if companions.complete else []
         for path, one in list(self._tails.items()):
             if one.gone:
                 self._follow_packed(path, one)
@@ -236,18 +236,18 @@ class Follower:
         self._tails[log.path] = open_tail(log, self.kit, self.settings.lines, session)
         self._tails[log.path].helper = helper
 
-    def _follow_packed(self, path: Path, gone: Tail) -> None:
+    def _follow_packed(self, path: Path, old: Tail) -> None:
         packed = path.with_name(path.name + ".zst")
-        if gone.log.format.style != "lines" or not is_file(packed):
+        if old.log.format.style != "lines" or not is_file(packed):
             return
-        self._notices += [*gone.notices, f"{path.name}: packed; reading {packed.name}"]
-        log = gone.log._replace(path=packed)
+        self._notices += [*old.notices, f"{path.name}: packed; reading {packed.name}"]
+        log = old.log._replace(path=packed)
         session = self.session.id if self.session else ""
-        followed = open_tail(log, self.kit, self.settings.lines, session, gone.passed)
-        followed.helper, followed.reached = gone.helper, gone.reached
+        followed = open_tail(log, self.kit, self.settings.lines, session, old.passed)
+        followed.helper, followed.reached = old.helper, old.reached
         self._tails = {
-            (packed if known == path else known): (followed if known == path else one)
-            for known, one in self._tails.items()
+            (packed if tail_path == path else tail_path): (followed if tail_path == path else one)
+            for tail_path, one in self._tails.items()
         }
 
 

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from core.events import MAIN, Event, Matter, Where
-from core.logs.lines import glued
+from core.logs.lines import glued_objects
 
 if TYPE_CHECKING:
     from core.logs.agent import Agent
@@ -158,11 +158,11 @@ class _Objects(Sequence[dict[str, Any]]):
     def _find(self, most: int | None) -> list[dict[str, Any]]:
         while self._left and (most is None or len(self._found) < most):
             line = self._left.pop()
-            found = _object(line)
-            if found is not None:
-                self._found.append(found)
+            value = _object(line)
+            if value is not None:
+                self._found.append(value)
             else:
-                self._left += [part for part, _ in reversed(glued(line, _NOWHERE))]
+                self._left += [part for part, _ in reversed(glued_objects(line, _NOWHERE))]
         return self._found
 
     def __len__(self) -> int:
@@ -259,15 +259,15 @@ def _plainly(head: bytes) -> bytes:
     return _ESCAPED.sub(_unescaped, head) if b"\\u00" in head else head
 
 
-def _unescaped(found: re.Match[bytes]) -> bytes:
-    return found[1] + bytes((int(found[2], 16),))
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    return match[1] + bytes((int(match[2], 16),))
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
     if not line.lstrip().startswith(b"{"):
         return None
     try:
-        found = msgspec.json.decode(line)
+        value = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None

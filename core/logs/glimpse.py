@@ -10,12 +10,12 @@ from typing import Any, BinaryIO, NamedTuple
 import msgspec
 
 from core.logs.agent import Location
-from core.logs.lines import head, is_packed, opened, take
+from core.logs.lines import head, is_packed, open_unpacked, read_bytes
 from core.logs.records import Log, document, members, stem
-from core.logs.redact.values import cleaned, one_line
+from core.logs.redact.values import one_line, redact_name
 from core.logs.session import LogSession
 from core.logs.times import seconds
-from core.safe_text import uncoloured
+from core.safe_text import strip_colours
 
 EXACT = 4 * 1024 * 1024
 """Logs of at most so many bytes may be looked through whole."""
@@ -24,24 +24,24 @@ _COMMA = re.compile(rb'",\s+"')
 _SAMPLE = 4_096
 
 
-def counted(location: Location, parts: list[bytes], share: float) -> int:
+def estimate_events(location: Location, parts: list[bytes], share: float) -> int:
     """The events in some parts of a log that make up a share of it; the beginning is one more."""
     if not any(parts):
         return 0
-    found = sum(_count(location, part) for part in parts)
-    return 1 + round(found / max(share, 1e-9))
+    count = sum(_count(location, part) for part in parts)
+    return 1 + round(count / max(share, 1e-9))
 
 
 def _count(location: Location, data: bytes) -> int:
-    if _loose(data[:_SAMPLE]):
+    if _has_blanks(data[:_SAMPLE]):
         data = _COMMA.sub(b'","', _COLON.sub(b'":', data))
     if location.aside and location.aside in data:
         data = b"\n".join(line for line in data.split(b"\n") if location.aside not in line[:_SAMPLE])
-    found = sum(map(data.count, location.marks))
-    return found + sum(len(set(pattern.findall(data))) for pattern in location.once)
+    count = sum(map(data.count, location.marks))
+    return count + sum(len(set(pattern.findall(data))) for pattern in location.once)
 
 
-def _loose(head: bytes) -> bool:
+def _has_blanks(head: bytes) -> bool:
     """Whether a log writes blanks after its colons."""
     return head.count(b'": ') > head.count(b'":') // 2
 
@@ -97,15 +97,15 @@ def title_of(session: LogSession) -> str:
     try:
         if log.format.style == "database":
             listing = getattr(log.format.reader, "listing", None)
-            found = listing(log.path) if listing is not None else []
-            return next((shown(one.title) for one in found if one.session == log.session), "")
+            rows = listing(log.path) if listing is not None else []
+            return next((display_title(one.title) for one in rows if one.session == log.session), "")
         if log.run:
             return ""
         if log.format.style == "folder":
             return _in_folder(log)
         beginning, end = _ends(log)
         if log.format.outline is not None:
-            return shown(log.format.outline(beginning).asked)
+            return display_title(log.format.outline(beginning).asked)
         return read_title(beginning, end, log.format.titles)
     except OSError:
         return ""
@@ -117,49 +117,49 @@ def read_title(beginning: bytes, end: bytes, titles: Titles | None) -> str:
     if titles is not None:
         best: Title | None = None
         for record in (*first, *title_records(end)):
-            found = titles(record)
-            if found is not None and found.said.strip() and (best is None or found.rank >= best.rank):
-                best = found
+            title = titles(record)
+            if title is not None and title.said.strip() and (best is None or title.rank >= best.rank):
+                best = title
         if best is not None:
-            return shown(best.said)
-    prompts = [shown(said) for record in first if (said := asked(record))]
+            return display_title(best.said)
+    prompts = [display_title(request) for record in first if (request := request_text(record))]
     return next((one for one in prompts if not BARE_COMMAND.fullmatch(one)), prompts[0] if prompts else "")
 
 
-def person_words(said: str) -> str:
+def person_words(text: str) -> str:
     """What a person wrote, without the tags and the notes that programs put around it."""
-    said = asked_of_codex(said)
-    if not said.lstrip().startswith("<"):
-        return said
-    command = _COMMAND.search(said)
+    text = codex_request(text)
+    if not text.lstrip().startswith("<"):
+        return text
+    command = _COMMAND.search(text)
     if command is not None:
-        given = _GIVEN.search(said)
-        return f"{command[1].strip()} {given[1].strip() if given else ''}".strip()
-    tagged = [found[2] for found in _TAGS.finditer(said) if found[2]]
-    return "\n".join(tagged) if tagged else said
+        arguments = _GIVEN.search(text)
+        return f"{command[1].strip()} {arguments[1].strip() if arguments else ''}".strip()
+    tagged = [tag[2] for tag in _TAGS.finditer(text) if tag[2]]
+    return "\n".join(tagged) if tagged else text
 
 
-def asked_of_codex(said: str) -> str:
+def codex_request(text: str) -> str:
     """What a person asks Codex for in an editor, without what that tells of itself before it."""
-    editor, found, request = said.rpartition(_REQUEST)
-    return request.strip() if found and (not editor or editor.endswith("\n")) else said
+    editor, marker, request = text.rpartition(_REQUEST)
+    return request.strip() if marker and (not editor or editor.endswith("\n")) else text
 
 
-def shown(said: str) -> str:
+def display_title(text: str) -> str:
     """A title as a person may see it: its first line that says something."""
-    lines = (uncoloured(line).strip() for line in said.lstrip().split("\n", 20))
+    lines = (strip_colours(line).strip() for line in text.lstrip().split("\n", 20))
     return one_line(_HEADING.sub("", next((line for line in lines if line), "")), LONGEST)
 
 
 def title_records(data: bytes) -> list[dict[str, Any]]:
     """The objects in some bytes: whole lines, or the messages of a document."""
-    value = _opened(data)
+    value = _decode_json(data)
     if isinstance(value, dict):
         return [value, *_messages(value)]
     if isinstance(value, list):
         return [one for one in value if isinstance(one, dict)]
-    found = (_opened(line) for line in data.split(b"\n") if line.lstrip().startswith(b"{"))
-    return [one for one in found if isinstance(one, dict)]
+    values = (_decode_json(line) for line in data.split(b"\n") if line.lstrip().startswith(b"{"))
+    return [one for one in values if isinstance(one, dict)]
 
 
 def _messages(document: dict[str, Any]) -> list[dict[str, Any]]:
@@ -169,14 +169,14 @@ def _messages(document: dict[str, Any]) -> list[dict[str, Any]]:
     return []
 
 
-def asked(record: dict[str, Any]) -> str:
+def request_text(record: dict[str, Any]) -> str:
     """What the person asks for in a record; blank where it is not the person's, or not asked for."""
     people = False
     if record.get("isMeta") is True or record.get("subtype") in ("notification", "cron"):
         return ""
-    told = record.get("info")
-    if isinstance(told, dict) and "role" in told:
-        record = {**record, "role": told["role"]}
+    info = record.get("info")
+    if isinstance(info, dict) and "role" in info:
+        record = {**record, "role": info["role"]}
     holders = [record, *(inner for name in _INSIDE if isinstance(inner := record.get(name), dict))]
     holders += [inner for held in holders[1:] if isinstance(inner := held.get("item"), dict)]
     for holder in holders:
@@ -188,9 +188,9 @@ def asked(record: dict[str, Any]) -> str:
             people = people or (holder.get("action") == "message" and "source" not in holder)
         if people:
             for name in ("content", "message", "text", "parts", "displayText"):
-                said = _words(holder.get(name))
-                if said:
-                    return said
+                text = _request_words(holder.get(name))
+                if text:
+                    return text
     return ""
 
 
@@ -198,52 +198,56 @@ def _is_person(value: Any) -> bool:
     return isinstance(value, str) and value in _PEOPLE
 
 
-def _words(value: Any, depth: int = 0) -> str:
+def _request_words(value: Any, depth: int = 0) -> str:
     if depth > _DEEPEST:
         return ""
     if isinstance(value, str):
         tagged = _TAGS.search(value[:20_000])
-        said = tagged[2] if tagged else asked_of_codex(value).strip()
-        return "" if said.startswith(("<", *_NOT_ASKED)) else said
+        text = tagged[2] if tagged else codex_request(value).strip()
+        return "" if text.startswith(("<", *_NOT_ASKED)) else text
     if isinstance(value, list):
-        return next((said for one in value if (said := _words(one, depth + 1))), "")
+        return next((text for one in value if (text := _request_words(one, depth + 1))), "")
     if isinstance(value, dict) and value.get("type") in (None, "text", "input_text"):
-        return _words(value.get("text"), depth + 1)
+        return _request_words(value.get("text"), depth + 1)
     return ""
 
 
 def _in_folder(log: Log) -> str:
     """The title in the first files of a folder; the log's own before what was asked."""
-    asked_first = ""
+    first_request = ""
     for file in members(log)[:_FILES]:
         if file.stat().st_size > _DOCUMENT:
             continue
-        found = title_records(document(file).data)
+        records = title_records(document(file).data)
         titles = log.format.titles
-        named = [title for record in found if titles and (title := titles(record)) and title.said.strip()]
-        if named:
-            return shown(max(named, key=lambda title: title.rank).said)
-        asked_first = asked_first or next((said for record in found if (said := asked(record))), "")
-    return shown(asked_first)
+        named_titles = [
+            title for record in records if titles and (title := titles(record)) and title.said.strip()
+        ]
+        if named_titles:
+            return display_title(max(named_titles, key=lambda title: title.rank).said)
+        first_request = first_request or next(
+            (request for record in records if (request := request_text(record))), ""
+        )
+    return display_title(first_request)
 
 
 def _ends(log: Log) -> tuple[bytes, bytes]:
     if log.format.style == "document":
-        with opened(log.path) as stream:
-            return take(stream, _DOCUMENT), b""
+        with open_unpacked(log.path) as stream:
+            return read_bytes(stream, _DOCUMENT), b""
     if is_packed(log.path):
         return head(log.path, HEAD), b""
-    with opened(log.path) as stream:
+    with open_unpacked(log.path) as stream:
         stream.seek(log.start)
-        beginning = take(stream, HEAD if log.end is None else min(HEAD, log.end - log.start))
+        beginning = read_bytes(stream, HEAD if log.end is None else min(HEAD, log.end - log.start))
         if log.end is None:
             stream.seek(0, 2)
             stream.seek(max(log.start, stream.tell() - TAIL))
-            return beginning, take(stream, TAIL)
+            return beginning, read_bytes(stream, TAIL)
     return beginning, b""
 
 
-def _opened(data: bytes) -> Any:
+def _decode_json(data: bytes) -> Any:
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -290,11 +294,11 @@ class Glimpse(NamedTuple):
 
 def glimpse(location: Location, stream: BinaryIO, path: Path, size: int) -> Glimpse:
     """Look at a log's ends; a size of 0 says that its end cannot be reached."""
-    head = take(stream, _HEAD)
+    head = read_bytes(stream, _HEAD)
     tail = b""
     if size > _HEAD:
         stream.seek(max(_HEAD, size - _TAIL))
-        tail = take(stream, _TAIL)
+        tail = read_bytes(stream, _TAIL)
     last = _latest(tail)
     if last is None:
         last = last_time(stream, size) if size > _HEAD else _latest(head)
@@ -302,18 +306,18 @@ def glimpse(location: Location, stream: BinaryIO, path: Path, size: int) -> Glim
     project = _project(records)
     if not project and size > _HEAD:
         stream.seek(0)
-        more = take(stream, _MORE)
+        more = read_bytes(stream, _MORE)
         if any(name in more for name in _TELLING):
             records = _records(more)
             project = _project(records)
-    session = _first(records, _SESSION)
+    session = _first_text(records, _SESSION)
     if not session and location.session is not None:
         session = location.session(path)
     sampled = len(head) + len(tail)
     return Glimpse(
-        project=cleaned(project),
-        session=session or _named(path),
-        events=counted(location, [head, tail], sampled / max(size, sampled, 1)),
+        project=redact_name(project),
+        session=session or _id_in_name(path),
+        events=estimate_events(location, [head, tail], sampled / max(size, sampled, 1)),
         last=last,
         ended=bool(location.ended) and location.ended in (tail or head),
         head=head,
@@ -322,61 +326,61 @@ def glimpse(location: Location, stream: BinaryIO, path: Path, size: int) -> Glim
 
 
 def _project(records: list[dict[str, Any]]) -> str:
-    return _first(records, _PROJECT) or _first(records, (_HASH,))[:12]
+    return _first_text(records, _PROJECT) or _first_text(records, (_HASH,))[:12]
 
 
 def last_time(stream: BinaryIO, size: int) -> float | None:
     """The latest time near the end of a log, by its own clock; None where it tells none."""
     for length in _LONG_TAILS:
         stream.seek(max(0, size - length))
-        last = _latest(take(stream, length))
+        last = _latest(read_bytes(stream, length))
         if last is not None or size <= length:
             return last
     return None
 
 
 def _latest(data: bytes) -> float | None:
-    told = [
+    times = [
         at
         for written, number in _TIME.findall(data)
         if (at := seconds(written.decode("ascii", "replace") if written else float(number))) is not None
         and at >= _FIRST
     ]
-    return max(told, default=None)
+    return max(times, default=None)
 
 
 def _records(head: bytes) -> list[dict[str, Any]]:
     """The objects a log begins with: its whole lines, or what can be read of a document that goes on."""
-    found = []
+    records = []
     for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n")[:_RECORDS]:
         try:
             value = msgspec.json.decode(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             continue
         if isinstance(value, dict):
-            found.append(value)
-    return found or [_outline(head)]
+            records.append(value)
+    return records or [_outline(head)]
 
 
 def _outline(head: bytes) -> dict[str, Any]:
     """The texts that stand on the first two levels of an object which is not all there."""
     if not head.lstrip().startswith(b"{"):
         return {}
-    found: dict[str, Any] = {}
-    for path, said in _texts(head):
+    texts: dict[str, Any] = {}
+    for path, text in _texts(head):
         if len(path) == 1 or (len(path) == 2 and path[0] in _HOLDERS):
-            found.setdefault(path[-1], said)
-    return found
+            texts.setdefault(path[-1], text)
+    return texts
 
 
-def told_id(path: Path, key: tuple[str, ...]) -> str:
+def id_in_document(path: Path, key: tuple[str, ...]) -> str:
     """The text at a place in a document, looked for in its beginning first; blank where it has none."""
-    with opened(path) as stream:
-        head = take(stream, _HEAD)
-        found = next((said for place, said in _texts(head) if place == key), "")
+    with open_unpacked(path) as stream:
+        head = read_bytes(stream, _HEAD)
+        found = next((text for place, text in _texts(head) if place == key), "")
         if found or len(head) < _HEAD:
             return found
-        rest = take(stream, _WHOLE)
+        rest = read_bytes(stream, _WHOLE)
     try:
         whole = (head + rest).removeprefix(b"\xef\xbb\xbf").rstrip(b"\0 \t\r\n")
         value = msgspec.json.decode(whole, type=dict[str, msgspec.Raw])
@@ -398,14 +402,14 @@ def _texts(head: bytes) -> Iterator[tuple[tuple[str, ...], str]]:
         elif mark in (b"}", b"]"):
             path = path[:-1]
         elif token[2]:
-            key = _text(token[1])
+            key = _decode_string(token[1])
             continue
         elif key:
-            yield (*path[1:], key), _text(token[1])
+            yield (*path[1:], key), _decode_string(token[1])
         key = "" if mark in (b"}", b"]", b'"') else key
 
 
-def _first(records: list[dict[str, Any]], names: tuple[str, ...]) -> str:
+def _first_text(records: list[dict[str, Any]], names: tuple[str, ...]) -> str:
     """The first text of these names, in a record itself before what it holds."""
     for record in records:
         for holder in _holders(record):
@@ -422,13 +426,13 @@ def _holders(record: dict[str, Any]) -> list[dict[str, Any]]:
     return [record, *inner, *deeper]
 
 
-def _named(path: Path) -> str:
+def _id_in_name(path: Path) -> str:
     """The id in a file's name."""
     uuid = _UUID.search(path.name)
     return uuid[0] if uuid else stem(path).rpartition("_")[2]
 
 
-def _text(raw: bytes) -> str:
+def _decode_string(raw: bytes) -> str:
     try:
         return str(msgspec.json.decode(b'"' + raw + b'"', type=str))
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -29,7 +29,7 @@ _scan = json.JSONDecoder(parse_int=len, strict=False).raw_decode
 """Only where an object ends matters, and a number may have more digits than Python turns into one."""
 
 
-def glued(record: bytes, where: Where) -> list[tuple[bytes, Where]]:
+def glued_objects(record: bytes, where: Where) -> list[tuple[bytes, Where]]:
     """Each whole object that a line begins with, then what is left, each with its place in the file.
 
     Nothing where it does not begin with one, is just one, or holds very many. Who reads a log while it is
@@ -38,21 +38,21 @@ def glued(record: bytes, where: Where) -> list[tuple[bytes, Where]]:
     if b"\n" in record or not _SEAM.search(record):
         return []
     text = record.decode("latin-1")
-    found: list[tuple[bytes, Where]] = []
+    parts: list[tuple[bytes, Where]] = []
     begin = 0
     while begin < len(text):
         end = _end_of_object(text, begin)
         if not end:
-            if not found:
+            if not parts:
                 return []
             end = len(text)
         place = Where(where.file, where.offset + begin, end - begin, where.entry)
-        found.append((record[begin:end], place))
-        if len(found) > _MOST:
+        parts.append((record[begin:end], place))
+        if len(parts) > _MOST:
             return []
         blank = _BLANK.match(text, end)
         begin = blank.end() if blank is not None else end
-    return found if len(found) > 1 else []
+    return parts if len(parts) > 1 else []
 
 
 def _end_of_object(text: str, begin: int) -> int:
@@ -127,11 +127,11 @@ class LineCutter:
         What is wrong with a line is noted after all lines before it were given.
         """
         lines: list[Line] = []
-        begin, base, number, held = 0, self.position, self._number, self._held
+        begin, base, number, pending = 0, self.position, self._number, self._held
         full, longest, find = TOGETHER, self._longest, chunk.find
         while (end := find(b"\n", begin)) >= 0:
             piece = chunk[begin:end]
-            if piece[:1] == b"{" and piece[-1] == _SHUT and end - begin <= longest and not held:
+            if piece[:1] == b"{" and piece[-1] == _SHUT and end - begin <= longest and not pending:
                 if passes is None or not passes(piece):
                     lines.append(_make(Line, (piece, base + begin, number)))
                     if end >= full:
@@ -141,9 +141,9 @@ class LineCutter:
                 if lines:
                     yield lines
                     lines = []
-                line = self._close(piece, end - begin + held, base + begin - held, number)
-                held = 0
-                if line is not None and not _passed_over(line, passes):
+                line = self._close(piece, end - begin + pending, base + begin - pending, number)
+                pending = 0
+                if line is not None and not _is_ignored(line, passes):
                     yield [line]
             begin = end + 1
             number += 1
@@ -162,7 +162,7 @@ class LineCutter:
         last = self._parts[-1] if self._parts else b""
         if self._given or not last.rstrip(b"\0 \t\r").endswith(b"}"):
             return None
-        line = _trimmed(b"".join(self._parts), self._offset, self._number, _unnoted)
+        line = _trim_line(b"".join(self._parts), self._offset, self._number, _ignore_fault)
         if line is None or not _is_object(line.data):
             return None
         self._given = self._held
@@ -191,14 +191,14 @@ class LineCutter:
             self._parts.append(piece)
             piece = b"".join(self._parts)
             self._parts.clear()
-        given, self._held, self._given = self._given, 0, 0
-        if length - given > self._longest:
+        early, self._held, self._given = self._given, 0, 0
+        if length - early > self._longest:
             self._note(number, "line too long")
             return None
-        return _trimmed(piece, offset + given, number, _unnoted if given else self._note)
+        return _trim_line(piece, offset + early, number, _ignore_fault if early else self._note)
 
 
-def _unnoted(_number: int, _reason: str) -> None:
+def _ignore_fault(_number: int, _reason: str) -> None:
     """Of a line that has not ended nothing is wrong yet, nor is a blank one behind an object."""
 
 
@@ -210,7 +210,7 @@ def _is_object(data: bytes) -> bool:
     return True
 
 
-def _trimmed(piece: bytes, offset: int, number: int, note: Note) -> Line | None:
+def _trim_line(piece: bytes, offset: int, number: int, note: Note) -> Line | None:
     """What a line holds, with nothing blank around it; None where that is nothing."""
     start = len(_MARK) if not offset and piece.startswith(_MARK) else 0
     body = piece[start:].lstrip(b"\0 \t\r")
@@ -224,7 +224,7 @@ def _trimmed(piece: bytes, offset: int, number: int, note: Note) -> Line | None:
 
 
 @contextmanager
-def opened(path: Path, size: int = -1) -> Iterator[BinaryIO]:
+def open_unpacked(path: Path, size: int = -1) -> Iterator[BinaryIO]:
     """A log for reading, so many bytes in one go, unpacked on the way where it is packed with zstd."""
     with open_log(path, size) as raw:
         packed = raw.read(len(_MAGIC)) == _MAGIC
@@ -245,7 +245,7 @@ def is_packed(path: Path) -> bool:
         return False
 
 
-def take(stream: BinaryIO, size: int = -1) -> bytes:
+def read_bytes(stream: BinaryIO, size: int = -1) -> bytes:
     """The next bytes, fewer only at the end; a damaged packed file is an `OSError` too."""
     try:
         return stream.read(size)
@@ -256,18 +256,18 @@ def take(stream: BinaryIO, size: int = -1) -> bytes:
 def _chunks(path: Path, size: int, start: int) -> Iterator[bytes]:
     """The bytes of a log from `start` on, unpacked, so many at a time."""
     with open_log(path, 0) as raw:
-        chunk = take(raw, size)
+        chunk = read_bytes(raw, size)
         if chunk.startswith(_MAGIC):
             raw.seek(0)
             with ZstdFile(raw) as unpacked:
                 unpacked.seek(start)
-                while chunk := take(cast("BinaryIO", unpacked), size):
+                while chunk := read_bytes(cast("BinaryIO", unpacked), size):
                     yield chunk
             return
         if start:
             raw.seek(start)
-            chunk = take(raw, size)
-        while more := take(raw, size):
+            chunk = read_bytes(raw, size)
+        while more := read_bytes(raw, size):
             yield chunk
             chunk = more
     yield chunk
@@ -292,11 +292,11 @@ def line_batches(
     for chunk in _chunks(path, size, start):
         yield from cutter.batches(chunk, passes)
     last = cutter.rest()
-    if last is not None and not _passed_over(last, passes):
+    if last is not None and not _is_ignored(last, passes):
         yield [last]
 
 
-def _passed_over(line: Line, passes: Passes | None) -> bool:
+def _is_ignored(line: Line, passes: Passes | None) -> bool:
     data = line.data
     return passes is not None and data.startswith(b"{") and data.endswith(b"}") and passes(data)
 
@@ -307,5 +307,5 @@ LONG_HEAD = 16 * 1024 * 1024
 
 def head(path: Path, size: int) -> bytes:
     """The first bytes of a file, unpacked; raises only `OSError`."""
-    with opened(path) as stream:
-        return take(stream, size)
+    with open_unpacked(path) as stream:
+        return read_bytes(stream, size)

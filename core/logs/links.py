@@ -13,7 +13,7 @@ from msgspec import Raw, Struct
 from core.events import MAIN, Where
 from core.logs.finder import Finder
 from core.logs.format import Kit
-from core.logs.lines import glued
+from core.logs.lines import glued_objects
 from core.logs.records import Log, Record, reason, records
 from core.logs.session import LogSession
 from core.logs.times import seconds
@@ -110,11 +110,11 @@ class RecordMessage(Struct, gc=False):
     @property
     def written(self) -> int:
         """Tokens the model wrote; 0 where that is not told."""
-        for held in (self.usage, self.tokens):
-            if held is NOTHING:
+        for raw_usage in (self.usage, self.tokens):
+            if raw_usage is NOTHING:
                 continue
             try:
-                usage = _usage(held)
+                usage = _usage(raw_usage)
             except FAULTS:
                 continue
             for raw in (usage.output_tokens, usage.output, usage.completion_tokens):
@@ -126,7 +126,7 @@ class RecordMessage(Struct, gc=False):
     @property
     def has_results(self) -> bool:
         """Whether it brings results of tools."""
-        if _first(self.content) != b"[":
+        if _first_byte(self.content) != b"[":
             return False
         try:
             parts = msgspec.json.decode(self.content, type=list[_Part])
@@ -138,7 +138,7 @@ class RecordMessage(Struct, gc=False):
 _SILENT = RecordMessage()
 _message = msgspec.json.Decoder(RecordMessage).decode
 _usage = msgspec.json.Decoder(_Usage).decode
-_text = msgspec.json.Decoder(str).decode
+_decode_text = msgspec.json.Decoder(str).decode
 _value = msgspec.json.Decoder().decode
 read_envelope = msgspec.json.Decoder(Envelope).decode
 """The envelope of a record's bytes; raises what `FAULTS` names."""
@@ -146,10 +146,10 @@ read_envelope = msgspec.json.Decoder(Envelope).decode
 
 def as_text(raw: Raw, longest: int = _LONGEST) -> str:
     """A text that is not blank and not too long, else nothing."""
-    if raw is NOTHING or _first(raw) != b'"' or len(memoryview(raw)) > longest * 6 + 2:
+    if raw is NOTHING or _first_byte(raw) != b'"' or len(memoryview(raw)) > longest * 6 + 2:
         return ""
     try:
-        text = _text(raw)
+        text = _decode_text(raw)
     except FAULTS:
         return ""
     return text if len(text) <= longest else ""
@@ -166,9 +166,9 @@ def as_count(raw: Raw) -> int:
     return int(value) if type(value) in (int, float) and 0 < value < _MOST else 0
 
 
-def as_time(told: Envelope, before: float) -> float:
+def as_time(envelope: Envelope, before: float) -> float:
     """When a record says it was written; else the moment before."""
-    for raw in (told.timestamp, told.at, told.start_time):
+    for raw in (envelope.timestamp, envelope.at, envelope.start_time):
         if raw is NOTHING:
             continue
         try:
@@ -185,18 +185,18 @@ def is_true(raw: Raw) -> bool:
     return raw is not NOTHING and bytes(memoryview(raw)[:5]) == b"true"
 
 
-def opened_as(told: Envelope) -> tuple[Role, RecordMessage]:
+def role_and_message(envelope: Envelope) -> tuple[Role, RecordMessage]:
     """Who speaks in a record, and what is said of it; formats without roles are told by their types."""
-    for held in (told.message, told.payload):
-        if _first(held) == b"{":
-            message = RecordMessage.read(held)
+    for inner in (envelope.message, envelope.payload):
+        if _first_byte(inner) == b"{":
+            message = RecordMessage.read(inner)
             role = _ROLES.get(as_text(message.role)) or _ROLES.get(as_text(message.type), "")
-            return role or _ROLES.get(as_text(told.type), ""), message
-    message = RecordMessage(told.type, told.role, told.model, told.usage, told.tokens)
-    return _ROLES.get(as_text(told.role)) or _ROLES.get(as_text(told.type), ""), message
+            return role or _ROLES.get(as_text(envelope.type), ""), message
+    message = RecordMessage(envelope.type, envelope.role, envelope.model, envelope.usage, envelope.tokens)
+    return _ROLES.get(as_text(envelope.role)) or _ROLES.get(as_text(envelope.type), ""), message
 
 
-def _first(raw: Raw) -> bytes:
+def _first_byte(raw: Raw) -> bytes:
     return bytes(memoryview(raw)[:1])
 
 
@@ -285,11 +285,11 @@ def links(place: Path | Log, kit: Kit, lines: LineSettings | None = None) -> Ite
     return parents_first(_in_order(place, kit, lines))
 
 
-def parents_first(found: Iterable[Link]) -> Iterator[Link]:
+def parents_first(ordered: Iterable[Link]) -> Iterator[Link]:
     """A record whose parent stands a little later in the log comes right after it."""
     ahead: dict[int, Link] = {}
     places: dict[str, int] = {}
-    for number, each in enumerate(found):
+    for number, each in enumerate(ordered):
         ahead[number] = each
         places.setdefault(each.id, number)
         if len(ahead) > _STRETCH:
@@ -313,7 +313,7 @@ def _next(ahead: dict[int, Link], places: dict[str, int]) -> Iterator[Link]:
 
 def _in_order(place: Path | Log, kit: Kit, lines: LineSettings | None) -> Iterator[Link]:
     limits = lines or LineSettings()
-    log = place if isinstance(place, Log) else _found(place, kit, limits)
+    log = place if isinstance(place, Log) else _log_at(place, kit, limits)
     if log is None:
         return
     reader = (log.format.links or LinkReader)(log)
@@ -326,7 +326,7 @@ def _in_order(place: Path | Log, kit: Kit, lines: LineSettings | None) -> Iterat
             yield from reader.read_all(record)
 
 
-def _found(path: Path, kit: Kit, lines: LineSettings) -> Log | None:
+def _log_at(path: Path, kit: Kit, lines: LineSettings) -> Log | None:
     try:
         log = Finder(kit, lines).log(path)
     except (OSError, ValueError) as fault:
@@ -356,10 +356,10 @@ class LinkReader:
     def read_all(self, record: Record) -> Iterator[Link]:
         """The links of a line, one of each object that stands on it."""
         last = self.last
-        found = self.read(record)
-        parts = glued(record.data, record.where) if found.kind == "unreadable" else []
+        link = self.read(record)
+        parts = glued_objects(record.data, record.where) if link.kind == "unreadable" else []
         if not parts:
-            yield found
+            yield link
             return
         self.last = last
         for number, (data, place) in enumerate(parts):
@@ -370,18 +370,18 @@ class LinkReader:
     def read(self, record: Record) -> Link:
         """The record's link; what is no JSON object is kept by its place."""
         try:
-            told = read_envelope(record.data)
+            envelope = read_envelope(record.data)
         except FAULTS:
-            found = self.aside(record, "unreadable")
+            link = self.aside(record, "unreadable")
         else:
-            self._at = as_time(told, self._at)
-            found = self.follow(told, record)
-        self.last = found.id
-        return found
+            self._at = as_time(envelope, self._at)
+            link = self.follow(envelope, record)
+        self.last = link.id
+        return link
 
-    def follow(self, told: Envelope, record: Record) -> Link:
+    def follow(self, envelope: Envelope, record: Record) -> Link:
         """The link of a record that could be read."""
-        kind, message = turn(told)
+        kind, message = turn(envelope)
         return self.link(record, self.name(record), self.last, kind, "main", message)
 
     def name(self, record: Record) -> str:
@@ -429,23 +429,23 @@ _KINDS: dict[Role, LinkKind] = {
 }
 
 
-def turn(told: Envelope) -> tuple[LinkKind, RecordMessage | None]:
-    role, message = opened_as(told)
+def turn(envelope: Envelope) -> tuple[LinkKind, RecordMessage | None]:
+    role, message = role_and_message(envelope)
     return _KINDS[role], message
 
 
 def _entries(record: Record) -> Iterator[Record]:
     """The items of a document's list of messages as records of their own; else the document as one."""
-    pointer, found = _listed(record.data)
-    if not found:
+    pointer, items = _message_list(record.data)
+    if not items:
         yield record
     where = record.where
-    for place, raw in enumerate(found):
+    for place, raw in enumerate(items):
         entry = Where(where.file, where.offset, where.length, f"{pointer}/{place}")
         yield Record(bytes(raw), entry, place + 1)
 
 
-def _listed(data: bytes) -> tuple[str, _Entries]:
+def _message_list(data: bytes) -> tuple[str, _Entries]:
     try:
         if data.lstrip(b"\xef\xbb\xbf\0 \t\r\n")[:1] == b"[":
             return "", msgspec.json.decode(data, type=list[msgspec.Raw])

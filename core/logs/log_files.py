@@ -101,12 +101,12 @@ def is_there(path: Path) -> bool:
     return os.path.exists(path)  # noqa: PTH110 the method of a path raises
 
 
-def expanded(path: Path | str) -> Path:
+def expand_home(path: Path | str) -> Path:
     """A path with the home folder that it begins with; one of a person nobody knows stays as it is named."""
     return Path(os.path.expanduser(path))  # noqa: PTH111 a path object raises what no caller expects
 
 
-def from_root(path: Path | str) -> Path:
+def absolute_path(path: Path | str) -> Path:
     """A path from the root on, in which a link stays as it is named."""
     return Path(os.path.abspath(path))  # noqa: PTH100 see above
 
@@ -118,7 +118,7 @@ def named_like(folder: Path, path: Path) -> Path:
 
 def closed_at(path: Path) -> Path | None:
     """The first on the way to a path, or it itself, that we have no permission to look into."""
-    place = from_root(path)
+    place = absolute_path(path)
     for above, part in zip(reversed(place.parents), [*reversed(place.parents), place][1:], strict=True):
         try:
             part.lstat()

@@ -12,9 +12,9 @@ import msgspec
 from core.events import MAIN, Event, Where
 from core.logs.database import RowsRead, content
 from core.logs.format import Diagnostics, Format, Reader
-from core.logs.lines import LONGEST, Line, Passes, glued, line_batches, opened, take
+from core.logs.lines import LONGEST, Line, Passes, glued_objects, line_batches, open_unpacked, read_bytes
 from core.logs.redact.text import redact, redact_torn
-from core.logs.redact.values import clean, hide_named
+from core.logs.redact.values import redact_event, redact_value
 from core.settings.logs import LineSettings
 
 
@@ -100,34 +100,34 @@ def batches(
 def feed(reader: Reader, record: Record) -> list[Event]:
     """What a reader makes of a record; a reader that fails costs one record, counted."""
     try:
-        return [clean(event) for event in reader.feed(*record)]
+        return [redact_event(event) for event in reader.feed(*record)]
     except Exception as fault:  # noqa: BLE001 a log may hold anything, and the rest must still be read
-        _count(reader, record.where.file, record.line, fault)
+        _count_fault(reader, record.where.file, record.line, fault)
         return []
 
 
 def finish(reader: Reader, path: Path) -> list[Event]:
     """What only the end of a log completes."""
     try:
-        return [clean(event) for event in reader.finish()]
+        return [redact_event(event) for event in reader.finish()]
     except Exception as fault:  # noqa: BLE001 as above
-        _count(reader, str(path), 0, fault)
+        _count_fault(reader, str(path), 0, fault)
         return []
 
 
 def pending_events(reader: Reader, path: Path) -> list[Event]:
     """Return what a log has begun and not ended so far; the reader does not change."""
     try:
-        return [clean(event) for event in reader.pending_events()]
+        return [redact_event(event) for event in reader.pending_events()]
     except Exception as fault:  # noqa: BLE001 as above
-        _count(reader, str(path), 0, fault)
+        _count_fault(reader, str(path), 0, fault)
         return []
 
 
 def document(path: Path, number: int = 1) -> Record:
     """A whole file as one record; raises only `OSError`."""
-    with opened(path) as stream:
-        whole = take(stream)
+    with open_unpacked(path) as stream:
+        whole = read_bytes(stream)
     data = whole.removeprefix(b"\xef\xbb\xbf")
     begin = len(whole) - len(data)
     data = data.rstrip(_BLANKS)
@@ -147,10 +147,10 @@ def database_rows(log: Log, read: RowsRead | None = None, *, heads: bool = False
 
     With `heads`, only the row that each session itself has. Raises only `OSError`.
     """
-    told = getattr(log.format.reader, "rows", None)
-    if told is None:
+    read_rows = getattr(log.format.reader, "rows", None)
+    if read_rows is None:
         return
-    for number, (data, entry) in enumerate(told(log.path, log.session, read, heads=heads), 1):
+    for number, (data, entry) in enumerate(read_rows(log.path, log.session, read, heads=heads), 1):
         yield Record(data, Where(str(log.path), 0, 0, entry), number)
 
 
@@ -181,17 +181,17 @@ def _lines(
     def note(number: int, reason: str) -> None:
         diagnostics.note(file, number, reason)
 
-    for found in line_batches(log.path, note, lines.longest, lines.chunk, log.start, log.line, passes):
-        over = log.end is not None and found[-1].offset >= log.end
+    for batch in line_batches(log.path, note, lines.longest, lines.chunk, log.start, log.line, passes):
+        over = log.end is not None and batch[-1].offset >= log.end
         if over:
-            found = [line for line in found if log.end is None or line.offset < log.end]
-        told = [
-            _make(Record, (data, Where(file, offset, len(data)), number)) for data, offset, number in found
+            batch = [line for line in batch if log.end is None or line.offset < log.end]
+        batch_records = [
+            _make(Record, (data, Where(file, offset, len(data)), number)) for data, offset, number in batch
         ]
         if log.session:
-            told = [own for record in told for own in own_records(record, log.session)]
-        if told:
-            yield told
+            batch_records = [own for record in batch_records for own in own_records(record, log.session)]
+        if batch_records:
+            yield batch_records
         if over:
             return
 
@@ -199,14 +199,14 @@ def _lines(
 def own_records(record: Record, session: str) -> list[Record]:
     """What of a line names this session; one that cannot be read is looked at, to be counted."""
     try:
-        named = str(msgspec.json.decode(record.data, type=_Named).session)
+        session_id = str(msgspec.json.decode(record.data, type=_Named).session)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        parts = [Record(data, place, record.line) for data, place in glued(record.data, record.where)]
+        parts = [Record(data, place, record.line) for data, place in glued_objects(record.data, record.where)]
         return [own for part in parts for own in own_records(part, session)] if parts else [record]
-    return [record] if named == session else []
+    return [record] if session_id == session else []
 
 
-def _count(reader: Reader, file: str, line: int, fault: Exception) -> None:
+def _count_fault(reader: Reader, file: str, line: int, fault: Exception) -> None:
     reader.kit.diagnostics.note(file, line, f"not understood ({type(fault).__name__})")
 
 
@@ -233,8 +233,8 @@ def read_excerpt(where: Where, longest: int = LONGEST_SHOWN) -> Passage:
             return _entry(where, longest)
         if where.entry:
             return _row(where, longest)
-        wanted = min(where.length, longest * 4 + _MARGIN)
-        return _shown(_bytes(where, wanted), where.length > wanted, longest)
+        size = min(where.length, longest * 4 + _MARGIN)
+        return _passage(_bytes(where, size), where.length > size, longest)
     except OSError as fault:
         return Passage(fault=reason(fault))
 
@@ -245,15 +245,15 @@ def _entry(where: Where, longest: int) -> Passage:
         return Passage(fault="too long to look into")
     try:
         value = msgspec.json.decode(_bytes(where, where.length))
-        found = _point(value, where.entry)
+        part = _point(value, where.entry)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, LookupError, ValueError):
         return Passage(fault="changed since it was read")
-    return _shown(msgspec.json.encode(found), False, longest)
+    return _passage(msgspec.json.encode(part), False, longest)
 
 
 def _row(where: Where, longest: int) -> Passage:
     """One row of a database, named by its table and id."""
-    return _shown(content(Path(where.file), where.entry), False, longest)
+    return _passage(content(Path(where.file), where.entry), False, longest)
 
 
 def raw(where: Where) -> bytes:
@@ -288,26 +288,26 @@ class Documents:
 
 
 def _bytes(where: Where, length: int) -> bytes:
-    with opened(Path(where.file)) as stream:
+    with open_unpacked(Path(where.file)) as stream:
         stream.seek(where.offset)
-        return take(stream, length)
+        return read_bytes(stream, length)
 
 
-def _shown(data: bytes, more: bool, longest: int) -> Passage:
+def _passage(data: bytes, more: bool, longest: int) -> Passage:
     if not data:
         return Passage(fault="changed since it was read")
-    whole = (data if more else _unnamed(data)).decode("utf-8", "replace")
+    whole = (data if more else _hide_named_secrets(data)).decode("utf-8", "replace")
     text = redact_torn(whole) if more else redact(whole)
     return Passage(text[:longest], more or len(text) > longest)
 
 
-def _unnamed(data: bytes) -> bytes:
+def _hide_named_secrets(data: bytes) -> bytes:
     """The same without secrets that only a reader of JSON knows from the names they stand under."""
     try:
         value = msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return data
-    hidden = hide_named(value)
+    hidden = redact_value(value)
     return data if hidden is value else msgspec.json.encode(hidden)
 
 

@@ -63,26 +63,26 @@ def read_session(session: LogSession, kit: Kit, lines: LineSettings | None = Non
     limits = lines or LineSettings()
     streams = [log_events(log, kit, limits, session.id) for log in session.logs]
     if session.repeated:
-        streams[0] = told.noting(session.logs[0], limits, streams[0])
-    merged = streams[0] if len(streams) == 1 else _merged(session.logs, streams)
+        streams[0] = shared_beginnings.noting(session.logs[0], limits, streams[0])
+    merged = streams[0] if len(streams) == 1 else _merge_logs(session.logs, streams)
     if session.copied:
-        merged = _without(merged, identities(session.copied, kit, limits))
-    spent = [log_events(log, kit, limits, session.id) for log in session.helpers]
-    return _with_spent(merged, spent) if spent else merged
+        merged = _drop_seen(merged, identities(session.copied, kit, limits))
+    spending = [log_events(log, kit, limits, session.id) for log in session.helpers]
+    return _with_spent(merged, spending) if spending else merged
 
 
-def _with_spent(events: Iterator[Event], spent: list[Iterator[Event]]) -> Iterator[Event]:
+def _with_spent(events: Iterator[Event], spending: list[Iterator[Event]]) -> Iterator[Event]:
     """The events of a session, then what its helpers spent."""
     last = 0.0
     for event in events:
         last = max(last, event.at)
         yield event
-    yield from as_of(last, chain(*spent))
+    yield from as_of(last, chain(*spending))
 
 
-def as_of(last: float, spent: Iterable[Event]) -> Iterator[Event]:
+def as_of(last: float, spending: Iterable[Event]) -> Iterator[Event]:
     """What helpers spent, as of the last moment of their session."""
-    return (replace(event, at=max(last, event.at)) for event in spent)
+    return (replace(event, at=max(last, event.at)) for event in spending)
 
 
 Row: TypeAlias = tuple[float, str, Event]
@@ -111,21 +111,21 @@ def merge(streams: Iterable[Iterator[Row]]) -> Iterator[Row]:
     return heapq.merge(*streams, key=row_place)
 
 
-def _merged(logs: Sequence[Log], streams: Iterable[Iterator[Event]]) -> Iterator[Event]:
+def _merge_logs(logs: Sequence[Log], streams: Iterable[Iterator[Event]]) -> Iterator[Event]:
     return (row[2] for row in merge(map(rows, logs, streams)))
 
 
 def log_events(log: Log, kit: Kit, lines: LineSettings, session: str = "") -> Iterator[Event]:
     """The events of one log, in its order."""
     session = session or stem(log.path)
-    kept = kit.memory(log, kit, lines, session) if kit.memory is not None else None
-    events = _through(log, kit, lines, session) if kept is None else kept
+    stored = kit.memory(log, kit, lines, session) if kit.memory is not None else None
+    events = _through(log, kit, lines, session) if stored is None else stored
     if log.run is not None:
         events = _run(events, log.run)
-    return (named(event, session) for event in events) if log.part else events
+    return (with_session_name(event, session) for event in events) if log.part else events
 
 
-def named(event: Event, session: str) -> Event:
+def with_session_name(event: Event, session: str) -> Event:
     """An event of one of several sessions in a file; its start bears the name that the session has there."""
     first = type(event) is SessionStart and event.agent == MAIN and event.session != session
     return replace(event, session=session) if first else event
@@ -174,36 +174,36 @@ class SharedBeginnings:
 
     def of(self, log: Log, kit: Kit, lines: LineSettings) -> frozenset[Hashable]:
         """A log's events by their identities, read unless that was done and it has not changed since."""
-        known = self._known.get(_stamp(log, lines))
-        if known is not None:
-            return known
-        found: set[Hashable] = set()
-        for _ in self.noting(log, lines, log_events(log, kit, lines), found):
+        cached = self._known.get(_stamp(log, lines))
+        if cached is not None:
+            return cached
+        seen_ids: set[Hashable] = set()
+        for _ in self.noting(log, lines, log_events(log, kit, lines), seen_ids):
             pass
-        return frozenset(found)
+        return frozenset(seen_ids)
 
     def noting(
-        self, log: Log, lines: LineSettings, events: Iterator[Event], found: set[Hashable] | None = None
+        self, log: Log, lines: LineSettings, events: Iterator[Event], seen_ids: set[Hashable] | None = None
     ) -> Iterator[Event]:
         """The same events, remembered once all were read."""
-        found = set() if found is None else found
+        seen_ids = set() if seen_ids is None else seen_ids
         stamp = _stamp(log, lines)
         for event in events:
             if is_settled(event):
-                found.add(identity(event))
+                seen_ids.add(identity(event))
             yield event
-        if stamp is not None and stamp == _stamp(log, lines) and len(found) <= self.MOST:
-            self._keep(stamp, frozenset(found))
+        if stamp is not None and stamp == _stamp(log, lines) and len(seen_ids) <= self.MOST:
+            self._keep(stamp, frozenset(seen_ids))
 
-    def _keep(self, stamp: Hashable, found: frozenset[Hashable]) -> None:
+    def _keep(self, stamp: Hashable, ids: frozenset[Hashable]) -> None:
         with self._keeping:
-            self._kept += len(found) - len(self._known.pop(stamp, ()))
-            self._known[stamp] = found
+            self._kept += len(ids) - len(self._known.pop(stamp, ()))
+            self._known[stamp] = ids
             while self._kept > self.MOST:
                 self._kept -= len(self._known.pop(next(iter(self._known))))
 
 
-told = SharedBeginnings()
+shared_beginnings = SharedBeginnings()
 
 
 def _stamp(log: Log, lines: LineSettings) -> Hashable:
@@ -218,7 +218,7 @@ def _stamp(log: Log, lines: LineSettings) -> Hashable:
 def identities(logs: tuple[Log, ...], kit: Kit, lines: LineSettings) -> set[Hashable]:
     """What other logs tell to its end, their own faults left uncounted."""
     silent = kit.counting(Diagnostics())
-    return set().union(*(told.of(log, silent, lines) for log in logs))
+    return set().union(*(shared_beginnings.of(log, silent, lines) for log in logs))
 
 
 def _through(log: Log, kit: Kit, lines: LineSettings, session: str) -> Iterator[Event]:
@@ -229,16 +229,16 @@ def _through(log: Log, kit: Kit, lines: LineSettings, session: str) -> Iterator[
     yield from finish(reader, log.path)
 
 
-def _run(events: Iterator[Event], wanted: int) -> Iterator[Event]:
+def _run(events: Iterator[Event], number: int) -> Iterator[Event]:
     run = -1
     for event in events:
         if isinstance(event, SessionStart) and event.agent == MAIN:
             run += 1
-        if run > wanted:
+        if run > number:
             return
-        if max(run, 0) == wanted:
+        if max(run, 0) == number:
             yield event
 
 
-def _without(events: Iterator[Event], told: set[Hashable]) -> Iterator[Event]:
-    return (event for event in events if isinstance(event, SessionStart) or identity(event) not in told)
+def _drop_seen(events: Iterator[Event], seen_ids: set[Hashable]) -> Iterator[Event]:
+    return (event for event in events if isinstance(event, SessionStart) or identity(event) not in seen_ids)

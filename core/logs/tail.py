@@ -16,7 +16,7 @@ from pathlib import Path
 from core.events import MAIN, Event, SessionStart, ToolUse
 from core.logs.database import RowsRead
 from core.logs.format import Diagnostics, Kit, Reader
-from core.logs.lines import Line, LineCutter, is_packed, take
+from core.logs.lines import Line, LineCutter, is_packed, read_bytes
 from core.logs.log_files import HeldLog, open_log
 from core.logs.records import (
     Log,
@@ -32,7 +32,7 @@ from core.logs.records import (
     reason,
     records,
 )
-from core.logs.session import identity, named
+from core.logs.session import identity, with_session_name
 from core.settings.logs import LineSettings
 
 _MARK = 64
@@ -140,7 +140,7 @@ class Tail(ABC):
             if isinstance(event, SessionStart) and event.agent == MAIN:
                 self._run += 1
                 if self.log.part:
-                    event = named(event, self._session)
+                    event = with_session_name(event, self._session)
             if self._in_run and self.passed.new(event):
                 yield event
 
@@ -207,13 +207,13 @@ class LineTail(Tail):
     def fresh(self) -> Iterator[Event]:
         """The events on the lines that were completed since."""
         status = self._status()
-        stands = None if status is None else (status.st_dev, status.st_ino)
+        file_id = None if status is None else (status.st_dev, status.st_ino)
         try:
-            if self._held is not None and stands != self._held.stands:
+            if self._held is not None and file_id != self._held.stands:
                 yield from self._read_on(self._held)
             if status is None:
                 return
-            if self._stands is not None and stands != self._stands:
+            if self._stands is not None and file_id != self._stands:
                 yield from self._leave()
                 self._restart("was replaced; reading it from the start")
             elif status.st_size < self._cutter.position:
@@ -230,35 +230,35 @@ class LineTail(Tail):
     def finish(self) -> list[Event]:
         """The unended last line taken as a line, and what the end completes."""
         line = self._cutter.rest()
-        events = list(self._told(line)) if line is not None else []
+        events = list(self._line_events(line)) if line is not None else []
         return events + super().finish()
 
     def _read_named(self) -> Iterator[Event]:
         """What the file under the log's name has gained; it stays open, so that its end is not lost when the
         name goes to another file."""
-        held = self._held or HeldLog(self.log.path)
-        if self._stands is not None and held.stands != self._stands:
+        file = self._held or HeldLog(self.log.path)
+        if self._stands is not None and file.stands != self._stands:
             self._restart("was replaced; reading it from the start")
-        self._stands = held.stands
-        if held.read(self._cutter.position - len(self._mark), len(self._mark)) != self._mark:
+        self._stands = file.stands
+        if file.read(self._cutter.position - len(self._mark), len(self._mark)) != self._mark:
             self._restart("was rewritten; reading it from the start")
-        self._held = held if self._held is held or held.keep() else None
-        yield from self._read_on(held)
+        self._held = file if self._held is file or file.keep() else None
+        yield from self._read_on(file)
 
-    def _read_on(self, held: HeldLog) -> Iterator[Event]:
-        while chunk := held.read(self._cutter.position, self._room()):
+    def _read_on(self, file: HeldLog) -> Iterator[Event]:
+        while chunk := file.read(self._cutter.position, self._room()):
             lines = self._cutter.feed(chunk)
             self._mark = (self._mark + chunk[-_MARK:])[-_MARK:]
             self._in_flight = None
             for line in lines:
                 self.place = line.offset + len(line.data) + 1
-                yield from self._told(line)
+                yield from self._line_events(line)
         last = None if self.log.format.opening else self._cutter.whole()
         if last is not None:
             self.place = self._cutter.position
-            yield from self._told(last)
+            yield from self._line_events(last)
 
-    def _told(self, line: Line) -> Iterator[Event]:
+    def _line_events(self, line: Line) -> Iterator[Event]:
         """What a line tells of this session."""
         record = line_record(self._file, line)
         for own in own_records(record, self.log.session) if self.log.session else [record]:
@@ -269,7 +269,7 @@ class LineTail(Tail):
         self._held = None
         line = self._cutter.rest()
         if line is not None:
-            yield from self._told(line)
+            yield from self._line_events(line)
 
     def _from_copy(self) -> Iterator[Event]:
         """What was written between the last look and the moment the log was copied and cut, from the copy."""
@@ -312,9 +312,9 @@ class LineTail(Tail):
 
 def _copies(path: Path) -> list[Path]:
     """Files beside a log whose names say that they are copies of it, the newest first."""
-    named = re.compile(re.escape(path.name) + r"[.-][\w.-]{1,40}")
+    copy_name = re.compile(re.escape(path.name) + r"[.-][\w.-]{1,40}")
     try:
-        beside = [entry for entry in os.scandir(path.parent) if named.fullmatch(entry.name)]
+        beside = [entry for entry in os.scandir(path.parent) if copy_name.fullmatch(entry.name)]
         beside.sort(key=lambda entry: (-entry.stat().st_mtime_ns, entry.name))
     except OSError:
         return []
@@ -389,45 +389,47 @@ class RereadTail(WaitingTail):
         status = self._status()
         if status is None:
             return
-        stands = (status.st_ino, status.st_size, status.st_mtime_ns)
-        if stands == self._seen or (self.log.format.style == "document" and self._is_written(status, stands)):
+        version = (status.st_ino, status.st_size, status.st_mtime_ns)
+        if version == self._seen or (
+            self.log.format.style == "document" and self._is_written(status, version)
+        ):
             return
-        self._seen = stands
+        self._seen = version
         kit = self._kit.counting(Diagnostics())
         self._again(kit)
         self._waiting.clear()
         for record in records(self.log, kit.diagnostics, self._lines):
             yield from self._settled(record)
         self._count(kit.diagnostics)
-        if self._half is not None and self._half[0] == stands:
-            self._fail(_lacking(status))
+        if self._half is not None and self._half[0] == version:
+            self._fail(_missing_end(status))
         elif kit.diagnostics.total and self.passed.lost:
             self._fail(kit.diagnostics.first[0].reason)
         else:
             self._mend()
 
-    def _is_written(self, status: os.stat_result, stands: tuple[int, int, int]) -> bool:
+    def _is_written(self, status: os.stat_result, version: tuple[int, int, int]) -> bool:
         """Whether a document without its end is being written; one that stays cut off is read as it is."""
         try:
-            if _whole(self.log.path):
+            if _has_end(self.log.path):
                 return False
         except OSError as fault:
             self._seen = None
             self._fail(reason(fault))
             return True
-        if self._half is None or self._half[0] != stands:
-            self._half = stands, time.monotonic()
+        if self._half is None or self._half[0] != version:
+            self._half = version, time.monotonic()
         elif time.monotonic() - self._half[1] >= PATIENCE:
             self._seen = None
-            self._fail(_lacking(status))
+            self._fail(_missing_end(status))
         return time.time() - status.st_mtime < _WRITTEN
 
-    def _count(self, found: Diagnostics) -> None:
+    def _count(self, diagnostics: Diagnostics) -> None:
         """Count only the faults that an earlier reading did not meet."""
-        for fault in found.first:
-            met = self._faults.get(fault.reason, 0)
-            if met < found.counts[fault.reason]:
-                self._faults[fault.reason] = met + 1
+        for fault in diagnostics.first:
+            count = self._faults.get(fault.reason, 0)
+            if count < diagnostics.counts[fault.reason]:
+                self._faults[fault.reason] = count + 1
                 self._kit.diagnostics.note(fault.file, fault.line, fault.reason)
 
 
@@ -488,8 +490,11 @@ class DatabaseTail(Tail):
         """What changed rows tell."""
         if self._status() is None:
             return
-        stands = [_stands(self.log.path), _stands(self.log.path.with_name(self.log.path.name + "-wal"))]
-        if stands == self._seen:
+        versions = [
+            _file_version(self.log.path),
+            _file_version(self.log.path.with_name(self.log.path.name + "-wal")),
+        ]
+        if versions == self._seen:
             return
         read = deepcopy(self._read)
         try:
@@ -500,16 +505,16 @@ class DatabaseTail(Tail):
             self._seen = []
             self._fail(reason(fault))
             return
-        self._seen, self._read = stands, read
+        self._seen, self._read = versions, read
         self._mend()
 
 
-def _lacking(status: os.stat_result) -> str:
+def _missing_end(status: os.stat_result) -> str:
     """What is wrong with a document that lacks its end."""
     return "ends in the middle" if status.st_size else "is empty"
 
 
-def _stands(path: Path) -> tuple[int, int]:
+def _file_version(path: Path) -> tuple[int, int]:
     try:
         status = path.stat()
     except OSError:
@@ -517,12 +522,12 @@ def _stands(path: Path) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _whole(path: Path) -> bool:
+def _has_end(path: Path) -> bool:
     """Whether a document ends as one does, and not in the middle of being written; raises only `OSError`."""
     with open_log(path) as stream:
         stream.seek(0, os.SEEK_END)
         stream.seek(max(0, stream.tell() - _END))
-        return _closes(take(stream))
+        return _closes(read_bytes(stream))
 
 
 def _closes(data: bytes) -> bool:

@@ -40,7 +40,7 @@ from core.settings import Settings
 from core.store.kept_events import reading_kit
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.opening import seed_of
-from core.timeline.timeline import SettingsChange, turned
+from core.timeline.timeline import SettingsChange, apply_due_changes
 
 
 class Peak(Struct, frozen=True):
@@ -407,7 +407,7 @@ def analyse(
     outcome = OutcomeReader(WordReader(word_logs(session)))
     for place, event in enumerate(read_session(session, kit, settings.ingest.lines)):
         if changes:
-            before, society = society, turned(seeded, society, changes, place)
+            before, society = society, apply_due_changes(seeded, society, changes, place)
             policy = policy if society is before else ""
         if type(event) is Compaction:
             policy = policy or seeded.policy_hash(society.settings)
@@ -421,7 +421,7 @@ def analyse(
         if metrics and step.thought.rows:
             record = society.engine(event.agent).mind.heart.metrics.record
             lines += [msgspec.json.encode(record(row)) for row in step.thought.rows]
-    society = turned(seeded, society, changes, gatherer.summary.events)
+    society = apply_due_changes(seeded, society, changes, gatherer.summary.events)
     summary = gatherer.close(society.frame(MAIN))
     summary.id = summary.id or session.id
     summary.agent = summary.agent or session.tool

@@ -12,7 +12,7 @@ from blake3 import blake3
 
 from core.errors import UnreadableLog
 from core.folders import PROJECT_SETTINGS, user_settings_file
-from core.logs.log_files import expanded, from_root, is_folder, is_there, names_below
+from core.logs.log_files import absolute_path, expand_home, is_folder, is_there, names_below
 from core.store.kept_answers import code_stamp, kept_answers, stamps
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def checked_paths(paths: Iterable[Path]) -> list[Path]:
     """Paths a person named, each of which is there or is a pattern."""
-    expanded_paths = [expanded(path) for path in paths]
+    expanded_paths = [expand_home(path) for path in paths]
     for path in expanded_paths:
         if not is_there(path) and not glob.has_magic(str(path)):
             raise UnreadableLog(f"{path}: no such file or folder")
@@ -32,7 +32,7 @@ def checked_paths(paths: Iterable[Path]) -> list[Path]:
 def files_below(paths: Sequence[Path]) -> list[str]:
     """Every file in files, folders and patterns."""
     names: list[str] = []
-    for path in map(expanded, paths):
+    for path in map(expand_home, paths):
         if is_folder(path):
             names += names_below(path)
         elif is_there(path):
@@ -45,7 +45,7 @@ def files_below(paths: Sequence[Path]) -> list[str]:
 
 def all_below(sessions: Iterable[LogSession], paths: Iterable[Path]) -> bool:
     """Whether all logs of some sessions lie below folders, and those of sub-agents to come will."""
-    above = tuple(map(_as_folder, map(expanded, paths)))
+    above = tuple(map(_as_folder, map(expand_home, paths)))
     return all(
         _as_folder(folder).startswith(above)
         for session in sessions
@@ -54,7 +54,7 @@ def all_below(sessions: Iterable[LogSession], paths: Iterable[Path]) -> bool:
 
 
 def _as_folder(path: Path) -> str:
-    return os.path.join(from_root(path), "")  # noqa: PTH118 the last separator counts
+    return os.path.join(absolute_path(path), "")  # noqa: PTH118 the last separator counts
 
 
 def _nowhere(_: Path) -> list[Path]:
@@ -64,7 +64,8 @@ def _nowhere(_: Path) -> list[Path]:
 def names_single_logs(paths: Iterable[Path]) -> bool:
     """Whether single logs are named: those of their sub-agents may come and grow anywhere beside them."""
     return any(
-        not is_folder(path) and (is_there(path) or glob.has_magic(str(path))) for path in map(expanded, paths)
+        not is_folder(path) and (is_there(path) or glob.has_magic(str(path)))
+        for path in map(expand_home, paths)
     )
 
 

@@ -26,7 +26,7 @@ from core.errors import UsageError
 from core.events import Where
 from core.logs.discovery import Found, describe_sessions
 from core.logs.format import Diagnostics
-from core.logs.lines import glued
+from core.logs.lines import glued_objects
 from core.logs.records import Documents, Log, Record, records
 from core.logs.redact.text import redact, redact_torn
 from core.logs.session import LogSession
@@ -233,7 +233,7 @@ class _Reading:
         """The log's records with what they hold; objects on one line one after another."""
         for record in records(self._log, Diagnostics(), self._lines):
             value = decode(record.data)
-            parts = glued(record.data, record.where) if value is None else []
+            parts = glued_objects(record.data, record.where) if value is None else []
             if not parts:
                 yield record, value
             for data, place in parts:

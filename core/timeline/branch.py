@@ -94,19 +94,19 @@ class Branch:
         self.run = Run(self.timeline.initial.society(self.settings), self.timeline.run.origin)
 
 
-def copied(timeline: Timeline, progress: Progress | None = None) -> Timeline | None:
+def copy_recording(timeline: Timeline, progress: Progress | None = None) -> Timeline | None:
     """A recording of one's own with the same events, so that one that grows meanwhile is not looked at twice.
 
     None where it was cut short.
     """
     first, *later = timeline.changes
     events = list(timeline.events)
-    made = Timeline(first.settings, initial=timeline.initial, later=later)
+    copy = Timeline(first.settings, initial=timeline.initial, later=later)
     for number, event in enumerate(events):
-        made.add(event)
+        copy.add(event)
         if progress is not None and number % _REPORT == 0 and not progress(number, len(events)):
             return None
-    return made
+    return copy
 
 
 def sim(
@@ -136,13 +136,13 @@ def dream(timeline: Timeline, seed: int, episodes: int = 4) -> Branch:
     ends = [*starts[1:], len(timeline)]
     stretches = [timeline.events[start:end] for start, end in zip(starts, ends, strict=True) if end > start]
     growth = timeline.society.engine(MAIN).affect.modulation.branch_growth
-    wanted = max(1, round(episodes * growth))
-    made: list[Event] = []
+    count = max(1, round(episodes * growth))
+    events: list[Event] = []
     at = timeline.time_of(len(timeline))
-    for number in range(wanted if stretches else 0):
+    for number in range(count if stretches else 0):
         choice = int.from_bytes(blake3(f"{seed}\n{number}".encode()).digest(8)) % len(stretches)
         stretch = stretches[choice]
         shift = at - stretch[0].at
-        made += [replace(event, at=event.at + shift) for event in stretch]
-        at = max(event.at for event in made)
-    return Branch(timeline, len(timeline), "dream", f"seed {seed}", timeline.settings, made)
+        events += [replace(event, at=event.at + shift) for event in stretch]
+        at = max(event.at for event in events)
+    return Branch(timeline, len(timeline), "dream", f"seed {seed}", timeline.settings, events)

@@ -60,12 +60,12 @@ def checkpoint_of(society: Society, name: str, created_at: float, place: int) ->
     return Checkpoint(name, created_at, place, blake3(state).hexdigest(), state)
 
 
-def agrees(timeline: Timeline, place: int, content_hash: str) -> bool:
+def has_state(timeline: Timeline, place: int, content_hash: str) -> bool:
     """Whether a place of the recording still has the state it had when its hash was noted."""
     return 0 <= place <= len(timeline) and state_hash(timeline.society_at(place)) == content_hash
 
 
-def restored(checkpoint: Checkpoint, timeline: Timeline) -> Society:
+def restore_checkpoint(checkpoint: Checkpoint, timeline: Timeline) -> Society:
     """Minds of one's own as they were at a checkpoint, under the settings that held there."""
     if not checkpoint.sound:
         raise StoreError(f"checkpoint {checkpoint.name!r} is damaged: its content has another hash")
@@ -112,17 +112,17 @@ class Return(NamedTuple):
                 return "no state was saved with it"
             case "gone":
                 return "the recording no longer reaches this far"
-        kept = "the saved one is kept" if self.saved else "the saved one is no longer kept"
-        return f"the state there is not the one saved (the log or the settings changed since); {kept}"
+        saved = "the saved one is kept" if self.saved else "the saved one is no longer kept"
+        return f"the state there is not the one saved (the log or the settings changed since); {saved}"
 
 
 class Checkpoints:
     """One session's bookmarks, and the states of the newest of them."""
 
-    def __init__(self, bookmarks: Bookmarks, kept: int) -> None:
+    def __init__(self, bookmarks: Bookmarks, most: int) -> None:
         self.bookmarks = bookmarks
         self._folder = bookmarks.folder / _FOLDER / bookmarks.key
-        self._most = max(1, kept)
+        self._most = max(1, most)
 
     def make(self, timeline: Timeline, place: int, name: str, note: str = "", *, created: float) -> Bookmark:
         """Save a place under a name with its note, state and hash; one of the same name is replaced."""
@@ -155,13 +155,13 @@ class Checkpoints:
 
         Automatic ones go first, each with its bookmark, then the person's own; the oldest first.
         """
-        kept = list(self._all())
-        known = next((one.number for one in kept if one.checkpoint.name == checkpoint.name), None)
-        number = known if known is not None else max((one.number for one in kept), default=0) + 1
+        stored = list(self._all())
+        old_number = next((one.number for one in stored if one.checkpoint.name == checkpoint.name), None)
+        number = old_number if old_number is not None else max((one.number for one in stored), default=0) + 1
         new = _Kept(SCHEMA, number, checkpoint, automatic)
-        kept = [one for one in kept if one.checkpoint.name != checkpoint.name] + [new]
-        kept.sort(key=lambda one: (not one.automatic, one is new, one.number, one.checkpoint.name))
-        leaving = kept[: max(0, len(kept) - self._most)]
+        stored = [one for one in stored if one.checkpoint.name != checkpoint.name] + [new]
+        stored.sort(key=lambda one: (not one.automatic, one is new, one.number, one.checkpoint.name))
+        leaving = stored[: max(0, len(stored) - self._most)]
         if new in leaving:
             return False
         try:
@@ -179,9 +179,9 @@ class Checkpoints:
 
     def remove(self, name: str) -> bool:
         """Give a bookmark and its state up; False where there is none of that name."""
-        gone = self.bookmarks.remove(name)
+        existed = self.bookmarks.remove(name)
         self._unlink(name)
-        return gone
+        return existed
 
     def _unlink(self, name: str) -> None:
         try:
@@ -189,7 +189,7 @@ class Checkpoints:
         except OSError as error:
             raise StoreError(f"{self._path(name)} cannot be removed: {error}") from error
 
-    def kept(self) -> tuple[str, ...]:
+    def saved_names(self) -> tuple[str, ...]:
         """Names of those whose state is on disk, the first saved first."""
         rows = sorted(self._all(), key=lambda one: (one.number, one.checkpoint.name))
         return tuple(one.checkpoint.name for one in rows)
@@ -206,8 +206,8 @@ class Checkpoints:
         checkpoint = self._read(self._path(name))
         if checkpoint is not None and checkpoint.checkpoint.content_hash != bookmark.checkpoint:
             checkpoint = None
-        saved = None if checkpoint is None else restored(checkpoint.checkpoint, timeline)
-        same = agrees(timeline, bookmark.place, bookmark.checkpoint)
+        saved = None if checkpoint is None else restore_checkpoint(checkpoint.checkpoint, timeline)
+        same = has_state(timeline, bookmark.place, bookmark.checkpoint)
         return Return(bookmark, "same" if same else "differs", saved)
 
     def _path(self, name: str) -> Path:
@@ -217,12 +217,12 @@ class Checkpoints:
     def _all(self) -> Iterator[_Kept]:
         for path in sorted(self._folder.glob(f"*{_SUFFIX}")):
             try:
-                found = self._read(path)
+                stored = self._read(path)
             except StoreError as error:
                 self.bookmarks.notices.append(str(error))
                 continue
-            if found is not None:
-                yield found
+            if stored is not None:
+                yield stored
 
     def _read(self, path: Path) -> _Kept | None:
         try:
@@ -232,9 +232,9 @@ class Checkpoints:
         except OSError as error:
             raise StoreError(f"{path} cannot be read: {error}") from error
         try:
-            kept = msgspec.msgpack.decode(data, type=_Kept)
+            stored = msgspec.msgpack.decode(data, type=_Kept)
         except msgspec.DecodeError as error:
             raise StoreError(f"{path} is damaged and was left alone: {error}") from error
-        if kept.version > SCHEMA:
+        if stored.version > SCHEMA:
             raise StoreError(f"{path} was made by a newer nooscope; update nooscope or move the file away")
-        return kept
+        return stored

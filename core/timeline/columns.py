@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from core.timeline.packed_list import packed_bytes
+from core.timeline.packed_list import compress_piece
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -58,18 +58,18 @@ class Columns:
         self._drawing = threading.Lock()
 
     @classmethod
-    def unpacked(cls, names: Sequence[str], kept: Sequence[Sequence[bytes]]) -> Columns:
+    def unpacked(cls, names: Sequence[str], blocks: Sequence[Sequence[bytes]]) -> Columns:
         """What `packed` gave; ValueError where it is no table of these columns."""
-        made = cls(names)
-        settled = max(0, len(kept) - OPEN)
-        for number, pieces in enumerate(kept):
+        columns = cls(names)
+        settled = max(0, len(blocks) - OPEN)
+        for number, pieces in enumerate(blocks):
             sizes = {zstd.get_frame_info(piece).decompressed_size for piece in pieces}
-            if len(pieces) != len(made.names) or (number + 1 < len(kept) and sizes != {4 * ROWS}):
+            if len(pieces) != len(columns.names) or (number + 1 < len(blocks) and sizes != {4 * ROWS}):
                 raise ValueError("readings are missing")
-        made._stand = ([tuple(pieces) for pieces in kept[:settled]], settled * ROWS, made._fresh)
-        for pieces in kept[settled:]:
-            made._put(np.stack([_unpacked(piece) for piece in pieces]).T)
-        return made
+        columns._stand = ([tuple(pieces) for pieces in blocks[:settled]], settled * ROWS, columns._fresh)
+        for pieces in blocks[settled:]:
+            columns._put(np.stack([_unpacked(piece) for piece in pieces]).T)
+        return columns
 
     def packed(self) -> list[PackedBlock]:
         """All rows in as little room as they take here, to be kept on disk."""
@@ -101,13 +101,13 @@ class Columns:
 
     def head(self, count: int) -> Columns:
         """The first `count` rows as a table of their own."""
-        made = Columns(self.names)
+        columns = Columns(self.names)
         blocks, settled, _ = self._stand
         whole = min(count, settled) // ROWS
-        made._stand = (blocks[:whole], whole * ROWS, made._fresh)
+        columns._stand = (blocks[:whole], whole * ROWS, columns._fresh)
         if count > whole * ROWS:
-            made._put(np.stack([self.column(name, whole * ROWS, count) for name in self.names]).T)
-        return made
+            columns._put(np.stack([self.column(name, whole * ROWS, count) for name in self.names]).T)
+        return columns
 
     def _rows(self, packed: list[bytes]) -> Numbers:
         return np.frombuffer(b"".join(packed), np.float32).reshape(-1, len(self.names))
@@ -115,10 +115,10 @@ class Columns:
     def _put(self, rows: NDArray[np.floating]) -> None:
         """Lay rows into blocks, in place of the fresh ones."""
         blocks, settled, _ = self._stand
-        taken = 0
-        while taken < len(rows):
-            used = (settled + taken) % ROWS
-            count = min(ROWS - used, len(rows) - taken)
+        start = 0
+        while start < len(rows):
+            used = (settled + start) % ROWS
+            count = min(ROWS - used, len(rows) - start)
             if used == 0:
                 self._last = np.empty((len(self.names), ROWS if blocks else _room(count)), np.float32)
                 blocks.append(self._last)
@@ -127,10 +127,10 @@ class Columns:
                 grown = np.empty((len(self.names), _room(used + count)), np.float32)
                 grown[:, :used] = self._last[:, :used]
                 blocks, self._last = [grown], grown
-            self._last[:, used : used + count] = rows[taken : taken + count].T
-            taken += count
+            self._last[:, used : used + count] = rows[start : start + count].T
+            start += count
         self._fresh = []
-        self._stand = (blocks, settled + taken, self._fresh)
+        self._stand = (blocks, settled + start, self._fresh)
 
     def column(self, name: str, start: int = 0, stop: int | None = None) -> Numbers:
         """A copy of the rows `start` to `stop` of one column."""
@@ -183,7 +183,7 @@ def _settle(blocks: list[Numbers | PackedBlock], number: int) -> None:
 
 
 def _packed(column: Numbers) -> bytes:
-    return packed_bytes(column.tobytes())
+    return compress_piece(column.tobytes())
 
 
 @functools.lru_cache(_LOOKED_AT)

@@ -48,11 +48,11 @@ class Ranking:
             for model in sorted(set(models))
             if min(failed[names == model].sum(), (~failed[names == model]).sum()) >= LEAST
         ]
-        known = sorted(set(tasks))
-        place = {task: number for number, task in enumerate(known)}
+        task_names = sorted(set(tasks))
+        place = {task: number for number, task in enumerate(task_names)}
         self._task = np.array([place[task] for task in tasks])
-        drawn = np.random.default_rng(_SEED).integers(0, len(known), (_DRAWS, len(known)))
-        self._draws = np.array([np.bincount(row, minlength=len(known)) for row in drawn], float).T
+        samples = np.random.default_rng(_SEED).integers(0, len(task_names), (_DRAWS, len(task_names)))
+        self._draws = np.array([np.bincount(row, minlength=len(task_names)) for row in samples], float).T
 
     @property
     def models(self) -> int:
@@ -72,13 +72,13 @@ class Ranking:
         if not self._groups:
             return None
         plain: list[float] = []
-        drawn: list[Floats] = []
+        sampled: list[Floats] = []
         for rows in self._groups:
             weights = np.hstack([np.ones((len(rows), 1)), self._draws[self._task[rows]]])
             areas = weighted_auc(values[rows], self._failed[rows], weights)
             plain.append(float(areas[0]))
-            drawn.append(areas[1:])
-        low, high = np.nanquantile(np.nanmean(np.array(drawn), axis=0), (0.05, 0.95))
+            sampled.append(areas[1:])
+        low, high = np.nanquantile(np.nanmean(np.array(sampled), axis=0), (0.05, 0.95))
         return Ranked(float(np.mean(plain)), float(low), float(high))
 
 
@@ -184,18 +184,20 @@ class _Walker:
     def _take(self, ended: bool) -> dict[str, float]:
         """Means of the axes so far, the plain facts, and the read-out."""
         count = max(1, self._actions)
-        taken: dict[str, float] = {axis: total / count for axis, total in zip(AXES, self._sums, strict=True)}
+        readings: dict[str, float] = {
+            axis: total / count for axis, total in zip(AXES, self._sums, strict=True)
+        }
         facts = self._engine.receptor.facts.read()
         for name in facts.__struct_fields__:
-            taken[name] = float(getattr(facts, name))
+            readings[name] = float(getattr(facts, name))
         stage = stage_of(facts.actions, ended)
-        taken["forecast"] = nan if stage == "too early" else shift_of(facts, stage)
-        return taken
+        readings["forecast"] = nan if stage == "too early" else shift_of(facts, stage)
+        return readings
 
     def close(self, run: LabelledRun) -> Walk:
         if self._actions:
             self._readings["end"] = self._take(True)
-        said = tuple((int(count), total, failed) for count, total, failed in self._tenths)
+        tenths = tuple((int(count), total, failed) for count, total, failed in self._tenths)
         return Walk(
             run.run,
             run.model,
@@ -203,7 +205,7 @@ class _Walker:
             not run.resolved,
             self._readings,
             self._alarms,
-            said,
+            tenths,
             self._squared,
             self._actions,
         )
@@ -277,21 +279,21 @@ def _alarms(walks: Sequence[Walk]) -> dict[str, dict[str, float | int | None]]:
     for walk in walks:
         counts[walk.model] += 1
         failing[walk.model] += walk.failed
-    found: dict[str, dict[str, float | int | None]] = {}
+    rows: dict[str, dict[str, float | int | None]] = {}
     for name in names:
-        heard = [walk for walk in walks if name in walk.alarms]
-        bad = sum(walk.failed for walk in heard)
+        alarmed = [walk for walk in walks if name in walk.alarms]
+        bad = sum(walk.failed for walk in alarmed)
         good = sum(not walk.failed for walk in walks)
-        rates = [failing[walk.model] / counts[walk.model] for walk in heard]
-        found[name] = {
-            "runs": len(heard),
-            "precision": round(bad / len(heard), 4) if heard else None,
-            "base": round(sum(rates) / len(rates), 4) if heard else None,
-            "good_alarmed": round((len(heard) - bad) / good, 4) if good else None,
+        rates = [failing[walk.model] / counts[walk.model] for walk in alarmed]
+        rows[name] = {
+            "runs": len(alarmed),
+            "precision": round(bad / len(alarmed), 4) if alarmed else None,
+            "base": round(sum(rates) / len(rates), 4) if alarmed else None,
+            "good_alarmed": round((len(alarmed) - bad) / good, 4) if good else None,
             "recall": round(bad / (len(walks) - good), 4) if len(walks) > good else None,
-            "median_action": float(np.median([walk.alarms[name] for walk in heard])) if heard else None,
+            "median_action": float(np.median([walk.alarms[name] for walk in alarmed])) if alarmed else None,
         }
-    return found
+    return rows
 
 
 def _calibration(walks: Sequence[Walk]) -> dict[str, Any]:
@@ -302,8 +304,8 @@ def _next_call(walks: Sequence[Walk]) -> dict[str, Any]:
     sums = np.array([walk.said for walk in walks]).sum(0) if walks else np.zeros((TENTHS, 3))
     count = float(sums[:, 0].sum())
     tenths = [
-        {"calls": int(calls), "said": round(said / calls, 4), "was": round(was / calls, 4)}
-        for calls, said, was in sums.tolist()
+        {"calls": int(calls), "said": round(expected / calls, 4), "was": round(was / calls, 4)}
+        for calls, expected, was in sums.tolist()
         if calls
     ]
     return {
@@ -315,7 +317,7 @@ def _next_call(walks: Sequence[Walk]) -> dict[str, Any]:
 
 def _readout(walks: Sequence[Walk]) -> dict[str, Any]:
     """The read-out as a chance, with each model's own base rate and usual shift."""
-    found: dict[str, Any] = {}
+    points: dict[str, Any] = {}
     for point in POINTS:
         there = [walk for walk in walks if point in walk.readings]
         if not there:
@@ -323,34 +325,34 @@ def _readout(walks: Sequence[Walk]) -> dict[str, Any]:
         models = np.array([walk.model for walk in there])
         shifts = np.array([walk.readings[point]["forecast"] for walk in there])
         failed = np.array([walk.failed for walk in there])
-        said, base = chances(shifts, failed, models)
-        parts = np.array_split(np.argsort(said, kind="stable"), min(TENTHS, len(said)))
+        expected, base = chances(shifts, failed, models)
+        parts = np.array_split(np.argsort(expected, kind="stable"), min(TENTHS, len(expected)))
         tenths = [
             {
                 "runs": len(part),
-                "said": round(float(said[part].mean()), 4),
+                "said": round(float(expected[part].mean()), 4),
                 "was": round(float(failed[part].mean()), 4),
             }
             for part in parts
         ]
-        error = sum(row["runs"] * abs(row["said"] - row["was"]) for row in tenths) / len(said)
-        found[point] = {
+        error = sum(row["runs"] * abs(row["said"] - row["was"]) for row in tenths) / len(expected)
+        points[point] = {
             "runs": len(there),
-            "brier": round(float(np.mean((said - failed) ** 2)), 4),
+            "brier": round(float(np.mean((expected - failed) ** 2)), 4),
             "brier_of_base_rate": round(float(np.mean((base - failed) ** 2)), 4),
             "error": round(float(error), 4),
             "tenths": tenths,
         }
-    return found
+    return points
 
 
 def chances(shifts: Floats, failed: Bools, models: Any) -> tuple[Floats, Floats]:
     """The chance of failing of every run, and its model's base rate."""
-    said, base = np.zeros(len(shifts)), np.zeros(len(shifts))
+    expected, base = np.zeros(len(shifts)), np.zeros(len(shifts))
     for model in np.unique(models):
         rows = models == model
         rate = float(np.clip(failed[rows].mean(), 0.01, 0.99))
         odds = np.log(rate / (1.0 - rate)) + shifts[rows] - shifts[rows].mean()
-        said[rows] = 1.0 / (1.0 + np.exp(-odds))
+        expected[rows] = 1.0 / (1.0 + np.exp(-odds))
         base[rows] = failed[rows].mean()
-    return said, base
+    return expected, base

@@ -32,32 +32,32 @@ def prove(kind: type[StepExtension], events: Sequence[Event]) -> Proof:
         return Society(settings, make_engine=partial(ExtendedEngine, extensions=[kind]))
 
     def ran(society: Society, cuts: frozenset[int]) -> tuple[bytes, list[str], int]:
-        told: list[str] = []
+        findings: list[str] = []
         for place, event in enumerate(events):
             if place in cuts:
-                kept = cbor2.loads(cbor2.dumps(society.dump()))
+                state = cbor2.loads(cbor2.dumps(society.dump()))
                 society = minds()
-                society.load(kept)
-            found = society.step(event).reaction.fired
-            told += [
-                f"{place} {one.method} {one.text}" for one in found if one.method.startswith(f"{kind.name}.")
+                society.load(state)
+            fired = society.step(event).reaction.fired
+            findings += [
+                f"{place} {one.method} {one.text}" for one in fired if one.method.startswith(f"{kind.name}.")
             ]
         engine = society.engine()
         faults = engine.faults[kind.name] if isinstance(engine, ExtendedEngine) else 0
-        return cbor2.dumps(society.dump(), canonical=True), told, faults
+        return cbor2.dumps(society.dump(), canonical=True), findings, faults
 
     every = max(1, len(events) // _CUTS)
     first, again = ran(minds(), frozenset()), ran(minds(), frozenset())
     cut = ran(minds(), frozenset(range(every, len(events), every)))
-    said = [
+    sentences = [
         f"{kind.name} {kind.version} on {len(events)} events: {len(first[1])} findings, {first[2]} faults"
     ]
-    said += [f"  event {line}" for line in first[1][:5]]
+    sentences += [f"  event {line}" for line in first[1][:5]]
     if first != again:
-        said.append("NOT deterministic: a second run over the same events ends otherwise")
+        sentences.append("NOT deterministic: a second run over the same events ends otherwise")
     elif first != cut:
-        said.append("its state is NOT whole: with dump and load in between it ends otherwise")
+        sentences.append("its state is NOT whole: with dump and load in between it ends otherwise")
     else:
-        said.append("two runs end alike, and so does one that is dumped and loaded on the way")
+        sentences.append("two runs end alike, and so does one that is dumped and loaded on the way")
     sound = first == again == cut and first[2] == 0
-    return Proof(sound, tuple(said))
+    return Proof(sound, tuple(sentences))

@@ -65,9 +65,9 @@ def compare(actual: Iterable[Mark], other: Iterable[Mark], near: float) -> Diffe
         places = {mark.place: mark for mark in others}
         same = [mark for mark in mine if mark.place in places]
         kept += [Pair(mark, places[mark.place]) for mark in same]
-        taken = {mark.place for mark in same}
-        left = [mark for mark in mine if mark.place not in taken]
-        right = [mark for mark in others if mark.place not in taken]
+        same_places = {mark.place for mark in same}
+        left = [mark for mark in mine if mark.place not in same_places]
+        right = [mark for mark in others if mark.place not in same_places]
         pairs = _nearest(left, right, near)
         moved += pairs
         paired = {pair.actual.place for pair in pairs}, {pair.other.place for pair in pairs}
@@ -126,14 +126,14 @@ def judged_labels(
     if not marks:
         return [], False, "nothing fired with this event; L says that something should have"
     standing = {label.key: label.verdict for label in labels}
-    made: list[Label] = []
+    judged: list[Label] = []
     verdict: Verdict | None = None
     for number, mark in enumerate(marks):
         label = Label(mark.place, mark.at, "right", key_of(mark), mark.agent, now)
         if number == 0:
             verdict = _NEXT[standing.get(label.key)]
-        made.append(Label(mark.place, mark.at, verdict or "wrong", key_of(mark), mark.agent, now))
-    return made, verdict is None, ""
+        judged.append(Label(mark.place, mark.at, verdict or "wrong", key_of(mark), mark.agent, now))
+    return judged, verdict is None, ""
 
 
 def missed_label(

@@ -58,7 +58,7 @@ class InitialState(NamedTuple):
         return self == InitialState(self.seed)
 
     def content(self) -> dict[str, Any]:
-        """All of it as plain values, from which `given` makes the same again."""
+        """All of it as plain values, from which `from_content` builds the same state."""
         policy, rules = self.policy, self.rules
         written: list[Any] = []
         if rules is not None:
@@ -80,7 +80,7 @@ class InitialState(NamedTuple):
         }
 
     @classmethod
-    def given(cls, content: Mapping[str, Any]) -> InitialState:
+    def from_content(cls, content: Mapping[str, Any]) -> InitialState:
         """The same beginning again; LookupError, TypeError or ValueError where it is none."""
         policy, rules = content["policy"], content["rules"]
         return cls(
@@ -112,23 +112,23 @@ class InitialState(NamedTuple):
 
     def society(self, settings: Settings, make_engine: EngineMaker = Engine) -> Society:
         """Minds that have seen nothing yet."""
-        made = self._society(settings, make_engine)
-        main = made.engine(MAIN)
+        society = self._society(settings, make_engine)
+        main = society.engine(MAIN)
         if self.prior:
             main.receptor.seed(self.prior, self.thresholds)
         if make_engine is Engine:
-            self.remind(made)
+            self.remind(society)
             if self.affect is not None:
                 main.affect.resume(self.affect)
-            made.hear(self.neighbours)
-        return made
+            society.hear(self.neighbours)
+        return society
 
     def resumed(self, settings: Settings, state: Mapping[str, Any]) -> Society:
         """Minds that go on from a dump of some that began like this."""
-        made = self._society(settings, Engine)
-        made.load(state)
-        self.remind(made)
-        return made
+        society = self._society(settings, Engine)
+        society.load(state)
+        self.remind(society)
+        return society
 
     def _society(self, settings: Settings, make_engine: EngineMaker) -> Society:
         if self.extensions and make_engine is Engine:

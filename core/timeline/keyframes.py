@@ -143,13 +143,13 @@ class StateChange(NamedTuple):
 
 def state_changes(before: Segments, after: Segments) -> list[StateChange]:
     """What turns one into the other, by name."""
-    found = [StateChange(name, "removed", b"") for name in before if name not in after]
+    changes = [StateChange(name, "removed", b"") for name in before if name not in after]
     for name, content in after.items():
         if name not in before:
-            found.append(StateChange(name, "added", content))
+            changes.append(StateChange(name, "added", content))
         elif before[name] != content:
-            found.append(StateChange(name, "modified", content))
-    return sorted(found)
+            changes.append(StateChange(name, "modified", content))
+    return sorted(changes)
 
 
 def changed_bytes(before: Segments, after: Segments) -> int:
@@ -162,10 +162,10 @@ def changed_bytes(before: Segments, after: Segments) -> int:
     return total
 
 
-def apply(before: Segments, found: list[StateChange]) -> dict[str, bytes]:
+def apply(before: Segments, changes: list[StateChange]) -> dict[str, bytes]:
     """The segments after the changes."""
     after = dict(before)
-    for change in found:
+    for change in changes:
         if change.kind == "removed":
             after.pop(change.name, None)
         else:
@@ -308,17 +308,17 @@ class KeyFrames:
             start -= 1
         try:
             payload = self._unpack(self._frames[start])
-            found: Segments = unpack_segments(payload)
+            segments: Segments = unpack_segments(payload)
             for later in self._frames[start + 1 : place + 1]:
                 rows = unpack(zstd.decompress(later.packed))
-                found = apply(found, [StateChange(*row) for row in rows])
+                segments = apply(segments, [StateChange(*row) for row in rows])
         except (zstd.ZstdError, TypeError, ValueError) as error:
             raise StoreError(f"the key frame after {frame.after} events is damaged ({error})") from error
-        if (packed_identity(payload) if start == place else state_identity(found)) != frame.id:
+        if (packed_identity(payload) if start == place else state_identity(segments)) != frame.id:
             raise StoreError(
                 f"the key frame after {frame.after} events is damaged: its content has another hash"
             )
-        return found
+        return segments
 
     def restore(self, frame: KeyFrame) -> Any:
         """The state a frame keeps."""

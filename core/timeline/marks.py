@@ -77,9 +77,9 @@ class Marks:
 
     def head(self, place: int) -> Marks:
         """The marks of the first `place` events."""
-        made = Marks()
-        made.adopt(self._all.head(bisect_left(self._indexes, place)))
-        return made
+        head = Marks()
+        head.adopt(self._all.head(bisect_left(self._indexes, place)))
+        return head
 
     def adopt(self, marks: Iterable[Mark]) -> None:
         """Take over marks that were kept."""
@@ -87,23 +87,23 @@ class Marks:
         self._indexes = array("q", [mark.place for mark in self._all])
         self._states = {mark.agent: mark.name for mark in self._all if mark.kind == "state"}
 
-    def note(self, index: int, event: Event, step: Step) -> None:
+    def step(self, index: int, event: Event, step: Step) -> None:
         """Mark what the event was and what it did."""
-        found = _told(event) if type(event) in _MARKED else []
+        rows = _log_marks(event) if type(event) in _MARKED else []
         percept: Any = step.percept
         agent = event.agent
         for signal in percept.signals:
             if signal.fresh:
-                found.append(("signal", signal.name, signal.intensity))
+                rows.append(("signal", signal.name, signal.intensity))
         state = percept.state
         if self._states.get(agent, "idle") != state:
             self._states[agent] = state
-            found.append(("state", state, 0.0))
-        _thought(step, percept.shifted, found)
+            rows.append(("state", state, 0.0))
+        _mind_marks(step, percept.shifted, rows)
         for firing in step.reaction.fired:
             kind: MarkKind = "background" if firing.mode == "background" else "method"
-            found.append((kind, firing.method, firing.score))
-        for kind, name, weight in found:
+            rows.append((kind, firing.method, firing.score))
+        for kind, name, weight in rows:
             self._all.append(_make(Mark, (index, event.at, agent, kind, name, weight)))
             self._indexes.append(index)
 
@@ -132,7 +132,7 @@ _make = tuple.__new__
 _MARKED = frozenset((Prompt, Compaction, Advice, AgentStart, AgentEnd))
 
 
-def _told(event: Event) -> _Found:
+def _log_marks(event: Event) -> _Found:
     """What the log itself says."""
     if isinstance(event, Prompt):
         return [("prompt", "interrupt" if event.interrupt else "prompt", float(event.characters))]
@@ -145,19 +145,19 @@ def _told(event: Event) -> _Found:
     return []
 
 
-def _thought(step: Step, shifted: bool, found: _Found) -> None:
+def _mind_marks(step: Step, shifted: bool, rows: _Found) -> None:
     """What changed in the mind."""
     thought, verdict, mood = step.thought, step.verdict, step.mood
     if thought.regime_changed:
-        found.append(("regime", thought.regime, 0.0))
+        rows.append(("regime", thought.regime, 0.0))
     if shifted:
-        found.append(("shift", "context shift", 0.0))
+        rows.append(("shift", "context shift", 0.0))
     if verdict.halted_now:
-        found.append(("halt", verdict.halted_now, float(verdict.step)))
+        rows.append(("halt", verdict.halted_now, float(verdict.step)))
     if mood.entered or mood.released:
-        found.append(("quarantine", "enters" if mood.entered else "leaves", 0.0))
+        rows.append(("quarantine", "enters" if mood.entered else "leaves", 0.0))
     if thought.dream is not None:
-        found.append(("dream", thought.dream.reason, thought.dream.pressure))
+        rows.append(("dream", thought.dream.reason, thought.dream.pressure))
 
 
 def _fits(mark: Mark, kinds: Collection[MarkKind], agent: str | None) -> bool:

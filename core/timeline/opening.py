@@ -56,10 +56,10 @@ class LogStamp(NamedTuple):
     def of(cls, path: Path) -> LogStamp | None:
         """The log as it is now; None where it is gone."""
         try:
-            found = path.stat()
+            status = path.stat()
         except OSError:
             return None
-        return cls(str(path), found.st_size, found.st_mtime_ns)
+        return cls(str(path), status.st_size, status.st_mtime_ns)
 
 
 class KeptRecording(NamedTuple):
@@ -84,7 +84,7 @@ class Cache:
         path = self._path(session, settings, initial, later)
         try:
             content = path.read_bytes()
-            kept = _unpack(content, settings, initial, later)
+            recording = _unpack(content, settings, initial, later)
             os.utime(path)
         except OSError:
             return None
@@ -92,7 +92,7 @@ class Cache:
             with contextlib.suppress(OSError):
                 path.unlink()
             return None
-        return kept
+        return recording
 
     def save(
         self,
@@ -102,8 +102,8 @@ class Cache:
         later: Sequence[SettingsChange] = (),
     ) -> bool:
         """Keep a recording; False where it cannot be written or more was applied than it was given."""
-        given = [change for change in later if change.after <= len(timeline)]
-        if not _same_settings(timeline.changes[1:], timeline.changes[0].settings, given):
+        applied = [change for change in later if change.after <= len(timeline)]
+        if not _same_settings(timeline.changes[1:], timeline.changes[0].settings, applied):
             return False
         timeline.keep()
         try:
@@ -134,13 +134,13 @@ class Cache:
 
     def _tidy(self) -> None:
         """Take away what was not used for longest until the rest fits."""
-        found: list[tuple[int, int, Path]] = []
+        files: list[tuple[int, int, Path]] = []
         for path in self.folder.glob(f"*{_SUFFIX}"):
             with contextlib.suppress(OSError):
                 status = path.stat()
-                found.append((status.st_mtime_ns, status.st_size, path))
-        total = sum(size for _, size, _ in found)
-        for _, size, path in sorted(found):
+                files.append((status.st_mtime_ns, status.st_size, path))
+        total = sum(size for _, size, _ in files)
+        for _, size, path in sorted(files):
             if total <= self.limit:
                 break
             with contextlib.suppress(OSError):
@@ -172,11 +172,11 @@ def _pack(timeline: Timeline, sources: tuple[LogStamp, ...]) -> bytes:
 
 
 def _same_settings(
-    changes: Sequence[SettingsChange], first: Settings, given: Sequence[SettingsChange]
+    changes: Sequence[SettingsChange], first: Settings, applied: Sequence[SettingsChange]
 ) -> bool:
     """Whether a recording was run with just the settings it was given."""
     expected: list[SettingsChange] = []
-    for change in given:
+    for change in applied:
         if change.news or change.settings != (expected[-1].settings if expected else first):
             expected.append(change)
     return list(changes) == expected
@@ -260,7 +260,7 @@ def seed_of(session: str) -> int:
 def session_stamps(session: LogSession) -> tuple[LogStamp, ...]:
     """How all logs of a session stand that its events come from."""
     logs = (*session.logs, *session.helpers)
-    return tuple(found for log in logs if (found := LogStamp.of(log.path)) is not None)
+    return tuple(stamp for log in logs if (stamp := LogStamp.of(log.path)) is not None)
 
 
 def record(
@@ -274,15 +274,15 @@ def record(
     later: tuple[SettingsChange, ...] = (),
 ) -> Timeline | None:
     """The whole session as a recording, begun from its own seed; None where the reading was stopped."""
-    begun = initial._replace(seed=seed_of(session.id))
+    start = initial._replace(seed=seed_of(session.id))
     sources = session_stamps(session)
-    kept = cache.load(session.id, settings, begun, later) if cache is not None else None
-    if kept is not None and kept.sources == sources:
-        return kept.timeline
+    cached = cache.load(session.id, settings, start, later) if cache is not None else None
+    if cached is not None and cached.sources == sources:
+        return cached.timeline
     events = read_session(session, kit, settings.ingest.lines)
-    timeline = Timeline(settings, initial=begun, later=later)
-    if kept is not None:
-        timeline, events = _resume(kept.timeline, events, timeline)
+    timeline = Timeline(settings, initial=start, later=later)
+    if cached is not None:
+        timeline, events = _resume(cached.timeline, events, timeline)
     size = sum(source.size for source in sources)
     places: dict[str, int] = {}
     for number, event in enumerate(events):
@@ -299,21 +299,21 @@ def record(
     return timeline
 
 
-def _resume(kept: Timeline, events: Iterator[Event], fresh: Timeline) -> tuple[Timeline, Iterator[Event]]:
+def _resume(cached: Timeline, events: Iterator[Event], fresh: Timeline) -> tuple[Timeline, Iterator[Event]]:
     """Go on from what was kept if the log still begins with it, else start over."""
-    seen: list[Event] = []
-    for expected in kept.events:
+    read_events: list[Event] = []
+    for expected in cached.events:
         event = next(events, None)
         if event is None:
-            return fresh, iter(seen)
-        seen.append(event)
+            return fresh, iter(read_events)
+        read_events.append(event)
         if event != expected:
-            return fresh, _chain(seen, events)
-    return kept, events
+            return fresh, _chain(read_events, events)
+    return cached, events
 
 
-def _chain(seen: list[Event], events: Iterator[Event]) -> Iterator[Event]:
-    yield from seen
+def _chain(first: list[Event], events: Iterator[Event]) -> Iterator[Event]:
+    yield from first
     yield from events
 
 

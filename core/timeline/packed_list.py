@@ -29,7 +29,7 @@ _packer = zstd.ZstdCompressor(options=_PIECES)
 """One for all: to make one takes longer than to pack a piece. It lets one thread in at a time."""
 
 
-def packed_bytes(content: bytes) -> bytes:
+def compress_piece(content: bytes) -> bytes:
     """A piece that `zstd.decompress` opens and that tells its size."""
     return _packer.compress(content, _packer.FLUSH_FRAME)
 
@@ -78,20 +78,22 @@ class PackedList(Sequence[T]):
     @classmethod
     def unpacked(cls, chunks: Sequence[bytes]) -> Self:
         """What `packed` gave; every row is checked."""
-        made = cls()
+        unpacked_list = cls()
         fresh = len(chunks) - cls.FRESH
         for number, chunk in enumerate(chunks):
             rows = cls._packing.opened(chunk)
-            if made._count % cls.CHUNK or not 0 < len(rows) <= cls.CHUNK:
+            if unpacked_list._count % cls.CHUNK or not 0 < len(rows) <= cls.CHUNK:
                 raise ValueError("rows are missing")
-            made._last = list(rows)
-            made._chunks.append(made._last if number >= fresh else chunk)
-            made._count += len(rows)
-        return made
+            unpacked_list._last = list(rows)
+            unpacked_list._chunks.append(unpacked_list._last if number >= fresh else chunk)
+            unpacked_list._count += len(rows)
+        return unpacked_list
 
     def packed(self) -> list[bytes]:
         """All rows in as little room as they take here, to be kept on disk."""
-        return [chunk if isinstance(chunk, bytes) else packed_bytes(_encode(chunk)) for chunk in self._chunks]
+        return [
+            chunk if isinstance(chunk, bytes) else compress_piece(_encode(chunk)) for chunk in self._chunks
+        ]
 
     def append(self, row: T) -> None:
         """Add one at the end."""
@@ -104,11 +106,11 @@ class PackedList(Sequence[T]):
 
     def head(self, count: int) -> Self:
         """The first `count` rows as a list of their own."""
-        made, whole = type(self)(), count // self.CHUNK
-        made._chunks, made._count = self._chunks[:whole], whole * self.CHUNK
-        for row in self._between(made._count, count):
-            made.append(row)
-        return made
+        head, whole = type(self)(), count // self.CHUNK
+        head._chunks, head._count = self._chunks[:whole], whole * self.CHUNK
+        for row in self._between(head._count, count):
+            head.append(row)
+        return head
 
     def _settle(self, number: int) -> None:
         """Pack a chunk that is no longer among the newest, where it comes back as it was."""
@@ -121,7 +123,7 @@ class PackedList(Sequence[T]):
         except (msgspec.MsgspecError, OverflowError, UnicodeEncodeError, TypeError):
             return
         if again == chunk and _encode(again) == raw:
-            self._chunks[number] = packed_bytes(raw)
+            self._chunks[number] = compress_piece(raw)
 
     def _chunk(self, number: int) -> list[T]:
         chunk = self._chunks[number]
@@ -150,13 +152,13 @@ class PackedList(Sequence[T]):
         return chunk[place % self.CHUNK]
 
     def _between(self, start: int, stop: int) -> list[T]:
-        found: list[T] = []
+        rows: list[T] = []
         while start < stop:
             first = start % self.CHUNK
             piece = self._chunk(start // self.CHUNK)[first : first + stop - start]
-            found += piece
+            rows += piece
             start += len(piece)
-        return found
+        return rows
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PackedList | list):

@@ -13,31 +13,31 @@ from core.timeline.marks import Mark, MarkKind
 from core.timeline.timeline import Timeline
 
 
-def parse_place(timeline: Timeline, spoken: str) -> int:
+def parse_place(timeline: Timeline, text_place: str) -> int:
     """`120`, `-1`, `00:41:12`, `41m`, an ISO time or a place in the file (`@4096`) as a number of events."""
-    text = spoken.strip()
+    text = text_place.strip()
     if text.startswith("@"):
-        return _in_file(timeline, text[1:])
+        return _index_in_file(timeline, text[1:])
     if text.lstrip("-").isdecimal():
         number = int(text)
         if number > len(timeline):
-            raise _too_late(timeline, spoken)
+            raise _too_late(timeline, text_place)
         return max(0, len(timeline) + 1 + number) if number < 0 else number
     start = timeline.events[0].at
-    offset = _offset(text)
+    offset = _seconds_from_start(text)
     if offset is None:
         moment = seconds(text)
         if moment is None:
             raise UsageError(
-                f"{spoken!r} is not a place; write an event's number, 00:41:12, 41m or an ISO time"
+                f"{text_place!r} is not a place; write an event's number, 00:41:12, 41m or an ISO time"
             )
         return timeline.index_at(moment)
     if start + offset >= timeline.time_of(len(timeline)) + 1.0:
-        raise _too_late(timeline, spoken)
+        raise _too_late(timeline, text_place)
     return timeline.index_at(start + offset)
 
 
-def _offset(text: str) -> float | None:
+def _seconds_from_start(text: str) -> float | None:
     """Seconds from the start, where they are written as 00:41:12 or 41m."""
     parts = text.split(":")
     if 2 <= len(parts) <= 3 and all(part.isdecimal() for part in parts):
@@ -53,13 +53,15 @@ def _offset(text: str) -> float | None:
     return None
 
 
-def _too_late(timeline: Timeline, spoken: str) -> UsageError:
+def _too_late(timeline: Timeline, text_place: str) -> UsageError:
     lasted = int(timeline.time_of(len(timeline)) - timeline.events[0].at)
     clock = f"{lasted // 3600:02d}:{lasted % 3600 // 60:02d}:{lasted % 60:02d}"
-    return UsageError(f"{spoken!r} is after the end: the session has {len(timeline)} events, up to {clock}")
+    return UsageError(
+        f"{text_place!r} is after the end: the session has {len(timeline)} events, up to {clock}"
+    )
 
 
-def _in_file(timeline: Timeline, place: str) -> int:
+def _index_in_file(timeline: Timeline, place: str) -> int:
     """After the event that stands at a byte, or at an entry of a document; the first from there on."""
     for number, event in enumerate(timeline.events, 1):
         where = event.where
@@ -92,17 +94,17 @@ class Place(NamedTuple):
 
 def landing(timeline: Timeline, here: int, forward: bool, to: Landing) -> Place | None:
     """The nearest such event later or earlier than the one at `here`."""
-    told = _event(timeline, here, forward, _wanted(timeline, to))
+    event_place = _nearest_event(timeline, here, forward, _event_test(timeline, to))
     if to != "trouble":
-        return told
-    felt = _mark(timeline, here, forward)
-    found = [place for place in (told, felt) if place is not None]
-    if not found:
+        return event_place
+    mark_place = _nearest_trouble(timeline, here, forward)
+    places = [place for place in (event_place, mark_place) if place is not None]
+    if not places:
         return None
-    return min(found) if forward else max(found)
+    return min(places) if forward else max(places)
 
 
-def _wanted(timeline: Timeline, to: Landing) -> Callable[[Event], bool]:
+def _event_test(timeline: Timeline, to: Landing) -> Callable[[Event], bool]:
     if to == "prompt":
         return lambda event: type(event) is Prompt and event.agent == MAIN
     if to == "failure":
@@ -111,16 +113,18 @@ def _wanted(timeline: Timeline, to: Landing) -> Callable[[Event], bool]:
     return lambda event: type(event) is ToolUse and (event.tool in asking or event.outcome == "rejected")
 
 
-def _event(timeline: Timeline, here: int, forward: bool, wanted: Callable[[Event], bool]) -> Place | None:
+def _nearest_event(
+    timeline: Timeline, here: int, forward: bool, fits: Callable[[Event], bool]
+) -> Place | None:
     events = timeline.events
     places = range(here + 1, len(events)) if forward else range(min(here, len(events)) - 1, -1, -1)
     for place in places:
-        if wanted(events[place]):
+        if fits(events[place]):
             return Place(place, events[place].agent)
     return None
 
 
-def _mark(timeline: Timeline, here: int, forward: bool) -> Place | None:
+def _nearest_trouble(timeline: Timeline, here: int, forward: bool) -> Place | None:
     marks = timeline.marks
     rules = timeline.initial.rules or built_in()
     telling = {

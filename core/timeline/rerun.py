@@ -22,7 +22,7 @@ from core.timeline.firings import FIRINGS
 from core.timeline.initial_state import InitialState
 from core.timeline.marks import Mark
 from core.timeline.run import Run, Track
-from core.timeline.timeline import SettingsChange, Timeline, turned
+from core.timeline.timeline import SettingsChange, Timeline, apply_due_changes
 
 FELT = ("at", *(f"axis.{axis}" for axis in AXES), *(f"threshold.{axis}" for axis in AXES))
 """Columns of a run of the receptor alone."""
@@ -31,7 +31,7 @@ _SAMPLES = 1024
 """How often a run of the receptor alone reads the thresholds."""
 
 
-def overlaid(settings: Settings, edits: Mapping[str, Any]) -> Settings:
+def with_edits(settings: Settings, edits: Mapping[str, Any]) -> Settings:
     """Settings with some of them changed; an edit that does not fit the rest is left out."""
     if not edits:
         return settings
@@ -91,7 +91,7 @@ class Rerun:
         stop = min(self.done + events, self.total)
         for number, event in enumerate(self.events[self.done : stop], self.done):
             if later:
-                run.society = turned(initial, run.society, later, number)
+                run.society = apply_due_changes(initial, run.society, later, number)
             run.step(after + number, event)
             self.done = number + 1
         return self.done < self.total
@@ -160,9 +160,9 @@ class ReceptorRerun(Rerun):
         return self._initial.society(settings, _ReceptorEngine)
 
 
-def edited(timeline: Timeline, edits: Mapping[str, Any], *, whole: bool = True) -> Rerun:
+def rerun_with(timeline: Timeline, edits: Mapping[str, Any], *, whole: bool = True) -> Rerun:
     """A recording with some settings changed throughout, all else as it was at each place."""
-    eras = [era._replace(settings=overlaid(era.settings, edits)) for era in timeline.changes]
+    eras = [era._replace(settings=with_edits(era.settings, edits)) for era in timeline.changes]
     if not whole:
         return ReceptorRerun(timeline.events, eras, timeline.initial)
     return Rerun(timeline.events, eras, timeline.initial, origin=timeline.run.origin)

@@ -81,16 +81,16 @@ class Track:
 
     def head(self, place: int) -> Track:
         """The rows of the first `place` events as a track of their own."""
-        made, count = Track(self.origin), self.row(place - 1) + 1
-        made.columns, made.indexes = self.columns.head(count), self.indexes[:count]
-        return made
+        head, count = Track(self.origin), self.row(place - 1) + 1
+        head.columns, head.indexes = self.columns.head(count), self.indexes[:count]
+        return head
 
     def row(self, index: int) -> int:
         """The row of the agent's last event at or before `index`; -1 where there is none."""
         return bisect_right(self.indexes, index) - 1
 
 
-class SaidText(NamedTuple):
+class MethodText(NamedTuple):
     """What a method said with one event."""
 
     place: int
@@ -98,14 +98,14 @@ class SaidText(NamedTuple):
     text: str
 
 
-class SaidTexts(PackedList[SaidText], kind=SaidText, chunk=128, fresh=2, looked_at=2):
+class MethodTexts(PackedList[MethodText], kind=MethodText, chunk=128, fresh=2, looked_at=2):
     """Texts in the order they were said."""
 
 
 class Run:
     """A society that is stepped, its agents' tracks, the marks, and what methods said."""
 
-    __slots__ = ("_said", "marks", "origin", "society", "texts_from", "tracks")
+    __slots__ = ("_texts", "marks", "origin", "society", "texts_from", "tracks")
 
     def __init__(self, society: Society, origin: float | None = None) -> None:
         self.society = society
@@ -113,7 +113,7 @@ class Run:
         """Time the tracks count from; the first event's where none is given."""
         self.tracks: dict[str, Track] = {}
         self.marks = Marks()
-        self._said = SaidTexts()
+        self._texts = MethodTexts()
         self.texts_from = 0
         """Place from which on that is known."""
 
@@ -127,21 +127,21 @@ class Run:
         if track is None:
             track = self.tracks[agent] = Track(self.origin)
         track.add(place, step, self.society.engine(agent))
-        self.marks.note(place, event, step)
+        self.marks.step(place, event, step)
         for firing in step.reaction.fired:
-            self._said.append(SaidText(place, firing.method, firing.text))
+            self._texts.append(MethodText(place, firing.method, firing.text))
         return step
 
     def head(self, place: int, society: Society) -> Run:
         """The run of the first `place` events, which goes on with these minds."""
-        made = Run(society, self.origin)
+        head = Run(society, self.origin)
         tracks = {agent: track.head(place) for agent, track in self.tracks.items()}
-        made.tracks = {agent: track for agent, track in tracks.items() if len(track)}
-        made.marks, made.texts_from = self.marks.head(place), min(self.texts_from, place)
-        made._said = SaidTexts([said for said in self._said if said.place < place])
-        return made
+        head.tracks = {agent: track for agent, track in tracks.items() if len(track)}
+        head.marks, head.texts_from = self.marks.head(place), min(self.texts_from, place)
+        head._texts = MethodTexts([text for text in self._texts if text.place < place])
+        return head
 
     @property
     def texts(self) -> dict[tuple[int, str], str]:
         """What each method said, by place and name; gathered when asked."""
-        return {(place, method): text for place, method, text in self._said}
+        return {(place, method): text for place, method, text in self._texts}

@@ -18,7 +18,7 @@ from core.store.carry_over import CarryOverStore, KeptStart
 from core.store.profiles import is_modelled
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.opening import seed_of
-from core.timeline.rerun import overlaid
+from core.timeline.rerun import with_edits
 from core.timeline.timeline import SettingsChange
 
 VERSION = 1
@@ -60,20 +60,20 @@ def pack_change(change: SettingsChange) -> bytes:
     return cbor2.dumps(content, canonical=True)
 
 
-def unpack_inputs(kept: KeptStart, today: Settings) -> RunInputs:
+def unpack_inputs(stored: KeptStart, today: Settings) -> RunInputs:
     """What a session was given; all that a run does not depend on is as today."""
-    content = _content(kept.start)
+    content = _content(stored.start)
     try:
-        initial = InitialState.given(content)
-        changes = [(after, _content(body)) for after, body in kept.later]
+        initial = InitialState.from_content(content)
+        changes = [(after, _content(body)) for after, body in stored.later]
         later = tuple(
             SettingsChange(
                 after,
-                _as_given(today, given["settings"]),
-                convert(given.get("heard", ()), tuple[Neighbour, ...]),
-                convert(given.get("changed", ()), tuple[tuple[str, float], ...]),
+                _as_given(today, values["settings"]),
+                convert(values.get("heard", ()), tuple[Neighbour, ...]),
+                convert(values.get("changed", ()), tuple[tuple[str, float], ...]),
             )
-            for after, given in changes
+            for after, values in changes
         )
         return RunInputs(_as_given(today, content["settings"]), initial, later)
     except (LookupError, TypeError, ValueError) as error:
@@ -88,8 +88,8 @@ def _content(body: bytes) -> dict[str, Any]:
         raise StoreError(f"what it was given cannot be understood ({error})") from error
     if version != VERSION:
         raise StoreError(f"what it was given has version {version}, this nooscope knows {VERSION}")
-    found: dict[str, Any] = content
-    return found
+    values: dict[str, Any] = content
+    return values
 
 
 def _as_given(today: Settings, values: Mapping[str, Any]) -> Settings:
@@ -98,18 +98,18 @@ def _as_given(today: Settings, values: Mapping[str, Any]) -> Settings:
     other = {
         name: value for name, each in tunables().items() if (value := value_of(today, name)) != each.default
     }
-    known = {
+    changed = {
         name: value for name, value in values.items() if name in usual and value != to_builtins(usual[name])
     }
-    kept = {name: value for name, value in other.items() if name not in usual}
+    others = {name: value for name, value in other.items() if name not in usual}
     layers = [
-        Layer("today", tuple(Given(name, value) for name, value in kept.items())),
-        Layer("as it was given", tuple(Given(name, value) for name, value in known.items())),
+        Layer("today", tuple(Given(name, value) for name, value in others.items())),
+        Layer("as it was given", tuple(Given(name, value) for name, value in changed.items())),
     ]
-    found = resolve(layers)
-    if found.complaints:
-        raise ValueError(str(found.complaints[0]))
-    return today if found.settings == today else found.settings
+    resolved = resolve(layers)
+    if resolved.complaints:
+        raise ValueError(str(resolved.complaints[0]))
+    return today if resolved.settings == today else resolved.settings
 
 
 class Fingerprints:
@@ -122,14 +122,14 @@ class Fingerprints:
         """The same name for the same settings, initial state and later changes; the seed is left out."""
         settings, initial, later = inputs
         key = tuple(map(id, (settings, *initial[1:], *later)))
-        known = self._known.get(key)
-        if known is None:
+        entry = self._known.get(key)
+        if entry is None:
             name = blake3(pack_start(settings, initial._replace(seed=0)))
             for each in later:
                 name.update(pack_change(each))
-            known = self._known[key] = name.hexdigest(length=16), inputs
+            entry = self._known[key] = name.hexdigest(length=16), inputs
         places = "".join(f" {each.after}" for each in later)
-        return f"{known[0]} {initial.seed}{places}"
+        return f"{entry[0]} {initial.seed}{places}"
 
 
 class InitialStates:
@@ -154,23 +154,23 @@ class InitialStates:
 
     def of(self, session: str) -> RunInputs:
         """For a replay: as it was first watched, with this run's edits on top."""
-        kept = self._read(session)
-        if kept is None:
+        inputs = self._read(session)
+        if inputs is None:
             return RunInputs(self.settings, self.initial._replace(seed=seed_of(session)))
-        self._compare(kept.last)
-        kept = self._with_extensions(kept)
+        self._compare(inputs.last)
+        inputs = self._with_extensions(inputs)
         if not self.edits:
-            return kept
-        later = tuple(each._replace(settings=overlaid(each.settings, self.edits)) for each in kept.later)
-        return RunInputs(overlaid(kept.settings, self.edits), kept.initial, later)
+            return inputs
+        later = tuple(each._replace(settings=with_edits(each.settings, self.edits)) for each in inputs.later)
+        return RunInputs(with_edits(inputs.settings, self.edits), inputs.initial, later)
 
     def begin(self, session: str, make: Callable[[], InitialState]) -> RunInputs:
         """For a live run: as it was first watched, or what `make` says, which is kept for its replay."""
-        kept = self._read(session, aside=True)
-        if kept is not None and not self._declined(kept):
-            return self._with_extensions(kept)
+        inputs = self._read(session, aside=True)
+        if inputs is not None and not self._declined(inputs):
+            return self._with_extensions(inputs)
         start = RunInputs(self.settings, make()._replace(seed=seed_of(session)))
-        if self._store is None or kept is not None:
+        if self._store is None or inputs is not None:
             self._store = None
             return start
         try:
@@ -180,26 +180,26 @@ class InitialStates:
             self.notices.append(str(error))
             return start
 
-    def _with_extensions(self, kept: RunInputs) -> RunInputs:
+    def _with_extensions(self, inputs: RunInputs) -> RunInputs:
         """Go on without extensions that are gone or have changed, and say so."""
-        given = kept.initial.extensions
-        if not given:
-            return kept
-        _, missing = step_makers(given)
+        refs = inputs.initial.extensions
+        if not refs:
+            return inputs
+        _, missing = step_makers(refs)
         if not missing:
-            return kept
+            return inputs
         names = ", ".join(f"{ref.name} {ref.version}" for ref in missing)
         self.notices.append(
             f"the session was watched with {names}, which is no longer installed in that form; "
             "it is run without"
         )
-        left = tuple(ref for ref in given if ref not in missing)
-        return kept._replace(initial=kept.initial._replace(extensions=left))
+        left = tuple(ref for ref in refs if ref not in missing)
+        return inputs._replace(initial=inputs.initial._replace(extensions=left))
 
-    def _declined(self, kept: RunInputs) -> bool:
+    def _declined(self, inputs: RunInputs) -> bool:
         """Whether the person wants nothing of earlier sessions now, though it was given something then."""
         prior = self.settings.response.prior.enabled
-        return kept.settings.response.prior.enabled and not prior
+        return inputs.settings.response.prior.enabled and not prior
 
     def changed(self, session: str, change: SettingsChange) -> None:
         """Keep what a session is given while it is watched."""
@@ -214,8 +214,8 @@ class InitialStates:
         if self._store is None:
             return None
         try:
-            kept = self._store.read(session)
-            return None if kept is None else unpack_inputs(kept, self.settings)
+            stored = self._store.read(session)
+            return None if stored is None else unpack_inputs(stored, self.settings)
         except NooscopeError as error:
             what = "it starts without it" if aside else "it is replayed without"
             self.notices.append(f"what the session was given at its start is lost: {error}; {what}")
@@ -226,9 +226,9 @@ class InitialStates:
                 self.notices.append(str(error))
         return None
 
-    def _compare(self, given: Settings) -> None:
+    def _compare(self, then_settings: Settings) -> None:
         """Say where a replay does not follow the settings of today."""
-        today, then = modelled(self.settings), modelled(given)
+        today, then = modelled(self.settings), modelled(then_settings)
         other = [name for name in today if today[name] != then[name] and name not in self.edits]
         if other:
             more = f" and {len(other) - 1} more" if len(other) > 1 else ""

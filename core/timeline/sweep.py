@@ -20,8 +20,8 @@ from core.timeline.firings import key_of
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.marks import Mark
 from core.timeline.opening import seed_of
-from core.timeline.rerun import Rerun, edited, overlaid
-from core.timeline.timeline import SettingsChange, Timeline, uncollected
+from core.timeline.rerun import Rerun, rerun_with, with_edits
+from core.timeline.timeline import SettingsChange, Timeline, without_collector
 
 
 class SweepPoint(Struct, frozen=True):
@@ -87,7 +87,7 @@ _MOST = 1000
 """Values one sweep may try."""
 
 
-def spoken_sweep(text: str) -> tuple[str, list[float]]:
+def parse_sweep(text: str) -> tuple[str, list[float]]:
     """`NAME=lo:hi:n` as a setting and its values."""
     name, equals, span = text.partition("=")
     parts = span.split(":")
@@ -117,21 +117,21 @@ def sweep_session(
     """One saved session at every value, begun from its own seed."""
     kit = reading_kit(settings)
     events = list(read_session(session, kit, settings.ingest.lines))
-    said = Labels(session.id, folder=labels).judged()
-    begun = initial._replace(seed=seed_of(session.id))
+    labels_of_session = Labels(session.id, folder=labels).judged()
+    start = initial._replace(seed=seed_of(session.id))
     near = settings.timeline.branch.near
     points: list[SweepPoint] = []
     eras = [SettingsChange(0, settings), *later]
     for value in values:
         rerun = Rerun(
             events,
-            [era._replace(settings=overlaid(era.settings, {name: value})) for era in eras],
-            begun,
+            [era._replace(settings=with_edits(era.settings, {name: value})) for era in eras],
+            start,
         )
-        with uncollected():
+        with without_collector():
             rerun.advance(len(events))
-        points.append(_point(value, rerun.marks(), said, near))
-    return Sweep(name, value_of(settings, name), tuple(points), 1, len(events), len(said))
+        points.append(_point(value, rerun.marks(), labels_of_session, near))
+    return Sweep(name, value_of(settings, name), tuple(points), 1, len(events), len(labels_of_session))
 
 
 def sweep_recording(
@@ -146,23 +146,23 @@ def sweep_recording(
 
     Settings of the receptor are tried on signals alone. A False answer ends it.
     """
-    given = dict(edits or {})
-    whole = not all(each.startswith("receptor.") for each in (name, *given))
-    present = given.get(name, value_of(timeline.settings, name))
+    all_edits = dict(edits or {})
+    whole = not all(each.startswith("receptor.") for each in (name, *all_edits))
+    present = all_edits.get(name, value_of(timeline.settings, name))
     near = timeline.settings.timeline.branch.near
     points: dict[float, SweepPoint] = {}
 
-    def made() -> Sweep:
+    def partial_sweep() -> Sweep:
         what = "firing" if whole else "signal"
         return Sweep(name, present, _ordered(points), 1, len(timeline), len(labels), what)
 
     for value in spread(values, present):
-        rerun = edited(timeline, {**given, name: value}, whole=whole)
+        rerun = rerun_with(timeline, {**all_edits, name: value}, whole=whole)
         while rerun.advance(200):
-            if not report(made()):
+            if not report(partial_sweep()):
                 return
         points[value] = _point(value, rerun.marks(), labels, near)
-        if not report(made()):
+        if not report(partial_sweep()):
             return
 
 
@@ -179,7 +179,7 @@ def spread(values: Sequence[float], present: float) -> list[float]:
     return list(dict.fromkeys(chosen))
 
 
-def joined(sweeps: Sequence[Sweep]) -> Sweep:
+def join_sweeps(sweeps: Sequence[Sweep]) -> Sweep:
     """Several sessions at the same values, summed."""
     first = sweeps[0]
     points: list[SweepPoint] = []
@@ -210,8 +210,8 @@ def joined(sweeps: Sequence[Sweep]) -> Sweep:
 def require_fitting(settings: Settings, name: str, values: Sequence[float]) -> None:
     """Refuse values that do not fit the rest of the settings."""
     for value in (values[0], values[-1]):
-        given: Any = int(value) if tunables()[name].kind == "integer" else float(value)
-        complaints = resolve([Layer("--set", (Given(name, given),))]).complaints
+        number: Any = int(value) if tunables()[name].kind == "integer" else float(value)
+        complaints = resolve([Layer("--set", (Given(name, number),))]).complaints
         if complaints:
             raise NooscopeError(str(complaints[0]))
     if not isinstance(value_of(settings, name), int | float):

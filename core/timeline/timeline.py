@@ -61,7 +61,7 @@ class SettingsChange(NamedTuple):
         """Something was found out beside the log."""
         return bool(self.heard or self.changed)
 
-    def tell(self, society: Society) -> None:
+    def apply_to(self, society: Society) -> None:
         """Let minds know of it; those that do already are not changed."""
         society.hear(self.heard)
         society.see_changed(self.changed)
@@ -180,15 +180,15 @@ class Timeline:
         self.changes.append(SettingsChange(len(self.events), settings))
         self.run.society = self.loaded(settings, state)
 
-    def tell(self, heard: tuple[Neighbour, ...] = (), changed: tuple[tuple[str, float], ...] = ()) -> None:
+    def tell(self, reports: tuple[Neighbour, ...] = (), changed: tuple[tuple[str, float], ...] = ()) -> None:
         """Let the minds know what was found out beside the log; a replay does at the same event."""
         self._later.clear()
-        self._tell(SettingsChange(len(self.events), self.settings, heard, changed))
+        self._tell(SettingsChange(len(self.events), self.settings, reports, changed))
 
     def _tell(self, change: SettingsChange) -> None:
         if change.news:
             self.changes.append(change._replace(after=len(self.events), settings=self.settings))
-            change.tell(self.society)
+            change.apply_to(self.society)
 
     def adopt(
         self, events: RecordedEvents, tracks: dict[str, Track], marks: Iterable[Mark], frames: list[KeyFrame]
@@ -217,17 +217,17 @@ class Timeline:
         """The first `place` events as a recording of its own, which may go on in another way.
 
         What was applied after them is applied again at the same places."""
-        made = Timeline(self.changes[0].settings, initial=self.initial, every=self._every)
-        made.changes = [change for change in self.changes if change.after <= place]
-        made._later = deque([*self.changes[len(made.changes) :], *self._later])
-        made.run = self.run.head(place, self.branch_point(place))
-        made.events, made._times = self.events.head(place), self._times[:place]
-        made.frames.adopt([frame for frame in self.frames if frame.after <= place])
-        return made
+        head = Timeline(self.changes[0].settings, initial=self.initial, every=self._every)
+        head.changes = [change for change in self.changes if change.after <= place]
+        head._later = deque([*self.changes[len(head.changes) :], *self._later])
+        head.run = self.run.head(place, self.branch_point(place))
+        head.events, head._times = self.events.head(place), self._times[:place]
+        head.frames.adopt([frame for frame in self.frames if frame.after <= place])
+        return head
 
     def at(self, index: int, agent: str | None = None) -> Frame:
         """The frame after the first `index` events."""
-        with uncollected():
+        with without_collector():
             society = self.society_at(index)
             return society.frame(agent if agent in society.agents else MAIN)
 
@@ -246,7 +246,7 @@ class Timeline:
             return self.society
         back = self._cursor[0] - index if self._cursor is not None else 0
         pause = index - min(_STRIDES * back, _STRIDE_MOST) if 0 < back < _STRIDE_MOST else 0
-        with uncollected():
+        with without_collector():
             start, society = self._nearest(index)
             if start < pause < index and not self.initial.extensions:
                 society = self._run(society, start, pause)
@@ -280,10 +280,10 @@ class Timeline:
     def _nearest(self, index: int) -> tuple[int, Society]:
         """The cursor if it lies near on the way, else the trail, else a key frame, else the beginning."""
         frame = self.frames.nearest(index)
-        kept = frame.after if frame is not None else 0
-        if self._cursor is not None and kept - _LOAD <= self._cursor[0] <= index:
+        nearest = frame.after if frame is not None else 0
+        if self._cursor is not None and nearest - _LOAD <= self._cursor[0] <= index:
             return self._cursor
-        if self._trail is not None and kept <= self._trail[0] <= index:
+        if self._trail is not None and nearest <= self._trail[0] <= index:
             place, state = self._trail
             return place, self._reloaded(self.settings_at(place), state)
         while frame is not None:
@@ -312,7 +312,7 @@ class Timeline:
         for change in [change for change in self.changes if start < change.after <= stop]:
             self._steps(society, start, change.after)
             start, society = change.after, self.loaded(change.settings, society.dump())
-            change.tell(society)
+            change.apply_to(society)
         self._steps(society, start, stop)
         return society
 
@@ -320,7 +320,7 @@ class Timeline:
         """Let minds know what was found out at a place; those that know are not changed."""
         for change in self.changes:
             if change.news and change.after == place:
-                change.tell(society)
+                change.apply_to(society)
 
     def _steps(self, society: Society, start: int, stop: int) -> None:
         step = society.step
@@ -333,18 +333,20 @@ class Timeline:
         return self.changes[place].settings
 
 
-def turned(initial: InitialState, society: Society, later: deque[SettingsChange], place: int) -> Society:
+def apply_due_changes(
+    initial: InitialState, society: Society, later: deque[SettingsChange], place: int
+) -> Society:
     """Minds after so many events, gone on with the settings that were applied there."""
     while later and later[0].after <= place:
         change = later.popleft()
         if change.settings != society.settings:
             society = initial.resumed(change.settings, society.dump())
-        change.tell(society)
+        change.apply_to(society)
     return society
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def without_collector() -> Iterator[None]:
     """Hold the collector still: a pass over a long recording would be felt in a seek."""
     collecting = gc.isenabled()
     gc.disable()

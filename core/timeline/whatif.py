@@ -21,7 +21,7 @@ from core.settings import Settings
 from core.timeline.firings import Difference, compare
 from core.timeline.initial_state import InitialState
 from core.timeline.marks import Mark
-from core.timeline.rerun import FELT, Rerun, edited
+from core.timeline.rerun import FELT, Rerun, rerun_with
 from core.timeline.run import CODES, NAMES, Track
 from core.timeline.timeline import Timeline
 
@@ -42,7 +42,7 @@ _SIGNAL_OF: dict[Axis, str] = {
 
 def silenced_by_flow(tracks: Mapping[str, Track], events: Sequence[Event]) -> list[Mark]:
     """Each rise of an axis to its threshold while the flow gate let nothing else be sent."""
-    found: list[Mark] = []
+    marks: list[Mark] = []
     for agent, track in tracks.items():
         flows = np.bitwise_and(track.columns.column("signals").astype(np.int64), _FLOW) != 0
         if not flows.any():
@@ -53,10 +53,10 @@ def silenced_by_flow(tracks: Mapping[str, Track], events: Sequence[Event]) -> li
             rises = np.flatnonzero(crossed & ~np.concatenate(([False], crossed[:-1])))
             for row in rises.tolist():
                 place = track.indexes[row]
-                found.append(
+                marks.append(
                     Mark(place, events[place].at, agent, "signal", f"{signal} {BY_FLOW}", float(above[row]))
                 )
-    return sorted(found)
+    return sorted(marks)
 
 
 def silenced_by_cooldown(
@@ -72,7 +72,7 @@ def silenced_by_cooldown(
             listening.setdefault(cue, []).append(method)
     last: dict[tuple[str, str], float] = {}
     fired = {(mark.place, mark.name) for mark in marks if mark.kind in ("method", "background")}
-    found: list[Mark] = []
+    silenced: list[Mark] = []
     for mark in marks:
         if mark.kind in ("method", "background"):
             last[mark.agent, mark.name] = mark.at
@@ -91,8 +91,8 @@ def silenced_by_cooldown(
                 least = scoring.threshold if trigger.threshold is None else trigger.threshold
                 if rests and score > least:
                     name = f"{method.id} {BY_COOLDOWN}"
-                    found.append(Mark(mark.place, mark.at, mark.agent, "signal", name, score))
-    return found
+                    silenced.append(Mark(mark.place, mark.at, mark.agent, "signal", name, score))
+    return silenced
 
 
 def _state(track: Track | None, place: int) -> str:
@@ -113,14 +113,14 @@ def why_unchanged(
 
     `lowest` is the threshold below which no setting of an offset can bring an axis.
     """
-    told: list[str] = []
+    sentences: list[str] = []
     for axis in dict.fromkeys(name.rpartition(".")[2] for name in edits):
         if axis not in AXES or agent not in tracks:
             continue
         mine = [mark for mark in silenced if mark.name.startswith(axis) and mark.agent == agent]
         if mine:
             rises = "1 crossing" if len(mine) == 1 else f"{len(mine)} crossings"
-            told.append(
+            sentences.append(
                 f"nothing changed, because flow silenced {rises} of {axis}: "
                 "while the agent flows nothing else is sent"
             )
@@ -128,8 +128,8 @@ def why_unchanged(
         columns = tracks[agent].columns
         values, thresholds = columns.column(f"axis.{axis}"), columns.column(f"threshold.{axis}")
         if len(values):
-            told.append(f"nothing changed, because {_unmoved(axis, values, thresholds, lowest)}")
-    return told
+            sentences.append(f"nothing changed, because {_unmoved(axis, values, thresholds, lowest)}")
+    return sentences
 
 
 def _unmoved(axis: str, values: Column, thresholds: Column, lowest: float) -> str:
@@ -140,10 +140,12 @@ def _unmoved(axis: str, values: Column, thresholds: Column, lowest: float) -> st
             f"{axis} crosses its threshold where it did before; the threshold lies between "
             f"{float(thresholds.min()):.2f} and {float(thresholds.max()):.2f}"
         )
-    said = f"{axis} never reaches its threshold: at most {values[nearest]:.2f} of {thresholds[nearest]:.2f}"
+    sentence = (
+        f"{axis} never reaches its threshold: at most {values[nearest]:.2f} of {thresholds[nearest]:.2f}"
+    )
     if thresholds[nearest] <= lowest + _SAME:
-        said += f", and receptor.ambient.low lets no threshold fall below {lowest:.2f}"
-    return said
+        sentence += f", and receptor.ambient.low lets no threshold fall below {lowest:.2f}"
+    return sentence
 
 
 _UNSEEN = ("at", "threshold.", "baseline.")
@@ -199,8 +201,8 @@ class WhatIfResult(NamedTuple):
         runs = [self.whole]
         if series in FELT:
             runs.insert(0, self.felt)
-        found = [(run.tracks.get(agent), run.done) for run in runs if run is not None]
-        return max(found, key=lambda one: one[1], default=(None, 0))
+        tracks = [(run.tracks.get(agent), run.done) for run in runs if run is not None]
+        return max(tracks, key=lambda one: one[1], default=(None, 0))
 
     def why_unchanged(self, agent: str) -> list[str]:
         """Why nothing fires otherwise; empty where something does, or where all is not run yet."""
@@ -212,19 +214,19 @@ class WhatIfResult(NamedTuple):
 
     def changes(self) -> list[tuple[int, str, Mark]]:
         """Every difference by place: `+` gained, `-` lost, `~` moved."""
-        found = [(mark.place, "+", mark) for mark in self.difference.gained]
-        found += [(mark.place, "-", mark) for mark in self.difference.lost]
-        found += [(pair.other.place, "~", pair.other) for pair in self.difference.moved]
-        return sorted(found)
+        rows = [(mark.place, "+", mark) for mark in self.difference.gained]
+        rows += [(mark.place, "-", mark) for mark in self.difference.lost]
+        rows += [(pair.other.place, "~", pair.other) for pair in self.difference.moved]
+        return sorted(rows)
 
 
 def changed_series(
-    timeline: Timeline, compared: WhatIfResult | None, agent: str, named: str, most: int
+    timeline: Timeline, compared: WhatIfResult | None, agent: str, setting: str, most: int
 ) -> list[str]:
     """Columns worth a curve: those the edits name, then those that came out most differently."""
     chosen: list[str] = []
     edits = compared.edits if compared is not None else {}
-    for name in (*edits, named):
+    for name in (*edits, setting):
         last = name.rpartition(".")[2]
         if last in AXES and f"axis.{last}" not in chosen:
             chosen.append(f"axis.{last}")
@@ -235,10 +237,10 @@ def changed_series(
     return (chosen or ["axis.frustration"])[: max(1, most)]
 
 
-def filled_series(chosen: list[str], wanted: int) -> list[str]:
+def filled_series(chosen: list[str], most: int) -> list[str]:
     """Further axes where there is room for them."""
     others = [f"axis.{axis}" for axis in AXES if f"axis.{axis}" not in chosen]
-    return [*chosen, *others[: max(0, wanted - len(chosen))]]
+    return [*chosen, *others[: max(0, most - len(chosen))]]
 
 
 def _apart(timeline: Timeline, compared: WhatIfResult, agent: str, series: str) -> float:
@@ -264,7 +266,7 @@ def _mean_gap(actual: Track, other: Track, series: str, rows: int) -> float:
 @lru_cache(1)
 def _unedited(timeline: Timeline, eras: int) -> Rerun:  # noqa: ARG001 with more of them it is another run
     """The recording run again as it was, for words that a cache did not keep; the same for all edits."""
-    return edited(timeline, {})
+    return rerun_with(timeline, {})
 
 
 def _unhurried(run: Rerun, cancelled: Callable[[], bool]) -> bool:
@@ -308,12 +310,12 @@ class WhatIf:
                     due = time.monotonic() + _EVERY
             if rerun is not None and not cancelled():
                 post(self.result())
-        if self._said() is None:
+        if self._recorded_texts() is None:
             self._unedited = _unedited(self.timeline, len(self.timeline.changes))
             if _unhurried(self._unedited, cancelled):
                 post(self.result())
 
-    def _said(self) -> Mapping[tuple[int, str], str] | None:
+    def _recorded_texts(self) -> Mapping[tuple[int, str], str] | None:
         """What methods said in the recording; None until it is known."""
         if self.timeline.run.texts_from == 0:
             return self.timeline.run.texts
@@ -327,7 +329,7 @@ class WhatIf:
         whole = self.whole
         if whole is None or whole.done < len(self.timeline):
             return None
-        before, after = self._said(), whole.run.texts
+        before, after = self._recorded_texts(), whole.run.texts
         if before is None:
             return None
         return tuple(
@@ -355,29 +357,29 @@ class WhatIf:
     def _rerun(self, feels: bool) -> Rerun | None:
         """The run of the receptor alone, where the edits touch it; the run of everything."""
         if not feels:
-            self.whole = self.whole or edited(self.timeline, self.edits)
+            self.whole = self.whole or rerun_with(self.timeline, self.edits)
             return self.whole
         if self.felt is None and any(name.startswith("receptor.") for name in self.edits):
-            self.felt = edited(self.timeline, self.edits, whole=False)
+            self.felt = rerun_with(self.timeline, self.edits, whole=False)
         return self.felt
 
     def result(self) -> WhatIfResult:
         """What is known by now: signals from the run that is furthest, all else from the whole one."""
-        felt, whole = self.felt, self.whole
+        receptor, whole = self.felt, self.whole
         total = len(self.timeline)
-        run, lived = (felt.done if felt else 0), (whole.done if whole else 0)
+        run, lived = (receptor.done if receptor else 0), (whole.done if whole else 0)
         near = self.timeline.settings.timeline.branch.near
         done = max(run, lived)
         actual = self.timeline.marks.between(0, done)
         other = whole.marks() if whole is not None else []
-        if felt is not None and run > lived:
+        if receptor is not None and run > lived:
             actual = [mark for mark in actual if mark.kind == "signal" or mark.place < lived]
-            other = [mark for mark in other if mark.kind != "signal"] + felt.marks()
-        weight = 0.15 if felt is not None else 0.0
+            other = [mark for mark in other if mark.kind != "signal"] + receptor.marks()
+        weight = 0.15 if receptor is not None else 0.0
         share = (weight * run + (1.0 - weight) * lived) / total if total else 1.0
         return WhatIfResult(
             self.edits,
-            felt,
+            receptor,
             whole,
             compare(actual, other, near),
             done,

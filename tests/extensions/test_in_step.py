@@ -189,7 +189,7 @@ def test_it_is_part_of_what_a_recording_is(extended: InitialState, tmp_path: Pat
     plain = InitialState(seed=3)
     assert not extended.plain and plain.plain
     assert extended.packed() != plain.packed()
-    assert InitialState.given(cbor2.loads(extended.packed())) == extended
+    assert InitialState.from_content(cbor2.loads(extended.packed())) == extended
     assert "extensions" not in plain.content()
     cache = Cache(tmp_path, 10_000_000)
     timeline = Timeline(SETTINGS, initial=extended)

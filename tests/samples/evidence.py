@@ -65,7 +65,7 @@ def watch(path: Path) -> Evidence:
         step = society.step(event)
         gatherer.add(event, step)
         known = len(marks)
-        marks.note(place, event, step)
+        marks.step(place, event, step)
         words = [_word(marks[number]) for number in range(known, len(marks))]
         words += watcher.look(event, step)
         shown += [Shown(event.at - events[0].at, event.agent, word) for word in words]

@@ -29,7 +29,7 @@ from core.settings import Settings
 from core.store.carry_over import CarryOverStore
 from core.timeline.marks import Mark
 from core.timeline.opening import seed_of
-from core.timeline.rerun import overlaid
+from core.timeline.rerun import with_edits
 from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
 from tests.tui.feed.test_feed import PATIENCE, Mail
@@ -156,7 +156,7 @@ def test_a_session_watched_again_begins_as_it_did_first(home: Path) -> None:
 def test_settings_applied_live_are_applied_at_the_same_place(home: Path, after: int) -> None:
     path, events = home / "0.jsonl", story(0)
     path.write_bytes(lines(events[:after], 0))
-    other = overlaid(Settings(), {SETTING: 0.02})
+    other = with_edits(Settings(), {SETTING: 0.02})
     with Live(path) as live:
         live.until(after)
         live.feed.ask(Apply(other))
@@ -174,7 +174,7 @@ def test_settings_applied_live_are_applied_at_the_same_place(home: Path, after: 
 def test_settings_of_today_hold_from_the_next_new_event(home: Path) -> None:
     path, events = home / "0.jsonl", story(0)
     watched(path, events[:400], 0)
-    today = overlaid(Settings(), {SETTING: 0.02})
+    today = with_edits(Settings(), {SETTING: 0.02})
     with Live(path, today) as again:
         again.until(400)
         assert again.timeline.settings == Settings()
@@ -189,7 +189,7 @@ def test_a_replay_keeps_the_settings_of_then_and_says_so(home: Path) -> None:
     path = home / "0.jsonl"
     live = watched(path, story(0), 0)
     (home / "settings.toml").write_text("[receptor.ambient.offset]\nfrustration = 0.02\n")
-    today = overlaid(Settings(), {SETTING: 0.02})
+    today = with_edits(Settings(), {SETTING: 0.02})
     with redirect_stderr(io.StringIO()) as said:
         assert ran(replayed(path, chosen=today)) == ran(live)
     assert f"today {SETTING} would differ" in said.getvalue()
@@ -330,7 +330,7 @@ def test_any_streams_in_a_row(
     with pytest.MonkeyPatch.context() as patch:
         for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
             patch.setenv(name, str(folder / name.lower()))
-        chosen = overlaid(Settings(), {SETTING: value})
+        chosen = with_edits(Settings(), {SETTING: value})
         for number, (seed, size) in enumerate(zip(seeds, sizes, strict=False)):
             events = [
                 replace(event, at=event.at + number * LATER, **_named(event, number))

@@ -141,12 +141,12 @@ def run_app(
 
 def _show_sample(settings: Settings, project: Path | None, faults: Sequence[str]) -> int:
     """What there is to see before any agent has run here."""
-    from core.timeline.rerun import overlaid
+    from core.timeline.rerun import with_edits
     from sample_sessions import FIRST, find_sample
     from tui.demo import run_demo
 
     sample = find_sample(FIRST)
-    settings = overlaid(settings, {"timeline.play.speed": sample.speed})
+    settings = with_edits(settings, {"timeline.play.speed": sample.speed})
     return run_demo(sample, settings, project, note=SAMPLE_NOTE, faults=faults)
 
 

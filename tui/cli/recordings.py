@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import UnreadableLog, UsageError
-from core.logs.log_files import expanded, is_there
+from core.logs.log_files import expand_home, is_there
 from tui.cli import streams
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def split_path(path: str) -> tuple[str, str]:
     """A log and, of several sessions in it, the one that `PATH#SESSION` names; blank where none is named."""
     log, _, session = path.rpartition("#")
-    if not log or is_there(expanded(path)) or not is_there(expanded(log)):
+    if not log or is_there(expand_home(path)) or not is_there(expand_home(log)):
         return path, ""
     return log, session
 

@@ -28,7 +28,7 @@ from core.report.conversation import (
 from core.report.formatting import plain
 from core.settings import Settings
 from core.settings.screen import ScreenSettings
-from core.timeline.branch import Branch, copied, dream, pre_steer
+from core.timeline.branch import Branch, copy_recording, dream, pre_steer
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line, wrapped
 from tui.screens.board import Board
@@ -112,7 +112,7 @@ foresaw and what then came. `s` tries a sentence of yours at the playhead before
         def work() -> None:
             worker = get_current_worker()
             self._tell("conversation", lambda: _conversation(path, session, settings))
-            copy = copied(timeline, lambda *_: not worker.is_cancelled)
+            copy = copy_recording(timeline, lambda *_: not worker.is_cancelled)
             if copy is None:
                 return
             self._copy = copy

@@ -46,7 +46,7 @@ from core.engine.fingerprint import fingerprint
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
-from core.logs.lines import glued
+from core.logs.lines import glued_objects
 from core.logs.links import (
     FAULTS,
     LONGEST_LABEL,
@@ -280,7 +280,7 @@ class ClaudeCode(AgentReader):
         try:
             decoded = decode_line(record)
         except FAULTS:
-            if parts := glued(record, where):
+            if parts := glued_objects(record, where):
                 return [event for part, place in parts for event in self.feed(part, place, line)]
             decoded, reason = salvage_line(record)
             self.kit.diagnostics.note(where.file, line, reason)

@@ -15,9 +15,9 @@ from core.agents.words import spoken
 from core.events import AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.discovery import Found
 from core.logs.format import Format, Sample
-from core.logs.glimpse import Title, shown
+from core.logs.glimpse import Title, display_title
 from core.logs.log_files import is_file, read_log
-from core.logs.redact.values import cleaned
+from core.logs.redact.values import redact_name
 from core.logs.times import seconds
 
 _TOOLS = (
@@ -202,12 +202,12 @@ class ClineReader(panel.PanelReader):
         self._release([], out)
         return out + super().finish()
 
-    def _release(self, shown: list[dict[str, Any]], out: list[Event]) -> None:
+    def _release(self, display_title: list[dict[str, Any]], out: list[Event]) -> None:
         if self._held is None:
             return
         (listed, place), self._held = self._held, None
         here, self._place = self._place, place
-        self._conversation(listed, shown, out)
+        self._conversation(listed, display_title, out)
         self._place = here
 
     def _panel(self, listed: list[tuple[str, dict[str, Any]]], out: list[Event]) -> None:
@@ -233,12 +233,12 @@ class ClineReader(panel.PanelReader):
         )
 
     def _conversation(
-        self, listed: list[tuple[str, dict[str, Any]]], shown: list[dict[str, Any]], out: list[Event]
+        self, listed: list[tuple[str, dict[str, Any]]], display_title: list[dict[str, Any]], out: list[Event]
     ) -> None:
         self._read = True
-        times = panel.message_times([one for _, one in listed], shown)
+        times = panel.message_times([one for _, one in listed], display_title)
         told = [at for at in times if at is not None]
-        requests = panel.requests(shown)
+        requests = panel.requests(display_title)
         model = next(filter(None, (_model(one) for _, one in listed)), "")
         self._begin(told[0] if told else None, out, model, self._workplace(listed))
         self.now = told[0] if told else 0.0
@@ -452,7 +452,7 @@ def _found(agent: str, place: Path, main: Path, now: float, active_within: float
     return Found(
         agent=agent,
         session=place.name,
-        project=cleaned(text(facts.get("workspace") or facts.get("cwd"))),
+        project=redact_name(text(facts.get("workspace") or facts.get("cwd"))),
         path=whole,
         paths=(whole,),
         modified=modified,
@@ -460,7 +460,7 @@ def _found(agent: str, place: Path, main: Path, now: float, active_within: float
         size=sum(status.st_size for status in statuses),
         events=sum(max(1, len(items(table(one).get("content")))) for one in messages),
         active=now - (modified if last is None else min(last, modified)) <= active_within,
-        title=shown(text(facts.get("task") or facts.get("title")) or _asked(messages)),
+        title=display_title(text(facts.get("task") or facts.get("title")) or _asked(messages)),
     )
 
 

@@ -16,7 +16,7 @@ from core.agents.values import decode, is_secret, items, table, text, words
 from core.engine.fingerprint import fingerprint
 from core.events import MAIN, Compaction, Event
 from core.logs.format import Format, Sample
-from core.logs.glimpse import Title, asked_of_codex
+from core.logs.glimpse import Title, codex_request
 from core.logs.times import seconds
 
 _ADDED = (
@@ -48,7 +48,7 @@ class Prompts:
         """
         if is_added(told):
             return ""
-        said = asked_of_codex(told)
+        said = codex_request(told)
         if not said.strip():
             said = _PICTURED if pictured else ""
         if not said:

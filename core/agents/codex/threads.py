@@ -11,7 +11,7 @@ from core.agents.values import decode, table, text, words
 from core.events import AgentEnd, AgentStart, Event, Outcome, Where
 from core.logs.format import Companion
 from core.logs.lines import head
-from core.logs.log_files import from_root, is_folder, named_like
+from core.logs.log_files import absolute_path, is_folder, named_like
 
 _BURST = 2.0
 """A copied beginning is written at once: later lines than this are the thread's own."""
@@ -127,7 +127,7 @@ def thread_files(path: Path) -> list[Companion]:
 
 def thread_folders(path: Path) -> list[Path]:
     """The folder of the day after a rollout's, where a thread that it starts around midnight is."""
-    day = from_root(path.parent)
+    day = absolute_path(path.parent)
     try:
         after = date(int(day.parts[-3]), int(day.parts[-2]), int(day.parts[-1])) + timedelta(days=1)
     except (ValueError, IndexError, OverflowError):

@@ -79,7 +79,11 @@ class Rows:
             record = society.engine(event.agent).mind.heart.metrics.record
             for row in map(record, step.thought.rows):
                 told = {name: getattr(row, name) for name in _TICK}
-                when = {"session_id": self._key, "who": whole(event.agent), "at": _known(row.wall_time)}
+                when = {
+                    "session_id": self._key,
+                    "who": whole(event.agent),
+                    "at": _known(row.wall_time),
+                }
                 self._put("ticks", day_of(row.wall_time), when | told)
         self._number += 1
 
@@ -87,7 +91,10 @@ class Rows:
         told: dict[str, Any] = {"n": self._number, "kind": event.__struct_config__.tag}
         if isinstance(event, ToolUse):
             told |= {name: getattr(event, name) for name in _CALL}
-            told["targets"], told["shape"] = list(map(whole, event.targets)), f"{event.shape:016x}"
+            told["targets"], told["shape"] = (
+                list(map(whole, event.targets)),
+                f"{event.shape:016x}",
+            )
             told["tool"], told["program"] = whole(event.tool), whole(event.program)
         elif isinstance(event, Turn):
             told |= {name: getattr(event, name) for name in _TURN}

@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 from core.agents.open_events import write
 from core.events import MAIN, AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse, Turn
 from core.extras.hosts.subjects import session_subject
-from core.logs.redact.values import cleaned
+from core.logs.redact.values import redact_name
 from core.logs.session import identity
 from core.safe_text import whole
 
@@ -79,7 +79,7 @@ class Sender:
     """Makes the messages of one session, each event's id the same whenever its logs are read again."""
 
     def __init__(self, host: str, agent: str, session: str, names: Names | None = None) -> None:
-        self.session = cleaned(session)
+        self.session = redact_name(session)
         self.subject = session_subject(host, agent, self.session)
         self._names = names
         self._seen: set[bytes] = set()

@@ -11,7 +11,7 @@ from core.agents.normalizer import AgentKit
 from core.agents.values import code, text, whole_number
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart
 from core.extras.telemetry.decode import LogRecord, SpanRecord
-from core.logs.redact.values import clean, cleaned
+from core.logs.redact.values import redact_event, redact_name
 
 _REFUSED = frozenset(("reject", "rejected", "denied", "abort", "deny"))
 _MAIN_NAMES = frozenset(("", MAIN, "/root"))
@@ -75,7 +75,7 @@ def _taken(value: Any) -> float | None:
 
 def _agent(session: Session, name: str, at: float) -> tuple[str, list[Event]]:
     """Who did it; a sub-agent heard of for the first time starts then."""
-    agent = MAIN if name in _MAIN_NAMES else cleaned(name)
+    agent = MAIN if name in _MAIN_NAMES else redact_name(name)
     if agent in session.agents:
         return agent, []
     session.agents.add(agent)
@@ -201,7 +201,7 @@ def _agent_start(session: Session, _: AgentKit, told: dict[str, Any], at: float)
 
 
 def _agent_finish(session: Session, _: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
-    name = cleaned(text(told.get("agent_name")) or text(told.get("agent.name")))
+    name = redact_name(text(told.get("agent_name")) or text(told.get("agent.name")))
     if not name or name not in session.agents or name == MAIN:
         return []
     session.agents.discard(name)
@@ -377,9 +377,9 @@ class Intake:
         self._sessions[name] = session
         session.by_logs = session.by_logs or by_logs
         events += read(session, self._kit, record, at)
-        found += [TelemetryEvent(name, session.tool, clean(event)) for event in events]
+        found += [TelemetryEvent(name, session.tool, redact_event(event)) for event in events]
 
 
 def _session_of(attributes: dict[str, Any], resource: dict[str, Any]) -> str:
     named = (text(place.get(key)) for place in (attributes, resource) for key in _SESSION)
-    return cleaned(next((name for name in named if name), ""))
+    return redact_name(next((name for name in named if name), ""))

@@ -86,7 +86,7 @@ class Tracer:
         """The spans that an event completes."""
         place = self._place
         self._place += 1
-        self._marks.note(place, event, step)
+        self._marks.step(place, event, step)
         agent = self._agent(event.agent, event.at)
         agent.start, agent.end = min(agent.start, event.at), max(agent.end, event.at)
         told = [

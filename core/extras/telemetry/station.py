@@ -19,7 +19,7 @@ from core.extras.telemetry.intake import Intake, TelemetryEvent
 from core.extras.telemetry.metrics import CONTENT_TYPE, MetricsPage
 from core.hooks.receiver import JSON, LINES, PROTOBUF, Answer, Request
 from core.logs.format import Diagnostics
-from core.logs.redact.values import clean
+from core.logs.redact.values import redact_event
 from core.settings import Settings
 from core.timeline.initial_state import InitialState
 from core.timeline.opening import seed_of
@@ -105,5 +105,5 @@ def open_events(body: bytes, kit: AgentKit) -> tuple[list[TelemetryEvent], Diagn
                 faults.note("", number, "no session")
                 continue
             tool = event.tool if isinstance(event, SessionStart) else ""
-            told.append(TelemetryEvent(reader.session, tool, clean(replace(event, where=None))))
+            told.append(TelemetryEvent(reader.session, tool, redact_event(replace(event, where=None))))
     return told, faults

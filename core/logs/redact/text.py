@@ -152,8 +152,8 @@ def _tagged_value(text: str, end: int) -> Span | None:
 def name_kind(name: str) -> SecretKind | None:
     """What a whole name, such as a field's, says of the value under it; None where that is no secret."""
     quoted = f'"{_NAME_SUFFIX.sub("", name).replace(" ", "_")}"'
-    found = _secret_names(quoted, small_letters(quoted))
-    return next((one.kind for one in found if one.end == len(quoted) - 1), None)
+    names = _secret_names(quoted, small_letters(quoted))
+    return next((one.kind for one in names if one.end == len(quoted) - 1), None)
 
 
 def is_secret_value(value: str, kind: SecretKind) -> bool:
@@ -183,39 +183,39 @@ def _is_login(value: str) -> bool:
 
 def _secret_names(text: str, small: str) -> list[_SecretName]:
     """Where a secret's name ends in the text, in order."""
-    found = [
+    names = [
         _SecretName(at, at + len(word), "password")
         for word in _NAMES.passwords
         for at in _places(small, word)
     ]
-    found += [
+    names += [
         _SecretName(at, at + len(word), "secret") for word in _NAMES.secrets for at in _places(small, word)
     ]
     for at in _places(small, "key"):
         before = _before(small, at, _KEYS)
         if before:
             end = at + 3 + next((len(more) for more in _NAMES.after_key if small.startswith(more, at + 3)), 0)
-            found.append(_SecretName(at - len(before), end, "secret"))
+            names.append(_SecretName(at - len(before), end, "secret"))
     for at in _places(small, "pass"):
         before = _before(small, at, _PASSES)
         if before:
-            found.append(_SecretName(at - len(before), at + 4, "password"))
+            names.append(_SecretName(at - len(before), at + 4, "password"))
         elif not small[at - 1 : at].isalnum() and small[at - 1 : at] not in ("_", "-"):
-            found.append(_SecretName(at, at + 4, "word"))
+            names.append(_SecretName(at, at + 4, "word"))
     for at in _places(small, "auth"):
         led = small[at - 1 : at] if at else ""
         if led == "_" and not small[max(0, at - 2) : at - 1].isalnum():
-            found.append(_SecretName(at - 1, at + 4, "secret"))
+            names.append(_SecretName(at - 1, at + 4, "secret"))
         elif led in ('"', "'"):
-            found.append(_SecretName(at, at + 4, "login"))
+            names.append(_SecretName(at, at + 4, "login"))
     for word in _NAMES.endings:
-        found += [
+        names += [
             _SecretName(at, at + len(word), "secret")
             for at in _places(text, word)
             if text[at - 1 : at] == "_"
         ]
-    found.sort()
-    return [name for name in found if not _name_continues(text, name.end)]
+    names.sort()
+    return [name for name in names if not _name_continues(text, name.end)]
 
 
 def _before(small: str, at: int, kinds: tuple[str, ...]) -> str:
@@ -307,8 +307,8 @@ def command_spans(text: str) -> Iterator[Span]:
         yield from (
             span
             for pattern in _PIPED
-            for found in _compiled(pattern).finditer(text)
-            for span in _argument_spans(found, "")
+            for match in _compiled(pattern).finditer(text)
+            for span in _argument_spans(match, "")
         )
     if "Private-Lines: " in text:
         yield from spans(_PUTTY, text, "bare")
@@ -417,7 +417,7 @@ def _before_host(text: str, start: int) -> Iterator[Span]:
     address = rest[0]
     user = re.split(r"[/?#@]", address, maxsplit=1)[0]
     name, colon, _ = user.partition(":")
-    hosts = [found.start() for found in _HOST.finditer(address)]
+    hosts = [match.start() for match in _HOST.finditer(address)]
     if not hosts:
         return
     if not colon:
@@ -462,21 +462,21 @@ def login_spans(text: str) -> Iterator[Span]:
         return
     for program, rest in _LOGINS.items():
         if program in text:
-            yield from (found.span("token") for found in _calls(text, program, rest))
+            yield from (match.span("token") for match in _calls(text, program, rest))
     if "/" not in text:
         return
     for program in _ORACLE:
         if program in text:
-            for found in _calls(text, program, _ORACLE_LOGIN):
-                yield from _oracle_password(text, found)
+            for match in _calls(text, program, _ORACLE_LOGIN):
+                yield from _oracle_password(text, match)
 
 
 def _calls(text: str, program: str, rest: str) -> Iterator[re.Match[str]]:
     at = text.find(program)
     while at >= 0:
-        found = _command_pattern(program, rest).match(text, at)
-        if found is not None:
-            yield found
+        match = _command_pattern(program, rest).match(text, at)
+        if match is not None:
+            yield match
         at = text.find(program, at + len(program))
 
 
@@ -528,11 +528,11 @@ def named_spans(text: str, small: str) -> Iterator[Span]:
     """Where such secrets stand, in a text that is given in small letters too."""
     at = small.find("value")
     while at >= 0:
-        found = _FIELD_VALUE.match(text, at)
-        value = found["value"] if found is not None else ""
-        named = found is not None and _FIELD_NAME.search(text, max(0, at - _BEFORE), at)
-        if found is not None and named and not is_plain_word(value) and not value.isdecimal():
-            yield found.span("value")
+        match = _FIELD_VALUE.match(text, at)
+        value = match["value"] if match is not None else ""
+        has_name = match is not None and _FIELD_NAME.search(text, max(0, at - _BEFORE), at)
+        if match is not None and has_name and not is_plain_word(value) and not value.isdecimal():
+            yield match.span("value")
         at = small.find("value", at + 5)
     if "Secret" in text and "kind" in text:
         yield from _manifest_secrets(text)
@@ -735,10 +735,10 @@ def _visible_spans(text: str) -> Iterator[Span]:
     for word, pattern in _HEADERS:
         at = small.find(word)
         while at >= 0:
-            found = pattern.match(text, at)
-            if found is not None:
-                yield found.span(1)
-            at = small.find(word, max(found.end() if found else 0, at + 1))
+            match = pattern.match(text, at)
+            if match is not None:
+                yield match.span(1)
+            at = small.find(word, max(match.end() if match else 0, at + 1))
     yield from command_spans(text)
     yield from login_spans(text)
     yield from assigned_spans(text, small)

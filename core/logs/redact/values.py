@@ -71,28 +71,28 @@ _ARGUMENTS = ("args", "argv", "arguments")
 _MIXED = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])\S{8,}")
 
 
-def hide_named(value: Any) -> Any:
+def redact_value(value: Any) -> Any:
     """The same value with every secret that its name gives away replaced; itself where there is none."""
-    return _hidden(value, 0)
+    return _redact_any(value, 0)
 
 
-def _hidden(value: Any, depth: int) -> Any:
+def _redact_any(value: Any, depth: int) -> Any:
     if isinstance(value, dict):
-        return _table(value, depth) if depth <= _DEEPEST else {}
+        return _redact_table(value, depth) if depth <= _DEEPEST else {}
     if isinstance(value, list):
-        return _list(value, depth) if depth <= _DEEPEST else []
+        return _redact_list(value, depth) if depth <= _DEEPEST else []
     if isinstance(value, str) and len(value) <= _LONGEST_TEXT:
         bare = value.strip()
         if bare[:1] in _OPENS and bare[-1:] in _CLOSES:
-            return _text(value, depth)
+            return _json_text(value, depth)
     return value
 
 
-def _text(value: str, depth: int) -> str:
+def _json_text(value: str, depth: int) -> str:
     """A text that is JSON itself; in lines as it was."""
     try:
         inner = msgspec.json.decode(value)
-        hidden = _hidden(inner, depth + 1)
+        hidden = _redact_any(inner, depth + 1)
         if hidden is inner:
             return value
         inset = _INSET.search(value)
@@ -102,64 +102,64 @@ def _text(value: str, depth: int) -> str:
         return value
 
 
-def _table(value: dict[str, Any], depth: int) -> dict[str, Any]:
-    changed = _paired(value)
+def _redact_table(value: dict[str, Any], depth: int) -> dict[str, Any]:
+    changed = _paired_secrets(value)
     for names in _ARGUMENTS:
         if names in value:
-            changed.update(_called(value, names))
+            changed.update(_argument_secrets(value, names))
     sealed = value.get("kind") == "Secret"
     for name, item in value.items():
         if name in changed or item is None or item is True or item is False:
             continue
-        kind = _kind(name)
+        kind = _name_kind(name)
         if kind == "word" and not _USERS.isdisjoint(value):
             kind = "password"
         if sealed and name in ("data", "stringData"):
             kind = "password"
-        hidden = _hidden(item, depth + 1) if kind is None else _under(name, item, kind, depth)
+        hidden = _redact_any(item, depth + 1) if kind is None else _redact_under(name, item, kind, depth)
         if hidden is not item:
             changed[name] = hidden
     return {**value, **changed} if changed else value
 
 
-def _list(value: list[Any], depth: int) -> list[Any]:
-    words = _words(value)
-    hidden = [_hidden(item, depth + 1) for item in value] if words is None else words
+def _redact_list(value: list[Any], depth: int) -> list[Any]:
+    words = _command_words(value)
+    hidden = [_redact_any(item, depth + 1) for item in value] if words is None else words
     return value if all(new is old for new, old in zip(hidden, value, strict=True)) else hidden
 
 
-def _under(name: str, item: Any, kind: SecretKind, depth: int) -> Any:
+def _redact_under(name: str, item: Any, kind: SecretKind, depth: int) -> Any:
     """What stands under a secret's name, hidden."""
     if isinstance(item, str):
         folder = name[-3:] in ("pwd", "PWD") and _FOLDER.match(item)
         return HIDDEN if is_secret_value(item, kind) and not folder else item
     if isinstance(item, dict | list):
         if kind in ("password", "secret"):
-            return _below(item, kind, "token" in name.lower(), depth + 1)
+            return _redact_below(item, kind, "token" in name.lower(), depth + 1)
         if kind == "login" and len(item) == 2 and isinstance(item, list) and isinstance(item[1], str):
             return [item[0], HIDDEN] if is_secret_value(item[1], "password") else item
-        return _hidden(item, depth + 1)
+        return _redact_any(item, depth + 1)
     return HIDDEN if kind == "password" and isinstance(item, int) and not isinstance(item, bool) else item
 
 
-def _below(value: Any, kind: SecretKind, unsure: bool, depth: int) -> Any:
+def _redact_below(value: Any, kind: SecretKind, unsure: bool, depth: int) -> Any:
     """Everything in a table or list that stands under a secret's name, but for what is told of the secret."""
     if isinstance(value, str):
         sure = _MIXED.fullmatch(value) is not None if unsure else " " not in value
         return HIDDEN if sure and is_secret_value(value, kind) else value
     if depth > _DEEPEST or not isinstance(value, dict | list):
-        return _hidden(value, depth)
+        return _redact_any(value, depth)
     if isinstance(value, list):
-        items = [_below(item, kind, unsure, depth + 1) for item in value]
+        items = [_redact_below(item, kind, unsure, depth + 1) for item in value]
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
     changed: dict[str, Any] = {}
     for name, item in value.items():
         about = _is_about(name) or (name in ("key", "Key") and not {"value", "Value"}.isdisjoint(value))
-        own = _kind(name)
+        own = _name_kind(name)
         if own is not None:
-            hidden = _under(name, item, own, depth)
+            hidden = _redact_under(name, item, own, depth)
         else:
-            hidden = _hidden(item, depth + 1) if about else _below(item, kind, unsure, depth + 1)
+            hidden = _redact_any(item, depth + 1) if about else _redact_below(item, kind, unsure, depth + 1)
         if hidden is not item:
             changed[name] = hidden
     return {**value, **changed} if changed else value
@@ -170,35 +170,35 @@ def _is_about(name: str) -> bool:
     return small in _ABOUT or small.endswith(_ABOUT_ENDS)
 
 
-def _paired(value: dict[str, Any]) -> dict[str, Any]:
+def _paired_secrets(value: dict[str, Any]) -> dict[str, Any]:
     """The fields that hold the value of a secret whose name stands in another field."""
-    given = [name for name in _GIVEN if isinstance(value.get(name), str)]
-    if not given:
+    value_fields = [name for name in _GIVEN if isinstance(value.get(name), str)]
+    if not value_fields:
         return {}
     kind: SecretKind | None = "password" if value.get("type") == "password" else None
     for name in _NAMED_BY:
-        told = value.get(name)
-        if kind is None and isinstance(told, str):
-            kind = _kind(_LABEL_END.sub("", told[:_LONGEST_NAME]))
-    typed = any(isinstance(told := value.get(name), str) and _PASSWORD.search(told) for name in _TYPED_INTO)
+        label = value.get(name)
+        if kind is None and isinstance(label, str):
+            kind = _name_kind(_LABEL_END.sub("", label[:_LONGEST_NAME]))
+    typed = any(isinstance(label := value.get(name), str) and _PASSWORD.search(label) for name in _TYPED_INTO)
     return {
         name: HIDDEN
-        for name in given
+        for name in value_fields
         if (kind is not None and name != "text" and is_secret_value(value[name], kind))
         or (typed and " " not in value[name] and is_secret_value(value[name], "password"))
     }
 
 
-def _called(value: dict[str, Any], names: str) -> dict[str, Any]:
+def _argument_secrets(value: dict[str, Any], names: str) -> dict[str, Any]:
     """The arguments of a program that is named beside them."""
-    program = next((told for name in _COMMANDS if isinstance(told := value.get(name), str)), "")
+    program = next((command for name in _COMMANDS if isinstance(command := value.get(name), str)), "")
     if not program or not isinstance(value[names], list):
         return {}
-    words = _words([program, *value[names]])
+    words = _command_words([program, *value[names]])
     return {} if words is None or words[1:] == value[names] else {names: words[1:]}
 
 
-def _words(value: list[Any]) -> list[str] | None:
+def _command_words(value: list[Any]) -> list[str] | None:
     """A list that is a command with options, its secrets hidden; None where it is lines of a change, say."""
     if not all(isinstance(word, str) for word in value) or not any(map(_OPTION.match, value)):
         return None
@@ -207,14 +207,14 @@ def _words(value: list[Any]) -> list[str] | None:
     return redact_words(value) if sum(map(len, value)) <= _LONGEST_COMMAND else None
 
 
-def _kind(name: str) -> SecretKind | None:
-    return _known_kind(name[-_LONGEST_NAME:])
+def _name_kind(name: str) -> SecretKind | None:
+    return _cached_kind(name[-_LONGEST_NAME:])
 
 
 @lru_cache(maxsize=4096)
-def _known_kind(name: str) -> SecretKind | None:
+def _cached_kind(name: str) -> SecretKind | None:
     kind = _HEADERS.get(name.lower()) or name_kind(name)
-    return _known_kind(name[:-1]) if kind is None and name[-1:] in ("s", "S") else kind
+    return _cached_kind(name[:-1]) if kind is None and name[-1:] in ("s", "S") else kind
 
 
 _FIELDS: dict[type[Event], tuple[str, ...]] = {
@@ -236,12 +236,12 @@ _SHORTEST_NAME = 12
 _LOOK = 8
 """How many times what is shown is looked at, so that a secret across the cut is seen as one."""
 
-_known: dict[str, str] = {}
+_redacted_names: dict[str, str] = {}
 _harmless: set[str] = {""}
 """Names that hold none, as nearly all do."""
 
 
-def clean(event: Event) -> Event:
+def redact_event(event: Event) -> Event:
     """The same event, its names redacted where they hold a secret."""
     harmless = _harmless
     if type(event) is ToolUse:
@@ -255,37 +255,37 @@ def clean(event: Event) -> Event:
         type(event) is Turn and event.model in harmless and event.stop in harmless and event.agent in harmless
     ):
         return event
-    return _cleaned(event)
+    return _redact_fields(event)
 
 
-def _cleaned(event: Event) -> Event:
+def _redact_fields(event: Event) -> Event:
     changed: dict[str, object] = {}
     for field in _FIELDS.get(type(event), ()):
         name = getattr(event, field)
-        if (said := cleaned(name)) != name:
-            changed[field] = said
+        if (hidden := redact_name(name)) != name:
+            changed[field] = hidden
     if type(event) is ToolUse:
-        targets = tuple(map(cleaned, event.targets))
+        targets = tuple(map(redact_name, event.targets))
         if targets != event.targets:
             changed["targets"] = targets
     return replace(event, **changed) if changed else event
 
 
-def cleaned(name: str) -> str:
+def redact_name(name: str) -> str:
     """A name as it may be shown."""
     if name in _harmless:
         return name
-    said = _known.get(name)
-    if said is None:
-        said = redact(name) if len(name) >= _SHORTEST_NAME else name
-        if len(_known) + len(_harmless) >= _MOST_NAMES:
-            _known.clear()
+    hidden = _redacted_names.get(name)
+    if hidden is None:
+        hidden = redact(name) if len(name) >= _SHORTEST_NAME else name
+        if len(_redacted_names) + len(_harmless) >= _MOST_NAMES:
+            _redacted_names.clear()
             _harmless.clear()
-        if said == name:
+        if hidden == name:
             _harmless.add(name)
         else:
-            _known[name] = said
-    return said
+            _redacted_names[name] = hidden
+    return hidden
 
 
 def one_line(text: str, most: int = 120) -> str:

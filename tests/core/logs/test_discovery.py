@@ -199,7 +199,7 @@ def test_many_files_are_glanced_at_only(tmp_path: Path, monkeypatch: pytest.Monk
     for number in range(500):
         put(tmp_path / f".claude/projects/p{number % 20}/s-{number}.jsonl", data, age=number)
     taken = 0
-    take = lines.take
+    take = lines.read_bytes
 
     def counted(stream: object, size: int = -1) -> bytes:
         nonlocal taken
@@ -207,8 +207,8 @@ def test_many_files_are_glanced_at_only(tmp_path: Path, monkeypatch: pytest.Monk
         taken += len(got)
         return got
 
-    monkeypatch.setattr("core.logs.discovery.take", counted)
-    monkeypatch.setattr("core.logs.glimpse.take", counted)
+    monkeypatch.setattr("core.logs.discovery.read_bytes", counted)
+    monkeypatch.setattr("core.logs.glimpse.read_bytes", counted)
     begun = time.process_time()
     found = find(AGENTS, {}, tmp_path, now=NOW)
     spent = time.process_time() - begun

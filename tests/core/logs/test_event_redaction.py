@@ -11,7 +11,7 @@ from core.agents.registry import make_kit
 from core.events import Advice, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse, Turn
 from core.logs.finder import sessions
 from core.logs.follow import Follower
-from core.logs.redact.values import clean
+from core.logs.redact.values import redact_event
 from core.logs.session import read_session
 
 SECRET = "ghp_" + "Ab3dEf" * 6
@@ -36,13 +36,13 @@ SECRET = "ghp_" + "Ab3dEf" * 6
 )
 def test_no_name_holds_a_secret(event: Event) -> None:
     assert SECRET in str(event)
-    assert SECRET not in str(clean(event))
-    assert clean(clean(event)) == clean(event)
+    assert SECRET not in str(redact_event(event))
+    assert redact_event(redact_event(event)) == redact_event(event)
 
 
 def test_an_event_without_a_secret_is_the_same_one() -> None:
     event = ToolUse(at=1.0, tool="Edit", targets=("src/a_rather_long_name_of_a_module.py",), program="pytest")
-    assert clean(event) is event
+    assert redact_event(event) is event
 
 
 def _log(path: Path) -> Path:

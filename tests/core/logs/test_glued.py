@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.agents.registry import make_kit
 from core.events import Where
 from core.logs.format import Diagnostics
-from core.logs.lines import glued
+from core.logs.lines import glued_objects
 
 PLACE = Where("log", 100, 0)
 
@@ -36,7 +36,7 @@ PLACE = Where("log", 100, 0)
     ],
 )
 def test_where_objects_end(line: bytes, parts: list[tuple[int, bytes]]) -> None:
-    found = glued(line, PLACE)
+    found = glued_objects(line, PLACE)
     assert [(place.offset - 100, data) for data, place in found] == parts
     assert all((place.file, place.length) == ("log", len(data)) for data, place in found)
 
@@ -44,12 +44,12 @@ def test_where_objects_end(line: bytes, parts: list[tuple[int, bytes]]) -> None:
 @given(st.lists(st.dictionaries(st.text(), st.text() | st.integers()), min_size=2, max_size=5))
 def test_what_was_glued_comes_apart_again(values: list[dict[str, object]]) -> None:
     pieces = [json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass") for value in values]
-    assert [data for data, _ in glued(b"".join(pieces), PLACE)] == pieces
+    assert [data for data, _ in glued_objects(b"".join(pieces), PLACE)] == pieces
 
 
 @pytest.mark.parametrize(("number", "parts"), [(10_000, 10_000), (10_001, 0), (500_000, 0)])
 def test_a_line_of_very_many_objects_stays_one_broken_line(number: int, parts: int) -> None:
-    assert len(glued(b"{}" * number, PLACE)) == parts
+    assert len(glued_objects(b"{}" * number, PLACE)) == parts
 
 
 @pytest.mark.parametrize("name", ["codex", "pi", "gemini"])

@@ -21,7 +21,7 @@ from core.agents.registry import make_kit
 from core.events import Event, SessionStart
 from core.logs.finder import sessions
 from core.logs.format import Diagnostics, Sample
-from core.logs.lines import opened
+from core.logs.lines import open_unpacked
 from core.logs.session import read_session
 from tests.core.agents.samples import answers, asks, claude, says
 
@@ -96,7 +96,7 @@ def same_however_written(source: Path, place: Path) -> None:
     before = place / "first" / "log"
     shutil.copytree(source, before)
     for file in before.rglob("*.zst"):
-        with opened(file) as stream:
+        with open_unpacked(file) as stream:
             file.with_suffix("").write_bytes(stream.read())
         file.unlink()
     wanted = events(before)

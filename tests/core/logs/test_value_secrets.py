@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.logs.redact.text import HIDDEN
-from core.logs.redact.values import hide_named
+from core.logs.redact.values import redact_value
 
 PW = "hunter" + "two"
 KEY = "k3y" + "V4lue" + "9x"
@@ -110,7 +110,7 @@ def flat(value: Any) -> str:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_telling_name_hides_its_value_at_any_depth(name: str) -> None:
     for value in ({name: KEY}, {"a": [{"b": {name: KEY, "c": "stays"}}]}):
-        hidden = hide_named(value)
+        hidden = redact_value(value)
         assert KEY not in flat(hidden) and HIDDEN in flat(hidden)
         assert flat(hidden) == flat(value).replace(KEY, HIDDEN)
 
@@ -118,21 +118,21 @@ def test_a_telling_name_hides_its_value_at_any_depth(name: str) -> None:
 @pytest.mark.parametrize("value", HIDDEN_VALUES, ids=flat)
 def test_secrets_go(value: Any) -> None:
     before = flat(value)
-    hidden = hide_named(value)
+    hidden = redact_value(value)
     assert HIDDEN in flat(hidden)
     assert PW not in flat(hidden) and KEY not in flat(hidden)
     assert flat(value) == before
-    assert hide_named(hidden) == hidden
+    assert redact_value(hidden) == hidden
 
 
 @pytest.mark.parametrize("value", STAY, ids=flat)
 def test_the_rest_stays_the_very_same(value: Any) -> None:
-    assert hide_named(value) is value
+    assert redact_value(value) is value
 
 
 def test_what_stands_beside_a_secret_stays() -> None:
     value = {"host": "h", "password": PW, "port": 1, "auth": {"user": "me", "token": KEY}}
-    assert hide_named(value) == {
+    assert redact_value(value) == {
         "host": "h",
         "password": HIDDEN,
         "port": 1,
@@ -144,7 +144,7 @@ def test_what_is_deeper_than_anything_shown_is_left_out() -> None:
     value: Any = {"password": PW}
     for _ in range(400):
         value = {"a": [value]}
-    assert PW not in flat(hide_named(value))
+    assert PW not in flat(redact_value(value))
 
 
 values = st.recursive(
@@ -157,8 +157,8 @@ values = st.recursive(
 @settings(max_examples=150, deadline=None)
 @given(values)
 def test_any_value_is_survived_and_settles(value: Any) -> None:
-    once = hide_named(value)
-    assert hide_named(once) == once
+    once = redact_value(value)
+    assert redact_value(once) == once
 
 
 def test_work_grows_no_faster_than_the_value() -> None:
@@ -166,7 +166,7 @@ def test_work_grows_no_faster_than_the_value() -> None:
         value = [{f"a{number}": "x", "password": PW, "l": ["-p", str(number)]} for number in range(size)]
         value.append({"argv": ["--token", KEY] * size})
         begun = time.thread_time()
-        hide_named(value)
+        redact_value(value)
         return time.thread_time() - begun
 
     least = min(work(500) for _ in range(5))
@@ -177,5 +177,5 @@ def test_work_grows_no_faster_than_the_value() -> None:
 def test_a_file_that_is_written_keeps_its_lines(indent: int) -> None:
     held = {"name": "mill", "database": {"password": PW, "hosts": ["a", "b"]}}
     hidden = {"name": "mill", "database": {"password": HIDDEN, "hosts": ["a", "b"]}}
-    told = hide_named({"content": json.dumps(held, indent=indent) + "\n"})
+    told = redact_value({"content": json.dumps(held, indent=indent) + "\n"})
     assert told == {"content": json.dumps(hidden, indent=indent)}

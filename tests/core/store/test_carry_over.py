@@ -16,7 +16,7 @@ from core.events import MAIN
 from core.settings import Settings
 from core.store.carry_over import CarryOverStore, KeptStart, Later
 from core.timeline.initial_state import InitialState
-from core.timeline.rerun import overlaid
+from core.timeline.rerun import with_edits
 from core.timeline.run_inputs import VERSION, InitialStates, pack_change, pack_start, unpack_inputs
 from core.timeline.timeline import SettingsChange, Timeline
 
@@ -81,13 +81,13 @@ def everything() -> InitialState:
 
 
 def test_what_is_unpacked_is_what_was_packed() -> None:
-    chosen = overlaid(
+    chosen = with_edits(
         Settings(), {"receptor.ambient.offset.frustration": 0.05, "mind.tiers.none_words": ["none", "x"]}
     )
     kept = KeptStart(
         pack_start(chosen, everything()), (Later(7, pack_change(SettingsChange(7, Settings()))),)
     )
-    today = overlaid(Settings(), {"screen.rate": 11, "receptor.ambient.offset.frustration": 0.7})
+    today = with_edits(Settings(), {"screen.rate": 11, "receptor.ambient.offset.frustration": 0.7})
     start = unpack_inputs(kept, today)
     assert start.initial == everything()
     assert start.settings.receptor == chosen.receptor and start.settings.mind == chosen.mind

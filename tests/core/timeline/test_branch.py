@@ -10,7 +10,7 @@ from bench.workload import session
 from core.events import Event
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
-from core.timeline.branch import copied, dream, pre_steer, sim
+from core.timeline.branch import copy_recording, dream, pre_steer, sim
 from core.timeline.firings import FIRINGS, compare
 from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
@@ -82,10 +82,10 @@ def test_a_copy_of_a_recording_is_the_same_recording() -> None:
     timeline = recorded(session(300))
     timeline.apply(EAGER)
     timeline.extend(session(400)[300:])
-    made = copied(timeline)
+    made = copy_recording(timeline)
     assert made is not None and made.changes == timeline.changes
     assert cbor2.dumps(made.society.dump()) == cbor2.dumps(timeline.society.dump())
-    assert copied(timeline, lambda *_: False) is None
+    assert copy_recording(timeline, lambda *_: False) is None
 
 
 def test_a_steer_is_tried_without_being_given() -> None:
@@ -135,14 +135,14 @@ def test_every_firing_is_in_exactly_one_group(
 
 
 def test_a_what_if_keeps_the_settings_that_were_applied_on_the_way() -> None:
-    from core.timeline.rerun import edited, overlaid
+    from core.timeline.rerun import rerun_with, with_edits
     from core.timeline.timeline import SettingsChange
 
-    other = overlaid(Settings(), {"receptor.ambient.offset.frustration": 0.02})
+    other = with_edits(Settings(), {"receptor.ambient.offset.frustration": 0.02})
     timeline = Timeline(Settings(), later=(SettingsChange(200, other),))
     timeline.extend(session(600))
-    same = edited(timeline, {})
+    same = rerun_with(timeline, {})
     assert not same.advance(600)
     assert list(same.run.marks) == list(timeline.marks)
     assert same.run.society.dump() == timeline.society.dump()
-    assert not edited(timeline, {"receptor.ambient.offset.frustration": 0.02}).advance(600)
+    assert not rerun_with(timeline, {"receptor.ambient.offset.frustration": 0.02}).advance(600)

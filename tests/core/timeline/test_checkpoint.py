@@ -14,7 +14,7 @@ from core.errors import StoreError
 from core.events import Event
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
-from core.timeline.checkpoints import agrees, restored, state_hash, take_checkpoint
+from core.timeline.checkpoints import has_state, restore_checkpoint, state_hash, take_checkpoint
 from core.timeline.keyframes import encode
 from core.timeline.timeline import Timeline
 from tests.core.strategies import events
@@ -36,7 +36,7 @@ def canonical(society: Society) -> bytes:
 @given(events(min_size=1, max_size=50, agents=("main", "child-x")), st.integers(0, 50))
 def test_a_restored_society_goes_on_exactly(stream: list[Event], place: int) -> None:
     timeline = recorded(stream)
-    minds = restored(take_checkpoint(timeline, "here", 5.0, place), timeline)
+    minds = restore_checkpoint(take_checkpoint(timeline, "here", 5.0, place), timeline)
     assert canonical(minds) == canonical(timeline.society_at(place))
     for event in stream[place:]:
         minds.step(event)
@@ -49,8 +49,8 @@ def test_the_hash_is_of_the_state_alone() -> None:
     assert first.content_hash == later.content_hash == blake3(canonical(timeline.society_at(30))).hexdigest()
     assert take_checkpoint(timeline, "a", 1.0, 31).content_hash != first.content_hash
     assert take_checkpoint(timeline, "edge", 1.0).place == 60
-    assert agrees(timeline, 30, first.content_hash)
-    assert not agrees(timeline, 31, first.content_hash) and not agrees(timeline, 61, first.content_hash)
+    assert has_state(timeline, 30, first.content_hash)
+    assert not has_state(timeline, 31, first.content_hash) and not has_state(timeline, 61, first.content_hash)
     assert state_hash(timeline.society_at(30)) == first.content_hash
 
 
@@ -62,12 +62,12 @@ def test_settings_changed_later_do_not_reach_back() -> None:
     timeline.extend(stream[40:60])
     after = take_checkpoint(timeline, "after", 2.0)
     timeline.extend(stream[60:])
-    minds = restored(after, timeline)
+    minds = restore_checkpoint(after, timeline)
     assert minds.settings == EAGER
     for event in stream[60:]:
         minds.step(event)
     assert canonical(minds) == canonical(timeline.society)
-    assert restored(before, timeline).settings == EAGER
+    assert restore_checkpoint(before, timeline).settings == EAGER
 
 
 @settings(max_examples=30)
@@ -78,8 +78,8 @@ def test_any_flipped_bit_is_refused_by_name(spot: int, bit: int) -> None:
     state = bytearray(whole.state)
     state[spot % len(state)] ^= 1 << bit
     with pytest.raises(StoreError, match="'fragile' is damaged"):
-        restored(replace(whole, state=bytes(state)), timeline)
-    assert canonical(restored(whole, timeline)) == canonical(timeline.society)
+        restore_checkpoint(replace(whole, state=bytes(state)), timeline)
+    assert canonical(restore_checkpoint(whole, timeline)) == canonical(timeline.society)
 
 
 def test_a_state_of_another_kind_is_refused_by_name() -> None:
@@ -89,4 +89,4 @@ def test_a_state_of_another_kind_is_refused_by_name() -> None:
             take_checkpoint(timeline, "odd", 1.0), state=content, content_hash=blake3(content).hexdigest()
         )
         with pytest.raises(StoreError, match="'odd' does not fit"):
-            restored(fake, timeline)
+            restore_checkpoint(fake, timeline)

@@ -30,7 +30,7 @@ def test_as_many_states_are_kept_as_the_setting_says(tmp_path: Path, kept: int) 
     timeline, names = recorded(20), ["a", "b", "c"]
     for number, name in enumerate(names):
         store(tmp_path, kept).make(timeline, number, name, created=float(number))
-    assert store(tmp_path, kept).kept() == tuple(names[-kept:])
+    assert store(tmp_path, kept).saved_names() == tuple(names[-kept:])
     assert [one.name for one in store(tmp_path, kept).bookmarks.read()] == names
     found = store(tmp_path, kept).back(timeline, "a")
     assert found.standing == "same"
@@ -42,9 +42,9 @@ def test_a_name_is_kept_once_where_it_stands(tmp_path: Path) -> None:
     for number, name in enumerate("abc"):
         kept.make(timeline, number, name, created=float(number))
     kept.make(timeline, 19, "a", "later", created=9.0)
-    assert kept.kept() == ("a", "b", "c")
+    assert kept.saved_names() == ("a", "b", "c")
     kept.make(timeline, 5, "d", created=10.0)
-    assert kept.kept() == ("b", "c", "d")
+    assert kept.saved_names() == ("b", "c", "d")
     (again,) = [one for one in kept.bookmarks.read() if one.name == "a"]
     assert (again.place, again.note) == (19, "later")
 
@@ -55,14 +55,14 @@ def test_automatic_ones_make_room_for_the_persons_own(tmp_path: Path) -> None:
     for number in range(2, 6):
         automatic = take_checkpoint(timeline, f"auto {number}", float(number), number)
         assert kept.keep_automatic(automatic, 0.0, "kept by itself")
-    assert kept.kept() == ("mine", "auto 4", "auto 5")
+    assert kept.saved_names() == ("mine", "auto 4", "auto 5")
     kept.make(timeline, 6, "mine too", created=6.0)
     kept.make(timeline, 7, "and mine", created=7.0)
-    assert kept.kept() == ("mine", "mine too", "and mine")
+    assert kept.saved_names() == ("mine", "mine too", "and mine")
     assert not kept.keep_automatic(take_checkpoint(timeline, "auto 8", 8.0, 8), 0.0)
     assert [one.name for one in kept.bookmarks.read()] == ["mine", "mine too", "and mine"]
     kept.make(timeline, 9, "newest", created=9.0)
-    assert kept.kept() == ("mine too", "and mine", "newest")
+    assert kept.saved_names() == ("mine too", "and mine", "newest")
     assert [one.name for one in kept.bookmarks.read()] == ["mine", "mine too", "and mine", "newest"]
 
 
@@ -94,7 +94,7 @@ def test_a_damaged_state_is_refused_and_others_stay(tmp_path: Path) -> None:
     path.write_bytes(b"\xc1 not a checkpoint")
     with pytest.raises(StoreError, match="damaged"):
         kept.back(timeline, "bad")
-    assert kept.kept() == ("good",) and "left alone" in kept.bookmarks.notices[0]
+    assert kept.saved_names() == ("good",) and "left alone" in kept.bookmarks.notices[0]
 
 
 def test_a_bookmark_without_a_state_and_an_unknown_name(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from core.settings import Settings
 from core.timeline.branch import sim
 from core.timeline.initial_state import InitialState
 from core.timeline.opening import Cache
-from core.timeline.rerun import overlaid
+from core.timeline.rerun import with_edits
 from core.timeline.timeline import SettingsChange, Timeline
 
 STREAM = session(700)
@@ -65,7 +65,7 @@ def test_a_what_if_begins_as_the_recording_did() -> None:
 
 def test_a_kept_recording_is_known_by_what_it_was_given(tmp_path: Path) -> None:
     cache = Cache(tmp_path, 10**9)
-    other = overlaid(Settings(), {"receptor.ambient.offset.frustration": 0.05})
+    other = with_edits(Settings(), {"receptor.ambient.offset.frustration": 0.05})
     given = [
         (InitialState(2), ()),
         (heir(), ()),
@@ -89,5 +89,5 @@ def test_a_kept_recording_is_known_by_what_it_was_given(tmp_path: Path) -> None:
 def test_what_was_applied_besides_is_not_kept(tmp_path: Path) -> None:
     timeline = Timeline(Settings(), initial=heir())
     timeline.extend(STREAM[:50])
-    timeline.apply(overlaid(Settings(), {"receptor.ambient.offset.frustration": 0.05}))
+    timeline.apply(with_edits(Settings(), {"receptor.ambient.offset.frustration": 0.05}))
     assert not Cache(tmp_path, 10**9).save("story", timeline, ())

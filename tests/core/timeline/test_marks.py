@@ -10,7 +10,7 @@ from bench.workload import session
 from core.engine.society import Society
 from core.settings import Settings
 from core.timeline.marks import MARK_KINDS, Mark, Marks, RecordedMarks
-from core.timeline.run import Run, SaidTexts
+from core.timeline.run import MethodTexts, Run
 
 LONG = (RecordedMarks.FRESH + 3) * RecordedMarks.CHUNK + 5
 ALL = [
@@ -74,6 +74,6 @@ def test_texts_are_gathered_from_packed_ones_too() -> None:
     for place, event in enumerate(session(4500)):
         for firing in run.step(place, event).reaction.fired:
             expected[place, firing.method] = firing.text
-    assert len(expected) > SaidTexts.FRESH * SaidTexts.CHUNK
-    assert any(isinstance(chunk, bytes) for chunk in run._said._chunks)
+    assert len(expected) > MethodTexts.FRESH * MethodTexts.CHUNK
+    assert any(isinstance(chunk, bytes) for chunk in run._texts._chunks)
     assert run.texts == expected

@@ -18,7 +18,7 @@ from core.settings import Settings
 from core.store.carry_over import KeptStart, Later
 from core.store.project_history import AffectLeft, AffectStore
 from core.timeline.initial_state import InitialState
-from core.timeline.rerun import edited
+from core.timeline.rerun import rerun_with
 from core.timeline.run_inputs import pack_change, pack_start, unpack_inputs
 from core.timeline.timeline import SettingsChange, Timeline
 
@@ -62,11 +62,11 @@ def test_a_report_seeks_and_replays_as_it_was_heard(after: int) -> None:
         for event in STREAM[: min(index, after)]:
             plain.step(event)
         if index >= after:
-            SettingsChange(after, Settings(), NEWS, CHANGED).tell(plain)
+            SettingsChange(after, Settings(), NEWS, CHANGED).apply_to(plain)
         for event in STREAM[after:index]:
             plain.step(event)
         assert bytes_of(live.society_at(index)) == bytes_of(plain), index
-    rerun = edited(live, {})
+    rerun = rerun_with(live, {})
     rerun.advance(len(live))
     assert list(rerun.run.marks) == list(live.marks)
 

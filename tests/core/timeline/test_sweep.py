@@ -18,8 +18,8 @@ from core.settings import Settings
 from core.settings.layers import tunables, value_of
 from core.store.labels import Label
 from core.timeline.firings import FIRINGS, Difference, compare, key_of
-from core.timeline.rerun import ReceptorRerun, Rerun, edited, overlaid
-from core.timeline.sweep import Sweep, grid, joined, spoken_sweep, spread, sweep_recording, usual_grid
+from core.timeline.rerun import ReceptorRerun, Rerun, rerun_with, with_edits
+from core.timeline.sweep import Sweep, grid, join_sweeps, parse_sweep, spread, sweep_recording, usual_grid
 from core.timeline.timeline import Timeline
 from tests.core.strategies import events
 
@@ -45,7 +45,7 @@ def recorded(stream: list[Event], change: int | None = None, edits: dict[str, An
     timeline = Timeline(Settings(), seed=3)
     for number, event in enumerate(stream):
         if number == change:
-            timeline.apply(overlaid(timeline.settings, edits or {}))
+            timeline.apply(with_edits(timeline.settings, edits or {}))
         timeline.add(event)
     return timeline
 
@@ -66,7 +66,7 @@ def difference(timeline: Timeline, rerun: Rerun) -> Difference:
 @given(events(max_size=60), st.integers(0, 60), st.booleans())
 def test_nothing_changed_makes_no_difference(stream: list[Event], change: int, whole: bool) -> None:
     timeline = recorded(stream, change, {OFFSET: 0.05, HOLD: 5})
-    rerun = through(edited(timeline, {}, whole=whole))
+    rerun = through(rerun_with(timeline, {}, whole=whole))
     assert difference(timeline, rerun).equal
     if whole and timeline.changes[-1].after < len(stream):
         assert cbor2.dumps(rerun.run.society.dump()) == cbor2.dumps(timeline.society.dump())
@@ -75,7 +75,7 @@ def test_nothing_changed_makes_no_difference(stream: list[Event], change: int, w
 @pytest.mark.parametrize("edits", [{OFFSET: 0.05}, {HOLD: 1}, {"receptor.emotion.half_life.seeking": 900.0}])
 def test_what_is_felt_is_the_same_with_and_without_the_rest(edits: dict[str, Any]) -> None:
     timeline = recorded(session(1500, agents=3))
-    felt, whole = (through(edited(timeline, edits, whole=each), 200) for each in (False, True))
+    felt, whole = (through(rerun_with(timeline, edits, whole=each), 200) for each in (False, True))
     signals = [mark for mark in whole.marks() if mark.kind == "signal"]
     assert felt.marks() == signals
     assert signals != [mark for mark in timeline.marks if mark.kind == "signal"]
@@ -88,17 +88,17 @@ def test_what_is_felt_is_the_same_with_and_without_the_rest(edits: dict[str, Any
 def test_a_rerun_goes_on_when_the_recording_does() -> None:
     stream = session(600)
     timeline = recorded(stream[:400])
-    rerun = through(edited(timeline, {OFFSET: 0.05}))
+    rerun = through(rerun_with(timeline, {OFFSET: 0.05}))
     timeline.extend(stream[400:])
     through(rerun)
-    fresh = through(edited(timeline, {OFFSET: 0.05}))
+    fresh = through(rerun_with(timeline, {OFFSET: 0.05}))
     assert difference(timeline, rerun) == difference(timeline, fresh)
     assert difference(timeline, rerun).gained
 
 
 def test_an_edit_holds_throughout_and_leaves_other_changes_standing() -> None:
     timeline = recorded(session(300), 150, {HOLD: 9})
-    rerun = edited(timeline, {OFFSET: 0.05})
+    rerun = rerun_with(timeline, {OFFSET: 0.05})
     assert [(era.after, value_of(era.settings, HOLD)) for era in rerun.eras] == [(0, 3), (150, 9)]
     assert all(value_of(era.settings, OFFSET) == 0.05 for era in rerun.eras)
 
@@ -152,7 +152,7 @@ def test_the_order_of_trying_tries_every_value_once(values: list[int], present: 
 )
 def test_a_sweep_that_makes_no_sense_is_refused(text: str) -> None:
     with pytest.raises(NooscopeError):
-        spoken_sweep(text)
+        parse_sweep(text)
 
 
 def test_a_sweep_tells_firings_and_agreement() -> None:
@@ -172,7 +172,7 @@ def test_a_sweep_tells_firings_and_agreement() -> None:
     assert last.points[1].score.recall == 1.0
     assert (last.points[2].score.recall or 0.0) < 1.0
     assert "confidence_sustained" in last.moving
-    both = joined([last, last])
+    both = join_sweeps([last, last])
     assert both.sessions == 2
     assert [point.fired for point in both.points] == [2 * point.fired for point in last.points]
 
@@ -197,7 +197,7 @@ def test_a_sweep_of_a_recording_counts_what_a_run_at_each_value_finds(
     last = told[-1]
     assert last.what == "firing" and len(last.points) == 3
     for point in last.points:
-        marks = through(edited(timeline, {**edits, name: point.value})).marks()
+        marks = through(rerun_with(timeline, {**edits, name: point.value})).marks()
         assert point.names == Counter(map(key_of, marks))
 
 

@@ -113,12 +113,12 @@ def _one(args: argparse.Namespace) -> int:
 
 def _list(store: Checkpoints, timeline: Timeline) -> None:
     from core.report.formatting import clock, plain
-    from core.timeline.checkpoints import agrees
+    from core.timeline.checkpoints import has_state
 
-    start, saved = timeline.events[0].at, set(store.kept())
+    start, saved = timeline.events[0].at, set(store.saved_names())
     bookmarks = store.bookmarks.read()
     for each in bookmarks:
-        same = not each.checkpoint or agrees(timeline, each.place, each.checkpoint)
+        same = not each.checkpoint or has_state(timeline, each.place, each.checkpoint)
         change = "" if same else "  (the state there has changed since)"
         mark = f"{each.checkpoint[:12] or '-':<12}{'*' if each.name in saved else ' '}"
         words = f"{plain(each.name, 30):<30} {plain(each.note, 60)}{change}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
-from core.logs.log_files import expanded, is_there
+from core.logs.log_files import expand_home, is_there
 from tui.cli.launch import (
     add_hooks_option,
     add_screen_options,
@@ -58,7 +58,7 @@ def _run(args: argparse.Namespace) -> int:
         settings = settings.replace(screen=screen)
     if args.server:
         return _of_hosts(settings, args)
-    paths = [expanded(path) for path in args.paths]
+    paths = [expand_home(path) for path in args.paths]
     for path in paths:
         if not is_there(path):
             raise UnreadableLog(f"{path}: no such file or folder")

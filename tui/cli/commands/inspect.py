@@ -180,7 +180,7 @@ def _run_events(args: argparse.Namespace) -> int:
     from core.errors import UsageError
     from core.events import MAIN
     from core.report.event_words import mind_json, mind_line
-    from core.timeline.timeline import turned
+    from core.timeline.timeline import apply_due_changes
 
     names = {kind.__name__ for kind in MIND_EVENTS}
     kinds = set(args.kind or ())
@@ -194,7 +194,7 @@ def _run_events(args: argparse.Namespace) -> int:
     reader = society.engine(MAIN).mind.heart.fabric.subscribe(max(0, args.since))
     counts = Counter[str]()
     for place, event in enumerate(timeline.events):
-        society = turned(timeline.initial, society, changes, place)
+        society = apply_due_changes(timeline.initial, society, changes, place)
         society.step(event)
         for number, event_of_mind in reader.poll(society.engine(MAIN).mind.heart.fabric):
             kind = type(event_of_mind).__name__

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.logs.log_files import expanded, is_there
+from core.logs.log_files import expand_home, is_there
 from tui.cli.launch import add_screen_options, screen_settings, show_session
 from tui.cli.options import CliCommand, add_speed_option
 from tui.cli.recordings import add_plain_option, edits_of
@@ -62,7 +62,7 @@ def _run(args: argparse.Namespace) -> int:
     from tui.cli.recordings import one_session, split_path
 
     log, session_id = split_path(args.path)
-    path, session = expanded(log), args.session or session_id
+    path, session = expand_home(log), args.session or session_id
     if not is_there(path):
         raise UnreadableLog(f"{path}: no such file")
     if session:

@@ -188,9 +188,9 @@ def _add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
 def _run_sweep(args: argparse.Namespace) -> int:
     from core.agents.registry import make_kit
     from core.logs.finder import sessions
-    from core.timeline.sweep import joined, require_fitting, spoken_sweep
+    from core.timeline.sweep import join_sweeps, parse_sweep, require_fitting
 
-    name, values = spoken_sweep(args.sweep)
+    name, values = parse_sweep(args.sweep)
     settings = settings_from(argparse.Namespace(project=args.project, assignments=[])).settings
     require_fitting(settings, name, values)
     kit = make_kit(settings.ingest)
@@ -199,7 +199,7 @@ def _run_sweep(args: argparse.Namespace) -> int:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
     starts = initial_states_of(args, settings)
     runs = [(session, spoken_start(starts, session.id)) for session in matches]
-    done = joined(list(_progress(sweeps(runs, name, values, args.jobs), len(matches))))
+    done = join_sweeps(list(_progress(sweeps(runs, name, values, args.jobs), len(matches))))
     if args.json:
         _print_sweep_json(done)
     else:

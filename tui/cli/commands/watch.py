@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from core.logs.log_files import closed_at, expanded, is_folder, is_there
+from core.logs.log_files import closed_at, expand_home, is_folder, is_there
 from tui.cli import streams
 from tui.cli.launch import add_hooks_option, add_screen_options, screen_settings, serving_hooks, show_session
 from tui.cli.options import CliCommand, port_argument, seconds_argument, settings_from
@@ -90,7 +90,7 @@ def _run(args: argparse.Namespace) -> int:
 
     log, wanted = split_path(args.path or "")
     newest = log == "latest" or (args.headless and not log)
-    path = _wait_for_latest(settings, args) if newest else expanded(log) if log else None
+    path = _wait_for_latest(settings, args) if newest else expand_home(log) if log else None
     session = one_session(f"{path}#{wanted}", settings)[0] if wanted else None
     if not args.headless or path is None:
         chosen = screen_settings(args, settings)

@@ -57,7 +57,7 @@ def test_a_wakeup_near_a_theta_tick_is_left_to_it() -> None:
 
 def test_the_replay_is_given_the_same_rules() -> None:
     initial = InitialState(rules=add_rules(built_in(), content(RULE), "own"))
-    assert InitialState.given(initial.content()) == initial
+    assert InitialState.from_content(initial.content()) == initial
 
 
 @pytest.mark.parametrize(

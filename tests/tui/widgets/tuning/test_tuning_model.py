@@ -17,7 +17,7 @@ from core.settings.draft import Draft, Drafted, nudged_value, parse_value, value
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.listing import SettingGroup, SettingRow, group_sentence, list_rows, setting_groups
 from core.store.profiles import PRESETS, ProfileFiles, read_profile, read_profiles, taken_over
-from core.timeline.rerun import overlaid
+from core.timeline.rerun import with_edits
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIf, WhatIfResult, changed_series
 from tui.widgets.tuning.settings_list import line_of
@@ -55,7 +55,7 @@ def test_every_nudge_stays_within_what_is_allowed(fine: bool) -> None:
 
 
 def test_all_is_as_in_force_again_once_all_is_reset() -> None:
-    base = overlaid(Settings(), {"receptor.neuron.hold": 4})
+    base = with_edits(Settings(), {"receptor.neuron.hold": 4})
     draft = Draft(base)
     for preset in read_profiles([("built-in", PRESETS)]):
         assert draft.lay(taken_over(preset, base)) == ""
