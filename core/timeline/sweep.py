@@ -75,7 +75,7 @@ def grid(tunable: Tunable, low: float, high: float, count: int) -> list[float]:
 
 
 def usual_grid(tunable: Tunable, present: float, count: int = 21) -> list[float]:
-    """The whole range where it is short, else up to three times the usual value."""
+    """Return values over the whole range if it is short, else up to three times the usual value."""
     low, high = tunable.low or 0.0, tunable.high if tunable.high is not None else 1.0
     usual = max(present, float(tunable.default))
     if usual > max(low, 0.0) and high > 4 * usual:
