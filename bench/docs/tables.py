@@ -243,8 +243,9 @@ def formats() -> str:
         home = Path("~")
         roots = agent.location.roots({}, home) if agent.location else []
         places = ", ".join(f"`{root}`" for root in roots[:2]) + (", ..." if len(roots) > 2 else "")
-        rows.append((agent.name, ", ".join(styles), places or "anywhere", agent.seen))
-    return table(("agent", "its logs are", "in", "read on"), rows)
+        versions = agent.versions or "not in the log"
+        rows.append((agent.name, ", ".join(styles), places or "anywhere", versions, agent.seen))
+    return table(("agent", "its logs are", "in", "versions read", "read on"), rows)
 
 
 def told() -> str:

@@ -69,6 +69,8 @@ class Agent(NamedTuple):
     """The command that takes a session up again; `{session}` stands for its id, `{path}` for its log."""
     seen: str = "real logs"
     """What its reader was tried on; a documented shape alone is said so."""
+    versions: str = ""
+    """The versions whose logs were read; blank if logs do not say it."""
     certain: bool = False
     """Its formats can be certain of a log, so they are asked first and no other has to be imported."""
 

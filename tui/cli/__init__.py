@@ -44,6 +44,7 @@ COMMANDS = {
     "permits": "list what is waiting for approval and what was decided; approve or deny",
     "statusline": "print one line about a session, for an agent's own screen",
     "mcp": "answer an agent's questions about its own and earlier sessions",
+    "acp": "run an ACP agent for an editor, and watch what passes between them",
     "ship": "send this host's sessions to a NATS server, for a fleet over hosts",
     "query": "query a dataset that analyze wrote, in SQL or by a question's name",
     "serve": "show nooscope in a browser",
@@ -85,7 +86,7 @@ GROUPS = {
 """Commands below another name: `nooscope inspect frame LOG`. Each also works without the group's name."""
 
 LISTED = {
-    "Watch": ("watch", "fleet", "replay", "demo"),
+    "Watch": ("watch", "fleet", "replay", "demo", "acp"),
     "Look back": ("sessions", "search", "recap", "changes", "compare", "cost", "analyze"),
     "Understand": ("inspect", "tune"),
     "Answer": ("hooks",),

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from core.agents.table import OPEN_EVENTS
+from core.agents.table import agent_named
 from core.extras.hosts.mirror import host_of
 from core.extras.hosts.subjects import token
 from core.live.fleet.roster import Roster
@@ -44,9 +44,9 @@ class HostRoster(Roster):
         wall: Callable[[], float] = time.time,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        known = OPEN_EVENTS.location or Location(lambda _, __: [])
+        known = agent_named("nooscope").location or Location(lambda _, __: [])
         location = known._replace(roots=lambda _, __: [folder], patterns=("*/*/*.jsonl",))
-        agents = (OPEN_EVENTS._replace(location=location),)
+        agents = (agent_named("nooscope")._replace(location=location),)
         super().__init__(settings, os.environ, Path.home(), agents=agents, wall=wall)
         self._hosts = hosts
         self._folder = folder

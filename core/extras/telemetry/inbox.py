@@ -18,6 +18,13 @@ from core.store.atomic import append
 _FIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
+def session_file(folder: Path, session: str) -> Path:
+    """Return the file of a session in a folder; an id that is no safe file name is hashed."""
+    safe = _FIT.fullmatch(session) is not None
+    name = session if safe else blake3(session.encode("utf-8", "surrogatepass")).hexdigest(length=16)
+    return folder / f"{name}.jsonl"
+
+
 class Inbox:
     """A folder of received sessions; a session heard of again goes on in its file."""
 
@@ -26,10 +33,8 @@ class Inbox:
         self.written = 0
 
     def path(self, session: str) -> Path:
-        """The file of a session; an id that is not a fit name gets one made of its hash."""
-        fit = _FIT.fullmatch(session) is not None
-        name = session if fit else blake3(session.encode("utf-8", "surrogatepass")).hexdigest(length=16)
-        return self.folder / f"{name}.jsonl"
+        """Return the file of a session."""
+        return session_file(self.folder, session)
 
     def add(self, told: Iterable[TelemetryEvent]) -> int:
         """Append events to their sessions' files, and say how many; raises only `OSError`, and then added

@@ -13,7 +13,7 @@ import pytest
 
 from core.agents.crush import CrushReader
 from core.agents.registry import make_kit
-from core.agents.table import CRUSH as AGENT
+from core.agents.table import agent_named
 from core.agents.words import words_of
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.discovery import find
@@ -36,6 +36,8 @@ from tests.core.agents.samples_recent import (
 )
 from tests.core.agents.tables_of_databases import CRUSH as TABLES
 from tests.core.agents.tables_of_databases import made, put
+
+AGENT = agent_named("crush")
 
 
 def _filled(path: Path, *, wal: bool = False) -> sqlite3.Connection:

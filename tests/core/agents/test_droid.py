@@ -9,12 +9,14 @@ import pytest
 
 from core.agents.droid import DroidReader
 from core.agents.registry import make_kit
-from core.agents.table import DROID as AGENT
+from core.agents.table import agent_named
 from core.events import Prompt, SessionStart, Turn
 from core.logs.discovery import find
 from core.logs.links import links
 from tests.core.agents.reading_more import kinds, new_kit, read, uses
 from tests.core.agents.samples_recent import DROID, droid_call, droid_message, droid_result
+
+AGENT = agent_named("droid")
 
 
 def test_the_story() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from core.agents.goose import GooseReader
 from core.agents.registry import make_kit
-from core.agents.table import GOOSE as AGENT
+from core.agents.table import agent_named
 from core.agents.words import words_of
 from core.events import Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.discovery import find
@@ -22,6 +22,8 @@ from tests.core.agents.reading_more import kinds, new_kit, read, uses
 from tests.core.agents.samples_recent import BEGAN, GOOSE, goose_call, goose_message, goose_result
 from tests.core.agents.tables_of_databases import GOOSE as TABLES
 from tests.core.agents.tables_of_databases import made, put
+
+AGENT = agent_named("goose")
 
 SESSION = {
     "id": "20260301_1",

@@ -10,7 +10,7 @@ import pytest
 
 from core.agents.kimi import KimiReader, KimiWireReader, session_of
 from core.agents.registry import make_kit
-from core.agents.table import KIMI as AGENT
+from core.agents.table import agent_named
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Prompt, SessionStart, Turn
 from core.logs.discovery import find
 from core.logs.finder import sessions
@@ -27,6 +27,8 @@ from tests.core.agents.samples_recent import (
     wire_call,
     wire_result,
 )
+
+AGENT = agent_named("kimi")
 
 
 def test_the_story_of_kimi_code() -> None:

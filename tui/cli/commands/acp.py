@@ -1,0 +1,34 @@
+"""`nooscope acp -- AGENT ARGS...`: runs an ACP agent for an editor and watches what passes between them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from core.errors import UsageError
+from tui.cli.options import CliCommand
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "nooscope acp -- AGENT [ARGS ...]"
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="AGENT", help="the agent's own command")
+    parser.epilog = (
+        "Put it before the agent's command in the editor's settings. Messages pass through unchanged; the "
+        "session appears in `nooscope fleet` and `nooscope watch` while it runs."
+    )
+
+
+def _run(args: argparse.Namespace) -> int:
+    from core.extras.acp_proxy import run_proxy
+    from core.folders import own_folder
+
+    command = args.command[1:] if args.command[:1] == ["--"] else args.command
+    if not command:
+        raise UsageError("name the agent's command: nooscope acp -- AGENT ARGS ...")
+    code, fault = run_proxy(command, own_folder("data") / "acp")
+    if fault:
+        print(f"nooscope: the session was not logged to its end: {fault}", file=sys.stderr)
+    return code
+
+
+COMMAND = CliCommand(_add_arguments, _run)
