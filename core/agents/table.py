@@ -17,7 +17,7 @@ def places(*templates: str) -> Roots:
     """Return the roots that templates name, in their order.
 
     A template begins with `~` for the home folder, `{data}` for the user's data folder, `{library}` for that
-    of macOS, `{settings}` for each folder in which programs keep settings, or `{VARIABLE}` for the folder that
+    of macOS, `{settings}` for each folder in which programs keep settings, or `{VARIABLE}` for what
     an environment variable names; `{VARIABLE:~/.tool}` has a default, without one the root is left out.
     """
 
