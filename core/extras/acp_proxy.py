@@ -21,8 +21,8 @@ import msgspec
 from core.agents.values import decode, table, text
 from core.errors import UsageError
 from core.extras.telemetry.inbox import session_file
-from core.logs.redaction import redact, redact_torn
-from core.logs.value_secrets import hide_named
+from core.logs.redact.text import redact, redact_torn
+from core.logs.redact.values import hide_named
 from core.store.atomic import append
 
 Sender = Literal["client", "agent"]

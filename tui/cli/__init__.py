@@ -80,13 +80,13 @@ GROUPS = {
         ("whatif", "sweep", "evaluate", "labels", "rules", "extensions"),
     ),
     "hooks": (COMMANDS["hooks"], ("permits", "advice", "listen", "statusline", "mcp")),
-    "fleet": (COMMANDS["fleet"], ("ship",)),
+    "fleet": (COMMANDS["fleet"], ("ship", "acp")),
     "doctor": (COMMANDS["doctor"], ("completion",)),
 }
 """Commands below another name: `nooscope inspect frame LOG`. Each also works without the group's name."""
 
 LISTED = {
-    "Watch": ("watch", "fleet", "replay", "demo", "acp"),
+    "Watch": ("watch", "fleet", "replay", "demo"),
     "Look back": ("sessions", "search", "recap", "changes", "compare", "cost", "analyze"),
     "Understand": ("inspect", "tune"),
     "Answer": ("hooks",),

@@ -10,7 +10,7 @@ from tui.cli.options import CliCommand
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.usage = "nooscope acp -- AGENT [ARGS ...]"
+    parser.usage = f"{parser.prog} -- AGENT [ARGS ...]"
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="AGENT", help="the agent's own command")
     parser.epilog = (
         "Put it before the agent's command in the editor's settings. Messages pass through unchanged; the "
