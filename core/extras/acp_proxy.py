@@ -22,7 +22,7 @@ from core.agents.values import decode, table, text
 from core.errors import UsageError
 from core.extras.telemetry.inbox import session_file
 from core.logs.redact.text import redact, redact_torn
-from core.logs.redact.values import hide_named
+from core.logs.redact.values import redact_value
 from core.store.atomic import append
 
 Sender = Literal["client", "agent"]
@@ -67,7 +67,7 @@ class AcpLog:
             self.fault = str(fault)
 
     def _add(self, sender: Sender, message: dict[str, Any], at: float) -> None:
-        entry = {"timestamp": at, "from": sender, "message": _redacted(hide_named(message), 0)}
+        entry = {"timestamp": at, "from": sender, "message": _redacted(redact_value(message), 0)}
         line = msgspec.json.encode(entry) + b"\n"
         number, session = str(message.get("id", "")), text(table(message.get("params")).get("sessionId"))
         if "method" in message:
