@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from hashlib import sha256
+from pathlib import Path
 from typing import Literal, NamedTuple
 
-from msgspec import Struct
+from msgspec import DecodeError, Struct, msgpack
 from msgspec.structs import replace
 
 from core.engine.percept import AXES
@@ -18,6 +20,7 @@ from core.report.event_words import firing_words
 from core.report.formatting import clock, count, moment, plain
 from core.settings import Settings
 from core.settings.layers import tunables, value_of
+from core.store.reading_cache import ReadingCache, reading_cache_path
 from core.timeline.branch import Branch, Progress, pre_steer, sim
 from core.timeline.firings import FIRINGS, Difference
 from core.timeline.marks import Mark
@@ -62,6 +65,42 @@ class ConversationBranch(NamedTuple):
     nodes: int
     current: bool
     """The path to the head leads through it."""
+
+
+_SHORT = 8
+"""Bytes of a hash that are kept from one reading to the next."""
+_KEPT = 50_000_000
+"""Bytes that the hashes of all logs may take."""
+
+
+class RecordChange(NamedTuple):
+    """A record that was changed, or is missing, since the log was last read."""
+
+    file: str
+    place: int
+    """How many records of the log came before it."""
+    node: Node | None
+    """What is in its place now; None at the end of the log."""
+
+    def words(self) -> str:
+        """The change in one line."""
+        now = "is missing" if self.node is None else f"was changed or removed (now {plain(self.node.id, 40)})"
+        log = plain(self.file.rpartition("/")[2], 60)
+        return f"record {self.place + 1} of {log} {now} since it was last read"
+
+
+def changed_since_last_reading(
+    tree: ConversationTree, log: Path, cache: ReadingCache | None = None
+) -> RecordChange | None:
+    """The first record changed since this log was last checked; the reading is kept for the next check."""
+    cache = cache or ReadingCache(reading_cache_path().with_name("records.db"), _KEPT)
+    key = sha256(str(log.resolve()).encode("utf-8", "surrogatepass")).hexdigest()
+    change = None
+    with suppress(DecodeError):
+        earlier = cache.load([key]).get(key)
+        change = tree.first_change(msgpack.decode(earlier, type=dict[str, bytes])) if earlier else None
+    cache.save({key: msgpack.encode(tree.hashes())})
+    return change
 
 
 class _Line:
@@ -219,27 +258,27 @@ class ConversationTree:
         matches = [name for digest, name in self._hashes.items() if digest.hex().startswith(prefix)]
         return self._nodes[matches[0]] if len(matches) == 1 and prefix else None
 
-    def verify(self, links: Iterable[Link]) -> Node | None:
-        """The first node that its log, read again, does not hold as it was; a grown log is not an edit."""
-        counts = dict.fromkeys(self._files, 0)
-        for each in links:
-            file = each.where.file
-            place = counts.get(file, 0)
-            earlier = self._files.get(file, ())
-            if place >= len(earlier):
-                continue
-            counts[file] = place + 1
-            node = self._nodes[earlier[place]]
-            above = self._nodes[node.parent].content_hash if node.parent is not None else b""
-            moved = (each.where.offset, each.where.entry) != (node.where.offset, node.where.entry)
-            if moved or chained(above, each.digest) != node.content_hash:
-                return node
-        missing = [
-            self._nodes[names[counts[file]]]
+    def hashes(self) -> dict[str, bytes]:
+        """A short hash of every record's content and place, by log and in its order."""
+        return {
+            file: b"".join([_short_hash(self._nodes[name]) for name in names])
             for file, names in self._files.items()
-            if counts[file] < len(names)
-        ]
-        return min(missing, key=lambda node: node.place, default=None)
+        }
+
+    def first_change(self, earlier: Mapping[str, bytes]) -> RecordChange | None:
+        """The first record that is not as an earlier reading found it; a log that grew is not changed."""
+        for file, hashes in earlier.items():
+            names = self._files.get(file, ())
+            for place in range(len(hashes) // _SHORT):
+                node = self._nodes[names[place]] if place < len(names) else None
+                if node is None or _short_hash(node) != hashes[place * _SHORT : (place + 1) * _SHORT]:
+                    return RecordChange(file, place, node)
+        return None
+
+
+def _short_hash(node: Node) -> bytes:
+    place = f"{node.where.offset} {node.where.entry}".encode()
+    return sha256(node.content_hash + place).digest()[:_SHORT]
 
 
 def chained(above: bytes, digest: bytes) -> bytes:
@@ -386,13 +425,13 @@ def difference_lines(difference: Difference, start: float) -> list[str]:
     return lines
 
 
-def conversation_lines(tree: ConversationTree, edited: bool) -> list[str]:
-    """The branches of a conversation, where each leaves, and whether the log is as it was."""
+def conversation_lines(tree: ConversationTree, change: RecordChange | None) -> list[str]:
+    """The branches of a conversation, where each leaves, and whether the log is as it was last read."""
     head = tree.head
     if head is None:
         return ["the log holds no conversation"]
-    chain = "the log was edited since it was read" if edited else "none was changed or left out"
-    lines = [
+    chain = change.words() if change else "none changed since it was last read"
+    said = [
         f"{count(len(tree), 'record')}, {chain}; the last one's fingerprint is {head.content_hash.hex()[:16]}"
     ]
     for branch in tree.branches():

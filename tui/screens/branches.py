@@ -21,6 +21,7 @@ from core.report.conversation import (
     ConversationTree,
     applied_changes,
     applied_lines,
+    changed_since_last_reading,
     conversation_lines,
     dream_lines,
     steer_lines,
@@ -215,8 +216,7 @@ def _conversation(path: str, session: str, settings: Settings) -> list[str]:
     if not chosen:
         return ["the log is gone"]
     tree = ConversationTree(session_links(chosen[0], kit))
-    edited = tree.verify(session_links(chosen[0], kit)) is not None
-    return conversation_lines(tree, edited)
+    return conversation_lines(tree, changed_since_last_reading(tree, chosen[0].path))
 
 
 def _page(told: dict[str, list[str]], untold: str, width: int) -> list[Line]:

@@ -264,17 +264,22 @@ class Router:
         before = self._told_before(name, known, choice)
         if before is not None:
             return before
-        chain = self._narrator.large if choice.tier == "T2" else self._narrator.small
-        providers, troubles = _preferred(chain, preference)
-        for provider in providers:
-            try:
-                answer, claims = self._asked(purpose, provider, system, text, known)
-            except ModelFailed as error:
-                troubles.append(f"{provider.name} {error}")
-                continue
-            if self._cache is not None:
-                self._cache.save({name: msgspec.json.encode((provider.name, answer))})
-            return Told(tuple(claims), choice.tier, provider.name, "; ".join([choice.reason, *troubles]))
+        chains: list[tuple[Tier, Sequence[str]]] = [("T1", self._narrator.small)]
+        if choice.tier == "T2":
+            chains.insert(0, ("T2", self._narrator.large))
+        troubles: list[str] = []
+        for tier, chain in chains:
+            providers, unknown = _preferred(chain, preference)
+            troubles += unknown
+            for provider in providers:
+                try:
+                    answer, claims = self._asked(purpose, provider, system, text, known)
+                except ModelFailed as error:
+                    troubles.append(f"{provider.name} {error}")
+                    continue
+                if self._cache is not None and tier == choice.tier:
+                    self._cache.save({name: msgspec.json.encode((provider.name, answer))})
+                return Told(tuple(claims), tier, provider.name, "; ".join([choice.reason, *troubles]))
         return Told(tuple(template), "T0", "templates", "; ".join(troubles) or "no model is named")
 
     def _told_before(self, name: str, known: frozenset[int], choice: Choice) -> Told | None:

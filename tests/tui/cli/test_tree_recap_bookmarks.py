@@ -41,6 +41,23 @@ def test_a_tree_knows_its_head_until_the_log_is_edited(log: Path, capsys: pytest
     assert "edited" in capsys.readouterr().err
 
 
+def test_a_tree_names_the_first_record_changed_since_the_last_reading(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tree", str(log)]) == 0
+    with log.open("ab") as file:
+        file.writelines(islice(lines(1), 500, 520))
+    assert main(["tree", str(log)]) == 0
+    before = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join([*before[:40], *before[41:]]))
+    capsys.readouterr()
+    assert main(["tree", str(log), "--json"]) == 1
+    told = capsys.readouterr()
+    assert json.loads(told.out)["changed"]["record"] == 41
+    assert "record 41" in told.err
+    assert main(["tree", str(log)]) == 0
+
+
 def test_a_node_is_found_by_its_hash(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["tree", str(log), "--json"])
     head = json.loads(said(capsys))["head"]["hash"]

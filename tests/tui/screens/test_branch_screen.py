@@ -34,7 +34,7 @@ async def test_before_the_first_event_nothing_is_said_to_be_read(tmp_path: Path,
         await until(pilot, lambda: "“stop” was not tried: nothing is recorded yet" in page(app))
         await pilot.press("d")
         log.write_bytes(lines(session(50)))
-        await until(pilot, lambda: "seed 1" in page(app) and "none was changed" in page(app))
+        await until(pilot, lambda: "seed 1" in page(app) and "none changed since" in page(app))
         assert "nothing recorded yet" not in page(app)
 
 
@@ -50,7 +50,7 @@ async def test_branches_tell_and_a_word_is_tried(tmp_path: Path, app_on: Make) -
         await pilot.press("m", "5")
         await until(
             pilot,
-            lambda: isinstance(app.screen, BranchScreen) and "none was changed or left out" in page(app),
+            lambda: isinstance(app.screen, BranchScreen) and "none changed since" in page(app),
         )
         await until(pilot, lambda: "receptor.ambient.offset.seeking 0.1; 0 events since" in page(app))
         await until(pilot, lambda: "seed 1" in page(app))

@@ -20,7 +20,7 @@ from tui.cli.recordings import add_plain_option, initial_states_of, one_session,
 
 if TYPE_CHECKING:
     from core.live.status import Status
-    from core.report.conversation import ConversationTree, Node
+    from core.report.conversation import ConversationTree, Node, RecordChange
     from core.report.now import Now
     from core.timeline.timeline import Timeline
 
@@ -226,20 +226,23 @@ def _add_tree_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run_tree(args: argparse.Namespace) -> int:
     from core.logs.links import session_links
-    from core.report.conversation import ConversationTree
+    from core.report.conversation import ConversationTree, changed_since_last_reading
 
     settings = settings_from(args).settings
     session, kit = one_session(args.path, settings)
     tree = ConversationTree(session_links(session, kit))
     if args.find:
         return _print_path_to(tree, args.find)
+    change = changed_since_last_reading(tree, session.path)
     if args.json:
-        _print_tree_json(tree)
+        _print_tree_json(tree, change)
     else:
         _print_tree(tree)
+    if change is not None:
+        print(f"nooscope: {change.words()}", file=sys.stderr)
     if args.head:
-        return _check_head(tree, args.head)
-    return 0
+        return _check_head(tree, args.head) or (change is not None)
+    return 0 if change is None else 1
 
 
 def _check_head(tree: ConversationTree, head: str) -> int:
@@ -272,7 +275,7 @@ def _print_tree(tree: ConversationTree) -> None:
         print(f"  {branch.kind:<10} {count(branch.nodes, 'node'):>12}  from {plain(branch.start, 40)}")
 
 
-def _print_tree_json(tree: ConversationTree) -> None:
+def _print_tree_json(tree: ConversationTree, change: RecordChange | None) -> None:
     from core.report.formatting import readable_json
 
     head = tree.head
@@ -282,6 +285,7 @@ def _print_tree_json(tree: ConversationTree) -> None:
         "orphans": tree.orphans,
         "head": None if head is None else {"id": head.id, "hash": head.content_hash.hex()},
         "branches": [branch._asdict() for branch in tree.branches()],
+        "changed": None if change is None else {"file": change.file, "record": change.place + 1},
     }
     print(readable_json(content))
 

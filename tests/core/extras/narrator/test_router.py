@@ -42,6 +42,16 @@ def test_a_model_tells_and_is_paid_and_the_same_facts_cost_nothing_twice(at: Ben
         assert body["stream"] is True and "tools" not in body and "authorization" not in headers
 
 
+def test_when_the_large_model_fails_the_small_one_is_asked_before_the_template(at: Bench) -> None:
+    with serving(status(401)) as large, serving(GOOD) as small:
+        chosen = settings_with(
+            small=[words(small)], large=[words(large, name="huge")], **{"demand.recap": 1.0}
+        )
+        told = at.tell(chosen)
+        assert (told.tier, told.who) == ("T1", "tiny on 127.0.0.1")
+        assert "huge on 127.0.0.1" in told.reason and len(large.asked) == 1
+
+
 BAD: list[tuple[Say, str]] = [
     (status(500), "answered 500"),
     (status(503), "answered 503"),
