@@ -431,7 +431,7 @@ def conversation_lines(tree: ConversationTree, change: RecordChange | None) -> l
     if head is None:
         return ["the log holds no conversation"]
     chain = change.words() if change else "none changed since it was last read"
-    said = [
+    lines = [
         f"{count(len(tree), 'record')}, {chain}; the last one's fingerprint is {head.content_hash.hex()[:16]}"
     ]
     for branch in tree.branches():
