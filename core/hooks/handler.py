@@ -24,7 +24,7 @@ from core.extension.registry import Registry
 from core.hooks.agent_replies import MODES, SILENCE, HookCall, HookReply
 from core.hooks.agents import AgentHooks
 from core.hooks.connection import HEADER, TEST_EVENT, process_line
-from core.hooks.guard import Guard, Objection, as_asked
+from core.hooks.guard import Choice, Guard, Objection, as_asked
 from core.hooks.limits import Caps, DayLedger, burn_rate, figures_json, figures_of, status_text
 from core.hooks.prompts import Answers
 from core.hooks.receiver import JSON, Answer, Request
@@ -126,7 +126,7 @@ class IntakeHandler:
             case ["ask", what]:
                 return self._ask(request, what)
             case ["questions"]:
-                return _json((*self.guard.questions, *self.answers.questions))
+                return _json(self.questions)
             case ["decide" | "steer" | "leave" as what]:
                 return self._command(request, what)
             case _:
@@ -368,9 +368,13 @@ class IntakeHandler:
             self.problems[sentence] = None
             self._say(sentence)
 
+    @property
+    def questions(self) -> tuple[PermitQuestion, ...]:
+        """Everything that waits for the person."""
+        return (*self.guard.questions, *self.answers.questions)
+
     def _questions(self, session: HookedSession) -> list[PermitQuestion]:
-        waiting = (*self.guard.questions, *self.answers.questions)
-        return [one for one in waiting if one.session == session.name]
+        return [one for one in self.questions if one.session == session.name]
 
     def _status(self, session: HookedSession) -> dict[str, object]:
         return session.status(self._clock(), self._questions(session))
@@ -447,21 +451,28 @@ class IntakeHandler:
             return _json({"done": session in self.sessions})
         if not isinstance(number, int) or choice not in ("once", "session", "deny"):
             raise Refused(400, "name a number, and once, session or deny")
-        by, reason = one_line(text(asked.get("by")), 80), text(asked.get("reason"))
+        answers = [text(one) for one in items(asked.get("answers"))]
+        by = one_line(text(asked.get("by")), 80)
         try:
-            if any(one.number == number for one in self.answers.questions):
-                answers = [text(one) for one in items(asked.get("answers"))]
-                fault = self.answers.decide(number, choice, reason, by, answers)
-                self._tell()
-                return _json({"done": not fault, "why": fault})
-            held = next((one for one in self.guard.questions if one.number == number), None)
-            done = self.guard.decide(number, choice, reason, by)
-            if done and held is not None and choice == "session" and held.reason.startswith("cap reached"):
-                self.caps.lift(held.session)
-            self._tell()
-            return _json({"done": done})
+            fault = self.settle(number, choice, by, answers, text(asked.get("reason")))
         except StoreError as error:
             raise Refused(503, f"it cannot be written down: {error}") from None
+        return _json({"done": False, "why": fault} if fault else {"done": True})
+
+    def settle(
+        self, number: int, choice: Choice, by: str, answers: Sequence[str] = (), reason: str = ""
+    ) -> str:
+        """Answer a question; blank, or why not. Raises `StoreError` if it cannot be written down."""
+        if any(one.number == number for one in self.answers.questions):
+            fault = self.answers.decide(number, choice, reason, by, answers)
+        else:
+            held = next((one for one in self.guard.questions if one.number == number), None)
+            done = self.guard.decide(number, choice, reason, by)
+            fault = "" if done else f"question {number} is not waiting any more"
+            if done and held is not None and choice == "session" and held.reason.startswith("cap reached"):
+                self.caps.lift(held.session)
+        self._tell()
+        return fault
 
     def _steer(self, request: Request) -> Answer:
         asked = _body(request)

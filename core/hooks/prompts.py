@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from core.agents.normalizer import Sorted
 from core.agents.values import table, text
 from core.engine.response.permits import Asked, PermitPolicy
 from core.errors import StoreError
 from core.hooks.agent_replies import SILENCE, HookCall, HookReply
-from core.hooks.guard import approval_kind, as_asked
+from core.hooks.guard import Choice, approval_kind, as_asked
 from core.live.hook_signs import AskedChoice, PermitQuestion
 from core.logs.redact.values import one_line
 from core.store.permits import PermitEntry, PermitJournal
@@ -25,7 +25,6 @@ _LOOK = 0.25
 """Seconds between two checks whether the agent still waits."""
 _OVER = frozenset(("prompt", "stop", "session_end"))
 """Moments after which nothing of the agent's turn can still wait."""
-Choice = Literal["once", "session", "deny"]
 
 
 class _Pending(NamedTuple):

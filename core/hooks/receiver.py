@@ -26,6 +26,8 @@ _WORDS = {
     403: "Forbidden",
     404: "Not Found",
     405: "Method Not Allowed",
+    409: "Conflict",
+    410: "Gone",
     411: "Length Required",
     413: "Content Too Large",
     415: "Unsupported Media Type",
@@ -50,6 +52,8 @@ class Request(NamedTuple):
     """Whether the sender hung up meanwhile."""
     process: int = 0
     """The sender's process, as the system says; 0 if it came by a port."""
+    from_here: bool = False
+    """It came by a port from this very machine."""
 
 
 class Answer(NamedTuple):
@@ -58,6 +62,8 @@ class Answer(NamedTuple):
     body: bytes = b"{}"
     kind: str = JSON
     status: int = 200
+    headers: str = ""
+    """Further header lines."""
 
 
 Handler = Callable[[Request], Answer | Awaitable[Answer]]
@@ -77,6 +83,7 @@ class Receiver:
         patience: float = _IDLE,
         connections: int = _CONNECTIONS,
         admit: Callable[[Mapping[str, str]], None] | None = None,
+        origin: str = "",
     ) -> None:
         self._handle = handle
         self._host = host
@@ -89,6 +96,8 @@ class Receiver:
         self._connections = connections
         self._admit = admit
         """Looks at the headers before any of the body is read; raises `Refused`."""
+        self._origin = origin
+        """Serve pages of this address, and no others; blank serves no page at all."""
         self._open: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
@@ -149,7 +158,8 @@ class Receiver:
         head = (
             f"HTTP/1.1 {answer.status} {_WORDS.get(answer.status, 'Error')}\r\n"
             f"Content-Type: {answer.kind}\r\nContent-Length: {len(answer.body)}\r\n"
-            f"X-Content-Type-Options: nosniff\r\nConnection: {'keep-alive' if keep else 'close'}\r\n\r\n"
+            f"X-Content-Type-Options: nosniff\r\n{answer.headers}"
+            f"Connection: {'keep-alive' if keep else 'close'}\r\n\r\n"
         )
         writer.write(head.encode("ascii") + answer.body)
         await writer.drain()
@@ -190,10 +200,16 @@ class Receiver:
         plain = _unpacked(body, headers, self._body)
         process = _process_of(writer) if self._socket is not None else 0
         path = words[1].partition("?")[0]
-        return Request(words[0], path, kind, plain, headers, reader.at_eof, process), keep
+        here = self._socket is None and _from_here(writer)
+        return Request(words[0], path, kind, plain, headers, reader.at_eof, process, here), keep
 
     def _refuse_pages(self, headers: Mapping[str, str]) -> None:
         """A page in a browser may reach loopback too; it names where it comes from, or another host."""
+        if self._origin:
+            host = self._origin.partition("://")[2]
+            if headers.get("origin", self._origin) != self._origin or headers.get("host", "").lower() != host:
+                raise Refused(403, "pages of other sites are refused")
+            return
         if "origin" in headers or headers.get("sec-fetch-site", "none") != "none":
             raise Refused(403, "pages in a browser are not served")
         if self._host in LOOPBACK:
@@ -227,6 +243,12 @@ class Receiver:
             await reader.readexactly(2)
             if length == 0:
                 return b"".join(pieces)
+
+
+def _from_here(writer: asyncio.StreamWriter) -> bool:
+    """Whether both ends of a connection have the same address."""
+    peer, own = writer.get_extra_info("peername"), writer.get_extra_info("sockname")
+    return bool(peer and own) and peer[0] == own[0]
 
 
 def _process_of(writer: asyncio.StreamWriter) -> int:

@@ -7,7 +7,7 @@ import contextlib
 import secrets
 import stat
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from core.hooks.connection import IntakeFolder, call
 from core.hooks.guard import Guard
 from core.hooks.handler import PROMPT_WAIT, IntakeHandler
 from core.hooks.limits import Caps, DayLedger
+from core.hooks.phone import PhoneLinks, Verdict, post_json
 from core.hooks.receiver import Receiver
 from core.hooks.session import HookedSession
 from core.live.hook_signs import claude_sessions
@@ -92,6 +93,7 @@ class IntakeServer:
             self.handler.prompt_changed,
             PROMPT_WAIT,
         )
+        self._phone = PhoneLinks(settings.response.phone, self._settle, clock, self._send_notice)
         self._clock = clock
         self._limits_read = 0.0
         self._receivers: list[Receiver] = []
@@ -105,7 +107,7 @@ class IntakeServer:
     @property
     def port(self) -> int | None:
         """The port on loopback, where one is served."""
-        return self._receivers[1].port if len(self._receivers) > 1 else None
+        return self._receivers[1].port if self._port is not None and self._receivers else None
 
     def _follow(self, hooks: AgentHooks, session: str) -> HookedSession:
         return HookedSession(hooks, session, self._kit, self._settings, self._initial, self._is_log)
@@ -129,6 +131,9 @@ class IntakeServer:
         receivers = [self._receiver(place=at, connections=_CONNECTIONS)]
         if self._port is not None:
             receivers.append(self._receiver(port=self._port))
+        phone = self._settings.response.phone.address
+        if phone:
+            receivers.append(self._phone.receiver())
         try:
             with contextlib.suppress(FileNotFoundError):
                 if not stat.S_ISSOCK(at.lstat().st_mode):
@@ -140,6 +145,9 @@ class IntakeServer:
             if self._port is not None:
                 await receivers[1].start()
                 self._place.port_file.write_text(f"{receivers[1].port}\n")
+            if phone:
+                await receivers[-1].start()
+                self._say(f"phones may answer at {phone.rstrip('/')}/list/{self._phone.token}")
         except OSError as error:
             for receiver in receivers:
                 await receiver.close()
@@ -156,12 +164,23 @@ class IntakeServer:
             if now - self._limits_read >= _LIMITS:
                 self._limits_read = now
                 self.handler.limits.add(await asyncio.to_thread(self._codex_limits))
+            if self._settings.response.phone.address:
+                self._phone.update(self.handler.questions)
             await self._codex.follow(self.handler.codex_threads(self._codex.connected))
             self.handler.hear_processes(claude_sessions(self._environment, self._home))
             await asyncio.sleep(_WATCH)
 
     def _codex_limits(self) -> list[LimitSample]:
         return list(codex_log_samples(self._environment, self._home))
+
+    def _settle(self, number: int, verdict: Verdict, by: str, answers: Sequence[str]) -> str:
+        try:
+            return self.handler.settle(number, verdict, by, answers)
+        except StoreError as error:
+            return f"it cannot be written down: {error}"
+
+    def _send_notice(self, address: str, notice: Mapping[str, Any]) -> None:
+        post_json(address, notice, self._environment.get("NOOSCOPE_NTFY_TOKEN", ""))
 
     def _mark_halted(self) -> None:
         """Name the halted sessions for stubs that get no answer."""

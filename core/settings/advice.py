@@ -6,6 +6,11 @@ from typing import Annotated, Literal
 
 from core.settings.group import Group, Spec, higher
 
+Address = Annotated[str, Spec(pattern=r"^$|^https?://\S+$", words="an address such as https://host/path")]
+LocalAddress = Annotated[
+    str, Spec(pattern=r"^$|^http://[^/\s]+:\d+/?$", words="an address such as http://10.0.0.5:8422")
+]
+
 
 class AdviceSettings(Group):
     """What an agent is told where its hooks were installed with --advise or --guard."""
@@ -101,3 +106,17 @@ class CapSettings(Group):
     reached: Annotated[
         Literal["ask", "stop"], Spec("At a cap, hold each call and ask you, or end the turn (Claude Code).")
     ] = "ask"
+
+
+class PhoneSettings(Group):
+    """Answering an agent from a phone or another machine; off until an address is set."""
+
+    address: Annotated[
+        LocalAddress,
+        Spec("This machine's address for phones, such as http://10.0.0.5:8422; blank for none."),
+    ] = ""
+    ntfy: Annotated[
+        Address, Spec("Address of the ntfy topic that gets a notice with buttons; blank for none.")
+    ] = ""
+    words: Annotated[bool, Spec("Notices and pages show the command or question, not only the tool.")] = False
+    lifetime: Annotated[float, Spec("How long a link works.", 10, 86_400, 60, "s")] = 600.0

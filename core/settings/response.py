@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from core.settings.advice import AdviceSettings, CapSettings, GuardSettings
+from core.settings.advice import Address, AdviceSettings, CapSettings, GuardSettings, PhoneSettings
 from core.settings.group import ON, PROJECT, Group, Spec, higher, lower
 from core.settings.loops import LoopSettings
 
 Clock = Annotated[str, Spec(pattern=r"^$|^([01]\d|2[0-3]):[0-5]\d$", words="a time such as 22:00")]
-Address = Annotated[str, Spec(pattern=r"^$|^https?://\S+$", words="an address such as https://host/path")]
 
 
 class ScoringSettings(Group):
@@ -217,6 +216,7 @@ class ResponseSettings(Group):
     advice: AdviceSettings = AdviceSettings()
     guard: GuardSettings = GuardSettings()
     caps: CapSettings = CapSettings()
+    phone: PhoneSettings = PhoneSettings()
     learning: LearningSettings = LearningSettings()
     prior: PriorSettings = PriorSettings()
     persona: PersonaSettings = PersonaSettings()
