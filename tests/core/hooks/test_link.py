@@ -52,7 +52,7 @@ async def test_a_permission_and_a_question_are_told_at_once(tmp_path: Path) -> N
         await until(3, "rm -rf x")
         (question,) = link.board.questions
         assert await asyncio.to_thread(link.decide, question.number, "once") == ""
-        assert "does not wait" in await asyncio.to_thread(link.decide, question.number, "once")
+        assert "not waiting any more" in await asyncio.to_thread(link.decide, question.number, "once")
         assert await asyncio.to_thread(link.steer, "s-1", "look") == ""
         assert "no hook" in await asyncio.to_thread(link.steer, "other", "look")
     finally:
