@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import msgspec
@@ -11,7 +11,7 @@ from msgspec import structs
 from core.agents.calls import Result
 from core.agents.reader import TranscriptReader
 from core.agents.values import amount, code, items, table, text, whole_number
-from core.events import ACTIONS, EVENT_KINDS, OUTCOMES, AgentStart, Event, SessionStart, ToolUse, Where
+from core.events import ACTIONS, EVENT_KINDS, OUTCOMES, AgentStart, Event, SessionStart, ToolUse, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.session import identity
 from core.logs.times import seconds
@@ -23,8 +23,8 @@ _LARGEST = (1 << 64) - 1
 _HELD = "held"
 
 
-def write(event: Event, session: str) -> bytes:
-    """One event as a line, without its newline. Fields at their default are left out."""
+def write(event: Event, session: str, words: Mapping[str, Any] | None = None) -> bytes:
+    """One event as a line, without its newline, with its words if given; defaults are left out."""
     told = {name: value for name, value, default in _fields(event) if value != default or name == "session"}
     for name in _PRINTS:
         if name in told:
@@ -37,7 +37,7 @@ def write(event: Event, session: str) -> bytes:
     opening = {"kind": event.__struct_config__.tag, "at": event.at}
     if not isinstance(event, SessionStart):
         opening["session"] = session
-    return msgspec.json.encode(opening | told)
+    return msgspec.json.encode(opening | told | dict(words or {}))
 
 
 def _fields(event: Event) -> list[tuple[str, Any, Any]]:
@@ -111,10 +111,18 @@ class OpenEventsReader(TranscriptReader):
             for name in _PRINTS:
                 if name in told:
                     told[name] = _print(told[name])
-            return msgspec.convert(told, kind)
+            return self._with_words(msgspec.convert(told, kind), line)
         except (msgspec.ValidationError, ValueError, TypeError) as fault:
             self.note(f"event with a wrong field: {_place(fault)}")
             return None
+
+    def _with_words(self, event: Event, line: dict[str, Any]) -> Event:
+        """Let the words of an event be read from its own line if they are there."""
+        if event.where is None and ("text" in line or "input" in line):
+            event = structs.replace(event, where=self.here())
+            if isinstance(event, Turn) and event.said is None and "text" in line:
+                event = structs.replace(event, said=event.where)
+        return event
 
     def _plain(self, line: dict[str, Any], out: list[Event]) -> None:
         at = seconds(line.get("at"))

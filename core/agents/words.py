@@ -347,7 +347,6 @@ def answer_words(plain: str) -> str:
 
 LONGEST = 20_000
 """Characters of one text that are handed out at most; of outputs, the last ones."""
-_WORDLESS = "nooscope"
 _BEGINNING = 64
 """Bytes of a log that tell whether it holds JSON."""
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-Z\\-_])")
@@ -489,8 +488,8 @@ class WordReader:
 
 
 def word_logs(session: LogSession) -> tuple[Path, ...]:
-    """The logs of a session in which words stand; lines of our own format hold names and sizes alone."""
-    return tuple(log.path for log in session.logs if log.format.name != _WORDLESS)
+    """The logs from which the words of a session's events may be read."""
+    return tuple(log.path for log in session.logs)
 
 
 def words_of(event: Event) -> Words:

@@ -237,10 +237,10 @@ class Driver:
         if not self.source.behind:
             self.caught_up = True
             changed, size = state_on_disk(self.source.files())
-            if changed > self.changed:
-                self.changed = changed
+            if changed > self.changed or size != self._size:
+                self.changed = max(changed, self.changed)
                 if size != self._size:
-                    self.heard = changed
+                    self.heard = max(changed, self.heard)
                 self._open.changed()
             self._size = size
         self.heard = max(self.heard, self.changed if self.tracker.synthetic else self.tracker.last)

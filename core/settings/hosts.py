@@ -22,4 +22,7 @@ class HostsSettings(Group):
     within: Annotated[float, Spec("Sessions that changed this recently are sent.", 0.1, 8760, 1, "h")] = 24.0
     batch: Annotated[int, Spec("Events sent before answers are waited for.", 1, 10_000, 50)] = 500
     sign: Annotated[float, Spec("Time between two signs of life of a host.", 0.5, 600, 1, "s")] = 10.0
+    ssh: Annotated[
+        tuple[str, ...], Spec("Command that reaches another machine for `fleet --from ssh://host`.")
+    ] = ("ssh",)
     missed: Annotated[int, Spec("Signs of life missed before a host is said to be lost.", 2, 100, 1)] = 4

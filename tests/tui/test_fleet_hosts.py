@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from core.extras.hosts.fleet import HostRoster
-from core.extras.hosts.mirror import Ledger
+from core.extras.hosts.mirror import HostRoster, Ledger, SignsOfLife
 from core.live.fleet.order import Order, listed
 from core.live.fleet.roster import once
 from core.settings import Settings
 from tests.core.extras.hosts.servers import NatsServer
-from tests.core.extras.hosts.test_mirror import Known, items
+from tests.core.extras.hosts.test_mirror import items
 from tests.tui import fleet_sessions as fleets
 from tests.tui.fleet_sessions import STORIES, tell
 from tui.cli import main
@@ -50,7 +49,7 @@ def test_the_host_has_a_column_and_can_be_searched_for(tmp_path: Path, home: Pat
     ledger = Ledger(tmp_path / "mirror")
     ledger.add(items(30))
     wall = 1_760_000_040.0
-    roster = HostRoster(Settings(), Known(), ledger.folder, wall=lambda: wall, clock=lambda: 0.0)
+    roster = HostRoster(Settings(), SignsOfLife(), ledger.folder, wall=lambda: wall)
     (rows, _) = once(roster)
     session = session_line(rows[0], table_layout(rows, width), CellContext(wall, 600.0))
     line = "".join(text for text, _ in session)

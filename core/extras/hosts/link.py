@@ -12,7 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 import msgspec
 
 from core.errors import LinkLost, UsageError
-from core.extras.hosts.subjects import STORED, STREAM
+from core.extras.hosts.messages import STORED, STREAM
 from core.extras.optional import needed
 from core.settings.hosts import HostsSettings
 

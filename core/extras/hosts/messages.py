@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -9,12 +11,14 @@ from blake3 import blake3
 from msgspec.structs import asdict, replace
 
 from core.agents.open_events import write
-from core.events import MAIN, AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse, Turn
-from core.extras.hosts.subjects import session_subject
+from core.agents.words import Words
+from core.events import MAIN, AgentEnd, AgentStart, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
 from core.logs.redact.values import redact_name
 from core.logs.session import identity
 from core.safe_text import whole
 
+_WORDS = 4_000
+"""Characters of a prompt, an answer or a command that are sent at most."""
 _PRINTS = ("call", "shape", "result", "before", "after")
 
 
@@ -78,10 +82,19 @@ class Names:
 class Sender:
     """Makes the messages of one session, each event's id the same whenever its logs are read again."""
 
-    def __init__(self, host: str, agent: str, session: str, names: Names | None = None) -> None:
+    def __init__(
+        self,
+        host: str,
+        agent: str,
+        session: str,
+        names: Names | None = None,
+        read: Callable[[Event], Words] | None = None,
+    ) -> None:
         self.session = redact_name(session)
         self.subject = session_subject(host, agent, self.session)
         self._names = names
+        self._read = read
+        """Reads the words of events that are sent with them; None sends no words."""
         self._seen: set[bytes] = set()
         self._start = self.subject.encode() + b"\0"
         self.last = 0.0
@@ -112,15 +125,72 @@ class Sender:
 
     def _line(self, event: Event) -> bytes:
         """An event as a line, without its place: the file lies on this host alone."""
+        words = {} if self._read is None else _sent_words(event, self._read)
         sent = replace(event, where=None)
+        if isinstance(sent, Turn):
+            sent = replace(sent, said=None)
         if isinstance(sent, ToolUse):
             sent = replace(sent, called=None)
         if self._names is not None:
             sent = self._names.without_words(sent)
         try:
-            return write(sent, self.session)
+            return write(sent, self.session, words)
         except UnicodeEncodeError:
             named = {key: whole(value) for key, value in asdict(sent).items() if isinstance(value, str)}
             if isinstance(sent, ToolUse):
                 named["targets"] = tuple(map(whole, sent.targets))  # type: ignore[assignment]
             return write(replace(sent, **named), whole(self.session))
+
+
+def _sent_words(event: Event, read: Callable[[Event], Words]) -> dict[str, Any]:
+    """The redacted words of a prompt, the end of an answer, or a call's command."""
+    match event:
+        case Prompt() | Turn():
+            said = read(event).said
+            return {"text": said[-_WORDS:] if isinstance(event, Turn) else said[:_WORDS]} if said else {}
+        case ToolUse():
+            command = read(event).command
+            return {"input": {"command": command[:_WORDS]}} if command else {}
+        case _:
+            return {}
+
+
+ROOT = "noo"
+STREAM = "NOO"
+STORED = f"{ROOT}.*.*.*"
+"""Host, agent and session of every event."""
+ALIVE = f"{ROOT}.*"
+"""A sign of life from a host; never stored."""
+
+_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
+_TOKEN = re.compile(r"[A-Za-z0-9_=~-]{1,120}")
+_LONGEST = 100
+_KEPT = 60
+
+
+def token(name: str) -> str:
+    """A name as one part of a subject; other letters as =XX, a long name by its beginning and its hash."""
+    raw = name.encode("utf-8", "surrogatepass")
+    spelled = "".join(chr(byte) if byte in _PLAIN else f"={byte:02X}" for byte in raw) or "="
+    if len(spelled) <= _LONGEST:
+        return spelled
+    return f"{spelled[:_KEPT].rpartition('=')[0] or spelled[:_KEPT]}~{blake3(raw).hexdigest(length=12)}"
+
+
+def name_of(part: str) -> str:
+    """The name behind a part of a subject, as far as it was kept."""
+    raw = re.sub(rb"=([0-9A-F]{2})", lambda found: bytes([int(found[1], 16)]), part.encode())
+    return raw.decode("utf-8", "replace") if part != "=" else ""
+
+
+def session_subject(host: str, agent: str, session: str) -> str:
+    """Where the events of one session go."""
+    return ".".join((ROOT, token(host), token(agent), token(session)))
+
+
+def parts(said: str) -> tuple[str, str, str] | None:
+    """The tokens of host, agent and session in a subject of ours; None of any other."""
+    words = said.split(".")
+    if len(words) != 4 or words[0] != ROOT or not all(map(_TOKEN.fullmatch, words)):
+        return None
+    return words[1], words[2], words[3]

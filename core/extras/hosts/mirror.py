@@ -8,15 +8,25 @@ import fcntl
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 import msgspec
 from blake3 import blake3
+from msgspec.structs import replace
 
+from core.agents.registry import known_agents
+from core.agents.table import OPEN_EVENTS
 from core.errors import LinkLost, UsageError
 from core.extras.hosts.link import NatsLink, Reading, Server, StreamItem, connect_nats
-from core.extras.hosts.subjects import ALIVE, name_of, parts
+from core.extras.hosts.messages import ALIVE, name_of, parts, token
+from core.live.fleet.roster import Roster
+from core.live.fleet.row import FleetRow
+from core.live.status import Limits, StatusFacts, status_of
+from core.logs.agent import Location
+from core.report.formatting import span
+from core.settings import Settings
 from core.store import atomic
 
 _PLACE = "place.json"
@@ -29,6 +39,8 @@ _SAVED = 1.0
 """Seconds between two notes of how far the stream was read."""
 _BACKOFF = (0.2, 0.5, 1.0, 2.0, 5.0)
 _TORN = b'"seq":'
+_PLACES = (b"where", b"called", b"said")
+"""Fields that name a place in a file of another host."""
 _REFUSED = (None, b"", 0.0)
 
 
@@ -127,7 +139,7 @@ class Ledger:
             return _REFUSED
         if not told:
             return _REFUSED
-        if b"\n" in data or b'"where"' in data or b'"called"' in data or _TORN in data:
+        if b"\n" in data or _TORN in data or any(b'"%b"' % name in data for name in _PLACES):
             data = msgspec.json.encode(_placeless(told))
         host, agent, session = named
         line = data.strip()[:-1] + b',"seq":%d}\n' % item.sequence
@@ -144,7 +156,7 @@ class Ledger:
 
 
 def _placeless(told: dict[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in told.items() if key not in ("where", "called", "seq")}
+    kept = {key: value for key, value in told.items() if key.encode() not in (*_PLACES, b"seq")}
     if isinstance(events := kept.get("events"), list):
         kept["events"] = [_placeless(each) for each in events if isinstance(each, dict)]
     return kept
@@ -173,10 +185,32 @@ def _mend(path: Path) -> int:
     return int(number) if number.isdigit() else 0
 
 
-class Mirror:
-    """Keeps the logs up to date from a thread; where another process does so already, it only looks on."""
+class SignsOfLife:
+    """When each host of a NATS server was last heard of."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self.lost = ""
+        """Why nothing comes from the server now."""
+        self.heard: dict[str, float] = {}
+        """When each host last gave a sign of life, by the token of its name."""
+        self.since = clock()
+
+    def trouble(self, host: str, patience: float) -> str:
+        """Return why nothing may be known of a host now; blank if it was heard of within its patience."""
+        if self.lost:
+            return f"nothing comes from the NATS server: {self.lost}"
+        silent = self._clock() - self.heard.get(token(host), self.since)
+        if silent <= patience:
+            return ""
+        return f"no sign of life from {host} for {span(silent)}; is `nooscope ship` running there?"
+
+
+class Mirror(SignsOfLife):
+    """Keeps the logs up to date from a thread; if another process does so already, it only follows."""
 
     def __init__(self, server: Server, cache: Path, *, pull: int = 512) -> None:
+        super().__init__()
         self._server = server
         self._cache = cache
         self._pull = pull
@@ -186,11 +220,6 @@ class Mirror:
         self._lock: IO[bytes] | None = None
         self._failed: Exception | None = None
         self.ledger: Ledger | None = None
-        self.lost = ""
-        """Why nothing comes at present."""
-        self.heard: dict[str, float] = {}
-        """When each host last gave a sign of life, by `time.monotonic`."""
-        self.since = time.monotonic()
 
     def start(self, patience: float = 60.0) -> Path:
         """Read up to the end the stream has now, then go on in a thread; the folder of the logs."""
@@ -323,3 +352,64 @@ def host_of(path: Path, folder: Path) -> str:
         return name_of(path.relative_to(folder).parts[0])
     except (ValueError, IndexError):
         return ""
+
+
+_OVER = ("ended", "gave up")
+"""Statuses that stay true however long nothing is heard."""
+
+
+class Hosts(Protocol):
+    """Knows which hosts can be heard."""
+
+    def trouble(self, host: str, patience: float) -> str:
+        """Return why nothing may be known of a host now; blank if all is well."""
+
+
+class HostRoster(Roster):
+    """The sessions in a mirror; one whose host is away says so, because it may need a person unseen."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        hosts: Hosts,
+        folder: Path,
+        *,
+        expected: tuple[str, ...] = (),
+        local: bool = False,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        known = OPEN_EVENTS.location or Location(lambda _, __: [])
+        location = known._replace(roots=lambda _, __: [folder], patterns=("*/*/*.jsonl",))
+        mirrored = OPEN_EVENTS._replace(location=location)
+        agents = (*known_agents(), mirrored) if local else (mirrored,)
+        super().__init__(settings, os.environ, Path.home(), agents=agents, wall=wall)
+        self._hosts = hosts
+        self._folder = folder
+        self._expected = expected
+        """Hosts that have a row of their own while they are away and have no session."""
+        self._patience = settings.ingest.hosts.sign * settings.ingest.hosts.missed
+        self._limits = Limits.of(settings)
+
+    def rows(self, now: float) -> tuple[FleetRow, ...]:
+        """All sessions with their hosts, and hosts that are away."""
+        rows = tuple(self._with_host(row, now) for row in super().rows(now))
+        shown = {row.host for row in rows}
+        absent = [self._absent(host, now) for host in self._expected if host not in shown]
+        return (*rows, *(row for row in absent if row is not None))
+
+    def _with_host(self, row: FleetRow, now: float) -> FleetRow:
+        host = host_of(row.path, self._folder)
+        if not host:
+            return row
+        why = self._hosts.trouble(host, self._patience) if row.status.level or host in self._expected else ""
+        if not why or row.status.word in _OVER:
+            return replace(row, host=host)
+        return replace(row, host=host, facts=replace(row.facts, lost=why)).at(now, self._limits)
+
+    def _absent(self, host: str, now: float) -> FleetRow | None:
+        why = self._hosts.trouble(host, self._patience)
+        if not why:
+            return None
+        facts = StatusFacts(heard=now, lost=why)
+        status = status_of(facts, now, self._limits)
+        return FleetRow(f"host\n{host}", self._folder / host, "", "", host, facts, status, host=host)

@@ -316,8 +316,8 @@ class Member:
         return self._model.driver.source.files() if self._model is not None else list(self.found.paths)
 
     def update(self, found: Found) -> None:
-        """Take note of how it lies on disk now."""
-        if found.modified > self.found.modified:
+        """Update what is known of its files on disk."""
+        if found.modified > self.found.modified or found.size != self.found.size:
             self.due = True
         self.found = found
         if self.awake and self._cut and not self.filling:

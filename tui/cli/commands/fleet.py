@@ -38,9 +38,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--from",
-        dest="server",
+        dest="servers",
         metavar="URL",
-        help="sessions of all hosts that send theirs to a NATS server (nats://host:4222), see `ship`",
+        action="append",
+        default=[],
+        help="also the sessions of another machine over ssh (ssh://[user@]host[:port]; may be given again), "
+        "or those of all hosts that send theirs to a NATS server (nats://host:4222), see `ship`",
     )
     parser.add_argument("--json", action="store_true", help="as JSON, once")
     parser.add_argument("--once", action="store_true", help="as a table, once")
@@ -56,7 +59,7 @@ def _run(args: argparse.Namespace) -> int:
         fleet = settings.screen.fleet.replace(within=args.within)
         screen = settings.screen.replace(fleet=fleet)
         settings = settings.replace(screen=screen)
-    if args.server:
+    if args.servers:
         return _of_hosts(settings, args)
     paths = [expand_home(path) for path in args.paths]
     for path in paths:
@@ -83,24 +86,38 @@ def _show(settings: Settings, roster: Roster, args: argparse.Namespace, lost: st
 
 
 def _of_hosts(settings: Settings, args: argparse.Namespace) -> int:
-    """The sessions of all hosts, mirrored from the stream as long as this runs."""
+    """Show the sessions of other hosts, mirrored as long as this runs."""
     import os
 
     from platformdirs import user_cache_path
 
     from core.errors import UsageError
-    from core.extras.hosts.fleet import HostRoster
     from core.extras.hosts.link import server_of
-    from core.extras.hosts.mirror import Mirror
+    from core.extras.hosts.mirror import HostRoster, Mirror
+    from core.extras.hosts.ssh import SshHosts, ssh_address
 
     if args.paths:
         raise UsageError("--from shows what hosts send; leave out the paths")
-    mirror = Mirror(server_of(args.server, os.environ), user_cache_path("nooscope", appauthor=False))
+    cache = user_cache_path("nooscope", appauthor=False)
+    over_ssh = [url for url in args.servers if url.startswith("ssh:")]
+    if not over_ssh:
+        if len(args.servers) > 1:
+            raise UsageError("give one NATS server; several addresses of it are separated by commas")
+        mirror = Mirror(server_of(args.servers[0], os.environ), cache)
+        try:
+            folder = mirror.start()
+            return _show(settings, HostRoster(settings, mirror, folder), args, mirror.lost)
+        finally:
+            mirror.stop()
+    if len(over_ssh) < len(args.servers):
+        raise UsageError("--from takes machines over ssh or a NATS server, not both at once")
+    hosts = SshHosts([ssh_address(url) for url in over_ssh], settings, cache / "hosts")
     try:
-        folder = mirror.start()
-        return _show(settings, HostRoster(settings, mirror, folder), args, mirror.lost)
+        folder = hosts.start()
+        roster = HostRoster(settings, hosts, folder, expected=hosts.names, local=True)
+        return _show(settings, roster, args, hosts.lost)
     finally:
-        mirror.stop()
+        hosts.stop()
 
 
 def _hours(text: str) -> float:

@@ -1,4 +1,4 @@
-"""`nooscope ship`: send this host's sessions to a NATS server, for `fleet --from` to show."""
+"""`nooscope ship`: send this host's sessions to a NATS server or to standard output, for `fleet --from`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING
 from tui.cli.options import CliCommand, add_settings_options, path_argument, settings_from
 
 if TYPE_CHECKING:
-    from core.extras.hosts.sources import Sources
+    from collections.abc import Callable
+
+    from core.extras.hosts.messages import Names
+    from core.extras.hosts.shipper import Sources
     from core.settings import Settings
 
 _VARIABLES = (
@@ -27,7 +30,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "paths", nargs="*", type=path_argument, metavar="PATH", help="send these files and folders instead"
     )
     parser.add_argument(
-        "--to", dest="server", metavar="URL", required=True, help=f"such as nats://host:4222; {_VARIABLES}"
+        "--to",
+        dest="server",
+        metavar="URL",
+        required=True,
+        help=f"such as nats://host:4222, or - for standard output; {_VARIABLES}",
     )
     parser.add_argument("--host", metavar="NAME", help="what this host is called (default: its own name)")
     parser.add_argument(
@@ -49,19 +56,60 @@ def _run(args: argparse.Namespace) -> int:
     from core.logs.log_files import is_there
 
     settings = settings_from(args).settings
-    needed("nats", "nats")
-    server_of(args.server, os.environ)
     for path in args.paths:
         if not is_there(path.expanduser()):
             raise UnreadableLog(f"{path}: no such file or folder")
+    if args.server == "-":
+        return _to_standard_output(args, settings)
+    needed("nats", "nats")
+    server_of(args.server, os.environ)
     with contextlib.suppress(KeyboardInterrupt):
         return asyncio.run(_ship(args, settings))
     return 0
 
 
+def _to_standard_output(args: argparse.Namespace, settings: Settings) -> int:
+    """Write all events as lines; with their words, unless these are to stay here."""
+    import secrets
+
+    from core.extras.hosts.messages import Names
+    from core.extras.hosts.ssh import PipeShipper
+
+    names = Names(secrets.token_bytes(32)) if args.without_words else None
+    sources = _sources(args, settings, lambda _: set(), names, words=names is None)
+    shipper = PipeShipper(sources, sys.stdout.buffer, settings)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: shipper.stop.set())
+    shipper.run(once=args.once)
+    return 0
+
+
+def _sources(
+    args: argparse.Namespace,
+    settings: Settings,
+    sent: Callable[[str], set[bytes]],
+    names: Names | None,
+    *,
+    words: bool = False,
+) -> Sources:
+    import os
+
+    from core.extras.hosts.shipper import Sources
+
+    paths = [path.expanduser().absolute() for path in args.paths]
+    return Sources(
+        settings, os.environ, Path.home(), _host(args), sent, paths=paths, names=names, words=words
+    )
+
+
+def _host(args: argparse.Namespace) -> str:
+    import platform
+
+    return args.host or platform.node() or "host"
+
+
 async def _ship(args: argparse.Namespace, settings: Settings) -> int:
     import os
-    import platform
 
     from blake3 import blake3
     from platformdirs import user_data_path
@@ -70,15 +118,13 @@ async def _ship(args: argparse.Namespace, settings: Settings) -> int:
     from core.extras.hosts.messages import Names
     from core.extras.hosts.place import SenderFile
     from core.extras.hosts.shipper import Shipper
-    from core.extras.hosts.sources import Sources
 
     server = server_of(args.server, os.environ)
-    host = args.host or platform.node() or "host"
+    host = _host(args)
     name = blake3(f"{server.name}\0{host}".encode("utf-8", "replace")).hexdigest(length=8)
     place = SenderFile(user_data_path("nooscope", appauthor=False) / "ship" / f"{name}.sqlite3")
     names = Names(place.key()) if args.without_words else None
-    paths = [path.expanduser().absolute() for path in args.paths]
-    sources = Sources(settings, os.environ, Path.home(), host, place, paths=paths, names=names)
+    sources = _sources(args, settings, place.sent, names)
     shipper = Shipper(server, sources, place, host, settings, _say)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -11,12 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import StoreError
-from core.extras.hosts.fleet import HostRoster
 from core.extras.hosts.link import StreamItem
-from core.extras.hosts.messages import Sender
-from core.extras.hosts.mirror import Ledger, host_of
+from core.extras.hosts.messages import Sender, session_subject, token
+from core.extras.hosts.mirror import HostRoster, Ledger, SignsOfLife, host_of
 from core.extras.hosts.place import SenderFile
-from core.extras.hosts.subjects import session_subject, token
 from core.live.fleet.roster import once
 from core.settings import Settings
 from tests.core.extras.hosts.servers import begins, use
@@ -139,13 +137,6 @@ def test_old_logs_go_with_the_events_of_the_stream(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*/*/*.jsonl"))
 
 
-class Known:
-    def __init__(self) -> None:
-        self.lost = ""
-        self.heard: dict[str, float] = {}
-        self.since = 0.0
-
-
 @pytest.mark.parametrize(
     ("lost", "silent", "word", "why"),
     [
@@ -159,12 +150,12 @@ def test_a_host_that_is_lost_is_no_all_clear(
 ) -> None:
     ledger = Ledger(tmp_path / "mirror")
     ledger.add(items(60))
-    known = Known()
-    known.lost = lost
-    known.heard[token("h.1")] = 1000.0
+    signs = SignsOfLife(lambda: 1000.0 + silent)
+    signs.lost = lost
+    signs.heard[token("h.1")] = 1000.0
     wall = 1_760_000_060.0
     os.utime(log_of(ledger.folder), (wall, wall))
-    roster = HostRoster(Settings(), known, ledger.folder, wall=lambda: wall, clock=lambda: 1000.0 + silent)
+    roster = HostRoster(Settings(), signs, ledger.folder, wall=lambda: wall)
     ((row,), _) = once(roster)
     assert row.host == "h.1" == host_of(row.path, ledger.folder)
     assert row.status.word == word if why else row.status.word != "unreadable"

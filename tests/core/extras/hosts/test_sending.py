@@ -14,12 +14,10 @@ from pathlib import Path
 import pytest
 
 from core.errors import LinkLost, UsageError
-from core.extras.hosts.fleet import HostRoster
 from core.extras.hosts.link import StreamItem, connect_nats, server_of
-from core.extras.hosts.mirror import Ledger, Mirror
+from core.extras.hosts.mirror import HostRoster, Ledger, Mirror
 from core.extras.hosts.place import SenderFile
-from core.extras.hosts.shipper import Shipper
-from core.extras.hosts.sources import Sources
+from core.extras.hosts.shipper import Shipper, Sources
 from core.live.fleet.roster import Roster, once
 from core.live.fleet.row import FleetRow
 from core.logs.finder import sessions
@@ -54,7 +52,7 @@ class Host:
         server = server_of(self._url, environment or {})
         settings = with_value(Settings(), "ingest.hosts.within", 8760.0)
         sources = Sources(
-            settings, {}, Path("/nowhere"), self._name, place, paths=[self.tree], wall=self.wall
+            settings, {}, Path("/nowhere"), self._name, place.sent, paths=[self.tree], wall=self.wall
         )
         handed = 0
 

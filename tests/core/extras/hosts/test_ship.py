@@ -13,8 +13,8 @@ from hypothesis import settings
 
 from core.events import Event
 from core.extras.hosts.link import Reading, StreamItem, connect_nats, server_of
+from core.extras.hosts.messages import token
 from core.extras.hosts.mirror import Mirror
-from core.extras.hosts.subjects import token
 from tests.core.extras.hosts.servers import NatsServer, begins, ended, lines, ship, use
 
 SESSIONS = 20
