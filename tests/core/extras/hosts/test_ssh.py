@@ -195,14 +195,23 @@ def test_a_real_sshd_on_loopback(home: Path, homes: Path, monkeypatch: pytest.Mo
         port = free.getsockname()[1]
     program = homes / "nooscope"
     program.write_text(
-        f"#!/bin/sh\nHOME={homes / 'far'} exec {sys.executable} -c "
-        f'\'import sys; sys.path.insert(0, "{Path.cwd()}"); from tui.cli import main; sys.exit(main())\' "$@"\n'
+        f"#!/bin/sh\nexport HOME={homes / 'far'} PYTHONPATH={Path.cwd()}\n"
+        f"exec {sys.executable} -c 'import sys; from tui.cli import main; sys.exit(main())' \"$@\"\n"
     )
     program.chmod(0o700)
     server = subprocess.Popen(
-        [str(shutil.which("sshd", path="/usr/sbin:/usr/bin")), "-D", "-e", "-f", "/dev/null"]
-        + ["-p", str(port), "-h", str(host_key), "-o", "ListenAddress=127.0.0.1", "-o", "UsePAM=no"]
-        + ["-o", f"AuthorizedKeysFile={homes / 'authorized'}", "-o", "StrictModes=no", "-o", "PidFile=none"],
+        [
+            *(str(shutil.which("sshd", path="/usr/sbin:/usr/bin")), "-D", "-e", "-f", "/dev/null"),
+            *("-p", str(port), "-h", str(host_key), "-o", "ListenAddress=127.0.0.1", "-o", "UsePAM=no"),
+            *(
+                "-o",
+                f"AuthorizedKeysFile={homes / 'authorized'}",
+                "-o",
+                "StrictModes=no",
+                "-o",
+                "PidFile=none",
+            ),
+        ],
         stderr=subprocess.DEVNULL,
     )
     options = ["-i", str(key), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null"]
