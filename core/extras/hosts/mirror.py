@@ -17,7 +17,7 @@ from blake3 import blake3
 from msgspec.structs import replace
 
 from core.agents.registry import known_agents
-from core.agents.table import OPEN_EVENTS
+from core.agents.table import agent_named
 from core.errors import LinkLost, UsageError
 from core.extras.hosts.link import NatsLink, Reading, Server, StreamItem, connect_nats
 from core.extras.hosts.messages import ALIVE, name_of, parts, token
@@ -378,9 +378,9 @@ class HostRoster(Roster):
         local: bool = False,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        known = OPEN_EVENTS.location or Location(lambda _, __: [])
+        known = agent_named("nooscope").location or Location(lambda _, __: [])
         location = known._replace(roots=lambda _, __: [folder], patterns=("*/*/*.jsonl",))
-        mirrored = OPEN_EVENTS._replace(location=location)
+        mirrored = agent_named("nooscope")._replace(location=location)
         agents = (*known_agents(), mirrored) if local else (mirrored,)
         super().__init__(settings, os.environ, Path.home(), agents=agents, wall=wall)
         self._hosts = hosts
