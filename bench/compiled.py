@@ -39,7 +39,6 @@ AS_WRITTEN = frozenset(
         "engine/mind/episode.py",
         "engine/mind/readings.py",
         "engine/receptor/persona.py",
-        "engine/receptor/prior.py",
         "engine/receptor/readings.py",
         "engine/response/learned.py",
         "engine/response/method.py",
@@ -103,7 +102,7 @@ def resets(compiled: set[str]) -> dict[type, list[str]]:
     A part that is not compiled holds nothing but settings.
     """
     from core.engine.engine import Engine
-    from core.engine.reset import is_part, kept_names, slots
+    from core.engine.state import is_part, kept_names, slots
     from core.settings import Settings
 
     found: dict[type, dict[str, str]] = {}
@@ -146,7 +145,7 @@ def begin_as(self, given: Any) -> None:
 
 def _reset_line(value: Any, kept: bool) -> str:
     """The statement for one value; blank for settings, tables and memos, which never change."""
-    from core.engine.reset import is_plain
+    from core.engine.state import is_plain
 
     if isinstance(value, deque):
         return "self.{0}.clear(); self.{0}.extend(new.{0})"

@@ -29,7 +29,7 @@ from core.events import Event, SessionStart, ToolUse
 from core.extras.hosts.link import NatsLink, Server, connect_nats, server_of
 from core.extras.hosts.messages import Sender, ShippedEvent
 from core.extras.hosts.mirror import Mirror
-from core.settings.hosts import HostsSettings
+from core.settings.logs import HostsSettings
 
 BATCH = 500
 PROBES = 200

@@ -21,8 +21,8 @@ from core.engine.response.method import CUES
 from core.events import EVENT_KINDS
 from core.settings import Settings
 from core.settings.group import fields_of
-from core.settings.impulses import Impulse
 from core.settings.layers import tunables
+from core.settings.receptor import Impulse
 from core.settings.toml_text import toml_value
 
 _DEFAULTS = Settings()

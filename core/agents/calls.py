@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from core.agents.normalizer import AgentKit, Sorted
 from core.agents.tables import Lists
-from core.engine.fingerprint import fingerprint
+from core.engine.values import fingerprint
 from core.events import ADVICE_MARK, MAIN, Action, Advice, AgentEnd, Outcome, ToolUse, Where
 
 _HEAD = 300

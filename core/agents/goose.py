@@ -14,7 +14,7 @@ from msgspec import structs
 from core.agents.calls import Calls, Result, exit_code
 from core.agents.reader import TranscriptReader, add
 from core.agents.values import attached_to, table, text, whole_number, words
-from core.engine.fingerprint import fingerprint
+from core.engine.values import fingerprint
 from core.events import Compaction, Event
 from core.logs.database import MAGIC, DatabaseRow, RowsRead, numbers, reading, select, tables
 from core.logs.discovery import Found, Listed, listed_session

@@ -16,7 +16,7 @@ from core.agents.models import Models
 from core.agents.shell import Purposes, Shell, read_patch
 from core.agents.shell_script import split
 from core.agents.tables import Lists, Tables, Tools, read_tables
-from core.engine.fingerprint import blanked, fingerprint
+from core.engine.values import blanked, fingerprint
 from core.errors import SettingsError
 from core.events import Action, Purpose
 from core.logs.agent import Agent

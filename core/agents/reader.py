@@ -14,7 +14,7 @@ from core.agents.calls import AnsweredCalls, Calls, Result
 from core.agents.normalizer import AgentKit
 from core.agents.turns import ClosedTurns, Usage
 from core.agents.values import code, decode, is_secret, items, table, text, words
-from core.engine.fingerprint import fingerprint
+from core.engine.values import fingerprint
 from core.events import (
     MAIN,
     MATTERS,

@@ -40,9 +40,8 @@ from core.engine.mind.fabric import (
 )
 from core.engine.percept import Percept
 from core.engine.receptor import Receptor, ReceptorReading
-from core.engine.reset import resetting
 from core.engine.response import Learned, Reaction, Response, ResponseReading, RuleSet
-from core.engine.state import KeptField, Stateful, inner, tupled
+from core.engine.state import KeptField, Stateful, inner, resetting, tupled
 from core.engine.story import Facts as StoryFacts
 from core.engine.story import Story, tell
 from core.engine.values import StepValue, Value

@@ -17,7 +17,7 @@ from core.hooks.agent_replies import SILENCE, HookCall, HookReply
 from core.hooks.tiers import Verdict, call_tier, command_of
 from core.live.hook_signs import PermitQuestion
 from core.logs.redact.values import one_line
-from core.settings.advice import GuardSettings
+from core.settings.response import GuardSettings
 from core.store.permits import PermitEntry, PermitJournal
 
 _MOST = 200

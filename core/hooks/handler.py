@@ -16,7 +16,7 @@ import msgspec
 
 from core.agents.normalizer import Normalizer, Sorted
 from core.agents.values import items, table, text
-from core.engine.fingerprint import fingerprint
+from core.engine.values import fingerprint
 from core.errors import Refused, StoreError
 from core.events import MAIN
 from core.extension.hooks import ToolCall
@@ -32,7 +32,7 @@ from core.hooks.session import HookedSession
 from core.live.hook_signs import ClaudeSession, HookBoard, PermitQuestion, first_hand
 from core.logs.redact.values import one_line
 from core.report.plan_limits import LimitHistory, claude_samples
-from core.settings.advice import CapSettings
+from core.settings.response import CapSettings
 from core.store.said import Said, SaidStore
 
 Follow = Callable[[AgentHooks, str], HookedSession]

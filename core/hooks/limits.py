@@ -14,7 +14,7 @@ from core.events import Turn
 from core.live.hook_signs import StatusFigures
 from core.live.status import GLYPHS
 from core.report.plan_limits import PlanLimit
-from core.settings.advice import CapSettings
+from core.settings.response import CapSettings
 from core.store import atomic
 
 _AT_WORK = 1

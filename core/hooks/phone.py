@@ -21,7 +21,7 @@ import msgspec
 from core.errors import Refused
 from core.hooks.receiver import LOOPBACK, Answer, Receiver, Request
 from core.live.hook_signs import PermitQuestion
-from core.settings.advice import PhoneSettings
+from core.settings.response import PhoneSettings
 
 _BODY = 8_192
 _PATIENCE = 5.0

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from core.agents.calls import Calls, Result, exit_code, said_event
 from core.agents.normalizer import AgentKit
 from core.agents.words import word_logs
-from core.engine.fingerprint import fingerprint
 from core.engine.percept import AXES
 from core.engine.response.advice import Advised, Adviser, sentence
 from core.engine.response.interventions import Intervention, MemoLine
 from core.engine.response.permits import Standing
+from core.engine.values import fingerprint
 from core.events import (
     MAIN,
     Action,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from core.agents.normalizer import Sorted
 from core.engine.response.permits import CallTier
 from core.hooks.shell_grammar import UNKNOWN, Simple, Unreadable, simple_commands
-from core.settings.advice import GuardSettings
+from core.settings.response import GuardSettings
 
 _RANKS: dict[CallTier, int] = {"read": 0, "write": 1, "privileged": 2}
 _DEEPEST = 12

@@ -11,8 +11,19 @@ from core.engine.affect import BUILT_IN, KeptAffect, Neighbour
 from core.engine.engine import Step
 from core.engine.mind.episode import Episode
 from core.engine.percept import AGENT_STATES, AXES, Axis
-from core.engine.receptor.persona import Persona, encounter, likeness, make_persona, take_over, work_context
-from core.engine.receptor.prior import Prior, distribution, seeds, session_prior, usable
+from core.engine.receptor.persona import (
+    Persona,
+    Prior,
+    distribution,
+    encounter,
+    likeness,
+    make_persona,
+    seeds,
+    session_prior,
+    take_over,
+    usable,
+    work_context,
+)
 from core.engine.response import Learned, SessionTally
 from core.engine.response.learned import share_accepted
 from core.engine.society import Society

@@ -14,7 +14,7 @@ from core.events import MAIN, Action, Matter, Purpose
 from core.report.story import Close
 from core.report.turn_endings import Ending, TurnEnding
 from core.settings import Settings
-from core.settings.fleet import FleetSettings
+from core.settings.screen import FleetSettings
 
 Word = Literal[
     "needs you",

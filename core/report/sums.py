@@ -10,7 +10,7 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from core.settings.cost import CostSettings
+    from core.settings.screen import CostSettings
 
     class SummedCharge(Protocol):
         """What is added up of the turns of one minute."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from core.settings.affect import AffectSettings
-from core.settings.extensions import ExtensionSettings
+from core.settings.extras import ExtensionSettings, NarratorSettings
 from core.settings.governor import GovernorSettings
 from core.settings.group import Group
 from core.settings.logs import IngestSettings
 from core.settings.mind import MindSettings
-from core.settings.narrator import NarratorSettings
 from core.settings.receptor import ReceptorSettings
 from core.settings.response import ResponseSettings
 from core.settings.screen import ScreenSettings

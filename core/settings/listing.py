@@ -6,10 +6,9 @@ from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from typing import NamedTuple
 
+from core.settings.draft import TablePath, TableRow, TableShape, shape_of
 from core.settings.group import Tunable
 from core.settings.layers import field_of, tunables
-from core.settings.table_rows import TableRow
-from core.settings.table_values import TablePath, TableShape, shape_of
 
 
 class SettingGroup(NamedTuple):

@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple
 from core.errors import StoreError
 from core.folders import PROJECT_SETTINGS, make_private, user_settings_file
 from core.settings import Settings
+from core.settings.draft import item_at, with_changes
 from core.settings.file import small_file
 from core.settings.layers import Complaint, read_file, resolve, tunables, value_of
-from core.settings.table_values import item_at, with_changes
 from core.settings.toml_text import with_values
 from core.store.compensation import Chain, recover
 

@@ -15,8 +15,7 @@ from platformdirs import user_data_path
 from core.engine.affect import KeptAffect, Neighbour
 from core.engine.affect.fields import Vector
 from core.engine.percept import Axis
-from core.engine.receptor.persona import Encounter, Persona, genuine
-from core.engine.receptor.prior import Prior, blended
+from core.engine.receptor.persona import Encounter, Persona, Prior, blended, genuine
 from core.engine.response.learned import NOTHING_LEARNED, Learned, learn
 from core.errors import StoreError
 from core.folders import make_private, private_file

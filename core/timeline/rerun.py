@@ -13,9 +13,9 @@ from core.engine.mind import Thought
 from core.engine.percept import AXES
 from core.engine.response.reaction import QUIET
 from core.engine.society import Society
+from core.engine.values import Derived
 from core.events import Event
 from core.settings import Settings
-from core.settings.derived import Derived
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.timeline.columns import Columns
 from core.timeline.firings import FIRINGS

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.settings import Settings
-from core.settings.draft import Draft
-from core.settings.editing import Editing
+from core.settings.draft import Draft, Editing, TableRow, table_rows
 from core.settings.layers import tunables
-from core.settings.table_rows import TableRow, table_rows
 
 OFFSET = "receptor.ambient.offset.frustration"
 LOW = "receptor.ambient.low"

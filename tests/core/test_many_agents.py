@@ -15,11 +15,11 @@ from bench.workload import session
 from core.engine.engine import Engine
 from core.engine.society import AgentReading, Society
 from core.engine.society.society import _SPARE, tree
+from core.engine.values import Derived
 from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse, Turn
 from core.report.analysis import AgentSummary, Summary
 from core.report.page import _agents
 from core.settings import Settings
-from core.settings.derived import Derived
 from core.timeline.columns import _SMALL, OPEN, ROWS, Columns
 from core.timeline.timeline import _AGENTS, Timeline
 from tui.draw.tree import _DEEPEST, tree_guides

@@ -10,7 +10,7 @@ import pytest
 
 from bench.workload import session
 from core.engine.engine import Engine
-from core.engine.reset import is_part, resetting, slots
+from core.engine.state import is_part, resetting, slots
 from core.events import Event
 from core.settings import Settings
 

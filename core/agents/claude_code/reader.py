@@ -42,7 +42,7 @@ from core.agents.normalizer import AgentKit
 from core.agents.reader import FAR, AgentReader, ClockState, LogClock, add
 from core.agents.turns import ClosedTurns, failed_turn, retried_turn
 from core.agents.values import is_secret, text
-from core.engine.fingerprint import fingerprint
+from core.engine.values import fingerprint
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title

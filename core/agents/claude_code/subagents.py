@@ -27,7 +27,7 @@ from core.agents.claude_code.lines import (
 from core.agents.models import joined_words
 from core.agents.normalizer import AgentKit
 from core.agents.turns import ENDED, WORDLESS, ClosedTurns, Usage
-from core.engine.fingerprint import fingerprint
+from core.engine.values import fingerprint
 from core.events import MAIN, AgentEnd, AgentStart, Event, Outcome, ToolUse, Turn, Where
 from core.logs.format import Companion
 from core.logs.links import FAULTS

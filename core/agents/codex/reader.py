@@ -13,7 +13,7 @@ from core.agents.codex.turns import Turns, TurnState, end_fact, item_fact, read_
 from core.agents.normalizer import AgentKit, Sorted
 from core.agents.reader import STEP, TranscriptReader, add
 from core.agents.values import decode, is_secret, items, table, text, words
-from core.engine.fingerprint import fingerprint
+from core.engine.values import fingerprint
 from core.events import MAIN, Compaction, Event
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title, codex_request

@@ -13,7 +13,7 @@ from core.agents.normalizer import AgentKit, Normalizer, Sorted
 from core.agents.shell import MOST_TARGETS, PURPOSE_RANKS
 from core.agents.turns import ENDED, WORDLESS, failed_turn
 from core.agents.values import amount, code, decode, table, text, whole_number, words
-from core.engine.fingerprint import fingerprint, shape
+from core.engine.values import fingerprint, shape
 from core.events import Action, Turn, Where
 
 _PHASES = {"final_answer": ENDED, "commentary": "commentary"}

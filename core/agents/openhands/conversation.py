@@ -12,7 +12,7 @@ from core.agents.calls import Result, agent_report
 from core.agents.reader import TranscriptReader, add
 from core.agents.turns import ENDED, failed_turn
 from core.agents.values import amount, code, decode, items, table, text, unthought, whole_number, words
-from core.engine.fingerprint import fingerprint
+from core.engine.values import fingerprint
 from core.events import AgentStart, Compaction, Event, Prompt, Turn, Where
 from core.logs.discovery import Found, extent
 from core.logs.log_files import read_log

@@ -27,9 +27,9 @@ from core.engine.affect.reading import RESTRICTIONS, AffectReading, AffectStep, 
 from core.engine.affect.update import Noise, Stabiliser, Updater
 from core.engine.percept import EVEN, Composition, Modulation, Percept
 from core.engine.state import KeptField, Stateful, inner, inners, plain_list
+from core.engine.values import Derived
 from core.events import Event
 from core.settings.affect import AffectSettings, ModulationSettings, QuarantineSettings
-from core.settings.derived import Derived
 from core.settings.group import canonical
 
 _make = tuple.__new__

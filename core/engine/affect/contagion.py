@@ -13,8 +13,7 @@ from core.engine.affect.fields import FIELDS, ControlField, FieldName, Vector
 from core.engine.affect.lineage import CONTAGION, SPIRAL
 from core.engine.state import Stateful, plain_list, through
 from core.engine.values import Value
-from core.settings.affect import ContagionSettings
-from core.settings.control_fields import Authority
+from core.settings.affect import Authority, ContagionSettings
 
 
 class Emission(NamedTuple):

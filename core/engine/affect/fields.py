@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 from core.engine.state import Stateful
 from core.engine.values import Value
-from core.settings.control_fields import TRIGGERS, FieldSettings, FieldsSettings
+from core.settings.affect import TRIGGERS, FieldSettings, FieldsSettings
 
 FieldName = Literal[
     "uncertainty_sensitivity",

@@ -17,7 +17,7 @@ from blake3 import blake3
 from core.engine.affect.fields import FIELDS, OBSERVED, FieldName, Vector
 from core.engine.state import Stateful, tuple_queue
 from core.engine.values import Value
-from core.settings.control_fields import TRIGGERS, Trigger
+from core.settings.affect import TRIGGERS, Trigger
 
 Cut = Literal["trigger", "authority", "rate", "floor", "ceiling", "swing", "contagion", "spiral"]
 CUTS: tuple[Cut, ...] = get_args(Cut)

@@ -11,21 +11,19 @@ from msgspec.structs import asdict
 from core.errors import PolicyError
 from core.settings.affect import (
     AffectSettings,
+    AmbiguitySettings,
     ContagionSettings,
+    CooperationSettings,
+    EscalationSettings,
     HysteresisSettings,
     InheritanceSettings,
     ModulationSettings,
     NoiseSettings,
-    QuarantineSettings,
-    StabilitySettings,
-)
-from core.settings.control_fields import (
-    AmbiguitySettings,
-    CooperationSettings,
-    EscalationSettings,
     NoveltySettings,
     PersistenceSettings,
+    QuarantineSettings,
     RiskSettings,
+    StabilitySettings,
     UncertaintySettings,
 )
 from core.settings.group import Group, Invalid, Spec, Tunable, fields_of, walk_tunables

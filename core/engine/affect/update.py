@@ -16,8 +16,7 @@ from blake3 import blake3
 from core.engine.affect.fields import OBSERVED, ControlField
 from core.engine.affect.lineage import AUTHORITY, CEILING, FLOOR, NO_NOISE, RATE, SWING, TRIGGER
 from core.engine.affect.observations import NEGATIVE, POSITIVE
-from core.settings.affect import HysteresisSettings, NoiseSettings, StabilitySettings
-from core.settings.control_fields import Authority, Trigger
+from core.settings.affect import Authority, HysteresisSettings, NoiseSettings, StabilitySettings, Trigger
 
 _KEY = Layout("<qQ")
 _WORDS = Layout("<7I4x")

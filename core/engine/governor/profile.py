@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from msgspec.structs import asdict
 
-from core.settings.derived import Derived
+from core.engine.values import Derived
 from core.settings.governor import GovernorSettings, ProfileSettings
 
 

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from core.engine.mind.stimulus import Cause, Stimuli
 from core.engine.state import Stateful, grouped, tabled
-from core.settings.derived import Derived
+from core.engine.values import Derived
 from core.settings.mind import ClockSettings, TriggerSettings, WakeupSettings
 
 

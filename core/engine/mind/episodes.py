@@ -14,7 +14,7 @@ from msgspec import structs
 from core.engine.mind.cortical import REGIMES, SEVERITY, CorticalState, Tier
 from core.engine.mind.episode import Border, Episode, Recalled, Situation, Verdict
 from core.engine.state import Stateful, each, mapped, plain_list
-from core.engine.values import Value
+from core.engine.values import Derived, Value
 from core.events import (
     ACTIONS,
     OUTCOMES,
@@ -27,7 +27,6 @@ from core.events import (
     SessionEnd,
     ToolUse,
 )
-from core.settings.derived import Derived
 from core.settings.mind_state import EpisodeSettings
 
 _FARTHEST = 2.0 * sqrt(3.0)

@@ -13,8 +13,8 @@ from msgspec.structs import asdict
 from core.engine.mind.cortical import REGIMES, Regime
 from core.engine.mind.stimulus import STIMULUS_KINDS, Stimulus, StimulusKind
 from core.engine.state import Stateful, each, mapped, plain_list, tabled
+from core.engine.values import Derived
 from core.events import ACTIONS
-from core.settings.derived import Derived
 from core.settings.mind import HabituationSettings, RelevanceSettings, SalienceSettings
 
 

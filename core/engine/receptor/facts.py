@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from core.engine.receptor.impulse import CAUSES
+from core.engine.receptor.emotion import CAUSES
 from core.engine.receptor.readings import FactsReading
 from core.engine.state import Stateful, byte_queue, grouped, keyed, mapped
 from core.events import ToolUse, Turn

@@ -7,10 +7,10 @@ from typing import NamedTuple, Protocol
 
 from blake3 import blake3
 
-from core.engine.fingerprint import fingerprint
+from core.engine.values import fingerprint
 from core.events import ADVICE_MARK
 from core.safe_text import safe
-from core.settings.advice import AdviceSettings
+from core.settings.response import AdviceSettings
 
 _LONGEST = 280
 _PASSES = ("person", "compaction")

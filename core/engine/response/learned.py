@@ -12,7 +12,7 @@ from core.engine.percept import (
     Axis,
 )
 from core.engine.response.method import CUE_AXES, CUES, Cue
-from core.settings.derived import Derived
+from core.engine.values import Derived
 from core.settings.response import LearningSettings
 
 LEARNING_AXES: tuple[Axis, ...] = tuple(axis for axis in AXES if axis != "flow")

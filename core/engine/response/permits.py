@@ -14,8 +14,8 @@ import msgspec
 from blake3 import blake3
 
 from core.errors import PermitRefused
-from core.settings.advice import GuardSettings
 from core.settings.group import canonical
+from core.settings.response import GuardSettings
 
 CallTier = Literal["read", "write", "privileged"]
 """Needs nothing, needs a permit, needs a permit that the person approved."""

@@ -11,8 +11,7 @@ from core.engine.mind import Mind, Thought
 from core.engine.mind.tiers import BANDS, Band
 from core.engine.percept import AXES, NEUTRAL, Percept
 from core.engine.receptor import Receptor
-from core.engine.receptor.persona import Persona
-from core.engine.receptor.prior import distribution
+from core.engine.receptor.persona import Persona, distribution
 from core.engine.response.actions import (
     REGISTRY,
     CheckpointRequest,

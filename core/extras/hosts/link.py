@@ -14,7 +14,7 @@ import msgspec
 from core.errors import LinkLost, UsageError
 from core.extras.hosts.messages import STORED, STREAM
 from core.extras.optional import needed
-from core.settings.hosts import HostsSettings
+from core.settings.logs import HostsSettings
 
 _BYTES = 1_000_000
 _DAY = 86_400.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.agents.calls import Calls, Result
-from core.engine.fingerprint import fingerprint
+from core.engine.values import fingerprint
 from core.events import Where
 from tests.core.agents.samples import new_kit
 

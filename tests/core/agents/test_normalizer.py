@@ -10,7 +10,7 @@ import pytest
 
 from core.agents.normalizer import Normalizer
 from core.agents.tables import read_tables
-from core.engine.fingerprint import fingerprint, shape
+from core.engine.values import fingerprint, shape
 from core.errors import SettingsError
 from core.logs.times import seconds
 from tests.core.agents.samples import NORMALIZER, encoded

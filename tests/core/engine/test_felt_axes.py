@@ -12,12 +12,12 @@ import pytest
 from msgspec.structs import asdict
 
 from core.engine.engine import Engine
-from core.engine.fingerprint import fingerprint
 from core.engine.percept import CHANGES
+from core.engine.values import fingerprint
 from core.events import Action, Outcome, Prompt, Purpose, ToolUse
 from core.settings import Settings
 from core.settings.group import fields_of
-from core.settings.impulses import Impulse
+from core.settings.receptor import Impulse
 from tui.cli import main
 
 START = 1_767_261_600.0

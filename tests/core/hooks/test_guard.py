@@ -14,8 +14,8 @@ from core.hooks.agent_replies import SILENCE, HookReply
 from core.hooks.agents import HOOKS
 from core.hooks.guard import APPROVED, Guard, Objection, doubted, objected
 from core.settings import Settings
-from core.settings.advice import GuardSettings
 from core.settings.layers import with_value
+from core.settings.response import GuardSettings
 from core.store.permits import PermitJournal
 from tests.core.hooks.calls import KIT, failure, hook, read, session, tool
 

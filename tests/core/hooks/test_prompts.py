@@ -19,8 +19,8 @@ from core.hooks.server import IntakeServer
 from core.live.hook_signs import HookAsk, HookBoard, HookSigns, claude_sessions, first_hand
 from core.report.advice import SilenceTrial
 from core.settings import Settings
-from core.settings.advice import AdviceSettings, CapSettings
 from core.settings.layers import with_value
+from core.settings.response import AdviceSettings, CapSettings
 from core.store.permits import PermitJournal
 from tests.core.hooks.calls import hook, read, tool
 from tests.core.hooks.test_server import ask, intake, make

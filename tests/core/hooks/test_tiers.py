@@ -11,7 +11,7 @@ import pytest
 
 from core.agents.normalizer import Sorted
 from core.hooks.tiers import call_tier, command_tier, tool_tier
-from core.settings.advice import GuardSettings
+from core.settings.response import GuardSettings
 
 SETTINGS = GuardSettings()
 RANKS = {"read": 0, "write": 1, "privileged": 2}

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bench.workload import session
-from core.engine.receptor.prior import session_prior
+from core.engine.receptor.persona import session_prior
 from core.report.chrono import Trail
 from core.settings import Settings
 from core.settings.response import LearningSettings, PriorSettings

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.engine.percept import AXES
-from core.engine.receptor.prior import AmbientPrior, Prior
+from core.engine.receptor.persona import AmbientPrior, Prior
 from core.errors import StoreError
 from core.settings.response import PriorSettings
 from core.store.project_history import PriorStore

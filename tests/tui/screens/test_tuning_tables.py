@@ -9,9 +9,9 @@ import pytest
 from textual.widgets import Input
 
 from core.events import ToolUse
+from core.settings.draft import TableRow
 from core.settings.layers import Given, Layer, resolve
 from core.settings.loops import DetectorName
-from core.settings.table_rows import TableRow
 from tests.tui.tuning_app import Stage, seen, settle
 from tui.feed.messages import Failed
 from tui.widgets.tuning.setting_details import SettingDetails

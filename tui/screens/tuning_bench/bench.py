@@ -17,10 +17,8 @@ from textual.widgets import Input
 
 from core.report.formatting import count
 from core.settings import Settings
-from core.settings.draft import Draft
-from core.settings.editing import Editing
+from core.settings.draft import Draft, Editing, TableRow
 from core.settings.layers import tunables
-from core.settings.table_rows import TableRow
 from core.store.labels import Label
 from core.store.profiles import ProfileFiles, SettingsProfile, taken_over
 from core.timeline.firings import judged_labels, missed_label

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from core.settings.draft import parse_value, value_text
-from core.settings.editing import Editing
+from core.settings.draft import (
+    MISSING,
+    Editing,
+    TablePath,
+    TableRow,
+    item_at,
+    key_fault,
+    leaf_at,
+    parse_value,
+    shape_of,
+    value_text,
+)
 from core.settings.layers import tunables
-from core.settings.table_rows import TableRow, leaf_at
-from core.settings.table_values import MISSING, TablePath, item_at, key_fault, shape_of
 from core.timeline.timeline import Timeline
 from tui.widgets.tuning.suggestions import suggested_keys, usual_value
 

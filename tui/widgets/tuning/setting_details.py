@@ -8,12 +8,10 @@ from rich.cells import cell_len
 from textual.reactive import reactive
 
 from core.report.formatting import plain
-from core.settings.draft import Drafted, value_text
+from core.settings.draft import MISSING, Drafted, TablePath, TableRow, item_at, shape_of, value_text
 from core.settings.group import Tunable
 from core.settings.layers import value_of
 from core.settings.listing import ListRow, SettingGroup
-from core.settings.table_rows import TableRow
-from core.settings.table_values import MISSING, TablePath, item_at, shape_of
 from tui.draw.line import Line, clipped, wrapped
 from tui.feed.view import View
 from tui.widgets.common.text_page import TextPage

@@ -13,11 +13,9 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from core.report.formatting import count, plain
-from core.settings.draft import Drafted
+from core.settings.draft import Drafted, TablePath, TableRow, shape_of, table_rows
 from core.settings.group import Tunable
 from core.settings.listing import ListRow, SettingGroup, SettingRow, group_of, list_rows, row_key, shape_here
-from core.settings.table_rows import TableRow, table_rows
-from core.settings.table_values import TablePath, shape_of
 from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.scroller import Scroller

@@ -14,8 +14,7 @@ from core.errors import SettingsError
 from core.events import ToolUse
 from core.logs.redact.text import redact
 from core.report.formatting import plain
-from core.settings.draft import Drafted
-from core.settings.table_values import FIGURES, OVERRIDE, TOOL_LIMITS, TablePath, shape_of
+from core.settings.draft import FIGURES, OVERRIDE, TOOL_LIMITS, Drafted, TablePath, shape_of
 from core.timeline.timeline import Timeline
 from tui.keymap import key_ids
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from core.report.formatting import count, plain
-from core.settings.draft import value_text
+from core.settings.draft import shape_of, value_text
 from core.settings.group import Tunable
-from core.settings.table_values import shape_of
 from tui.draw.line import Line, joined_cells
 
 

@@ -7,8 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from core.engine.affect import FIELDS, Policy, parse_policy
-from core.settings.affect import AffectSettings
-from core.settings.control_fields import AUTHORITIES, TRIGGERS
+from core.settings.affect import AUTHORITIES, TRIGGERS, AffectSettings
 from core.settings.group import walk_tunables
 
 _GAINS = ("on_failure", "on_competing", "on_pressure", "on_novelty", "on_uncertainty", "on_success")

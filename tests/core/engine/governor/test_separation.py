@@ -53,10 +53,9 @@ def test_the_room_knows_neither_affect_nor_the_axes() -> None:
     assert {name.rsplit(".", 1)[0] for name in imported()} == {
         "core.events",
         "core.engine.percept",
-        "core.settings.derived",
+        "core.engine.values",
         "core.settings.governor",
         "core.engine.state",
-        "core.engine.values",
     }
 
 

@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.engine.percept import AXES, Axis
-from core.engine.receptor.ambient import AmbientEstimator, effective
-from core.engine.receptor.meta import Field
-from core.engine.receptor.receptor import EmotionNeuron, FlowGate
-from core.engine.receptor.vector import FATIGUE, FLOW, ZERO, Vector
+from core.engine.receptor.emotion import FATIGUE, FLOW, ZERO, Vector
+from core.engine.receptor.triangle import AmbientEstimator, EmotionNeuron, Field, FlowGate, effective
 from core.settings.receptor import AmbientSettings, NeuronSettings
 
 

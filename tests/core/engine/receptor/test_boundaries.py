@@ -9,11 +9,9 @@ from msgspec import structs
 
 from core.engine.percept import AgentState, Pattern
 from core.engine.receptor.commander import Window
-from core.engine.receptor.emotion import EmotionEngine
+from core.engine.receptor.emotion import _ROWS, FRUSTRATION, NONE, EmotionEngine, Impulses
 from core.engine.receptor.facts import ActionFacts
 from core.engine.receptor.heatmap import Heatmap
-from core.engine.receptor.impulse import _ROWS, Impulses
-from core.engine.receptor.meta import Field, MetaNeuron
 from core.engine.receptor.persona import (
     _DOMAINS,
     _TECHNOLOGIES,
@@ -25,15 +23,15 @@ from core.engine.receptor.persona import (
     entropy,
     genuine,
 )
-from core.engine.receptor.receptor import EmotionNeuron, FlowGate, SubjectiveTime
-from core.engine.receptor.vector import FRUSTRATION, NONE
+from core.engine.receptor.receptor import SubjectiveTime
+from core.engine.receptor.triangle import EmotionNeuron, Field, FlowGate, MetaNeuron
 from core.events import ToolUse
-from core.settings.impulses import ImpulseSettings
 from core.settings.receptor import (
     AmbientSettings,
     EmotionSettings,
     FactSettings,
     HeatmapSettings,
+    ImpulseSettings,
     MetaSettings,
     NeuronSettings,
     TimeSettings,

@@ -8,7 +8,7 @@ import pytest
 
 from core.engine.percept import Percept
 from core.engine.receptor import Receptor
-from core.engine.receptor.vector import CONFIDENCE, FLOW, FRUSTRATION
+from core.engine.receptor.emotion import CONFIDENCE, FLOW, FRUSTRATION
 from core.events import Event, Prompt, Turn
 from core.settings.receptor import ReceptorSettings
 from tests.core.engine.receptor.acts import START, spell

@@ -10,11 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.engine.percept import AXES, PATTERNS, Axis, Pattern
-from core.engine.receptor.emotion import EmotionEngine
-from core.engine.receptor.impulse import CAUSES
+from core.engine.receptor.emotion import CAUSES, EmotionEngine
 from core.events import ToolUse
-from core.settings.impulses import ImpulseSettings
-from core.settings.receptor import EmotionSettings
+from core.settings.receptor import EmotionSettings, ImpulseSettings
 from tests.core.engine.receptor.acts import LETTERS, spell, tuned
 
 

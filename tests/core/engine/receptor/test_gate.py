@@ -6,7 +6,7 @@ from math import inf, nextafter
 
 import pytest
 
-from core.engine.receptor.receptor import FlowGate
+from core.engine.receptor.triangle import FlowGate
 from core.settings.receptor import AmbientSettings
 
 SETTINGS = AmbientSettings()

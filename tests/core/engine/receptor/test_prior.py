@@ -7,7 +7,7 @@ import pytest
 from bench.workload import session
 from core.engine.engine import Engine
 from core.engine.percept import AXES, Axis
-from core.engine.receptor.prior import AmbientPrior, Prior, blended, seeds, session_prior, usable
+from core.engine.receptor.persona import AmbientPrior, Prior, blended, seeds, session_prior, usable
 from core.settings import Settings
 from core.settings.response import PriorSettings
 

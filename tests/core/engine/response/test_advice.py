@@ -10,8 +10,7 @@ from core.agents.calls import said_event
 from core.engine.response.advice import Advised, Adviser, sentence, sentence_print
 from core.engine.response.interventions import Intervention, InterventionQueue
 from core.engine.response.method import Deliver
-from core.settings.advice import AdviceSettings
-from core.settings.response import QueueSettings
+from core.settings.response import AdviceSettings, QueueSettings
 
 
 def word(

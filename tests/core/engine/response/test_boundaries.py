@@ -11,8 +11,7 @@ from core.engine.response.rules import MOST_WAKEUPS as WAKEUPS
 from core.engine.response.rules import read_wakeups
 from core.errors import PolicyError
 from core.events import MAIN, AgentEnd, AgentStart
-from core.settings.advice import AdviceSettings
-from core.settings.response import ResponseEscalationSettings
+from core.settings.response import AdviceSettings, ResponseEscalationSettings
 from tests.core.engine.response.test_advice import choose, word
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import core.engine.response.permits as module
 from core.engine.response.permits import Asked, Bound, Decision, Permit, PermitPolicy, Safety, Standing
 from core.errors import PermitRefused
-from core.settings.advice import GuardSettings
+from core.settings.response import GuardSettings
 
 SETTINGS = GuardSettings()
 WRITE = Asked("s", "Write", b'{"path":"a.py"}', targets=("a.py",))
@@ -171,6 +171,6 @@ def test_affect_is_no_input() -> None:
     names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {name for name in names if name and name.startswith("core.")} == {
         "core.errors",
-        "core.settings.advice",
+        "core.settings.response",
         "core.settings.group",
     }

@@ -9,22 +9,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.settings import Settings
-from core.settings.draft import Draft, Drafted
-from core.settings.governor import ProfileSettings
-from core.settings.layers import tunables
-from core.settings.loops import DetectorName
-from core.settings.table_rows import leaf_at, table_rows
-from core.settings.table_values import (
+from core.settings.draft import (
     MISSING,
+    Draft,
+    Drafted,
     TablePath,
     item_at,
+    leaf_at,
     shape_of,
+    table_rows,
     value_fault,
     with_item,
     with_restored,
     with_toggled,
     without_item,
 )
+from core.settings.governor import ProfileSettings
+from core.settings.layers import tunables
+from core.settings.loops import DetectorName
 from tui.widgets.tuning.suggestions import suggested_keys, usual_value
 
 TABLES = [each for each in tunables().values() if each.kind == "table"]

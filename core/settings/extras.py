@@ -64,3 +64,15 @@ class NarratorSettings(Group):
     )
     cache: Annotated[int, Spec("Most the kept answers may take.", 0, 10_000, 5, "MB")] = 20
     demand: DemandSettings = DemandSettings()
+
+
+class ExtensionSettings(Group):
+    """What is installed beside nooscope, and how far it is trusted to work."""
+
+    faults: Annotated[
+        int, Spec("Faults after which an extension is switched off for the run.", 1, 1000, 1)
+    ] = 3
+    bus: Annotated[
+        int,
+        Spec("Events that may wait for a slow subscriber before the oldest is dropped.", 1, 1_000_000, 100),
+    ] = 10_000
