@@ -217,7 +217,7 @@ def test_such_a_name_can_be_kept_out_of_the_cache(log: Path, run: Run) -> None:
         (("export", "{}", "-o", "{}"), 2, "the log itself"),
         (("frame", "{}", "--at", "soon"), 2, "is not a place"),
         (("frame", "{}", "--agent", "nobody"), 2, "no agent is named 'nobody'"),
-        (("diff", "{}", "--agent", "nobody"), 2, "there are main"),
+        (("diff", "{}", "--agent", "nobody"), 2, "available: main"),
         (("recap", "{}", "--tokens", "-5"), 2, "above 0"),
         (("replay", "{}", "--speed", "nan"), 2, "0.25 to 64"),
         (("watch", "{}", "--headless", "--idle", "nan"), 2, "not a number of seconds"),
@@ -300,7 +300,7 @@ def test_a_closed_home_stops_no_reading(command: str, closed_home: Path, log: Pa
 def test_words_are_found_where_no_index_can_be_kept(closed_home: Path, log: Path, run: Run) -> None:
     code, out, said = run("search", "parser", "--in", str(log))
     assert code == 0 and "nooscope replay" in out
-    assert said.count("no index is kept of this search") == 1 and "Errno" not in said
+    assert said.count("this search is not indexed") == 1 and "Errno" not in said
 
 
 def test_words_are_found_on_a_full_disk(home: Path, log: Path) -> None:
@@ -313,7 +313,7 @@ def test_words_are_found_on_a_full_disk(home: Path, log: Path) -> None:
         text=True,
     )
     assert done.returncode == 0 and "nooscope replay" in done.stdout, done.stderr
-    assert "no index is kept of this search" in done.stderr
+    assert "this search is not indexed" in done.stderr
     assert not any((home / "cache").rglob("words.db*"))
 
 

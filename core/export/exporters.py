@@ -211,7 +211,7 @@ def _head(film: ExportedSession) -> Iterator[str]:
         return
     length = short_clock(summary.ended - summary.started)
     if summary.synthetic_time:
-        yield f"The log holds no times; {length} made up from durations."
+        yield f"The log has no times; {length} estimated from durations."
     else:
         began = datetime.fromtimestamp(summary.started, UTC).strftime("%Y-%m-%d %H:%M")
         yield f"{began} UTC, {length} long, {short_clock(summary.active)} of it active."
@@ -229,7 +229,7 @@ def _prompts_part(film: ExportedSession) -> Iterator[str]:
         if isinstance(event, Prompt) and event.agent == MAIN
     ]
     if not prompts:
-        yield "The log holds no prompt."
+        yield "The log has no prompt."
     for number, (event, moment) in enumerate(prompts[:_PROMPTS], 1):
         when = _when(film, moment.at)
         if event.interrupt:
@@ -286,7 +286,7 @@ def _failures_part(film: ExportedSession) -> Iterator[str]:
     if len(problems) > _TROUBLES:
         rest = problems[_TROUBLES:]
         open_ = sum(trouble.solved is None for trouble in rest)
-        yield f"- and {len(rest):,} more, {open_:,} of them not seen to work again"
+        yield f"- and {len(rest):,} more, {open_:,} of them never succeeded afterwards"
 
 
 def _trouble(film: ExportedSession, trouble: Trouble) -> Iterator[str]:
@@ -298,7 +298,7 @@ def _trouble(film: ExportedSession, trouble: Trouble) -> Iterator[str]:
     if error:
         yield f"  - the error: {markdown_line(error)}"
     if trouble.solved is None:
-        yield "  - **not seen to work again** in this session"
+        yield "  - **never succeeded afterwards** in this session"
         return
     edits = ", ".join(markdown_line(film.privacy.path(path), 80) for path in trouble.edits[:4])
     more = f" and {len(trouble.edits) - 4} more" if len(trouble.edits) > 4 else ""

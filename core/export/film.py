@@ -199,7 +199,7 @@ def what(event: Event, privacy: Privacy) -> str:
             before, after = token_amount(event.tokens_before), token_amount(event.tokens_after)
             return f"context compacted, {before} to {after} tokens"
         case Advice():
-            return f"nooscope told it something ({event.characters:,} characters)"
+            return f"nooscope advised it ({event.characters:,} characters)"
         case AgentStart():
             return f"sub-agent {privacy.agent(event.child)} starts"
         case AgentEnd():

@@ -150,7 +150,7 @@ def models(table: Models, today: date) -> Section:
     old = age > _OLD
     text = f"{len(table)} models, made {dated} ({count(max(0, age), 'day')} ago)"
     if old:
-        text += ": newer models and prices are missing; install a newer nooscope, or name a table of your own"
+        text += ": newer models and prices are missing; update nooscope, or name a table of your own"
     findings = (
         Finding("models", text, "note" if old else "fine"),
         Finding("made from", ", ".join(table.sources) or "unknown"),
@@ -187,7 +187,7 @@ def terminal_section(environment: Mapping[str, str]) -> Section:
         ),
         Finding(
             "characters",
-            encoding if utf8 else f"{encoding}: not UTF-8, glyphs become plain signs",
+            encoding if utf8 else f"{encoding}: not UTF-8, glyphs are replaced by ASCII",
             "fine" if utf8 else "problem" if interactive else "note",
         ),
     ]
@@ -222,12 +222,13 @@ def colour_depth(environment: Mapping[str, str]) -> int:
 
 def _colours(number: int, environment: Mapping[str, str]) -> str:
     if environment.get("NO_COLOR"):
-        return "none, as NO_COLOR asks"
+        return "none, because NO_COLOR is set"
     if number == 0:
         return "none"
-    return {16: "16: themes look coarse; set COLORTERM=truecolor where it can do more", 256: "256"}.get(
-        number, "16 million"
-    )
+    return {
+        16: "16: themes look coarse; set COLORTERM=truecolor if the terminal supports it",
+        256: "256",
+    }.get(number, "16 million")
 
 
 def is_utf8(encoding: str) -> bool:
@@ -335,7 +336,7 @@ def unread(environment: Mapping[str, str], home: Path, kit: Kit, settings: Inges
     if len(facts) > _NAMED:
         findings.append(Finding("and", f"{len(facts) - _NAMED} more; --json names all", "note"))
     if not facts:
-        findings.append(Finding("all", f"{count(looked, 'file')} looked at, each can be read"))
+        findings.append(Finding("all", f"{count(looked, 'file')} checked, all readable"))
     return Section("unread", tuple(findings), facts)
 
 
@@ -527,5 +528,5 @@ def chains() -> Section:
         *(Finding("open", plain(each), "problem") for each in dict.fromkeys(stuck)),
     ]
     if not findings:
-        findings = [Finding("all", "no write was left half done")]
+        findings = [Finding("all", "no unfinished writes")]
     return Section("chains", tuple(findings), {"undone": undone, "open": list(dict.fromkeys(stuck))})

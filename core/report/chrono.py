@@ -137,7 +137,7 @@ class ChronoNav:
 
     def _check(self, place: int, direction: Direction) -> None:
         if not 0 <= place <= len(self.timeline):
-            raise StateError(f"the recording has {len(self.timeline)} events: there is no place {place}")
+            raise StateError(f"the recording has {len(self.timeline)} events: there is no event {place}")
         if direction == "backward" and place > self.place:
             raise StateError(f"place {place} lies ahead of {self.place}: ask to go forward")
         if direction == "forward" and place < self.place:

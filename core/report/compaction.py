@@ -269,7 +269,7 @@ def lines(preserved: Preserved) -> list[str]:
         *(f"warning: {_warned(each)} {figure(each.weight)}" for each in preserved.warnings),
     ]
     if not preserved.open:
-        rows.append("nothing was open")
+        rows.append("nothing was unfinished")
     if preserved.centre is not None:
         rows.append(f"work in {one_line(preserved.centre.path)} ({preserved.centre.share:.0%} of it)")
     rows += [
@@ -308,10 +308,10 @@ def handover(preserved: Preserved) -> str:
     changed = [one_line(each.path) for each in preserved.paths if each.modified][:3]
     if not parts and not changed:
         return ""
-    sentence = f"When the context was cut this was open: {'; '.join(parts)}." if parts else ""
+    sentence = f"Unfinished when the context was compacted: {'; '.join(parts)}." if parts else ""
     if changed:
         sentence += (
-            f"{' ' if sentence else ''}Files changed most before the context was cut: {', '.join(changed)}."
+            f"{' ' if sentence else ''}Files changed most before the compaction: {', '.join(changed)}."
         )
     return sentence
 

@@ -124,7 +124,7 @@ def figures(summary: Summary) -> ComparedRun:
 def _outlook(summary: Summary) -> str:
     reading = summary.outlook
     if reading is None or reading.direction == "too early":
-        return "too early to tell"
+        return "too early to say"
     return "as usual" if reading.direction == "usual" else f"{reading.direction} than usual"
 
 
@@ -262,13 +262,13 @@ def parting_words(
     alignment: Alignment, first: Sequence[Event], second: Sequence[Event], name: str = "B"
 ) -> str:
     """Where two runs part, in a sentence."""
-    together = f"{count(alignment.same, 'move')} alike" if alignment.same else "no move alike"
-    share = f"{alignment.share:.0%} of all moves have a partner"
+    together = f"{count(alignment.same, 'step')} in common" if alignment.same else "no step in common"
+    share = f"{alignment.share:.0%} of all steps have a counterpart"
     if alignment.parts is None:
         return f"{together}, then one of them ends; {share}"
     a, b = alignment.parts
     return (
-        f"{together}, then they part: event {a + 1} of A is {move_words(first[a])}, "
+        f"{together}, then they diverge: event {a + 1} of A is {move_words(first[a])}, "
         f"event {b + 1} of {name} is {move_words(second[b])}; {share}"
     )
 

@@ -337,7 +337,7 @@ def applied_changes(timeline: Timeline, progress: Progress | None = None) -> lis
     for change, end in zip(changes, ends, strict=True):
         branch = sim(timeline, change.settings, until=change.after)
         if not branch.grow(progress):
-            branch.abort("it was cut short")
+            branch.abort("it was interrupted")
             break
         before = _rates(timeline.marks.between(0, change.after), change.after)
         foreseen = _rates(branch.run.marks, change.after)
@@ -384,7 +384,7 @@ def applied_lines(changes: Iterable[AppliedChange], start: float) -> list[str]:
                 f"{row.foreseen:.1f} foreseen, {row.since:.1f} came: {verdict}"
             )
         if not change.rows:
-            lines.append("  nothing was to fire otherwise")
+            lines.append("  nothing was expected to fire differently")
     return lines or ["no settings were applied in this session; y on the tuning screen does"]
 
 
@@ -392,14 +392,14 @@ def dream_lines(branch: Branch, acceptance: float) -> list[str]:
     """What a dream recombined, and what it found."""
     cost = branch.cost
     if not branch.events:
-        return ["there is nothing to dream of yet"]
+        return ["there is no past work to recombine yet"]
     sure, unsure = findings(branch, acceptance)
     lines = [f"{branch.hypothesis}: {count(cost.events, 'event')} of past work in another order"]
     lines += [_finding_line(each) for each in sure[:_FOUND]]
     if len(sure) > _FOUND:
         lines.append(f"and {count(len(sure) - _FOUND, 'smaller finding')}")
     if not sure:
-        lines.append("nothing would fire otherwise in that order, as far as can be told")
+        lines.append("nothing would fire differently in that order")
     if unsure:
         few = count(len(unsure), "finding")
         lines.append(f"{few} below the strictness with which proposals are taken ({acceptance:.2f})")
@@ -413,7 +413,7 @@ def steer_lines(branch: Branch) -> list[str]:
     events = count(branch.cost.events, "event")
     lines = [f"“{plain(branch.hypothesis, 80)}” before event {branch.after + 1}, {events} run"]
     if difference.equal:
-        return [*lines, "nothing would fire otherwise"]
+        return [*lines, "nothing would fire differently"]
     return [*lines, *difference_lines(difference, start)]
 
 
@@ -429,7 +429,7 @@ def conversation_lines(tree: ConversationTree, change: RecordChange | None) -> l
     """The branches of a conversation, where each leaves, and whether the log is as it was last read."""
     head = tree.head
     if head is None:
-        return ["the log holds no conversation"]
+        return ["the log has no conversation links"]
     chain = change.words() if change else "none changed since it was last read"
     lines = [
         f"{count(len(tree), 'record')}, {chain}; the last one's fingerprint is {head.content_hash.hex()[:16]}"
@@ -472,7 +472,7 @@ def _finding_line(each: DreamFinding) -> str:
     more = "more" if each.dreamt > each.recorded else "less"
     return (
         f"{firing_words(each.name)} {more} often: {each.dreamt:.1f} in 100 events, "
-        f"{each.recorded:.1f} as it was"
+        f"{each.recorded:.1f} in the recording"
     )
 
 

@@ -39,24 +39,24 @@ OUTCOME_SIGNS: dict[str, tuple[str, str]] = {
 """Glyph and ink of each outcome."""
 
 METHOD_WORDS: dict[str, str] = {
-    "action_logger": "noted in silence",
-    "ask_person": "would ask you",
-    "context_snapshot": "notes the context",
-    "engram_probe": "recalls when stuck",
-    "engram_probe_light": "recalls the like",
+    "action_logger": "logged only",
+    "ask_person": "you should look",
+    "context_snapshot": "saved the context",
+    "engram_probe": "similar episode found",
+    "engram_probe_light": "found a similar moment",
     "fatigue_warning": "warns: long stretch",
     "frustration_alert": "warns: failures",
-    "future_probe": "asks what is next",
+    "future_probe": "asked what comes next",
     "halt_alert": "warns: halt",
     "loop_alert": "warns: loop",
-    "path_suggest": "names its files",
+    "path_suggest": "suggested which files to read",
     "push_reminder": "reminds: commit",
 }
 """What each built-in method does, in words."""
 
 SIGNAL_WORDS: dict[str, str] = {
     "flow_active": "flow begins",
-    "compound_frustration_seeking": "struggles and searches",
+    "compound_frustration_seeking": "stuck and searching",
     "frustration_spike": "frustration",
     "seeking_spike": "seeking",
     "uncertainty_spike": "uncertainty",
@@ -179,14 +179,14 @@ def task_words(name: str) -> str:
 
 def dream_sentence(dream: Dream) -> str:
     """What a dream did, for a person."""
-    why = "the agent's context was cut" if dream.reason == "compaction" else "much had piled up"
+    why = "the agent's context was compacted" if dream.reason == "compaction" else "a lot had accumulated"
     counted = (
         (dream.compressed, "episode", "summed up"),
         (dream.expired, "stale item", "dropped"),
         (dream.forgotten, "faded habit", "forgotten"),
     )
     parts = [f"{count(number, what)} {how}" for number, what, how in counted if number]
-    did = ", ".join(parts) or "there was nothing to tidy"
+    did = ", ".join(parts) or "there was nothing to clean up"
     return f"Because {why}: {did}."
 
 

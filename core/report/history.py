@@ -46,13 +46,13 @@ TOOLS = {
         "Search the words of earlier sessions; returns session, time and the text around each match.",
         {
             "words": {"type": "string", "description": "words that must all occur"},
-            "limit": {"type": "integer", "description": "matches at most, up to 50"},
+            "limit": {"type": "integer", "description": "maximum number of matches, up to 50"},
         },
         ("words",),
     ),
     "list_sessions": HistoryTool(
         "List the sessions of this project, newest first.",
-        {"limit": {"type": "integer", "description": "sessions at most, up to 50"}},
+        {"limit": {"type": "integer", "description": "maximum number of sessions, up to 50"}},
         (),
     ),
     "session_overview": HistoryTool(

@@ -135,14 +135,14 @@ class SessionOutcome(Struct, frozen=True):
         """A line for each thing that came of it, safe for a terminal."""
         rows = []
         if self.changes or self.files:
-            missing = f"; {count(self.incomplete, 'file')} not wholly in the log" if self.incomplete else ""
+            missing = f"; {count(self.incomplete, 'file')} only partly in the log" if self.incomplete else ""
             rows.append(f"{count(self.files, 'file')} changed, +{self.added} -{self.removed}{missing}")
         rows += [
             f"commit {one.hash} {plain(redact(one.subject), 100)}{_commit_notes(one)}"
             for one in self.live_commits
         ]
         if self.unverified:
-            rows.append(f"{count(self.unverified, 'commit command')} without a report of a commit by git")
+            rows.append(f"{count(self.unverified, 'commit command')} not confirmed by git's output")
         rows += [
             f"pushed {plain(one.to, 60)}{' (forced)' if one.forced else ''}, event {one.place + 1}"
             for one in self.pushes
@@ -167,8 +167,8 @@ def _commit_notes(commit: Commit) -> str:
     fates = {
         "present": "in the repository",
         "reverted": f"reverted by {commit.reverted_by}",
-        "on no branch": "on no branch any more",
-        "gone": "not in the repository any more",
+        "on no branch": "no longer on any branch",
+        "gone": "no longer in the repository",
     }
     notes = [
         f" ({plain(commit.branch, 40)})" if commit.branch else "",

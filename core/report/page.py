@@ -69,16 +69,16 @@ def _when(summary: Summary) -> Iterator[str]:
         return
     lasted = summary.ended - summary.started
     if summary.synthetic_time:
-        yield f"the log holds no times; {span(lasted)} made up from durations"
+        yield f"the log has no times; {span(lasted)} estimated from durations"
     else:
         awake = span(min(summary.active, lasted))
-        yield f"{moment(summary.started)} UTC, {span(lasted)}, of which the agent was awake {awake}"
+        yield f"{moment(summary.started)} UTC, {span(lasted)}, {awake} of it active"
 
 
 _OUTCOMES = {
-    "success": "went well",
+    "success": "succeeded",
     "failure": "failed",
-    "empty": "came back empty",
+    "empty": "returned nothing",
     "rejected": "refused",
     "pending": "without a result",
     "collateral": "cancelled with another",
@@ -223,10 +223,10 @@ def _tree(children: dict[str | None, list[AgentSummary]], names: dict[str, str])
 def _tokens(summary: Summary) -> Iterator[str]:
     tokens = summary.tokens
     if not summary.turns:
-        yield "tokens and cost unknown: the log tells neither"
+        yield "tokens and cost unknown: not in the log"
         return
     if not tokens.input + tokens.output + tokens.cache_read + tokens.cache_write:
-        yield "tokens unknown: the log does not tell them"
+        yield "tokens unknown: not in the log"
     else:
         yield (
             f"{short(tokens.input)} sent, {short(tokens.output)} written, "

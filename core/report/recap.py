@@ -128,7 +128,7 @@ def structural(timeline: Timeline, start: int, stop: int) -> list[str]:
 
 def _span(timeline: Timeline, start: int, stop: int, events: Sequence[Event]) -> str:
     if not events:
-        return "nothing lies between"
+        return "nothing happened in between"
     lasted = timeline.time_of(stop) - timeline.time_of(start)
     return f"{_many(len(events), 'event')} in {short_clock(lasted)}"
 

@@ -177,7 +177,7 @@ class SessionStory(Struct, frozen=True):
     def within(self, tokens: int) -> list[str]:
         """As many lines as so many tokens take; failures are left out first, the last ones first."""
         shortened, failed = self, list(self.failed)
-        more = f"left out; --tokens {2 * tokens} tells more …"
+        more = f"left out; --tokens {2 * tokens} shows more …"
         while failed and not _fits(shortened.lines(), tokens):
             while failed.pop().startswith(" "):
                 pass
@@ -232,7 +232,7 @@ _CHECKED: dict[Outcome, str] = {
     "success": "passed",
     "empty": "passed",
     "failure": "failed",
-    "pending": "ran without an outcome",
+    "pending": "ran without a result",
     "rejected": "was refused",
     "collateral": "did not run",
 }
@@ -240,7 +240,7 @@ _CHECKED: dict[Outcome, str] = {
 _CHECKS = {
     ("test", "passed"): "tests passed",
     ("test", "failed"): "tests failed",
-    ("test", "ran without an outcome"): "tests ran without an outcome",
+    ("test", "ran without a result"): "tests ran without a result",
     ("commit", "passed"): "committed",
     ("commit", "failed"): "a commit failed",
     ("commit", "was refused"): "a commit was refused",
@@ -289,7 +289,7 @@ def _failure_lines(events: Sequence[Event], start: float, read: Read) -> Iterato
     if not problems:
         untold = sum(isinstance(event, ToolUse) and event.outcome == "pending" for event in events)
         yield (
-            f"no failure is told; {count(untold, 'call')} without an outcome" if untold else "no call failed"
+            f"no failure in the log; {count(untold, 'call')} without a result" if untold else "no call failed"
         )
         return
     problems.sort(key=lambda trouble: (trouble.solved is not None, -trouble.failures, trouble.first))
@@ -297,7 +297,7 @@ def _failure_lines(events: Sequence[Event], start: float, read: Read) -> Iterato
         yield from _trouble_lines(events, trouble, start, read)
     if len(problems) > _TROUBLES:
         still = sum(trouble.solved is None for trouble in problems[_TROUBLES:])
-        ending = f"{still} of them not seen to work again" if still else "all of them seen to work again"
+        ending = f"{still} of them never succeeded afterwards" if still else "all of them succeeded later"
         yield f"and {len(problems) - _TROUBLES} more, {ending}"
 
 
@@ -311,7 +311,7 @@ def _trouble_lines(events: Sequence[Event], trouble: Trouble, start: float, read
     why = f": {error}" if error else f", exit {use.exit_code}" if use.exit_code else ""
     yield f"{_when(events[trouble.first], start)} {call}, {times(trouble.failures)}{why}"
     if trouble.solved is None:
-        yield "  not seen to work again"
+        yield "  never succeeded afterwards"
         return
     edits = ", ".join(plain(path, 50) for path in trouble.edits[:3])
     more = f" and {len(trouble.edits) - 3} more" if len(trouble.edits) > 3 else ""
@@ -359,16 +359,16 @@ _ENDINGS: dict[Close, str] = {
     "stopped": "with you stopping it",
     "failed": "with an error or a refusal that ended its turn",
     "done": "with an answer",
-    "said": "with an answer; the log does not say whether it is done",
-    "tool": "amid its work",
-    "retry": "with an error of the service, after which it would try again",
+    "said": "with an answer (this log does not mark the end of a turn)",
+    "tool": "in the middle of its work",
+    "retry": "with a service error, which it would retry",
 }
 
 
 _RESULTS: dict[Outcome, str] = {
     "failure": "which failed",
     "pending": "without a result yet",
-    "rejected": "which was not let through",
+    "rejected": "which was rejected",
     "collateral": "which was cancelled with another",
 }
 
@@ -379,7 +379,7 @@ def _last_words(left: LastWord, read: Read) -> str:
     if not isinstance(last, ToolUse) or left.close == "done":
         return _ENDINGS.get(left.close, "")
     call = _call_line(last, read(last))
-    return f"with {call}, {_RESULTS.get(last.outcome, 'which went well')}, amid its work"
+    return f"with {call}, {_RESULTS.get(last.outcome, 'which succeeded')}, in the middle of its work"
 
 
 def _when(event: Event, start: float) -> str:

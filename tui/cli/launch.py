@@ -38,7 +38,7 @@ SAMPLE_NOTE = "A sample: no agent has left a session on this machine yet; o look
 def add_screen_options(parser: argparse.ArgumentParser) -> None:
     """`--theme`, `--no-motion` and the settings options."""
     parser.add_argument("--theme", metavar="NAME", help="colours for this run")
-    parser.add_argument("--no-motion", action="store_true", help="show each change at once")
+    parser.add_argument("--no-motion", action="store_true", help="no animation")
     add_settings_options(parser)
 
 
@@ -195,8 +195,8 @@ def add_hooks_option(parser: argparse.ArgumentParser) -> None:
         "--hooks",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="serve agents' hooks from here, taking over from whoever does; without it they are served where "
-        "hooks are installed and nobody else serves them",
+        help="serve agents' hooks from here, taking over from any other nooscope; by default "
+        "only if hooks are installed and nothing else serves them",
     )
 
 
@@ -250,9 +250,9 @@ def hooks_section() -> Section:
     findings = [Finding(name, f"{one.mode or 'installed'}, in {one.path}") for name, one in there.items()]
     findings += [Finding(name, problem, "problem") for name, one in there.items() for problem in one.problems]
     if not there:
-        findings.append(Finding("none", "no agent has hooks of ours; `nooscope hooks install` puts them in"))
+        findings.append(Finding("none", "no agent has nooscope hooks; `nooscope hooks install` adds them"))
     elif call(default_place(), "sessions", {}, 0.5) is None:
-        findings.append(Finding("nobody", "serves them now; `nooscope listen` does", "note"))
+        findings.append(Finding("not served", "`nooscope listen` or any open nooscope serves them", "note"))
     findings += [Finding("half done", problem, "problem") for problem in stuck]
     facts = [{"agent": name, "state": one.state, "mode": one.mode} for name, one in states.items()]
     return Section("hooks", tuple(findings), facts)

@@ -44,7 +44,7 @@ def add_settings_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="change one setting for this run; may be given again",
+        help="change one setting for this run; repeatable",
     )
     add_project_option(parser)
 
@@ -70,12 +70,12 @@ def add_stretch_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from", dest="begin", default="0", metavar="PLACE", help=f"{PLACE} (default: the start)"
     )
-    parser.add_argument("--to", dest="end", default="-1", metavar="PLACE", help="the same (default: the end)")
+    parser.add_argument("--to", dest="end", default="-1", metavar="PLACE", help=f"{PLACE} (default: the end)")
 
 
 def add_speed_option(parser: argparse.ArgumentParser) -> None:
     """`--speed`, within the bounds of the setting it stands for."""
-    parser.add_argument("--speed", type=_speed_argument, metavar="X", help="speed to begin with, 0.25 to 64")
+    parser.add_argument("--speed", type=_speed_argument, metavar="X", help="initial speed, 0.25 to 64")
 
 
 def _speed_argument(text: str) -> float:
@@ -160,7 +160,7 @@ def known_agent(timeline: Timeline, name: str | None) -> str | None:
     if name is None or name in timeline.tracks:
         return name
     names = ", ".join(plain(each, 30) for each in list(timeline.tracks)[:8])
-    raise UsageError(f"no agent is named {plain(name, 60)!r}; there are {names}")
+    raise UsageError(f"no agent is named {plain(name, 60)!r}; available: {names}")
 
 
 def settings_from(args: argparse.Namespace, *, quiet: bool = False) -> Resolved:
@@ -216,7 +216,7 @@ def _without_lost_paths(resolved: Resolved) -> tuple[Settings, list[Complaint]]:
     lost: list[Complaint] = []
     for name, problem in _unusable(settings):
         settings = with_value(settings, name, "")
-        lost.append(Complaint(resolved.origins.get(name, BUILT_IN), 0, name, f"{problem}; it is left out"))
+        lost.append(Complaint(resolved.origins.get(name, BUILT_IN), 0, name, f"{problem}; ignored"))
     return settings, lost
 
 

@@ -43,8 +43,8 @@ def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
 
     names = ", ".join(plain(one.id, 40) for one in matches[:5]) + (", ..." if len(matches) > 5 else "")
     if not chosen:
-        raise UsageError(f"{log} holds no session {plain(session_id, 40)!r}; there are {names}")
-    raise UsageError(f"{log} holds {len(matches)} sessions; name one as {log}#SESSION: {names}")
+        raise UsageError(f"{log} has no session {plain(session_id, 40)!r}; available: {names}")
+    raise UsageError(f"{log} has {len(matches)} sessions; name one as {log}#SESSION: {names}")
 
 
 def is_source(target: Path, sessions: list[LogSession]) -> bool:
@@ -77,7 +77,7 @@ def recording_at(path: str, initial_states: InitialStates) -> Timeline:
 def no_events(path: object, kit: Kit) -> UnreadableLog:
     """That a log tells nothing, and what could not be read in it."""
     faults = ", ".join(f"{number:,} {reason}" for reason, number in kit.diagnostics.counts.items())
-    return UnreadableLog(f"{path} holds no events{f' that can be read ({faults})' if faults else ''}")
+    return UnreadableLog(f"{path} has no events{f' that can be read ({faults})' if faults else ''}")
 
 
 def add_plain_option(parser: argparse.ArgumentParser) -> None:
@@ -85,7 +85,7 @@ def add_plain_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plain",
         action="store_true",
-        help="run with today's settings alone, without what it took from earlier sessions while watched",
+        help="use today's settings only, without what was carried over from earlier sessions",
     )
 
 

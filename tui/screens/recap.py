@@ -159,7 +159,7 @@ def _prose_page(told: list[tuple[str, Told]], width: int) -> list[Line]:
     for title, prose in told:
         lines.append([(title, "strong")])
         claims = [(claim, "plain", "") for claim in prose.claims]
-        claims += [(claim, "quiet", "not taken over, too little in the facts: ") for claim in prose.left]
+        claims += [(claim, "quiet", "left out, not supported by the facts: ") for claim in prose.left]
         for claim, ink, before in claims:
             cited = f" [{', '.join(map(str, claim.events))}]" if claim.events else ""
             words = before + plain(claim.words) + cited

@@ -205,7 +205,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
             )
         else:
             told = f"{count(len(self._hits), 'place')}{' at least' if len(self._hits) == _MOST else ''}"
-        unkept = "no index is kept of this search" if self._room is not None else ""
+        unkept = "this search is not indexed" if self._room is not None else ""
         together = "  ·  ".join(part for part in (self._unread, told, self._reading, unkept) if part)
         self.query_one("#found", Static).update(Content(together))
 

@@ -96,7 +96,7 @@ def test_what_never_worked_again_is_said(tmp_path: Path) -> None:
     log = tmp_path / "s-1.jsonl"
     log.write_bytes(logs.prompt(0) + logs.call(1, "t") + logs.result(2, "t", "fatal: no", error=True))
     text = report(made(log))
-    assert "**not seen to work again**" in text
+    assert "**never succeeded afterwards**" in text
     assert "ended: **done**" not in text
 
 

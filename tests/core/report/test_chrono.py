@@ -90,7 +90,7 @@ def test_a_structural_summary_counts_what_lies_between(timeline: Timeline) -> No
     told = next(line for line in said if line.startswith("signals: "))
     assert all(f"{firing_words(name)} {signals.count(name)}" in told for name in signals)
     assert "_" not in told
-    assert structural(timeline, 50, 50) == ["nothing lies between"]
+    assert structural(timeline, 50, 50) == ["nothing happened in between"]
 
 
 @pytest.mark.parametrize("budget", [0, 3, 8, 20, 60, 200, 10_000])

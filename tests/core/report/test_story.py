@@ -69,19 +69,19 @@ def test_every_question_is_answered() -> None:
         (prompt(9), "with your prompt, not answered yet"),
         (use(9, outcome="failure"), "Bash npm test, which failed"),
         (use(9, outcome="pending"), "without a result yet"),
-        (use(9), "which went well"),
-        (use(9, outcome="rejected"), "which was not let through"),
+        (use(9), "which succeeded"),
+        (use(9, outcome="rejected"), "which was rejected"),
         (use(9, outcome="collateral"), "which was cancelled with another"),
         (SessionEnd(at=9, agent="main"), "the session is over"),
         (Prompt(at=9, characters=9, interrupt=True), "with you stopping it"),
         (Turn(at=9, stop="error"), "with an error or a refusal that ended its turn"),
         (Turn(at=9, stop="refusal"), "with an error or a refusal that ended its turn"),
         (Turn(at=9, stop="end_turn"), "with an answer"),
-        (Turn(at=9), "the log does not say whether it is done"),
-        (Turn(at=9, stop="max_tokens"), "the log does not say whether it is done"),
-        (Turn(at=9, stop="tool_use"), "amid its work"),
+        (Turn(at=9), "this log does not mark the end of a turn"),
+        (Turn(at=9, stop="max_tokens"), "this log does not mark the end of a turn"),
+        (Turn(at=9, stop="tool_use"), "in the middle of its work"),
         (use(9, "other", tool="AskUserQuestion", outcome="pending"), "with a question to you, not answered"),
-        (use(9, "other", tool="AskUserQuestion"), "which went well"),
+        (use(9, "other", tool="AskUserQuestion"), "which succeeded"),
     ],
 )
 def test_how_it_ended(last: Event, words: str) -> None:
@@ -99,7 +99,10 @@ def test_a_question_waits_whatever_was_called_with_it() -> None:
 def test_a_turn_told_after_its_calls_were_answered_is_no_answer() -> None:
     """Claude Code tells of a turn once another begins; a log that stops in between ends with an old one."""
     cut: list[Event] = [prompt(0), use(20), Turn(at=10)]
-    assert story(cut, read=read).ended[0] == "0:20 with Bash npm test, which went well, amid its work"
+    assert (
+        story(cut, read=read).ended[0]
+        == "0:20 with Bash npm test, which succeeded, in the middle of its work"
+    )
     answered: list[Event] = [*cut, Turn(at=30)]
     assert story(answered, read=read).ended[0].startswith("0:30 with an answer")
 
@@ -128,7 +131,7 @@ def test_what_works_without_a_word_has_worked() -> None:
     ]
     failed = story(events, read=read).failed
     assert "  worked at 0:02 after edits of src/a.ts" in failed
-    assert "  not seen to work again" in failed
+    assert "  never succeeded afterwards" in failed
 
 
 @pytest.mark.parametrize(("prompts", "more"), [(6, False), (7, True)])
@@ -145,7 +148,7 @@ def test_what_never_worked_again_comes_first_and_nothing_is_told_of_nothing() ->
         use(3, outcome="failure", shape=2),
     ]
     failed = story(events, read=read).failed
-    assert failed[0].startswith("0:02") and failed[1] == "  not seen to work again"
+    assert failed[0].startswith("0:02") and failed[1] == "  never succeeded afterwards"
     assert failed[3] == "  worked at 0:01 with no edit in between"
     assert story([]) == SessionStory()
     assert story([turn(1)], read=read).failed == ("no call failed",)
@@ -153,8 +156,8 @@ def test_what_never_worked_again_comes_first_and_nothing_is_told_of_nothing() ->
 
 def test_what_has_no_outcome_is_no_pass_and_no_all_clear() -> None:
     told = story([prompt(0), use(10, outcome="pending", purpose="test", program="npm"), turn(20)], read=read)
-    assert told.done[1] == "tests ran without an outcome once"
-    assert told.failed == ("no failure is told; 1 call without an outcome",)
+    assert told.done[1] == "tests ran without a result once"
+    assert told.failed == ("no failure in the log; 1 call without a result",)
     assert story([prompt(0), use(10), turn(20)], read=read).failed == ("no call failed",)
 
 
@@ -167,13 +170,13 @@ def test_a_check_that_did_not_run_did_not_pass(outcome: Outcome, words: str) -> 
 
 def test_a_short_story_leaves_out_failures_first_and_says_so() -> None:
     told = SessionStory(
-        ("a" * 40,), ("b" * 40,), ("c" * 40, "  not seen to work again", "d" * 100), ("e" * 40,)
+        ("a" * 40,), ("b" * 40,), ("c" * 40, "  never succeeded afterwards", "d" * 100), ("e" * 40,)
     )
     whole = told.lines()
     assert told.within(200) == whole
     short = told.within(74)
     assert short[2:4] == whole[2:4] and short[-1] == whole[-1]
-    assert short[4].strip() == "… more failures are left out; --tokens 148 tells more …"
+    assert short[4].strip() == "… more failures are left out; --tokens 148 shows more …"
     shorter = told.within(60)
-    assert shorter[2:] == ["failed  … failures are left out; --tokens 120 tells more …", whole[-1]]
-    assert told.within(12) == [whole[0], "… 3 lines are left out; --tokens 24 tells more …"]
+    assert shorter[2:] == ["failed  … failures are left out; --tokens 120 shows more …", whole[-1]]
+    assert told.within(12) == [whole[0], "… 3 lines are left out; --tokens 24 shows more …"]

@@ -146,7 +146,7 @@ def test_what_decides_an_answer_is_noticed(
     change(log)
     changed = said("analyze", "--json", str(log))
     assert len(runs) == 2 or change is _project, "a project's setting may be one it has no say in"
-    assert said("cost", "--forget") == "forgotten what was read from logs\n"
+    assert said("cost", "--forget") == "cached readings deleted\n"
     assert said("analyze", "--json", str(log)) == changed
 
 
@@ -186,7 +186,7 @@ def test_one_session_of_a_tree_that_grew_is_run_alone(home: Path, said: Said, ru
     (folder / "2.jsonl").write_bytes(b"".join(islice(lines(2), 200)))
     again = said("analyze", "--json", str(folder))
     assert len(runs) == 3
-    assert said("cost", "--forget") == "forgotten what was read from logs\n"
+    assert said("cost", "--forget") == "cached readings deleted\n"
     assert said("analyze", "--json", str(folder)) == again
 
 

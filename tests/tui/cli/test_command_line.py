@@ -163,7 +163,7 @@ def test_a_log_without_events_is_told_with_what_could_not_be_read(words: str, ho
     log = home / "session.json"
     log.write_bytes(gemini(2)[:-9])
     code, _, told = run(*words.split(), str(log))
-    assert (code, told) == (1, f"nooscope: {log} holds no events that can be read (1 not JSON)\n")
+    assert (code, told) == (1, f"nooscope: {log} has no events that can be read (1 not JSON)\n")
 
 
 def test_a_theme_that_is_broken_is_told_with_what_is_wrong(

@@ -43,8 +43,8 @@ def test_cost_by_day_and_again(home: Path, capsys: pytest.CaptureFixture[str]) -
     assert (blank, today) == ("", "today: nothing yet")
     assert (home / "cache/nooscope/readings.db").exists()
     assert said(capsys, "cost") == first
-    assert said(capsys, "cost", "--forget") == "forgotten what was read from logs\n"
-    assert said(capsys, "cost", "--forget") == "nothing had been kept\n"
+    assert said(capsys, "cost", "--forget") == "cached readings deleted\n"
+    assert said(capsys, "cost", "--forget") == "nothing was cached\n"
     assert said(capsys, "cost") == first
 
 
@@ -139,8 +139,8 @@ def test_search_says_where_and_how_to_go_there(home: Path, capsys: pytest.Captur
     assert said(capsys, "search", "billing", "--agent", "codex") == "Nothing found.\n"
     assert said(capsys, "search", "billing", "--project", "elsewhere") == "Nothing found.\n"
     assert said(capsys, "search", "billing", "--since", "1h") == "Nothing found.\n"
-    assert said(capsys, "search", "--forget") == "the index of words is taken away\n"
-    assert said(capsys, "search", "--forget") == "there was no index of words\n"
+    assert said(capsys, "search", "--forget") == "the search index is deleted\n"
+    assert said(capsys, "search", "--forget") == "there was no search index\n"
 
 
 def test_search_needs_a_word(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

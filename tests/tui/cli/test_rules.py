@@ -34,7 +34,7 @@ def test_the_table_names_every_method(capsys: pytest.CaptureFixture[str]) -> Non
     head, *rows = capsys.readouterr().out.splitlines()
     assert head.split()[:4] == ["id", "mode", "type", "signals"]
     assert rows[0].split()[0] == "engram_probe"
-    assert len([row for row in rows if row.endswith("built-in")]) == 12
+    assert len([row for row in rows if row.endswith("built-in")]) == 13
 
 
 def test_as_json_with_where_each_came_from(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,7 +72,7 @@ def test_replay_takes_the_session_that_is_named(history: Path, capsys: pytest.Ca
 
 def test_replay_names_the_sessions_there_are(history: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["replay", f"{history}#nobody"]) == 2
-    assert f"holds no session 'nobody'; there are 2026-03-01T10-00-00, {_SECOND}" in capsys.readouterr().err
+    assert f"has no session 'nobody'; available: 2026-03-01T10-00-00, {_SECOND}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("more", [[], ["--headless"]])
@@ -80,7 +80,7 @@ def test_watch_names_the_sessions_there_are(
     history: Path, capsys: pytest.CaptureFixture[str], more: list[str]
 ) -> None:
     assert main(["watch", f"{history}#nobody", *more]) == 2
-    assert f"holds no session 'nobody'; there are 2026-03-01T10-00-00, {_SECOND}" in capsys.readouterr().err
+    assert f"has no session 'nobody'; available: 2026-03-01T10-00-00, {_SECOND}" in capsys.readouterr().err
 
 
 def test_a_watch_without_a_screen_follows_the_session(history: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,14 +35,14 @@ def store_of(log: Path) -> TrailStore:
 
 def test_moves_are_shown_and_checked(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["trail", str(log)]) == 0
-    assert "no moves are kept" in capsys.readouterr().out
+    assert "no moves are recorded" in capsys.readouterr().out
     trail = Trail()
     for number in range(3):
         trail.add(10.0 * number, number, number + 5, "", "forward", "none", ())
     store_of(log).write(trail.dump())
     assert main(["trail", str(log)]) == 0
     rows = capsys.readouterr().out.splitlines()
-    assert len(rows) == 4 and "2 -> 7" in rows[2] and "3 moves, the chain is whole" in rows[3]
+    assert len(rows) == 4 and "2 -> 7" in rows[2] and "3 moves, the chain is intact" in rows[3]
     assert main(["trail", str(log), "--verify"]) == 0
     assert main(["trail", str(log), "--head", trail.head[:12]]) == 0
     assert main(["trail", str(log), "--head", "00000000"]) == 1

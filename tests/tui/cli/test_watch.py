@@ -213,13 +213,13 @@ def test_analyze_lists_interventions_with_time_and_reason(
     log.write_bytes(lines([*beginning(), *loop(START + 10, 8)]))
     assert main(["analyze", str(log)]) == 0
     text = capsys.readouterr().out
-    assert "response  00:00:24  warns: loop: loop (exact, 4 times), " in text
-    assert "loops     00:00:24" in text
+    assert "response  00:00:34  warns: loop: loop (repeat, 6 times), " in text
+    assert "loops     00:00:34" in text
     assert main(["analyze", str(log), "--json"]) == 0
     (session,) = json.loads(capsys.readouterr().out)["sessions"]
     alert = next(each for each in session["interventions"] if each["method"] == "loop_alert")
-    assert (alert["at"], alert["mode"], alert["cue"]) == (START + 25, "notify", "loop")
-    assert alert["reason"].startswith("loop (exact, 4 times)")
+    assert (alert["at"], alert["mode"], alert["cue"]) == (START + 35, "notify", "loop")
+    assert alert["reason"].startswith("loop (repeat, 6 times)")
     assert session["loops"][0]["tool"] == "curl"
 
 

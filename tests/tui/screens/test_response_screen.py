@@ -109,7 +109,7 @@ async def test_what_waits_and_what_was_told_with_before_and_after() -> None:
     assert "not yet known" in shown and "its moment never came" in shown
     assert shown.index("third") < shown.index("second") < shown.index("first")
     waits = await seen(QueueCard, view)
-    assert "next" in waits and "before its next decision, from “recalls when stuck”, 4m 50s left" in waits
+    assert "next" in waits and "before its next decision, from “similar episode found”, 4m 50s left" in waits
 
 
 async def test_outlook_says_direction_band_and_reasons() -> None:

@@ -101,7 +101,7 @@ async def test_words_are_found_where_no_index_can_be_kept(
         await needles(app, pilot)
         screen = app.screen
         assert isinstance(screen, WordSearchScreen)
-        assert str(screen.query_one("#found", Static).content).endswith("no index is kept of this search")
+        assert str(screen.query_one("#found", Static).content).endswith("this search is not indexed")
         assert screen._room is not None
         place = Path(screen._room.name)
         assert place.is_dir()

@@ -124,7 +124,7 @@ def _print(moments: list[AdviceMoment], counted: list[AdviceOutcome], within: in
 
     for one in moments:
         if one.said:
-            came = "came again" if one.again else "stayed away" if one.acts >= within else "too early to tell"
+            came = "came again" if one.again else "stayed away" if one.acts >= within else "too early to say"
             print(f"{when(one.at)}  {one.rule}: {plain(one.sentence, 200)}  -> {came} ({one.acts} acts)")
     print(f"\nThe same trouble within {within} acts, by what was due:")
     print(f"  {'rule':<20} {'':<10} {'again':>6} {'away':>6} {'early':>6}")

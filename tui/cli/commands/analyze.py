@@ -32,15 +32,15 @@ _MOST_SHARDS = 1024
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument("--json", action="store_true", help='as JSON: {"sessions": [...]}')
-    parser.add_argument("--metrics", metavar="FILE", help="write one JSON line a tick of the mind's clock")
+    parser.add_argument("--metrics", metavar="FILE", help="write one JSON line per tick of the mind's clock")
     parser.add_argument(
-        "--jobs", type=positive_argument, metavar="N", help="how many logs at once (default: one a core)"
+        "--jobs", type=positive_argument, metavar="N", help="how many logs at once (default: one per core)"
     )
     parser.add_argument(
         "--parquet",
         metavar="FOLDER",
         type=Path,
-        help="write sessions, events, ticks and signals as a dataset, which `query` asks",
+        help="write sessions, events, ticks and signals as a dataset, for `query`",
     )
     parser.add_argument(
         "--shard",

@@ -28,13 +28,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--return",
         dest="back",
         metavar="NAME",
-        help="go back to a bookmark: check its saved state, show the mind there and what came after",
+        help="return to a bookmark: verify its saved state, show the model there and what followed",
     )
     parser.add_argument("--remove", metavar="NAME", help="remove a bookmark")
     parser.add_argument("--export", metavar="FILE", help="write the bookmarks of all sessions to a file")
-    parser.add_argument(
-        "--import", dest="taken", metavar="FILE", help="take over the bookmarks of such a file"
-    )
+    parser.add_argument("--import", dest="taken", metavar="FILE", help="import bookmarks from such a file")
     add_plain_option(parser)
     add_settings_options(parser)
 
@@ -126,7 +124,7 @@ def _list(store: Checkpoints, timeline: Timeline) -> None:
     if not bookmarks:
         print("no bookmarks; add one with --add NAME --at PLACE")
     elif saved:
-        print("* the whole state is kept")
+        print("* full state saved")
 
 
 def _back(name: str, store: Checkpoints, timeline: Timeline) -> int:

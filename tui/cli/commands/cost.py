@@ -49,17 +49,17 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="look in these files, folders or patterns instead",
     )
-    parser.add_argument("--by", choices=_AXES, default="day", help="what a row is (default: a day)")
+    parser.add_argument("--by", choices=_AXES, default="day", help="what each row is (default: day)")
     parser.add_argument(
-        "--since", type=since_argument, metavar="WHEN", help="from then on: today, 7d, 12h or 2026-01-31"
+        "--since", type=since_argument, metavar="WHEN", help="start at: today, 7d, 12h or 2026-01-31"
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.add_argument("--all", action="store_true", help=f"on a terminal, more than {_SHOWN} rows")
+    parser.add_argument("--all", action="store_true", help=f"show more than {_SHOWN} rows")
     parser.add_argument(
-        "--jobs", type=positive_argument, metavar="N", help="how many logs at once (default: one a core)"
+        "--jobs", type=positive_argument, metavar="N", help="how many logs at once (default: one per core)"
     )
     parser.add_argument(
-        "--forget", action="store_true", help="forget what was read before, then end (logs stay untouched)"
+        "--forget", action="store_true", help="delete cached readings, then exit (logs stay untouched)"
     )
     add_settings_options(parser)
 
@@ -111,7 +111,7 @@ def _forget() -> int:
     from core.store.reading_cache import ReadingCache, reading_cache_path
 
     there = kept_answers().clear() | ReadingCache(reading_cache_path(), 0).clear()
-    print("forgotten what was read from logs" if there else "nothing had been kept")
+    print("cached readings deleted" if there else "nothing was cached")
     return 0
 
 

@@ -25,7 +25,7 @@ _SIGNS = {"fine": " ", "note": "·", "problem": "▲"}
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument(
-        "--forget-given", action="store_true", help="forget what watched sessions were given at their start"
+        "--forget-given", action="store_true", help="delete what watched sessions started from"
     )
     add_settings_options(parser)
 
@@ -37,7 +37,7 @@ def _run(args: argparse.Namespace) -> int:
         from core.report.formatting import count
         from core.store.carry_over import CarryOverStore
 
-        print(f"forgotten what {count(CarryOverStore().clear(), 'session')} had been given")
+        print(f"deleted the starting state of {count(CarryOverStore().clear(), 'session')} had been given")
         return 0
     mended = checkup.chains()
     sections = [*_sections(args, _settings(args)), mended]
@@ -100,9 +100,7 @@ def _extensions() -> Section:
     complaints += [*listening()[1], *in_step().complaints]
     findings = [Finding(offer.name, f"{offer.kind}, {offer.origin}") for offer in offers.offers]
     if not findings:
-        findings.append(
-            Finding("none", f"nothing is installed beside nooscope or lies in {extension_folder()}")
-        )
+        findings.append(Finding("none", f"no extension is installed or in {extension_folder()}"))
     findings += [Finding("broken", text, "problem") for text in dict.fromkeys(complaints)]
     facts = [{"kind": offer.kind, "name": offer.name, "origin": offer.origin} for offer in offers.offers]
     return Section("extensions", tuple(findings), facts)

@@ -51,7 +51,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--profile", metavar="NAME", help="a profile that comes with nooscope, such as codex")
     parser.add_argument(
-        "--jobs", type=positive_argument, metavar="N", help="how many processes (default: one a core)"
+        "--jobs", type=positive_argument, metavar="N", help="how many processes (default: one per core)"
     )
     add_settings_options(parser)
 

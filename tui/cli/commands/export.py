@@ -31,7 +31,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--format",
         metavar="NAME",
         default="events",
-        help="events: one JSON object an event; html: one page that plays the session; cast: asciinema; "
+        help="events: one JSON object per event; html: one page that plays the session; cast: asciinema; "
         "markdown: a report; atif: a trajectory; "
         "otlp: a trace in JSON; or the format of an extension (default: events)",
     )
@@ -48,10 +48,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--redact",
         choices=["secrets", "strict"],
         default="secrets",
-        help="strict leaves out all words, paths and names (html, cast, markdown)",
+        help="strict omits all text, paths and names (html, cast, markdown)",
     )
     parser.add_argument(
-        "--transcript", action="store_true", help="with all words of prompts, calls and results (html, atif)"
+        "--transcript",
+        action="store_true",
+        help="include the full text of prompts, calls and results (html, atif)",
     )
     parser.add_argument(
         "--otlp",
@@ -76,7 +78,7 @@ def _run(args: argparse.Namespace) -> int:
         return _share(args)
     if args.transcript or args.redact == "strict":
         raise UsageError(
-            "open events hold no words; --transcript and --redact are for html, cast and markdown"
+            "open events contain no text; --transcript and --redact are for html, cast and markdown"
         )
     settings = settings_from(args).settings.ingest
     kit = make_kit(settings)
@@ -106,7 +108,7 @@ def _formats(name: str) -> frozenset[str]:
     for sentence in complaints:
         print(f"nooscope: {sentence}", file=sys.stderr)
     if name not in available:
-        raise UsageError(f"there is no format {name!r}; there are events, {', '.join(available)}, otlp")
+        raise UsageError(f"unknown format {name!r}; available: events, {', '.join(available)}, otlp")
     return frozenset(available)
 
 
@@ -120,7 +122,7 @@ def _share(args: argparse.Namespace) -> int:
 
     if args.transcript and (args.redact == "strict" or args.format not in ("html", "atif")):
         other = "--redact strict" if args.redact == "strict" else f"--format {args.format}"
-        raise UsageError(f"--transcript and {other} do not go together; leave one of them out")
+        raise UsageError(f"--transcript and {other} cannot be combined; leave one out")
     settings = settings_from(args).settings
     session, kit = one_session(args.path, settings)
     if args.output is not None and is_source(args.output, [session]):
@@ -152,7 +154,7 @@ def _trace(args: argparse.Namespace) -> int:
     from tui.cli.recordings import is_source, one_session
 
     if args.transcript:
-        raise UsageError("a trace holds no words; leave out --transcript")
+        raise UsageError("a trace contains no text; leave out --transcript")
     headers = headers_of(os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", ""))
     collector = Collector(args.otlp, headers) if args.otlp else None
     settings = settings_from(args).settings

@@ -37,10 +37,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         ("show", "explain one: where it comes from, what it depends on, which hooks it has"),
         ("on", "switch one on"),
         ("off", "switch one off"),
-        ("check", "try one on a sample: does it load, and does a replay of it find the same"),
+        ("check", "try one on a sample: does it load, and does its replay give the same result"),
     ):
         part = parts.add_parser(name, help=sentence, description=f"{sentence[:1].upper()}{sentence[1:]}.")
-        part.add_argument("name", metavar="NAME", help="its name, or KIND:NAME where two share one")
+        part.add_argument("name", metavar="NAME", help="its name, or KIND:NAME if two share it")
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -60,7 +60,7 @@ def _run(args: argparse.Namespace) -> int:
         atomic.replace(switches.path, content)
     except OSError as error:
         raise NooscopeError(f"{switches.path}: cannot be written ({error.strerror})") from None
-    print(f"{offer.kind} {offer.name} is {args.part}; a nooscope that runs takes it up when it starts again.")
+    print(f"{offer.kind} {offer.name} is {args.part}; restart nooscope to apply it.")
     return 0
 
 
@@ -75,9 +75,9 @@ def _offer(name: str) -> Offer:
     if fitting:
         raise UsageError(f"several have this name: {', '.join(offer.key for offer in fitting)}")
     if name in {row.name for row in _ours()}:
-        raise UsageError(f"{name} is part of nooscope; what it does is switched in the settings")
+        raise UsageError(f"{name} is built in; change it in the settings")
     names = ", ".join(plain(offer.name, 40) for offer in offers) or "none"
-    raise UsageError(f"nothing installed is named {plain(name, 60)!r}; there are: {names}")
+    raise UsageError(f"no extension is named {plain(name, 60)!r}; there are: {names}")
 
 
 def _ours() -> Iterator[Row]:
@@ -155,9 +155,7 @@ def _list(as_json: bool) -> int:
     for sentence in complaints:
         print(f"nooscope: {sentence}", file=sys.stderr)
     if not others:
-        print(
-            f"Nothing is installed beside nooscope: install a package, or put a file in {extension_folder()}."
-        )
+        print(f"No extensions are installed: install a package, or put a file in {extension_folder()}.")
     return 0
 
 
@@ -191,14 +189,14 @@ def _show(name: str) -> int:
         print(f"depends on {', '.join(value.depends_on) or 'nothing'}")
         print(f"hooks: {', '.join(hooks) or 'none'}")
         if _takes_part(value):
-            print("takes part in every step: it is part of what a recording is, and of its replay")
+            print("runs in every step, so it is part of each recording and its replay")
     return 0
 
 
 def _check(offer: Offer) -> int:
     value = offer.load()
     if not _takes_part(value):
-        print(f"{offer.kind} {offer.name} loads; it only listens, so that no replay depends on it.")
+        print(f"{offer.kind} {offer.name} loads; it only observes, so replays do not depend on it.")
         return 0
     from core.logs.session import read_session
     from core.settings import Settings

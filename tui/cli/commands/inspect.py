@@ -166,11 +166,11 @@ def _run_diff(args: argparse.Namespace) -> int:
 def _add_events_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument(
-        "--since", type=int, default=0, metavar="NUMBER", help="from this event's number on (default: all)"
+        "--since", type=int, default=0, metavar="NUMBER", help="start at this event number (default: all)"
     )
-    parser.add_argument("--kind", action="append", metavar="NAME", help="only this kind; may be given again")
+    parser.add_argument("--kind", action="append", metavar="NAME", help="only this kind; repeatable")
     parser.add_argument("--kinds", action="store_true", help="count the kinds instead")
-    parser.add_argument("--json", action="store_true", help="as JSON, one event a line")
+    parser.add_argument("--json", action="store_true", help="as JSON, one event per line")
     add_plain_option(parser)
     add_settings_options(parser)
 
@@ -186,7 +186,7 @@ def _run_events(args: argparse.Namespace) -> int:
     kinds = set(args.kind or ())
     if kinds - names:
         unknown = sorted(kinds - names)[0]
-        raise UsageError(f"there is no kind {unknown!r}; there are {', '.join(sorted(names))}")
+        raise UsageError(f"unknown kind {unknown!r}; available: {', '.join(sorted(names))}")
     settings = settings_from(args).settings
     timeline = recording_at(args.path, initial_states_of(args, settings))
     first, *later = timeline.changes
@@ -248,7 +248,9 @@ def _run_tree(args: argparse.Namespace) -> int:
 def _check_head(tree: ConversationTree, head: str) -> int:
     node = tree.find(head)
     if node is None:
-        print(f"nooscope: no line of the log leads to {head}: it was edited or cut since", file=sys.stderr)
+        print(
+            f"nooscope: no line of the log leads to {head}: the log was edited or truncated", file=sys.stderr
+        )
         return 1
     print("unchanged up to this head")
     return 0
@@ -300,9 +302,9 @@ def _node_line(node: Node) -> str:
 def _add_trail_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument(
-        "--verify", action="store_true", help="only check the chain; 1 where it is not as it was written"
+        "--verify", action="store_true", help="only verify the chain; exit with 1 if it was altered"
     )
-    parser.add_argument("--head", metavar="HASH", help="the newest move's hash as noted before, to check too")
+    parser.add_argument("--head", metavar="HASH", help="also check that this hash of a move is in the chain")
     parser.add_argument("--json", action="store_true", help="as JSON")
     add_settings_options(parser)
 
@@ -322,7 +324,7 @@ def _run_trail(args: argparse.Namespace) -> int:
         print(f"nooscope: {error}", file=sys.stderr)
         return 1
     if args.head and not any(visit.hash.startswith(args.head) for visit in trail.visits):
-        print(f"nooscope: no move kept has the hash {plain(args.head, 64)}", file=sys.stderr)
+        print(f"nooscope: no recorded move has the hash {plain(args.head, 64)}", file=sys.stderr)
         return 1
     if args.json:
         visits = [visit._asdict() for visit in trail.visits]
@@ -331,7 +333,7 @@ def _run_trail(args: argparse.Namespace) -> int:
     if not args.verify:
         for line in trail_lines(trail, trail.visits[0].at if trail.visits else 0.0):
             print(line)
-    print(f"{count(len(trail), 'move')}, the chain is whole" if len(trail) else "no moves are kept")
+    print(f"{count(len(trail), 'move')}, the chain is intact" if len(trail) else "no moves are recorded")
     return 0
 
 

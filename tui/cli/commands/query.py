@@ -18,10 +18,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--on", metavar="FOLDER", type=Path, default=Path(), help="the dataset (default: this folder)"
     )
-    parser.add_argument("--list", action="store_true", help="the questions that have a name, and the tables")
+    parser.add_argument("--list", action="store_true", help="list named questions and tables")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="one JSON object a row")
-    form.add_argument("--csv", action="store_true", help="comma-separated, with a line of names")
+    form.add_argument("--json", action="store_true", help="one JSON object per row")
+    form.add_argument("--csv", action="store_true", help="comma-separated, with a header line")
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -31,7 +31,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.list:
         return _list()
     if not args.question:
-        raise UsageError("ask something in SQL, or a question by its name; --list shows them")
+        raise UsageError("give a query in SQL or the name of a question; --list shows them")
     answer = ask(args.on.expanduser(), args.question)
     if args.json:
         _print_json(answer.names, answer.rows)

@@ -31,14 +31,14 @@ def _add_recap_arguments(parser: argparse.ArgumentParser) -> None:
         dest="form",
         choices=("narrative", "structural"),
         default="narrative",
-        help="what nooscope noticed, as a story or counted (default: narrative)",
+        help="what nooscope noticed, as a story or as counts (default: narrative)",
     )
     parser.add_argument(
         "--tokens",
         type=positive_argument,
         default=500,
         metavar="N",
-        help="about how long it may be, in tokens (default: 500)",
+        help="maximum length in tokens, about (default: 500)",
     )
     parser.add_argument(
         "--prose",
@@ -137,7 +137,7 @@ def add_tier_option(parser: argparse.ArgumentParser) -> None:
         "--tier",
         choices=("T0", "T1", "T2"),
         default="T2",
-        help="the most that may be used: T0 templates, T1 a small model, T2 a large one (default: T2)",
+        help="highest tier allowed: T0 templates, T1 a small model, T2 a large one (default: T2)",
     )
 
 
@@ -146,12 +146,12 @@ def prose_lines(prose: Told) -> list[str]:
     from core.extras.narrator.templates import lines_of
     from core.report.formatting import plain
 
-    cached = ", kept from before" if prose.kept else ""
+    cached = ", cached" if prose.kept else ""
     return [
         *map(plain, lines_of(prose.claims)),
-        *(plain(f"not taken over, too little in the facts: {line}") for line in lines_of(prose.left)),
+        *(plain(f"left out, not supported by the facts: {line}") for line in lines_of(prose.left)),
         "",
-        plain(f"told by {prose.who} ({prose.tier}{cached}); {prose.reason}"),
+        plain(f"written by {prose.who} ({prose.tier}{cached}); {prose.reason}"),
     ]
 
 

@@ -19,18 +19,16 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path",
         metavar="PATH",
-        help="a log, PATH#SESSION where it holds several, or `latest` for the newest session",
+        help="a log, PATH#SESSION if it has several sessions, or `latest` for the newest session",
     )
     add_speed_option(parser)
     parser.add_argument(
         "--at",
         default="",
         metavar="PLACE",
-        help="hold there: an event's number, 00:41:12, 41m, an ISO time or a place that search names",
+        help="pause there: an event's number, 00:41:12, 41m, an ISO time or a place that search names",
     )
-    parser.add_argument(
-        "--session", default="", metavar="ID", help="which session, where the log holds several"
-    )
+    parser.add_argument("--session", default="", metavar="ID", help="which session, if the log has several")
     add_plain_option(parser)
     add_screen_options(parser)
 

@@ -65,7 +65,7 @@ def _check(path: Path) -> int:
 
     content = read_rules(path)
     if content is None:
-        raise PolicyError(f"{path}: there is no such file")
+        raise PolicyError(f"{path}: no such file")
     base = built_in()
     rules = add_rules(base, content, str(path))
     own = [name for name, origin in rules.origins.items() if origin == str(path)]
@@ -73,7 +73,7 @@ def _check(path: Path) -> int:
     new = [name for name in own if base.method(name) is None]
     print(f"{path}: fine")
     woken = [rule.id for rule in rules.wakeups]
-    for what, names in (("changes", changed), ("adds", new), ("wakes the mind by", woken)):
+    for what, names in (("changes", changed), ("adds", new), ("wakes the model by", woken)):
         if names:
             print(f"  {what} {', '.join(names)}")
     return 0
@@ -93,7 +93,7 @@ def _print_table(rules: RuleSet, learned: Learned, threshold: float) -> None:
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
     for rule in rules.wakeups:
-        print(f"wakes the mind: {rule.id}, on {', '.join(rule.causes)} like {rule.like}")
+        print(f"wakes the model: {rule.id}, on {', '.join(rule.causes)} like {rule.like}")
     print(f"\nA method fires when its score is above {threshold:g}, or above its own threshold.")
     moved = ", ".join(f"{axis} {delta:+.3f}" for axis, delta in learned.deltas.items() if delta)
     if learned.stretches:

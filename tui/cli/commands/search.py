@@ -30,11 +30,13 @@ _SPOKEN = {"asked": "you", "said": "agent", "call": "call", "result": "result"}
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("words", nargs="*", metavar="WORD", help="words that all stand there; quote a phrase")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="words that must all occur; quote a phrase")
     parser.add_argument("--agent", default="", metavar="NAME", help="only sessions of this agent")
-    parser.add_argument("--project", default="", metavar="NAME", help="only projects whose path holds this")
     parser.add_argument(
-        "--since", type=since_argument, metavar="WHEN", help="from then on: today, 7d, 12h or 2026-01-31"
+        "--project", default="", metavar="NAME", help="only projects whose path contains this"
+    )
+    parser.add_argument(
+        "--since", type=since_argument, metavar="WHEN", help="start at: today, 7d, 12h or 2026-01-31"
     )
     parser.add_argument(
         "--in",
@@ -43,11 +45,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="look in this file or folder instead; may be given again",
+        help="look in this file or folder instead; repeatable",
     )
-    parser.add_argument("--most", type=positive_argument, default=_MOST, metavar="N", help="places at most")
+    parser.add_argument(
+        "--most", type=positive_argument, default=_MOST, metavar="N", help="maximum number of matches"
+    )
     parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.add_argument("--forget", action="store_true", help="take the index of words away, then end")
+    parser.add_argument("--forget", action="store_true", help="delete the search index, then exit")
     parser.add_argument(
         "--set",
         dest="assignments",
@@ -63,7 +67,7 @@ def _run(args: argparse.Namespace) -> int:
 
     index = WordIndex()
     if args.forget:
-        print("the index of words is taken away" if index.clear() else "there was no index of words")
+        print("the search index is deleted" if index.clear() else "there was no search index")
         return 0
     from core.errors import StoreError
     from core.report.answers import checked_paths
@@ -87,7 +91,7 @@ def _run(args: argparse.Namespace) -> int:
             fill_index(index, tree, names, _progress)
         except (StoreError, OSError) as fault:
             why = f"{fault.filename}: {fault.strerror}" if isinstance(fault, OSError) else fault
-            print(f"nooscope: {why}; no index is kept of this search", file=sys.stderr)
+            print(f"nooscope: {why}; this search is not indexed", file=sys.stderr)
             index.clear_blank()
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nooscope-"))
             index = WordIndex(Path(folder) / "words.db")

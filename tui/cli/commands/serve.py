@@ -50,9 +50,9 @@ def _run(args: argparse.Namespace) -> int:
 
     words = args.words or ["watch"]
     if words[0] not in SHOWN:
-        raise UsageError(f"serve shows {', '.join(SHOWN)}; {words[0]!r} has no screen")
+        raise UsageError(f"serve can show {', '.join(SHOWN)}; {words[0]!r} has no screen")
     if not args.host.strip():
-        raise UsageError("--host is blank, which would be every address of this machine; name one")
+        raise UsageError("--host is empty, which would mean every address of this machine; name one")
     return asyncio.run(_serve(args, words))
 
 

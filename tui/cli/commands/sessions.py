@@ -31,7 +31,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "paths", nargs="*", metavar="PATH", help="look in these files, folders or patterns instead"
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.add_argument("--all", action="store_true", help=f"on a terminal, more than the newest {SHOWN}")
+    parser.add_argument("--all", action="store_true", help=f"show more than the newest {SHOWN}")
     add_settings_options(parser)
 
 

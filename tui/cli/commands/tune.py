@@ -47,13 +47,16 @@ def _add_whatif_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON: lists kept, gained, lost and moved")
     other = parser.add_mutually_exclusive_group()
     other.add_argument(
-        "--steer", metavar="WORDS", help="try a message of yours, given at the place named by --at"
+        "--steer", metavar="WORDS", help="preview a message of yours at the place named by --at"
     )
     other.add_argument(
         "--dream", metavar="SEED", type=int, help="replay past stretches of work in another order"
     )
     parser.add_argument(
-        "--at", default="-1", metavar="PLACE", help=f"where the steer is tried: {PLACE} (default: the end)"
+        "--at",
+        default="-1",
+        metavar="PLACE",
+        help=f"where the message is previewed: {PLACE} (default: the end)",
     )
     add_plain_option(parser)
     add_settings_options(parser)
@@ -107,15 +110,15 @@ def _print_unheard(result: WhatIfResult, start: float) -> None:
         print(sentence)
     silenced = result.silenced
     if silenced is not None and (silenced.kept or not silenced.equal):
-        print("crossings that are not heard (was, would be):")
+        print("muted crossings (before, after):")
         for name, (same, gained, lost, moved) in silenced.table().items():
             print(f"  {firing_words(name)}: {same + lost + moved}, {same + gained + moved}")
         for mark in silenced.gained:
             print(f"░ {clock(mark.at - start)}  {firing_words(mark.name)}  {plain(mark.agent, 24)}")
     for change in result.texts or ():
         print(f"≠ {clock(change.mark.at - start)}  {firing_words(change.mark.name)}")
-        print(f"    was:   {plain(change.before)}")
-        print(f"    would: {plain(change.after)}")
+        print(f"    before: {plain(change.before)}")
+        print(f"    after:  {plain(change.after)}")
 
 
 def _print_difference_json(difference: Difference, events: int, result: WhatIfResult | None = None) -> None:
@@ -179,7 +182,10 @@ def _add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="as JSON: the values and what fired at each")
     parser.add_argument(
-        "--jobs", type=positive_argument, metavar="N", help="how many sessions at once (default: one a core)"
+        "--jobs",
+        type=positive_argument,
+        metavar="N",
+        help="how many sessions at once (default: one per core)",
     )
     add_plain_option(parser)
     add_project_option(parser)

@@ -41,14 +41,14 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "path",
         metavar="PATH",
         nargs="?",
-        help="a log to follow, PATH#SESSION where it holds several, or `latest`; "
+        help="a log to follow, PATH#SESSION if it has several sessions, or `latest`; "
         "without it the newest active session, or a list to choose from",
     )
     add_hooks_option(parser)
     add_screen_options(parser)
     headless = parser.add_argument_group("without a screen")
     headless.add_argument("--headless", action="store_true", help="print lines instead of showing a screen")
-    headless.add_argument("--json", action="store_true", help="one JSON object a line")
+    headless.add_argument("--json", action="store_true", help="one JSON object per line")
     headless.add_argument("--all", action="store_true", help="also notices from before the watch began")
     headless.add_argument(
         "--mind", action="store_true", help="also a line for everything the mind does: ticks, dreams, regimes"
@@ -184,7 +184,7 @@ class Watch:
         *,
         newest: bool = False,
     ) -> None:
-        """Follow the session of a log, the one that is given where it holds several."""
+        """Follow the session of a log, the one that is given if it has several sessions."""
         from core.agents.registry import make_kit
         from core.extension.use import listening
         from core.hooks.connection import default_place

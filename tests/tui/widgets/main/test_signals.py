@@ -57,7 +57,7 @@ def _feed() -> SignalFeed:
 
 def test_newest_first_in_plain_words() -> None:
     rows = _rows(_feed())
-    assert rows[0].startswith("00:39:20 ▲ struggles and searches") and rows[0].endswith("+.26")
+    assert rows[0].startswith("00:39:20 ▲ stuck and searching") and rows[0].endswith("+.26")
     assert rows[1].startswith("00:38:20 ◆ warns: failures") and rows[1].endswith("+.31")
     assert rows[2].startswith("00:36:50 ■ would halt: gets nowhere")
     assert rows[3].endswith("▣ affect leaves quarantine")
@@ -91,7 +91,7 @@ def test_an_agent_not_shown_is_named() -> None:
     panel.recording.marks.adopt([*panel.recording.marks, other])
     assert "fatigue · explorer" in _rows(panel)[0]
     panel.everyone = False
-    assert "struggles and searches" in _rows(panel)[0]
+    assert "stuck and searching" in _rows(panel)[0]
 
 
 def test_text_of_a_log_cannot_draw() -> None:
@@ -156,7 +156,7 @@ async def test_the_cursor_stays_on_its_entry_while_others_come() -> None:
         await pilot.press("enter")
         await pilot.pause()
         assert app.sought == [222]
-        assert "struggles and searches" in app.seen().splitlines()[0]
+        assert "stuck and searching" in app.seen().splitlines()[0]
 
 
 async def test_a_long_feed_scrolls_with_the_cursor() -> None:
@@ -175,7 +175,7 @@ async def test_unattended_it_shows_the_newest_again() -> None:
         await pilot.press("pagedown")
         app.screen.set_focus(None)
         await pilot.pause()
-        assert "struggles and searches" in app.seen().splitlines()[0]
+        assert "stuck and searching" in app.seen().splitlines()[0]
 
 
 async def test_the_mouse_chooses_goes_and_scrolls() -> None:
