@@ -18,7 +18,7 @@ from core.hooks.tiers import Verdict, call_tier, command_of
 from core.live.hook_signs import PermitQuestion
 from core.logs.redact.values import one_line
 from core.settings.response import GuardSettings
-from core.store.permits import PermitEntry, PermitJournal
+from core.store.journals import PermitEntry, PermitJournal
 
 _MOST = 200
 """Questions that wait at once, and permits approved ahead."""

@@ -33,7 +33,7 @@ from core.live.hook_signs import ClaudeSession, HookBoard, PermitQuestion, first
 from core.logs.redact.values import one_line
 from core.report.plan_limits import LimitHistory, claude_samples
 from core.settings.response import CapSettings
-from core.store.said import Said, SaidStore
+from core.store.journals import Said, SaidStore
 
 Follow = Callable[[AgentHooks, str], HookedSession]
 """Begins to follow a session of an agent, by its id."""

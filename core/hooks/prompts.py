@@ -15,7 +15,7 @@ from core.hooks.agent_replies import SILENCE, HookCall, HookReply
 from core.hooks.guard import Choice, approval_kind, as_asked
 from core.live.hook_signs import AskedChoice, PermitQuestion
 from core.logs.redact.values import one_line
-from core.store.permits import PermitEntry, PermitJournal
+from core.store.journals import PermitEntry, PermitJournal
 
 QUESTION_TOOL = "AskUserQuestion"
 PLAN_TOOL = "ExitPlanMode"

@@ -28,8 +28,7 @@ from core.live.hook_signs import claude_sessions
 from core.logs.agent import roots
 from core.report.plan_limits import LimitHistory, LimitSample, codex_log_samples
 from core.settings import Settings
-from core.store.permits import PermitJournal
-from core.store.said import SaidStore
+from core.store.journals import PermitJournal, SaidStore
 from core.timeline.initial_state import PLAIN, InitialState
 
 _BODY = 8 * 1024 * 1024

@@ -201,7 +201,7 @@ class CarryOver(Extension):
     def levels(self, at: float, seed: int) -> tuple[Mapping[Axis, float] | None, list[str]]:
         """Baselines a session that starts at `at` begins with, and sentences about them."""
         prior = self._prior(at)
-        said = [each for each in (self._prior_store.problem, self._learned_store.problem) if each]
+        said = [*self._prior_store.file.notices, *self._learned_store.file.notices]
         if prior is None:
             return None, said
         levels = seeds(prior)
@@ -221,7 +221,7 @@ class CarryOver(Extension):
             return None
         meeting, persona = met
         meeting = replace(meeting, blend=min(1.0, meeting.blend * self._accepted))
-        self._personas.note(meeting)
+        self._personas.add_encounter(meeting)
         if not meeting.blend:
             return None
         sentence = (

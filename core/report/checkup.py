@@ -22,6 +22,7 @@ from platformdirs import user_cache_path, user_data_path
 
 from core import __version__
 from core.agents.registry import known_agents
+from core.engine.response.learned import NOTHING_LEARNED
 from core.errors import StoreError, UnreadableLog
 from core.events import SessionStart
 from core.folders import PROJECT_SETTINGS, user_settings_file
@@ -466,9 +467,10 @@ def _bytes(number: int) -> str:
 def stored_state(personas: Path | None = None) -> Section:
     """What earlier sessions left, and whether it can be used; `personas` is where they are shared."""
     prior, learned, episodes = PriorStore(), LearnedStore(), EpisodeStore()
-    prior_state, lessons = prior.read(), learned.read()
+    problems = [fault for file in (prior.file, learned.file) if (fault := file.fault())]
+    prior_state = None if prior.file.fault() else prior.read()
+    lessons = NOTHING_LEARNED if learned.file.fault() else learned.read()
     counted = 0
-    problems = [each for each in (prior.problem, learned.problem) if each]
     if is_there(episodes.path):
         try:
             with episodes:
@@ -476,8 +478,8 @@ def stored_state(personas: Path | None = None) -> Section:
         except StoreError as error:
             problems.append(str(error))
         problems += episodes.notices
-    problems += AffectStore().damaged()
-    problems += PersonaStore(personas or persona_folder()).damaged()
+    problems += AffectStore().faults()
+    problems += PersonaStore(personas or persona_folder()).faults()
     behind = prior_state.session_count if prior_state else 0
     carried = CarryOverStore().count()
     marked = 0

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
@@ -14,11 +12,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 from blake3 import blake3
-from platformdirs import user_data_path
 
 from core.errors import StoreError
-from core.folders import make_private, private_file
+from core.folders import own_folder
 from core.store import atomic
+from core.store.base import CheckedFile, JsonFile, key_of_session, locked, pack_checked, unpack_checked
 from core.store.compensation import Chain, Undo, recover
 
 SCHEMA = 1
@@ -53,48 +51,12 @@ class Merged(NamedTuple):
     """How many were there already."""
 
 
-class _File(msgspec.Struct):
-    check: str
-    content: msgspec.Raw
-
-
 Rows = list[dict[str, Any]]
 
 
 def bookmarks_folder() -> Path:
     """Where the platform keeps an application's data."""
-    return user_data_path("nooscope", appauthor=False) / "bookmarks"
-
-
-def bookmark_key(session: str) -> str:
-    """A session's name among the files, which tells nothing about it."""
-    return blake3(session.encode("utf-8", "surrogatepass")).hexdigest(length=16)
-
-
-def packed_bookmarks(content: dict[str, Any]) -> bytes:
-    """A file's bytes: what it holds, and a check of just that."""
-    body = msgspec.json.encode(content)
-    return msgspec.json.encode(_File(_check(body), msgspec.Raw(body))) + b"\n"
-
-
-def unpacked(data: bytes, what: str) -> dict[str, Any]:
-    """What a file holds; `ValueError` where it is damaged, `StoreError` where it is newer than we are."""
-    try:
-        file = msgspec.json.decode(data, type=_File)
-        if file.check != _check(bytes(file.content)):
-            raise ValueError("its content has another hash")
-        content = msgspec.json.decode(file.content, type=dict[str, Any])
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    version = content.get("version")
-    if not isinstance(version, int) or version < 1:
-        raise ValueError("it names no version")
-    if version > SCHEMA:
-        raise StoreError(
-            f"{what} was made by a newer nooscope (schema {version}, this one knows {SCHEMA}); "
-            "update nooscope or move the file away"
-        )
-    return content
+    return own_folder("data") / "bookmarks"
 
 
 def bookmarks_fingerprint(row: dict[str, Any]) -> str:
@@ -110,10 +72,11 @@ class Bookmarks:
         self, session: str = "", folder: Path | None = None, *, key: str = "", patience: float = 5.0
     ) -> None:
         self.folder = folder or bookmarks_folder()
-        self.key = key or bookmark_key(session)
+        self.key = key or key_of_session(session)
         self.path = self.folder / f"{self.key}.json"
         self.notices: list[str] = []
         """What a person should know: files set aside, rows that could not be read."""
+        self._file = CheckedFile(self.path, "the bookmarks", SCHEMA)
         self._patience = patience
 
     def read(self) -> tuple[Bookmark, ...]:
@@ -175,7 +138,7 @@ class Bookmarks:
         self._change(lambda rows: [row for row in rows if bookmarks_fingerprint(row) not in gone])
 
     def content(self) -> dict[str, Any]:
-        """The whole file as it is kept; a damaged one is set aside and an empty one begun."""
+        """Return the whole file; a damaged one is set aside."""
         try:
             return self._load()
         except ValueError:
@@ -183,59 +146,37 @@ class Bookmarks:
                 return self._sound_content()
 
     def _change(self, change: Callable[[Rows], Rows]) -> None:
-        """Read again what others may have written, change it, and put it in place."""
+        """Read again what others may have written, change it, and replace it."""
         with self._locked():
             content = self._sound_content()
             before = rows_of(content)
             after = change(before)
-            if after == before:
-                return
-            try:
-                atomic.replace(self.path, packed_bookmarks({**content, "bookmarks": after}))
-            except OSError as error:
-                raise StoreError(
-                    f"the bookmarks in {self.path} cannot be written ({error.strerror})"
-                ) from error
+            if after != before:
+                self._file.write({**content, "bookmarks": after})
 
     def _load(self) -> dict[str, Any]:
-        try:
-            data = self.path.read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            return {"version": SCHEMA, "bookmarks": []}
-        except OSError as error:
-            raise StoreError(f"the bookmarks in {self.path} are out of reach: {error}") from error
-        return unpacked(data, str(self.path))
+        return self._file.load() or {"version": SCHEMA, "bookmarks": []}
 
     def _sound_content(self) -> dict[str, Any]:
-        """What the file holds, read under the lock."""
+        """Return the content, read under the lock."""
         try:
             return self._load()
         except ValueError as fault:
-            aside = atomic.free_name(self.path)
-            try:
-                self.path.rename(aside)
-            except OSError as error:
-                raise StoreError(f"{self.path} is damaged and cannot be set aside: {error}") from error
-            self.notices.append(f"{self.path} was damaged ({fault}); it was set aside as {aside.name}")
-            return {"version": SCHEMA, "bookmarks": []}
+            notice = atomic.set_aside(self.path, fault)
+            if self.path.exists():
+                raise StoreError(notice) from fault
+            self.notices.append(notice)
+            return self._load()
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        try:
-            make_private(self.folder)
-            file = private_file(self.folder / _LOCK).open("ab")
-        except OSError as error:
-            raise StoreError(f"the bookmarks in {self.folder} are out of reach: {error}") from error
-        with file:
-            give_up = time.monotonic() + self._patience
-            while True:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except OSError as error:
-                    if time.monotonic() >= give_up:
-                        raise StoreError(f"another nooscope is busy with {self.folder}") from error
-                time.sleep(_PAUSE)
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(locked(self.folder / "lock", self._patience))
+            except BlockingIOError as error:
+                raise StoreError(f"another nooscope is busy with {self.folder}") from error
+            except OSError as error:
+                raise StoreError(f"the bookmarks in {self.folder} are out of reach: {error}") from error
             yield
 
 
@@ -262,10 +203,6 @@ def _written(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _check(body: bytes) -> str:
-    return blake3(body).hexdigest(length=16)
-
-
 def free_bookmark_name(name: str, taken: set[str]) -> str:
     """The name, with a number where it is taken."""
     free, number = name, 2
@@ -275,6 +212,7 @@ def free_bookmark_name(name: str, taken: set[str]) -> str:
 
 
 _CHAINS = "chains"
+_TRAILS = "trails"
 
 
 class Imported(NamedTuple):
@@ -303,7 +241,7 @@ def export_bookmarks(folder: Path | None = None) -> tuple[bytes, list[str]]:
         notices += store.notices
         if rows:
             sessions[path.stem] = rows
-    return packed_bookmarks({"version": SCHEMA, "sessions": sessions}), notices
+    return pack_checked({"version": SCHEMA, "sessions": sessions}), notices
 
 
 def import_bookmarks(data: bytes, folder: Path | None = None) -> Imported:
@@ -361,7 +299,7 @@ def _undoes(folder: Path) -> Mapping[str, Undo]:
 
 def _sessions(data: bytes) -> dict[str, list[dict[str, Any]]]:
     try:
-        content = unpacked(data, "the file of bookmarks")
+        content = unpack_checked(data, "the file of bookmarks", SCHEMA)
         sessions = msgspec.convert(content.get("sessions"), dict[str, list[dict[str, Any]]])
         for rows in sessions.values():
             msgspec.convert(rows, list[Bookmark])
@@ -373,43 +311,29 @@ def _sessions(data: bytes) -> dict[str, list[dict[str, Any]]]:
     return sessions
 
 
-_FOLDER = "trails"
-
-
 class TrailStore:
-    """One session's moves as plain rows; who wrote last wins."""
+    """One session's moves as plain rows, in a file beside the bookmarks; the last writer wins."""
 
     def __init__(self, session: str = "", folder: Path | None = None, *, key: str = "") -> None:
         place = folder or bookmarks_folder()
-        self.path = place / _FOLDER / f"{key or bookmark_key(session)}.json"
+        self.path = place / _TRAILS / f"{key or key_of_session(session)}.json"
+        self._file = CheckedFile(self.path, "the record of moves", SCHEMA)
 
     def read(self) -> list[Sequence[Any]]:
-        """The rows kept; `StoreError` where the file is not as it was written."""
+        """Return the stored rows; `StoreError` if the file is damaged."""
         try:
-            data = self.path.read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            return []
-        except OSError as error:
-            raise StoreError(f"{self.path} cannot be read: {error}") from error
-        try:
-            rows = unpacked(data, str(self.path)).get("moves")
+            rows = (self._file.load() or {}).get("moves")
         except ValueError as error:
             raise StoreError(f"the record of moves in {self.path} was changed or damaged: {error}") from error
         return [row for row in rows if isinstance(row, list)] if isinstance(rows, list) else []
 
     def write(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Put the rows in place of those kept."""
-        content = packed_bookmarks({"version": SCHEMA, "moves": [list(row) for row in rows]})
-        try:
-            atomic.replace(self.path, content)
-        except OSError as error:
-            raise StoreError(f"{self.path} cannot be written ({error.strerror})") from error
+        """Replace the stored rows."""
+        self._file.write({"moves": [list(row) for row in rows]})
 
     def set_aside(self) -> str:
-        """Move a damaged file out of the way; its new name."""
-        aside, number = self.path.with_suffix(".damaged"), 2
-        while aside.exists():
-            aside, number = self.path.with_suffix(f".damaged-{number}"), number + 1
+        """Rename a damaged file; return its new name."""
+        aside = atomic.free_name(self.path)
         try:
             self.path.rename(aside)
         except OSError as error:
@@ -427,20 +351,20 @@ class Look(msgspec.Struct, frozen=True):
 
 
 class LastLook:
-    """One session's look; a file that cannot be read or written counts as none, since nothing hangs on it."""
+    """One session's last look; a file that cannot be read or written counts as none."""
 
     def __init__(self, folder: Path, key: str) -> None:
         self.path = folder / "looks" / f"{key}.json"
+        self._file = JsonFile(self.path, Look, "the last look")
 
     def read(self) -> Look | None:
-        """The last one, where there is one."""
-        try:
-            look = msgspec.json.decode(self.path.read_bytes(), type=Look)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-            return None
-        return look if look.events >= 0 else None
+        """Return the last look, if there is one."""
+        with contextlib.suppress(StoreError, ValueError):
+            look = self._file.load()
+            return look if look is not None and look.events >= 0 else None
+        return None
 
     def keep(self, look: Look) -> None:
-        """Remember this one instead."""
-        with contextlib.suppress(OSError):
-            atomic.replace(self.path, msgspec.json.encode(look))
+        """Store this look instead."""
+        with contextlib.suppress(StoreError):
+            self._file.write(look)

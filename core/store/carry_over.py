@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from blake3 import blake3
@@ -14,8 +14,7 @@ from blake3 import blake3
 from core.errors import StoreError
 from core.folders import carry_over_folder
 from core.store import atomic
-from core.store.bookmarks import bookmark_key, packed_bookmarks, unpacked
-from core.store.project_history import locked
+from core.store.base import CheckedFile, key_of_session, locked
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -74,7 +73,7 @@ class CarryOverStore:
         """Keep what a session is given, unless it was given something before; what holds is handed back."""
         path = self._path(session)
         try:
-            with locked(self.folder / "lock"):
+            with locked(self.folder / "lock.lock"):
                 row = self._row(path)
                 if row is not None:
                     return KeptStart(
@@ -90,7 +89,7 @@ class CarryOverStore:
         """Keep what a session that was begun is given later, in place of what it was given from there on."""
         path = self._path(session)
         try:
-            with locked(self.folder / "lock"):
+            with locked(self.folder / "lock.lock"):
                 row = self._row(path)
                 if row is not None:
                     row.later = [each for each in row.later if each[0] <= after]
@@ -103,7 +102,7 @@ class CarryOverStore:
         """Rename the file of a session whose carry-over cannot be used; its new name, blank where none is."""
         path = self._path(session)
         try:
-            with locked(self.folder / "lock"):
+            with locked(self.folder / "lock.lock"):
                 aside = atomic.free_name(path)
                 path.rename(aside)
         except FileNotFoundError:
@@ -115,7 +114,7 @@ class CarryOverStore:
     def remove(self, session: str) -> bool:
         """Forget what one session was given; whether anything was kept."""
         try:
-            with locked(self.folder / "lock"):
+            with locked(self.folder / "lock.lock"):
                 path = self._path(session)
                 there = path.exists()
                 path.unlink(missing_ok=True)
@@ -130,7 +129,7 @@ class CarryOverStore:
         if not self.folder.exists():
             return 0
         try:
-            with locked(self.folder / "lock"):
+            with locked(self.folder / "lock.lock"):
                 for path in paths:
                     path.unlink(missing_ok=True)
                 self._sweep()
@@ -149,23 +148,20 @@ class CarryOverStore:
             return []
 
     def _path(self, session: str) -> Path:
-        return self.folder / f"{bookmark_key(session)}{_SESSION}"
+        return self.folder / f"{key_of_session(session)}{_SESSION}"
 
     def _row(self, path: Path) -> _Row | None:
         try:
-            data = path.read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except OSError as error:
-            raise StoreError(f"{path}: cannot be read ({error.strerror})") from error
-        try:
-            return msgspec.convert(unpacked(data, str(path)), _Row)
-        except (ValueError, msgspec.ValidationError) as error:
+            content = self._file(path).load()
+            return None if content is None else msgspec.convert(content, _Row)
+        except ValueError as error:
             raise StoreError(f"{path} is damaged ({error})") from error
 
     def _write(self, path: Path, row: _Row) -> None:
-        content: dict[str, Any] = {"version": 1, **msgspec.to_builtins(row)}
-        atomic.replace(path, packed_bookmarks(content))
+        self._file(path).write(msgspec.to_builtins(row))
+
+    def _file(self, path: Path) -> CheckedFile:
+        return CheckedFile(path, "what the session received", 1)
 
     def _keep(self, content: bytes) -> str:
         """Write a blob, unless a sound one of the same content is there; its name."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -13,11 +12,11 @@ from typing import Self, TypeVar
 
 import msgspec
 from blake3 import blake3
-from platformdirs import user_data_path
 
 from core.engine.mind.episode import Episode
 from core.errors import StoreError
-from core.folders import private_file
+from core.folders import own_folder, private_file
+from core.store.base import locked, newer
 
 T = TypeVar("T")
 
@@ -50,7 +49,7 @@ _decode = msgspec.msgpack.Decoder(Episode).decode
 
 def episodes_path() -> Path:
     """Where the platform keeps an application's data."""
-    return user_data_path("nooscope", appauthor=False) / "episodes.sqlite"
+    return own_folder("data") / "episodes.sqlite"
 
 
 def session_key(session: str, agent: str) -> str:
@@ -177,10 +176,7 @@ class EpisodeStore:
     def _prepare(self, link: sqlite3.Connection) -> None:
         version = int(link.execute("PRAGMA user_version").fetchone()[0])
         if version > SCHEMA:
-            raise StoreError(
-                f"{self.path} was made by a newer nooscope (schema {version}, this one knows {SCHEMA}); "
-                "update nooscope or move the file away"
-            )
+            raise newer(str(self.path), version, SCHEMA)
         link.execute("PRAGMA journal_mode=WAL")
         link.execute("PRAGMA synchronous=NORMAL")
         if version < SCHEMA:
@@ -191,7 +187,7 @@ class EpisodeStore:
 
     def _set_aside(self, error: sqlite3.DatabaseError) -> None:
         """Rename the damaged file, unless another nooscope has done so already."""
-        with _locked(self.path.with_name(self.path.name + ".lock")):
+        with locked(self.path.with_name(self.path.name + ".lock")):
             if self._sound():
                 return
             aside = _free_name(self.path)
@@ -245,10 +241,3 @@ def _transaction(link: sqlite3.Connection) -> Iterator[None]:
             link.execute("ROLLBACK")
         raise
     link.execute("COMMIT")
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with private_file(path).open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

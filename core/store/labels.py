@@ -9,8 +9,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from core.errors import StoreError
-from core.store import atomic
-from core.store.bookmarks import SCHEMA, Bookmarks, bookmarks_folder, packed_bookmarks
+from core.store.bookmarks import SCHEMA, Bookmarks, bookmarks_folder
 
 Verdict = Literal["right", "wrong", "missed"]
 
@@ -66,10 +65,7 @@ class Labels(Bookmarks):
             content = self._sound_content()
             rows = [row for row in _rows(content) if drop is None or not _same(row, drop)]
             rows += [msgspec.to_builtins(label) for label in labels]
-            try:
-                atomic.replace(self.path, packed_bookmarks({**content, _TABLE: rows}))
-            except OSError as error:
-                raise StoreError(f"the labels in {self.path} cannot be written ({error.strerror})") from error
+            self._file.write({**content, _TABLE: rows})
 
 
 def export_labels(folder: Path | None = None) -> tuple[bytes, list[str]]:

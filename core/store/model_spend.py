@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
-from platformdirs import user_data_path
 
 from core.errors import StoreError
-from core.store import atomic
-from core.store.project_history import locked
+from core.folders import own_folder
+from core.store.base import JsonFile
 
 _DAY = 86_400
 
@@ -41,52 +40,52 @@ class SpendStore:
     """One small file for all nooscopes of this machine; changed under a lock, replaced whole."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path = path or user_data_path("nooscope", appauthor=False) / "narrator.json"
+        self.path = path or own_folder("data") / "narrator.json"
+        self._file = JsonFile(self.path, Spend, "today's spending")
 
     def read(self, now: float) -> Spend:
         """Today so far; a file that cannot be read counts as a budget that is spent."""
         today = int(now // _DAY)
         try:
-            kept = msgspec.json.decode(self.path.read_bytes(), type=Spend)
-        except FileNotFoundError:
+            spend = self._file.load()
+        except (StoreError, ValueError) as error:
+            raise StoreError(f"{self.path}: cannot be read ({error}); no model is asked") from error
+        if spend is None:
             return Spend(today)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-            said = getattr(error, "strerror", None) or error
-            raise StoreError(f"{self.path}: cannot be read ({said}); no model is asked") from error
-        return kept if kept.day >= today else Spend(today, rests=kept.rests)
+        return spend if spend.day >= today else Spend(today, rests=spend.rests)
 
     def reserve(self, now: float, money: float, tokens: int, most_money: float, most_tokens: int) -> bool:
         """Set aside what a request may cost at most; False where the day's budget does not hold it."""
-        with locked(self.path):
+        with self._file.locked():
             spend = self.read(now)
             if spend.money + money > most_money or spend.tokens + tokens > most_tokens:
                 return False
             spend.money += money
             spend.tokens += tokens
             spend.requests += 1
-            self._write(spend)
+            self._file.write(spend)
             return True
 
     def settle(self, now: float, money: float, tokens: int, *, unpriced: bool = False) -> None:
         """Correct what was set aside by what it came to."""
-        with locked(self.path):
+        with self._file.locked():
             spend = self.read(now)
             spend.money = max(0.0, spend.money + money)
             spend.tokens = max(0, spend.tokens + tokens)
             spend.unpriced += unpriced
-            self._write(spend)
+            self._file.write(spend)
 
     def answered(self, now: float, name: str) -> None:
         """A model answered: it is no longer left alone."""
         if name in self.read(now).rests:
-            with locked(self.path):
+            with self._file.locked():
                 spend = self.read(now)
                 spend.rests.pop(name, None)
-                self._write(spend)
+                self._file.write(spend)
 
     def failed(self, now: float, name: str, limit: int, rest: float, *, wait: float = 0.0) -> None:
         """A model failed; after so many times in a row it is left alone, ever longer."""
-        with locked(self.path):
+        with self._file.locked():
             spend = self.read(now)
             one = spend.rests.setdefault(name, Rest())
             one.failures += 1
@@ -96,12 +95,4 @@ class SpendStore:
                 one.until = max(one.until, now + rest * 2 ** min(one.times, 8))
                 one.times += 1
                 one.failures = 0
-            self._write(spend)
-
-    def _write(self, spend: Spend) -> None:
-        try:
-            atomic.replace(self.path, msgspec.json.encode(spend) + b"\n")
-        except OSError as error:
-            raise StoreError(
-                f"{self.path}: cannot be written ({error.strerror}); no model is asked"
-            ) from error
+            self._file.write(spend)

@@ -6,13 +6,14 @@ import contextlib
 import sqlite3
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.folders import own_folder, private_file
+from core.folders import own_folder
 from core.logs.log_files import is_there
+from core.store.base import CacheDatabase
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -21,26 +22,6 @@ else:
 
 if TYPE_CHECKING:
     from core.settings import Settings
-
-
-def prepare(store: sqlite3.Connection, version: int, statements: Sequence[str]) -> None:
-    """Bring a file to a version, unless another nooscope has just done so: its tables would be emptied.
-
-    What an older version kept is overwritten, as it may have kept what is known for a secret by now.
-    """
-    if _version(store) == version:
-        return
-    store.execute("PRAGMA secure_delete = ON")
-    store.execute("BEGIN IMMEDIATE")
-    if _version(store) != version:
-        for statement in statements:
-            store.execute(statement)
-        store.execute(f"PRAGMA user_version = {version}")
-    store.commit()
-
-
-def _version(store: sqlite3.Connection) -> int:
-    return int(store.execute("PRAGMA user_version").fetchone()[0])
 
 
 VERSION = 1
@@ -62,7 +43,8 @@ class ReadingCache:
     def __init__(self, path: Path, limit: int) -> None:
         self.path = path
         self.limit = limit
-        """Bytes kept at most; what was not used for longest goes first."""
+        """Bytes stored at most; the values that were not used for longest are deleted first."""
+        self._database = CacheDatabase(path, VERSION, ("DROP TABLE IF EXISTS kept", _TABLE), timeout=2.0)
 
     def load(self, keys: Iterable[str]) -> dict[str, bytes]:
         """The values that are kept, by key."""
@@ -72,7 +54,7 @@ class ReadingCache:
         if not is_there(self.path):
             return found
         today = _today()
-        with contextlib.suppress(sqlite3.Error, OSError), self._open() as store:
+        with contextlib.suppress(sqlite3.Error, OSError), self._database.open() as store:
             stale = []
             for key in wanted:
                 if key in found:
@@ -106,8 +88,7 @@ class ReadingCache:
         ]
         for _ in range(2):
             try:
-                private_file(self.path)
-                with self._open() as store:
+                with self._database.open() as store:
                     store.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?)", rows)
                     self._tidy(store)
                 return True
@@ -120,29 +101,15 @@ class ReadingCache:
         return False
 
     def clear(self) -> bool:
-        """Forget it all; whether anything was kept."""
-        there = is_there(self.path)
-        for end in ("", "-wal", "-shm", "-journal"):
-            self.path.with_name(self.path.name + end).unlink(missing_ok=True)
-        return there
+        """Forget everything; return whether anything was stored."""
+        return self._database.clear()
 
     def count(self) -> int:
-        """How many values are kept."""
+        """Return how many values are stored."""
         if is_there(self.path):
-            with contextlib.suppress(sqlite3.Error, OSError), self._open() as store:
+            with contextlib.suppress(sqlite3.Error, OSError), self._database.open() as store:
                 return int(store.execute("SELECT count(*) FROM kept").fetchone()[0])
         return 0
-
-    @contextlib.contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        store = sqlite3.connect(self.path, timeout=2.0)
-        try:
-            store.execute("PRAGMA synchronous = OFF")  # what a power cut takes away is read again
-            with store:
-                prepare(store, VERSION, ("DROP TABLE IF EXISTS kept", _TABLE))
-                yield store
-        finally:
-            store.close()
 
     def _tidy(self, store: sqlite3.Connection) -> None:
         if _filled(store) <= self.limit:

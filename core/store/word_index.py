@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from platformdirs import user_cache_path
 
 from core.errors import StoreError
-from core.folders import private_file
+from core.folders import own_folder
 from core.logs.log_files import is_there
-from core.store.reading_cache import prepare
+from core.store.base import CacheDatabase
 
 VERSION = 6
 _TABLES = (
@@ -94,6 +93,7 @@ class WordIndex:
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or word_index_path()
+        self._database = CacheDatabase(self.path, VERSION, _ANEW)
 
     def logs(self) -> dict[str, IndexedLog]:
         """Every log in the index, by name."""
@@ -116,7 +116,6 @@ class WordIndex:
         `after` says what there is to know of the log once its words were handed out. All of it is written or
         nothing.
         """
-        private_file(self.path)
         with self._open() as store:
             if replace:
                 _remove(store, log.name)
@@ -163,11 +162,8 @@ class WordIndex:
         return [Match(IndexedLog(*row[:size]), WordPlace(*row[size:])) for row in rows]
 
     def clear(self) -> bool:
-        """Forget it all; whether there was anything."""
-        there = is_there(self.path)
-        for end in ("", "-wal", "-shm", "-journal"):
-            self.path.with_name(self.path.name + end).unlink(missing_ok=True)
-        return there
+        """Forget everything; return whether there was anything."""
+        return self._database.clear()
 
     def clear_blank(self) -> None:
         """Take away a file that was begun where there was no room for anything in it."""
@@ -179,14 +175,8 @@ class WordIndex:
     def _open(self) -> Iterator[sqlite3.Connection]:
         """The index, made new where it is of another version or damaged."""
         try:
-            store = sqlite3.connect(self.path, timeout=5.0)
-            try:
-                with store:
-                    prepare(store, VERSION, _ANEW)
-                    store.execute("PRAGMA synchronous = OFF")
-                    yield store
-            finally:
-                store.close()
+            with self._database.open() as store:
+                yield store
         except sqlite3.OperationalError as error:
             raise StoreError(f"{self.path}: {error}") from error
         except sqlite3.DatabaseError as error:
@@ -196,7 +186,7 @@ class WordIndex:
 
 def word_index_path() -> Path:
     """Where the platform keeps what can be made again."""
-    return user_cache_path("nooscope", appauthor=False) / "words.db"
+    return own_folder("cache") / "words.db"
 
 
 _COLUMNS = ", ".join(IndexedLog._fields)

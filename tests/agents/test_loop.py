@@ -18,8 +18,7 @@ from core.events import Advice, ToolUse
 from core.hooks.connection import IntakeFolder
 from core.hooks.link import look
 from core.live.hook_signs import HookBoard
-from core.store.permits import PermitJournal
-from core.store.said import SaidStore
+from core.store.journals import PermitJournal, SaidStore
 from tests.agents.fake_model import Answer, FakeModel, say
 from tests.agents.programs import LONGEST, Agent, Claude, Codex, OpenCode, Pi
 from tests.agents.test_real_agents import only, read_back, run, write

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.events import Advice, ToolUse
-from core.store.permits import PermitJournal
-from core.store.said import SaidStore
+from core.store.journals import PermitJournal, SaidStore
 from tests.agents.fake_model import Answer, FakeModel, say, use
 from tests.agents.more_programs import Copilot, Gemini
 from tests.agents.programs import Agent, program

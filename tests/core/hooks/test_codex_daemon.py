@@ -16,7 +16,7 @@ from core.hooks import codex_daemon
 from core.hooks.server import IntakeServer
 from core.settings import Settings
 from core.settings.layers import with_value
-from core.store.permits import PermitJournal
+from core.store.journals import PermitJournal
 from tests.core.hooks.calls import hook
 from tests.core.hooks.test_server import ask, make
 

@@ -16,7 +16,7 @@ from core.hooks.guard import APPROVED, Guard, Objection, doubted, objected
 from core.settings import Settings
 from core.settings.layers import with_value
 from core.settings.response import GuardSettings
-from core.store.permits import PermitJournal
+from core.store.journals import PermitJournal
 from tests.core.hooks.calls import KIT, failure, hook, read, session, tool
 
 

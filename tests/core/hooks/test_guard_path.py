@@ -21,7 +21,7 @@ from core.hooks.server import IntakeServer, IntakeThread
 from core.hooks.stub import hook_stub
 from core.settings import Settings
 from core.settings.layers import with_value
-from core.store.permits import PermitJournal
+from core.store.journals import PermitJournal
 from tests.core.hooks.calls import hook, tool
 
 _AGENT = 'cat "$1" | "$0"; shift; [ $# -eq 0 ] || "$@"'

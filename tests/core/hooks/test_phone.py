@@ -18,7 +18,7 @@ from core.hooks.server import IntakeServer
 from core.live.hook_signs import PermitQuestion
 from core.settings import Settings
 from core.settings.layers import with_value
-from core.store.permits import PermitJournal
+from core.store.journals import PermitJournal
 from tests.core.hooks.calls import hook
 from tests.core.hooks.test_prompts import ALLOW, decide, prompt, put
 from tests.core.hooks.test_server import make

@@ -21,7 +21,7 @@ from core.report.advice import SilenceTrial
 from core.settings import Settings
 from core.settings.layers import with_value
 from core.settings.response import AdviceSettings, CapSettings
-from core.store.permits import PermitJournal
+from core.store.journals import PermitJournal
 from tests.core.hooks.calls import hook, read, tool
 from tests.core.hooks.test_server import ask, intake, make
 

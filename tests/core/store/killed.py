@@ -76,7 +76,7 @@ def _learned(folder: Path, number: int) -> None:
 def _read_learned(folder: Path) -> int:
     store = LearnedStore(folder / "l.json")
     found = store.read().stretches
-    assert not store.problem, store.problem
+    assert not store.file.notices, store.file.notices
     return found
 
 
@@ -88,7 +88,7 @@ def _prior(folder: Path, number: int) -> None:
 def _read_prior(folder: Path) -> int:
     store = PriorStore(folder / "p.json")
     found = store.read()
-    assert not store.problem, store.problem
+    assert not store.file.notices, store.file.notices
     return found.session_count if found else 0
 
 
@@ -172,7 +172,7 @@ def _affect(folder: Path, number: int) -> None:
 def _read_affect(folder: Path) -> list[str]:
     store = AffectStore(folder)
     found = [one.session for one in store.neighbours("/p", "", 10.0, 100.0)]
-    assert not store.notices and not store.damaged(), store.notices
+    assert not store.notices and not store.faults(), store.notices
     return found
 
 

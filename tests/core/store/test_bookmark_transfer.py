@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from core.errors import StoreError
+from core.store.base import pack_checked
 from core.store.bookmarks import (
     Bookmark,
     Bookmarks,
     export_bookmarks,
     import_bookmarks,
-    packed_bookmarks,
     recover_imports,
 )
 
@@ -72,7 +72,7 @@ def test_what_is_exported_is_imported_once(tmp_path: Path) -> None:
     }
     assert import_bookmarks(data, here) == (3, 0, 4, ())
     assert list((here / "chains").iterdir()) == []
-    assert export_bookmarks(tmp_path / "nothing") == (packed_bookmarks({"version": 1, "sessions": {}}), [])
+    assert export_bookmarks(tmp_path / "nothing") == (pack_checked({"version": 1, "sessions": {}}), [])
 
 
 def test_a_session_that_cannot_be_written_undoes_the_others(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_session_that_cannot_be_written_undoes_the_others(tmp_path: Path) -> N
     here = tmp_path / "b"
     Bookmarks("own", here).put(mark("mine"))
     last = sorted(Bookmarks(session, here).path for session in ("one", "two", "three"))[-1]
-    last.write_bytes(packed_bookmarks({"version": 9}))
+    last.write_bytes(pack_checked({"version": 9}))
     before = everything_but(here, last)
     with pytest.raises(StoreError, match="newer nooscope"):
         import_bookmarks(data, here)
@@ -112,15 +112,15 @@ def test_a_crash_in_the_middle_is_undone_and_nothing_else_is_lost(tmp_path: Path
 def test_a_damaged_or_hostile_file_changes_nothing(tmp_path: Path) -> None:
     data = exported(tmp_path / "a")
     here = tmp_path / "b"
-    hostile = packed_bookmarks({"version": 1, "sessions": {"../../x": []}})
-    odd = packed_bookmarks({"version": 1, "sessions": {"ab": [{"name": "no place"}]}})
+    hostile = pack_checked({"version": 1, "sessions": {"../../x": []}})
+    odd = pack_checked({"version": 1, "sessions": {"ab": [{"name": "no place"}]}})
     for bad in (
         b"",
         data[:-9],
         data.replace(b"theirs", b"others"),
         hostile,
         odd,
-        packed_bookmarks({"version": 7}),
+        pack_checked({"version": 7}),
     ):
         with pytest.raises(StoreError):
             import_bookmarks(bad, here)
@@ -130,7 +130,7 @@ def test_a_damaged_or_hostile_file_changes_nothing(tmp_path: Path) -> None:
 def test_a_session_that_cannot_be_exported_is_named(tmp_path: Path) -> None:
     exported(tmp_path)
     Bookmarks("two", tmp_path).path.write_bytes(b"torn")
-    Bookmarks("own", tmp_path).path.write_bytes(packed_bookmarks({"version": 9}))
+    Bookmarks("own", tmp_path).path.write_bytes(pack_checked({"version": 9}))
     data, notices = export_bookmarks(tmp_path)
     assert len(notices) == 2
     here = tmp_path / "b"

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import StoreError
-from core.store.bookmarks import Bookmark, Bookmarks, bookmark_key, bookmarks_folder, packed_bookmarks
+from core.store.base import key_of_session, pack_checked
+from core.store.bookmarks import Bookmark, Bookmarks, bookmarks_folder
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -75,7 +76,7 @@ def test_what_is_put_comes_back_in_order(tmp_path: Path) -> None:
 def test_sessions_are_apart_and_their_names_stay_off_the_disk(tmp_path: Path) -> None:
     Bookmarks("very-private", tmp_path).put(mark("a"))
     assert Bookmarks("other", tmp_path).read() == ()
-    assert [file.name for file in tmp_path.glob("*.json")] == [f"{bookmark_key('very-private')}.json"]
+    assert [file.name for file in tmp_path.glob("*.json")] == [f"{key_of_session('very-private')}.json"]
     assert all(b"private" not in file.read_bytes() for file in tmp_path.iterdir())
     assert bookmarks_folder().name == "bookmarks"
 
@@ -111,7 +112,7 @@ def test_any_words_survive(
 def test_what_a_later_nooscope_keeps_beside_stays(tmp_path: Path) -> None:
     store = Bookmarks("s", tmp_path)
     row = {**msgspec.structs.asdict(mark("a")), "label": "wrong"}
-    store.path.write_bytes(packed_bookmarks({"version": 1, "bookmarks": [row], "labels": [{"event": 5}]}))
+    store.path.write_bytes(pack_checked({"version": 1, "bookmarks": [row], "labels": [{"event": 5}]}))
     store.put(mark("a", note="seen"))
     store.put(mark("b"))
     kept = json.loads(store.path.read_bytes())["content"]
@@ -121,7 +122,7 @@ def test_what_a_later_nooscope_keeps_beside_stays(tmp_path: Path) -> None:
 
 def test_a_newer_file_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     store = Bookmarks("s", tmp_path)
-    store.path.write_bytes(packed_bookmarks({"version": 2, "bookmarks": {}}))
+    store.path.write_bytes(pack_checked({"version": 2, "bookmarks": {}}))
     before = store.path.read_bytes()
     for act in (store.read, lambda: store.put(mark("a"))):
         with pytest.raises(StoreError, match="newer nooscope"):
@@ -132,7 +133,7 @@ def test_a_newer_file_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
 def test_one_row_that_cannot_be_read_costs_no_other(tmp_path: Path) -> None:
     store = Bookmarks("s", tmp_path)
     good = msgspec.structs.asdict(mark("a"))
-    store.path.write_bytes(packed_bookmarks({"version": 1, "bookmarks": [{"name": 5}, good]}))
+    store.path.write_bytes(pack_checked({"version": 1, "bookmarks": [{"name": 5}, good]}))
     assert store.read() == (mark("a"),)
     assert "could not be read" in store.notices[0]
     store.put(mark("b"))

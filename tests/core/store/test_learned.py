@@ -48,4 +48,4 @@ def test_a_damaged_file_is_named_and_not_used(store: LearnedStore, content: byte
     store.path.parent.mkdir()
     store.path.write_bytes(content)
     assert store.read() == NOTHING_LEARNED
-    assert str(store.path) in store.problem
+    assert str(store.path) in store.file.notices[0]

@@ -21,10 +21,9 @@ from core.settings import Settings
 from core.store import atomic
 from core.store.bookmarks import Bookmark, Bookmarks, TrailStore
 from core.store.compensation import Chain, ChainEntry, Journal
+from core.store.journals import PermitEntry, PermitJournal, Said, SaidStore
 from core.store.labels import Label, Labels
-from core.store.permits import PermitEntry, PermitJournal
 from core.store.profiles import ProfileFiles
-from core.store.said import Said, SaidStore
 from core.timeline.checkpoints import Checkpoints, checkpoint_of
 from tests.no_room import room
 

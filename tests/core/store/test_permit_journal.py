@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import StoreError
-from core.store.permits import PermitEntry, PermitJournal
+from core.store.journals import PermitEntry, PermitJournal
 
 
 def entry(number: int, reason: str = "it writes") -> PermitEntry:

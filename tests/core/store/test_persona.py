@@ -54,7 +54,7 @@ def test_what_is_no_persona_is_left_out_and_counted(store: PersonaStore) -> None
 
 def test_a_meeting_is_recorded_with_its_seed(store: PersonaStore) -> None:
     meeting = Encounter("ab", 42, 0.9, 0.5, 3)
-    store.note(meeting)
+    store.add_encounter(meeting)
     store.leave(persona())
     assert store.record().encounter == meeting
     assert store.record().own == persona().origin.profile

@@ -68,7 +68,7 @@ def test_a_damaged_file_is_named_and_begun_again(path: Path, content: bytes) -> 
     path.write_bytes(content)
     store = PriorStore(path)
     assert store.read() is None
-    assert str(path) in store.problem
+    assert str(path) in store.file.notices[0]
     store.settle(session(1.0), FIGURES)
     assert PriorStore(path).read() == session(1.0)
 

@@ -102,4 +102,4 @@ def test_what_sessions_teach_stays_whole(tmp_path: Path, name: str, both: Both) 
         known = prior.read()
         assert known is not None and TIMES <= known.session_count <= 2 * TIMES
         assert known.ts == 10.0 * 2 * TIMES
-    assert not learned.problem and not prior.problem
+    assert not learned.file.notices and not prior.file.notices

@@ -11,7 +11,7 @@ from tui.cli.options import CliCommand, add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.report.advice import AdviceMoment, AdviceOutcome
-    from core.store.said import SaidStore
+    from core.store.journals import SaidStore
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +36,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     from platformdirs import user_data_path
 
-    from core.store.said import SaidStore
+    from core.store.journals import SaidStore
 
     if args.tell is not None:
         return _tell(*args.tell, cancel=args.cancel)

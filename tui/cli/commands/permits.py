@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tui.cli.options import CliCommand
 
 if TYPE_CHECKING:
-    from core.store.permits import PermitEntry
+    from core.store.journals import PermitEntry
 
 _ASKED = ("approve", "deny", "answer")
 
@@ -38,7 +38,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     from platformdirs import user_data_path
 
-    from core.store.permits import PermitJournal
+    from core.store.journals import PermitJournal
 
     journal = PermitJournal(user_data_path("nooscope", appauthor=False) / "permits.jsonl")
     if args.verify:

@@ -38,8 +38,8 @@ def _run(args: argparse.Namespace) -> int:
         print("Forgotten." if store.reset() else "Nothing had been learned.")
         return 0
     rules, learned = rules_from(args), store.read()
-    if store.problem:
-        print(f"nooscope: {store.problem}", file=sys.stderr)
+    for notice in store.file.notices:
+        print(f"nooscope: {notice}", file=sys.stderr)
     if args.json:
         _print_json(rules, learned)
     else:
