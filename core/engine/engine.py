@@ -162,10 +162,10 @@ class Changes(Stateful):
         for notice in reaction.notices:
             if notice.kind == "needs_you":
                 emit(PersonAsked(at, notice.rule))
-        for asked in reaction.checkpoints:
-            emit(CheckpointAsked(at, asked.name))
-        for told in reaction.told:
-            emit(InterventionTold(at, told.intervention.sender, told.fate))
+        for checkpoint in reaction.checkpoints:
+            emit(CheckpointAsked(at, checkpoint.name))
+        for episode in reaction.told:
+            emit(InterventionTold(at, episode.intervention.sender, episode.fate))
 
 
 class Step(StepValue, frozen=True, gc=False):
@@ -272,7 +272,7 @@ class Engine(Stateful):
             self.mind.report("halt")
         mood = self.affect.step(event, percept, novelty)
         reaction = self.response.step(event, percept, thought, verdict, mood)
-        if any(told.fate == "expired" for told in reaction.told):
+        if any(episode.fate == "expired" for episode in reaction.told):
             self.mind.report("deadline")
         self._changes.tell(
             self.mind.heart.fabric,
@@ -292,7 +292,7 @@ class Engine(Stateful):
         receptor = self.receptor.read(moment)
         mind = self.mind.read(moment, receptor.now)
         governor = self.governor.read()
-        bent = self.affect.modulation
+        modulation = self.affect.modulation
         return Frame(
             at=moment,
             agent=self.agent,
@@ -301,7 +301,7 @@ class Engine(Stateful):
             mind=mind,
             governor=governor,
             affect=self.affect.read(moment, receptor.now),
-            response=self.response.read(bent.escalation_threshold, bent.delegation_preference),
+            response=self.response.read(modulation.escalation_threshold, modulation.delegation_preference),
             story=tell(
                 StoryFacts(
                     receptor.meta.state,

@@ -110,8 +110,8 @@ class ExtendedEngine(Engine):
 
     def __init__(self, settings: Settings, *, extensions: Sequence[StepMaker], **given: Any) -> None:
         super().__init__(settings, **given)
-        made, _ = ordered([make() for make in extensions])
-        self._order = made
+        instances, _ = ordered([make() for make in extensions])
+        self._order = instances
         self._counts = dict.fromkeys((one.name for one in self._order), 0)
         self.troubles: dict[str, str] = {}
         """What each last failed with; words for the person, no part of the state."""
@@ -151,14 +151,14 @@ class ExtendedEngine(Engine):
                     run(event, getattr(step, part) if part else step)
             except Exception as fault:  # noqa: BLE001 an extension may fail in any way
                 self._failed(one, fault)
-        found: list[tuple[StepExtension, Detection]] = []
+        detections: list[tuple[StepExtension, Detection]] = []
         for one in self._find:
             try:
-                found += [(one, _checked(each)) for each in tuple(one.find(event, step))[:_MOST]]
+                detections += [(one, _checked(each)) for each in tuple(one.find(event, step))[:_MOST]]
             except Exception as fault:  # noqa: BLE001 an extension may fail in any way
                 self._failed(one, fault)
         self._keep_states()
-        return replace(step, reaction=_added(step, event, found)) if found else step
+        return replace(step, reaction=_added(step, event, detections)) if detections else step
 
     def standing(self) -> tuple[ExtensionStanding, ...]:
         """How each one does."""
@@ -196,9 +196,9 @@ class ExtendedEngine(Engine):
                     self._counts[one.name] = FAULTS - 1
                     self._failed(one, fault)
 
-    def _take_extended(self, kept: Mapping[str, Sequence[Any]]) -> None:
+    def _take_extended(self, states: Mapping[str, Sequence[Any]]) -> None:
         for one in self._order:
-            count, state = kept[one.name]
+            count, state = states[one.name]
             if state is not None:
                 one.load(state)
             self._counts[one.name] = count if state is not None else FAULTS
@@ -214,10 +214,10 @@ def _checked(finding: Detection) -> Detection:
     return Detection(safe(str(rule))[:60], safe(str(text))[:_LONGEST], kind, float(weight), float(cooldown))
 
 
-def _added(step: Step, event: Event, found: list[tuple[StepExtension, Detection]]) -> Reaction:
+def _added(step: Step, event: Event, detections: list[tuple[StepExtension, Detection]]) -> Reaction:
     reaction, percept = step.reaction, step.percept
     fired, notices = list(reaction.fired), list(reaction.notices)
-    for one, finding in found:
+    for one, finding in detections:
         rule = f"{one.name}.{finding.rule}"
         fired.append(
             Firing(

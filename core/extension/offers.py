@@ -52,8 +52,8 @@ class Switches:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             return self._unusable(error)
 
-    def _unusable(self, said: object) -> frozenset[str]:
-        self.problem = f"{self.path}: cannot be read ({said}); no extension is used until it can"
+    def _unusable(self, reason: object) -> frozenset[str]:
+        self.problem = f"{self.path}: cannot be read ({reason}); no extension is used until it can"
         return frozenset(("*",))
 
     def changed(self, key: str, on: bool) -> bytes:
@@ -80,9 +80,9 @@ class InUse(NamedTuple):
     complaints: tuple[str, ...] = ()
 
 
-def in_use(kind: Kind, fits: Callable[[Any], str], found: Offers | None = None) -> InUse:
+def in_use(kind: Kind, fits: Callable[[Any], str], offers: Offers | None = None) -> InUse:
     """Load all of one kind that are on; `fits` says what is wrong with one that is not what it should be."""
-    offered = find_offers() if found is None else found
+    offered = find_offers() if offers is None else offers
     if not offered.of(kind):
         return _NONE
     switches = Switches()
@@ -153,8 +153,10 @@ class Offer(NamedTuple):
         try:
             return _load(self)
         except (Exception, SystemExit) as fault:
-            said = safe(f"{type(fault).__name__}: {fault}").replace("\n", " ")[:200]
-            raise BrokenOffer(f"{self.kind} {self.name} ({self.origin}) cannot be loaded: {said}") from fault
+            reason = safe(f"{type(fault).__name__}: {fault}").replace("\n", " ")[:200]
+            raise BrokenOffer(
+                f"{self.kind} {self.name} ({self.origin}) cannot be loaded: {reason}"
+            ) from fault
 
 
 class Offers(NamedTuple):
@@ -170,16 +172,16 @@ class Offers(NamedTuple):
 
 def extension_folder() -> Path:
     """Where a person puts extensions of their own; NOOSCOPE_EXTENSIONS names another place."""
-    named = os.environ.get("NOOSCOPE_EXTENSIONS", "").strip()
-    if named:
-        return Path(named).expanduser()
+    folder = os.environ.get("NOOSCOPE_EXTENSIONS", "").strip()
+    if folder:
+        return Path(folder).expanduser()
     return own_folder("config") / "extensions"
 
 
 def site_folders() -> tuple[Path, ...]:
     """Where pip installs packages for this Python; what else is on the path is not looked at."""
-    named = [*site.getsitepackages(), *([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])]
-    return tuple(dict.fromkeys(Path(name) for name in named))
+    folders = [*site.getsitepackages(), *([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])]
+    return tuple(dict.fromkeys(Path(name) for name in folders))
 
 
 def find_offers() -> Offers:
@@ -188,12 +190,12 @@ def find_offers() -> Offers:
     if not os.path.isdir(folder):  # noqa: PTH112 the method of a path raises where a folder above is closed
         return offered
     complaints: list[str] = []
-    taken: dict[tuple[Kind, str], Offer] = {}
+    by_name: dict[tuple[Kind, str], Offer] = {}
     for offer in (*offered.offers, *in_folder(folder, complaints)):
-        known = taken.setdefault((offer.kind, offer.name), offer)
-        if known is not offer:
-            complaints.append(f"{offer.origin}: {known.origin} already offers {offer.kind} {offer.name}")
-    return Offers(tuple(taken.values()), tuple(complaints))
+        first = by_name.setdefault((offer.kind, offer.name), offer)
+        if first is not offer:
+            complaints.append(f"{offer.origin}: {first.origin} already offers {offer.kind} {offer.name}")
+    return Offers(tuple(by_name.values()), tuple(complaints))
 
 
 @cache
@@ -265,18 +267,18 @@ def _unsafe(file: Path) -> str:
 def _load(offer: Offer) -> Any:
     if offer.file is None:
         module, _, attribute = offer.target.partition(":")
-        found: Any = importlib.import_module(module)
+        value: Any = importlib.import_module(module)
         for part in attribute.split(".") if attribute else ():
-            found = getattr(found, part)
-        return found
+            value = getattr(value, part)
+        return value
     name = f"nooscope_own_{offer.kind}_{offer.name.replace('-', '_')}"
     spec = importlib.util.spec_from_file_location(name, offer.file)
     if spec is None or spec.loader is None:
         raise ImportError(f"{offer.file} is not a Python file")
-    made = importlib.util.module_from_spec(spec)
-    sys.modules[name] = made
-    spec.loader.exec_module(made)
+    module_object = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module_object
+    spec.loader.exec_module(module_object)
     wanted = offer.kind.upper()
-    if not hasattr(made, wanted):
+    if not hasattr(module_object, wanted):
         raise ImportError(f"the file names no {wanted}; write `{wanted} = ...` in it")
-    return getattr(made, wanted)
+    return getattr(module_object, wanted)

@@ -125,10 +125,10 @@ class Registry:
         thought = step.thought
         if thought.ticks.gamma:
             self.call("on_gamma", thought.ticks.gamma)
-        for told in thought.emitted:
-            self.call("on_mind_event", told)
-            if type(told) is Ticked:
-                self.call("on_delta" if told.kind == "delta" else "on_theta", told)
+        for event in thought.emitted:
+            self.call("on_mind_event", event)
+            if type(event) is Ticked:
+                self.call("on_delta" if event.kind == "delta" else "on_theta", event)
         if thought.dream is not None:
             self.call("on_dream", thought.dream)
         if thought.episode is not None:
@@ -141,26 +141,26 @@ class Registry:
             words = safe(f"{type(error).__name__}: {error}").replace("\n", " ")[:160]
             self._last[name] = words
             off = count >= self._tolerance and not essential
-            found = Fault(name, hook, words, count, off)
+            fault = Fault(name, hook, words, count, off)
             if off:
                 self._off.add(name)
                 self._wire()
-            self.faults.append(found)
+            self.faults.append(fault)
         if self._tell is not None:
-            self._tell(found)
-        return found
+            self._tell(fault)
+        return fault
 
     def is_on(self, name: str) -> bool:
         """Whether it has not been switched off for its faults."""
         return name not in self._off
 
     def _failed(self, one: Extension, hook: str, error: Exception) -> None:
-        found = self.fault(one.name, hook, error, essential=one.essential)
+        fault = self.fault(one.name, hook, error, essential=one.essential)
         if hook != "on_error":
             for other, run in self._hooks["on_error"]:
                 if other is not one:
                     try:
-                        run(found)
+                        run(fault)
                     except Exception as again:  # noqa: BLE001 the one that is told may fail too
                         self.fault(other.name, "on_error", again, essential=other.essential)
 

@@ -43,22 +43,22 @@ def _fits(value: Any) -> str:
 def _classes() -> tuple[list[type[Extension]], list[str]]:
     if not find_offers().of("extension"):
         return [], []
-    found = in_use("extension", _fits)
-    return [one.value for one in found.used], list(found.complaints)
+    offers = in_use("extension", _fits)
+    return [one.value for one in offers.used], list(offers.complaints)
 
 
 def listening() -> tuple[list[Extension], list[str]]:
     """New objects of all that only listen, for one session, and what is wrong with others."""
     classes, complaints = _classes()
-    made: list[Extension] = []
+    extensions: list[Extension] = []
     for kind in classes:
         if issubclass(kind, StepExtension):
             continue
         try:
-            made.append(kind())
+            extensions.append(kind())
         except Exception as fault:  # noqa: BLE001 an extension may fail in any way
             complaints.append(f"extension {kind.name or kind.__name__} cannot be made: {fault}")
-    return made, complaints
+    return extensions, complaints
 
 
 def in_step() -> InStep:
@@ -66,23 +66,23 @@ def in_step() -> InStep:
     classes, complaints = _classes()
     if not classes:
         return InStep((), tuple(complaints))
-    made: list[StepExtension] = []
+    extensions: list[StepExtension] = []
     for kind in classes:
         if issubclass(kind, StepExtension):
             try:
-                made.append(_proved(kind))
+                extensions.append(_proved(kind))
             except Exception as fault:  # noqa: BLE001 an extension may fail in any way
                 complaints.append(f"extension {kind.name or kind.__name__} is left out: {fault}")
-    placed, wrong = ordered(made)
+    placed, wrong = ordered(extensions)
     return InStep(tuple(_ref(type(one)) for one in placed), (*complaints, *wrong))
 
 
 def _proved(kind: type[StepExtension]) -> StepExtension:
     """One whose state can be kept as plain values and taken up again."""
     one, other = kind(), kind()
-    kept = cbor2.dumps(one.dump(), canonical=True)
-    other.load(cbor2.loads(kept))
-    if cbor2.dumps(other.dump(), canonical=True) != kept:
+    state = cbor2.dumps(one.dump(), canonical=True)
+    other.load(cbor2.loads(state))
+    if cbor2.dumps(other.dump(), canonical=True) != state:
         raise NooscopeError("load(dump()) does not give the same state")
     return one
 
@@ -99,15 +99,15 @@ def _code(module: str) -> str:
 
 def step_makers(refs: Iterable[StepRef]) -> tuple[list[StepMaker], list[StepRef]]:
     """The classes behind references, and those that are not here in that form."""
-    known: dict[StepRef, type[StepExtension]] = {
+    classes: dict[StepRef, type[StepExtension]] = {
         _ref(kind): kind for kind in _classes()[0] if issubclass(kind, StepExtension)
     }
     refs = list(refs)
-    return [known[ref] for ref in refs if ref in known], [ref for ref in refs if ref not in known]
+    return [classes[ref] for ref in refs if ref in classes], [ref for ref in refs if ref not in classes]
 
 
 @cache
 def program_registry() -> Registry:
     """Objects that serve the whole program: what concerns no one session is asked of them."""
-    made, _ = listening()
-    return Registry(made)
+    extensions, _ = listening()
+    return Registry(extensions)

@@ -442,7 +442,7 @@ class HookedSession:
 
     def said(self, advised: Advised, at: float, *, withheld: bool = False) -> None:
         """A sentence was handed over: it is an event, which the log will repeat; a withheld one is none."""
-        self.adviser.said(advised)
+        self.adviser.record_said(advised)
         if withheld:
             return
         event = said_event(advised.sentence, at)

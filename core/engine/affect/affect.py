@@ -175,11 +175,11 @@ class Quarantine(Stateful):
 
     def volatility(self, now: float) -> float:
         """What the window would hold at that moment, leaving it as it is."""
-        gone = int(now / self._width) - self._slot
-        if gone <= 0:
+        slots = int(now / self._width) - self._slot
+        if slots <= 0:
             return self._sum * self._scale
         return (
-            sum([self._slices[(self._slot - back) % _BUCKETS] for back in range(_BUCKETS - gone)])
+            sum([self._slices[(self._slot - back) % _BUCKETS] for back in range(_BUCKETS - slots)])
             * self._scale
         )
 
@@ -193,8 +193,8 @@ class Quarantine(Stateful):
             for place in range(_BUCKETS):
                 slices[place] = 0.0
         else:
-            for passed in range(self._slot + 1, slot + 1):
-                slices[passed % _BUCKETS] = 0.0
+            for number in range(self._slot + 1, slot + 1):
+                slices[number % _BUCKETS] = 0.0
         self._slot = slot
         self._sum = sum(slices)
 
@@ -322,18 +322,18 @@ class Affect(Stateful):
         self._at = event.at
         updater = self._updater
         observer = self._observer
-        seen = observer.observe(event, percept, novelty)
+        observed = observer.observe(event, percept, novelty)
         entry = None
         moved = change = 0.0
         strongest: FieldName | None = None
-        if not seen:
+        if not observed:
             updater.decay(elapsed)
-        elif updater.observe(seen, observer.intensities, elapsed, now):
+        elif updater.observe(observed, observer.intensities, elapsed, now):
             entry = self.lineage.append(
                 event.at,
                 now,
                 OBSERVED_ACT,
-                seen,
+                observed,
                 observer.intensities,
                 updater.before,
                 updater.after,
@@ -345,20 +345,20 @@ class Affect(Stateful):
                 strongest = FIELDS[updater.strongest]
                 change = updater.change
         turn = self._quarantine.update(now, moved)
-        held = self._quarantine.active
-        if seen or turn or elapsed > 0.0:
+        quarantined = self._quarantine.active
+        if observed or turn or elapsed > 0.0:
             self._bend()
-        return AffectStep(self.modulation, held, turn > 0, turn < 0, strongest, change, entry)
+        return AffectStep(self.modulation, quarantined, turn > 0, turn < 0, strongest, change, entry)
 
-    def resume(self, kept: KeptAffect) -> LineageEntry:
+    def resume(self, earlier: KeptAffect) -> LineageEntry:
         """Go on with the affect of an earlier session, faded by the time between, within policy's bounds."""
         before = [field.magnitude for field in self._fields]
-        for field, deviation in zip(self._fields, kept.deviations, strict=True):
+        for field, deviation in zip(self._fields, earlier.deviations, strict=True):
             field.magnitude = field.bounded(field.rest + deviation)
-            field.magnitude = field.value(kept.elapsed)
+            field.magnitude = field.value(earlier.elapsed)
         after = [field.magnitude for field in self._fields]
         entry = self.lineage.append(
-            self._at, self._now, RESUMED, 0, NO_INTENSITIES, before, after, _STILL, source=kept.session
+            self._at, self._now, RESUMED, 0, NO_INTENSITIES, before, after, _STILL, source=earlier.session
         )
         self._bend()
         return entry
@@ -382,8 +382,8 @@ class Affect(Stateful):
         if self._quarantine.active:
             return None
         deviations = deviations or self.deviations
-        felt = self._exposure.felt(deviations)
-        return Emission(deviations, self.lineage.head, felt) if felt else None
+        places = self._exposure.strong_places(deviations)
+        return Emission(deviations, self.lineage.head, places) if places else None
 
     def receive(
         self, emission: Emission, channel: Channel, source: str, factors: Sequence[float] = OPEN
@@ -427,7 +427,7 @@ class Affect(Stateful):
         elif at is not None:
             later += max(0.0, at - self._at)
         elapsed = later - self._now
-        held = self._quarantine.holds(later)
+        quarantined = self._quarantine.holds(later)
         values = [field.value(elapsed) for field in self._fields]
         deviations = [value - field.rest for value, field in zip(values, self._fields, strict=True)]
         return AffectReading(
@@ -446,14 +446,14 @@ class Affect(Stateful):
                 )
                 for field, value in zip(self._fields, values, strict=True)
             ),
-            modulation=self._modulator.bend(deviations, held),
+            modulation=self._modulator.bend(deviations, quarantined),
             composition=self._modulator.composition(deviations),
             volatility=self._quarantine.volatility(later),
             enter=self._settings.quarantine.enter,
             release=self._settings.quarantine.release,
-            quarantined=held,
+            quarantined=quarantined,
             quarantines=self._quarantine.times,
-            restrictions=RESTRICTIONS if held else (),
+            restrictions=RESTRICTIONS if quarantined else (),
             failures=self._observer.streak,
             novelty_worth=self._observer.worth,
             lineage=self.lineage.entries,

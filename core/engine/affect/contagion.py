@@ -85,7 +85,7 @@ class Exposure(Stateful):
         self._last = [0.0] * len(FIELDS)
         self.cuts = [0] * len(FIELDS)
 
-    def felt(self, deviations: Sequence[float]) -> tuple[int, ...]:
+    def strong_places(self, deviations: Sequence[float]) -> tuple[int, ...]:
         """The places of what is large enough in them to be passed on."""
         least = self._least
         return tuple([place for place, each in enumerate(deviations) if each > least or each < -least])
@@ -93,7 +93,7 @@ class Exposure(Stateful):
     def pull(
         self,
         fields: Sequence[ControlField],
-        shown: Emission,
+        emission: Emission,
         channel: Channel,
         now: float,
         factors: Sequence[float] = OPEN,
@@ -102,10 +102,10 @@ class Exposure(Stateful):
         if int(now / self._window) > self._slot:
             self._turn(now)
         damping = self._damping[channel]
-        gap, deviations = self._gap, shown.deviations
+        gap, deviations = self._gap, emission.deviations
         cuts = self.cuts = [0, 0, 0, 0, 0, 0, 0]
         raws = None
-        for place in shown.felt or self.felt(deviations):
+        for place in emission.felt or self.strong_places(deviations):
             field = fields[place]
             reached = damping * deviations[place]
             own = field.magnitude - field.rest
@@ -196,4 +196,4 @@ class Zone(Stateful):
         return tuple([factor < 1.0 for factor in self.factors])
 
     def _suppress(self, suppressed: Sequence[bool]) -> None:
-        self.factors = [self._suppression if held else 1.0 for held in suppressed]
+        self.factors = [self._suppression if is_suppressed else 1.0 for is_suppressed in suppressed]

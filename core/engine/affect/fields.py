@@ -76,7 +76,7 @@ class ControlField(Stateful):
         self.inherits = MASKS.get(settings.inherits, attenuation)
         self.returns = MASKS.get(settings.returns, attenuation)
         self.contagion_limit = settings.contagion_limit
-        asked = (
+        effects = (
             settings.on_failure,
             settings.on_competing,
             settings.on_pressure,
@@ -86,9 +86,9 @@ class ControlField(Stateful):
         )
         own = "self" in settings.authority
         admitted = [own and trigger in settings.triggers for trigger in TRIGGERS[:OBSERVED]]
-        self.gains = tuple(gain if ok else 0.0 for gain, ok in zip(asked, admitted, strict=True))
+        self.gains = tuple(gain if ok else 0.0 for gain, ok in zip(effects, admitted, strict=True))
         self.refused = sum(
-            1 << bit for bit, (gain, ok) in enumerate(zip(asked, admitted, strict=True)) if gain and not ok
+            1 << bit for bit, (gain, ok) in enumerate(zip(effects, admitted, strict=True)) if gain and not ok
         )
         self.magnitude = self.rest
         self.updated = 0.0

@@ -85,8 +85,8 @@ class Lineage(Stateful):
         tuple_queue("_entries", LineageEntry),
     )
 
-    def __init__(self, kept: int, genesis: bytes = NO_PARTNER) -> None:
-        self._kept = kept
+    def __init__(self, size: int, genesis: bytes = NO_PARTNER) -> None:
+        self._kept = size
         self._entries: deque[LineageEntry] = deque()
         self.begin(genesis)
 
@@ -102,7 +102,7 @@ class Lineage(Stateful):
         at: float,
         now: float,
         act: int,
-        seen: int,
+        observations: int,
         intensities: Intensities,
         before: Sequence[float],
         after: Sequence[float],
@@ -113,7 +113,18 @@ class Lineage(Stateful):
     ) -> LineageEntry:
         """Add one link."""
         payload = _LAYOUT.pack(
-            self.head, partner, self.count, at, now, act, seen, *intensities, *before, *after, *noise, *cuts
+            self.head,
+            partner,
+            self.count,
+            at,
+            now,
+            act,
+            observations,
+            *intensities,
+            *before,
+            *after,
+            *noise,
+            *cuts,
         )
         if source:
             payload += source.encode("utf-8", "surrogatepass")
@@ -164,7 +175,7 @@ def verify(entries: Sequence[LineageEntry], anchor: bytes, head: bytes | None = 
 def describe_entry(entry: LineageEntry) -> LineageReading:
     """An entry in words and figures."""
     values: tuple[Any, ...] = _LAYOUT.unpack_from(entry.payload)
-    before_digest, partner, index, at, now, act, seen = values[:7]
+    before_digest, partner, index, at, now, act, observations = values[:7]
     intensities, before, after, noise, cuts = (
         values[7:13],
         values[13:20],
@@ -178,7 +189,9 @@ def describe_entry(entry: LineageEntry) -> LineageReading:
         now=now,
         act=ACTS[act],
         source=entry.payload[_LAYOUT.size :].decode("utf-8", "surrogatepass"),
-        observations=tuple((TRIGGERS[bit], intensities[bit]) for bit in range(OBSERVED) if seen >> bit & 1),
+        observations=tuple(
+            (TRIGGERS[bit], intensities[bit]) for bit in range(OBSERVED) if observations >> bit & 1
+        ),
         changes=tuple(
             FieldChange(
                 name,

@@ -84,41 +84,41 @@ class Observer(Stateful):
         """Fill `intensities` and return the bits of what was observed."""
         self.intensities = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
         kind = type(event)
-        seen = 0
+        observations = 0
         if kind is ToolUse:
-            seen = self._tool_use(event, percept, novelty)  # type: ignore[arg-type]
+            observations = self._tool_use(event, percept, novelty)  # type: ignore[arg-type]
         elif kind is Turn:
-            seen = self._turn(event)  # type: ignore[arg-type]
+            observations = self._turn(event)  # type: ignore[arg-type]
         elif kind is Prompt:
-            seen = self._prompt(event)  # type: ignore[arg-type]
+            observations = self._prompt(event)  # type: ignore[arg-type]
         elif kind is AgentEnd:
-            seen = self._agent_end(event)  # type: ignore[arg-type]
+            observations = self._agent_end(event)  # type: ignore[arg-type]
         if percept.shifted:
-            seen |= self._uncertain(self._shift)
+            observations |= self._uncertain(self._shift)
         for signal in percept.signals:
             if signal.fresh and signal.name == "uncertainty_spike":
-                seen |= self._uncertain(self._spike)
-        return seen
+                observations |= self._uncertain(self._spike)
+        return observations
 
     def _tool_use(self, event: ToolUse, percept: Percept, novelty: float) -> int:
         outcome = event.outcome
-        seen = 0
+        observations = 0
         if outcome == "failure":
-            seen = self._failed(percept.failure_rate)
+            observations = self._failed(percept.failure_rate)
         elif outcome == "success" or (outcome == "empty" and event.action == "shell_exec"):
-            seen = self._succeeded(event)
+            observations = self._succeeded(event)
         elif outcome == "empty":
-            seen = self._uncertain(self._empty)
+            observations = self._uncertain(self._empty)
         if novelty > self._novelty:
             self.intensities[NOVELTY] = (
                 min(1.0, (novelty - self._novelty) / (1.0 - self._novelty)) * self._worth
             )
-            seen |= 1 << NOVELTY
+            observations |= 1 << NOVELTY
             if outcome == "success":
                 self._worth += self._novelty_memory * (1.0 - self._worth)
             elif outcome == "failure":
                 self._worth -= self._novelty_memory * (1.0 + self._worth)
-        return seen
+        return observations
 
     def _failed(self, failure_rate: float) -> int:
         self._streak += 1.0

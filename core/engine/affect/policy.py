@@ -84,17 +84,17 @@ def _parts(group: Group) -> dict[str, Any]:
     return {name: value for name, value in asdict(group).items() if value is not None}
 
 
-def _sentence(place: tuple[int | str, ...], kind: str, found: object) -> str:
+def _sentence(place: tuple[int | str, ...], kind: str, value: object) -> str:
     words = [str(word) for word in place if isinstance(word, str)]
     path = ".".join(words)
     if kind == "extra_forbidden":
         return f"{path} is unknown; it may be {_choices(_siblings(words[:-1]))}"
     if path == "name":
-        return f"name is {found!r}; it may be text of 1 to 80 characters"
-    known = {entry.name: entry for entry in walk_tunables(AffectSettings)}
-    if path in known:
-        return f"{path} is {found!r}; it may be {_allowed(known[path], words[-1])}"
-    return f"{path} is {found!r}; it may be a table with {_choices(_siblings(words))}"
+        return f"name is {value!r}; it may be text of 1 to 80 characters"
+    tunables = {entry.name: entry for entry in walk_tunables(AffectSettings)}
+    if path in tunables:
+        return f"{path} is {value!r}; it may be {_allowed(tunables[path], words[-1])}"
+    return f"{path} is {value!r}; it may be a table with {_choices(_siblings(words))}"
 
 
 def _allowed(entry: Tunable, word: str) -> str:

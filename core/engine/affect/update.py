@@ -67,15 +67,15 @@ class Stabiliser:
         self._growth = 1.0 + settings.damping
         self._window = settings.window
 
-    def kept(self, elapsed: float) -> float:
+    def share_left(self, elapsed: float) -> float:
         """The share of its swings a field still has after that many seconds."""
         return exp(-elapsed / self._window)
 
-    def settle(self, field: ControlField, kept: float) -> None:
+    def settle(self, field: ControlField, share: float) -> None:
         """Let a field that has swung answer faster again; one whose swings are forgotten, at once."""
         if field.flips < FORGOTTEN:
-            field.flips = kept = 0.0
-        field.slow(1.0 + (field.stretch - 1.0) * kept)
+            field.flips = share = 0.0
+        field.slow(1.0 + (field.stretch - 1.0) * share)
 
     def watch(self, field: ControlField) -> None:
         """Count a swing if the field's new value lies on the other side of its rest."""
@@ -162,7 +162,7 @@ class Updater:
         calmed = 0.0
         for field in self._fields:
             if field.flips:
-                calmed = calmed or self._stabiliser.kept(elapsed)
+                calmed = calmed or self._stabiliser.share_left(elapsed)
                 flips = field.flips = field.flips * calmed
                 if field.stretch > 1.0 or flips < FORGOTTEN:
                     self._stabiliser.settle(field, calmed)
@@ -174,21 +174,27 @@ class Updater:
             for field in self._fields:
                 field.magnitude = field.bounded(field.magnitude)
 
-    def observe(self, seen: int, intensities: Sequence[float], elapsed: float, now: float) -> bool:
+    def observe(self, observations: int, intensities: Sequence[float], elapsed: float, now: float) -> bool:
         """One cycle of the agent's own observations; False where no field was addressed."""
         raws = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-        for bit in _PRESENT[seen]:
+        for bit in _PRESENT[observations]:
             intensity = intensities[bit]
             for place, effect in self._effects[bit]:
                 raws[place] += effect * intensity
         cuts = self.cuts = [0, 0, 0, 0, 0, 0, 0]
-        if seen & self._refused:
+        if observations & self._refused:
             for place, field in enumerate(self._fields):
-                if field.refused & seen:
+                if field.refused & observations:
                     cuts[place] = TRIGGER if "self" in field.authority else AUTHORITY
         self.before = self._magnitudes()
         self.decay(elapsed)
-        gain = self._negative if seen & NEGATIVE else self._positive if seen & POSITIVE else self._neutral
+        gain = (
+            self._negative
+            if observations & NEGATIVE
+            else self._positive
+            if observations & POSITIVE
+            else self._neutral
+        )
         self._move_all(raws, elapsed, gain, now, self._noisy)
         self.after = self._magnitudes()
         return self.asked or any(cuts)
@@ -242,13 +248,13 @@ class Updater:
         """Move the fields that are asked to, and note how far and which one most."""
         moved = change = greatest = 0.0
         strongest = -1
-        asked = False
+        requested = False
         noise = self._noise.draw() if noisy else ()
         if self._noisy:
             self.noise = [0.0] * len(self._fields)
         for place, raw in enumerate(raws):
             if raw:
-                asked = True
+                requested = True
                 if noise:
                     self.noise[place] = noise[place]
                     raw += noise[place]
@@ -260,7 +266,7 @@ class Updater:
         self.moved = moved
         self.change = change
         self.strongest = strongest
-        self.asked = asked
+        self.asked = requested
 
     def _move(self, place: int, raw: float, elapsed: float, gain: float, now: float) -> float:
         """Move one field that time has already passed for; the change."""

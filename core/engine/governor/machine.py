@@ -55,11 +55,11 @@ class Appraisal:
     ) -> tuple[float, float, float, float, float]:
         """The pressures after one more step."""
         confidence, frustration, curiosity, arousal, risk = pressures
-        gain, doubt, obstacle, hurry, new, known, stir, settle, threat = self._weights
+        gain, doubt, obstacle, hurry, new, sameness, stir, settle, threat = self._weights
         return (
             confidence + (gain * reward - doubt * difficulty),
             frustration + ((0.0 if reward > 0.0 else obstacle * difficulty) + hurry * urgency),
-            curiosity + (new * novelty - known * (1.0 - novelty)),
+            curiosity + (new * novelty - sameness * (1.0 - novelty)),
             arousal + stir * urgency,
             risk + threat * danger - settle * (reward if reward > 0.0 else -reward),
         )

@@ -46,22 +46,22 @@ CAUSES: dict[str, tuple[Cause, ...]] = {
 @Derived
 def triggers(settings: WakeupSettings) -> tuple[Trigger, ...]:
     """The built-in triggers that are switched on."""
-    found = []
+    active = []
     for name, causes in CAUSES.items():
-        given: TriggerSettings = getattr(settings, name)
-        if given.on:
-            found.append(Trigger(name, causes, given.resolution, given.least, given.refire))
-    return tuple(found)
+        trigger: TriggerSettings = getattr(settings, name)
+        if trigger.on:
+            active.append(Trigger(name, causes, trigger.resolution, trigger.least, trigger.refire))
+    return tuple(active)
 
 
 @Derived
-def _by_cause(known: tuple[Trigger, ...]) -> dict[Cause, tuple[Trigger, ...]]:
+def _by_cause(active: tuple[Trigger, ...]) -> dict[Cause, tuple[Trigger, ...]]:
     """The triggers that each cause may set off, in their order."""
-    found: dict[Cause, tuple[Trigger, ...]] = {}
-    for trigger in known:
+    by_cause: dict[Cause, tuple[Trigger, ...]] = {}
+    for trigger in active:
         for cause in trigger.causes:
-            found[cause] = (*found.get(cause, ()), trigger)
-    return found
+            by_cause[cause] = (*by_cause.get(cause, ()), trigger)
+    return by_cause
 
 
 class Wakeups(Stateful):

@@ -359,11 +359,11 @@ class Vitality(Stateful):
         self.economic = economic
         self.epistemic = accuracy
         composite = self.composite = self._share * economic + (1.0 - self._share) * accuracy
-        held = self._held
+        before = self._held
         place = self.place(composite)
-        if place < held:
-            place = min(held, self.place(composite - self._margin))
-        if place == held:
+        if place < before:
+            place = min(before, self.place(composite - self._margin))
+        if place == before:
             return False
         self._held = place
         return True

@@ -55,8 +55,8 @@ class Likeness:
 
     def compare(self, now: Situation, past: Episode, age: float) -> Recalled:
         """How alike they are, term by term; `age` in ticks."""
-        (found,) = self.best(now, [(past, age)], 1)
-        return found
+        (nearest,) = self.best(now, [(past, age)], 1)
+        return nearest
 
     def best(self, now: Situation, past: Sequence[tuple[Episode, float]], most: int) -> list[Recalled]:
         """The most alike of episodes of some age, best first.
@@ -66,7 +66,7 @@ class Likeness:
         by_regime, by_affect, by_task, ticks = self._regime, self._affect, self._task, self._recency_ticks
         here, length = now.regime, sum([count * count for count in now.task.values()])
         choosy = most < len(past)
-        found: list[tuple[float, float, str, int, int, _Terms]] = []
+        ranking: list[tuple[float, float, str, int, int, _Terms]] = []
         enough: list[float] = []
         for episode, age in past if most > 0 else ():
             regime = 1.0 if here == episode.regime else 0.0
@@ -80,11 +80,11 @@ class Likeness:
             similarity = min(1.0, sure + by_task * task)
             score = similarity * recency
             terms = (episode, similarity, regime, affect, task, recency)
-            found.append((-score, -episode.until, episode.session, episode.number, len(found), terms))
+            ranking.append((-score, -episode.until, episode.session, episode.number, len(ranking), terms))
             if choosy:
                 (heappushpop if full else heappush)(enough, score)
-        found.sort()
-        return [_recalled(-row[0], row[5]) for row in found[:most]]
+        ranking.sort()
+        return [_recalled(-row[0], row[5]) for row in ranking[:most]]
 
 
 def nearness(now: Situation, past: Episode) -> float:
@@ -344,7 +344,7 @@ class Episodes(Stateful):
         return "gain" if mean > 0.0 else "loss"
 
     @property
-    def kept(self) -> tuple[Episode, ...]:
+    def history(self) -> tuple[Episode, ...]:
         """The closed episodes of this session, oldest first."""
         return tuple(self._kept)
 
@@ -386,26 +386,26 @@ class Episodes(Stateful):
             return ()
         left = 4 * (self._settings.token_budget if tokens is None else tokens)
         chosen: list[Recalled] = []
-        for found in self._best(state, tick, self._settings.top_k if k is None else k):
-            left -= len(found.line) + 1
+        for recollection in self._best(state, tick, self._settings.top_k if k is None else k):
+            left -= len(recollection.line) + 1
             if left < 0:
                 break
-            chosen.append(found)
+            chosen.append(recollection)
         return tuple(chosen)
 
     def alike(
         self, state: CorticalState, tick: int, most: int, *, tier: Tier, ahead: int = 1
     ) -> tuple[tuple[Recalled, tuple[Episode, ...]], ...]:
         """The past episodes most like this moment, best first, each with those that followed it."""
-        found = () if tier == "T0" else self._best(state, tick, most)
+        nearest = () if tier == "T0" else self._best(state, tick, most)
         steps = range(1, ahead + 1)
-        wanted = {(one.episode.session, one.episode.number + step) for one in found for step in steps}
+        wanted = {(one.episode.session, one.episode.number + step) for one in nearest for step in steps}
         every = chain(self._kept, [episode for episode, _ in self._past]) if wanted else ()
-        known = {key: one for one in every if (key := (one.session, one.number)) in wanted}
-        keys = [[(one.episode.session, one.episode.number + step) for step in steps] for one in found]
+        by_key = {key: one for one in every if (key := (one.session, one.number)) in wanted}
+        keys = [[(one.episode.session, one.episode.number + step) for step in steps] for one in nearest]
         return tuple(
-            (one, tuple(known[key] for key in takewhile(known.__contains__, after)))
-            for one, after in zip(found, keys, strict=True)
+            (one, tuple(by_key[key] for key in takewhile(by_key.__contains__, after)))
+            for one, after in zip(nearest, keys, strict=True)
         )
 
     def _best(self, state: CorticalState, tick: int, most: int) -> list[Recalled]:

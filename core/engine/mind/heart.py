@@ -245,7 +245,7 @@ class Heart(Stateful):
             looked_over = 1
             self.emit(EpisodeEnded(self.at, ended.number, ended.regime, ended.outcome, ended.ended_by))
         if self.sleep.needed:
-            looked_over = len(self.episodes.kept)
+            looked_over = len(self.episodes.history)
             self.dream("pressure")
         self._record("delta", looked_over)
         self.emit(Ticked(self.at, self.clock.delta, "delta", self.state.tier, self.tiers.total_money))

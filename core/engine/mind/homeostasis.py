@@ -171,10 +171,10 @@ class Homeostasis(Stateful):
         )
 
     @property
-    def held(self) -> tuple[Knob, ...]:
+    def fixed_knobs(self) -> tuple[Knob, ...]:
         """The knobs the operator holds."""
-        held = (*self._held, self._mode != "auto")
-        return tuple(_KNOBS[signal] for signal, holds in zip(SIGNAL_IDS, held, strict=True) if holds)
+        fixed = (*self._held, self._mode != "auto")
+        return tuple(_KNOBS[signal] for signal, holds in zip(SIGNAL_IDS, fixed, strict=True) if holds)
 
     def restored(self) -> None:
         """Keep to a mode that the operator holds."""

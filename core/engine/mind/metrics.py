@@ -191,10 +191,10 @@ class Metrics(Stateful):
             self._deliberate += at - last
         self._last_at = at
 
-    def retrieved(self, compared: int, found: int) -> None:
+    def retrieved(self, compared: int, matches: int) -> None:
         """Count one recollection: how many episodes were compared, and how many were like the moment."""
         self._retrieved += compared
-        if found:
+        if matches:
             self._hits += 1
         else:
             self._misses += 1

@@ -248,8 +248,8 @@ class Mind(Stateful):
         first: float | None = None
         emit = heart.fabric.emit
         for stimulus in stimuli:
-            kept = heart.habituation.observe(stimulus.pattern, tick, stimulus.what)
-            item = heart.salience.push(stimulus, kept, regime, at, now, threshold, trust)
+            novelty = heart.habituation.observe(stimulus.pattern, tick, stimulus.what)
+            item = heart.salience.push(stimulus, novelty, regime, at, now, threshold, trust)
             emit(_make(SEEN[stimulus.kind], (at, stimulus.cause, stimulus.what, stimulus.measure)))
             if item.promoted:
                 emit(_make(ItemPromoted, (at, stimulus.what, item.score)))
@@ -257,10 +257,10 @@ class Mind(Stateful):
                 heart.urgency = stimulus.urgency
             if stimulus.kind == "anomaly" or stimulus.kind == "policy_violation":
                 heart.clock.violation(now)
-            if kept < 1.0:
-                heart.emit(Habituated(at, stimulus.what, kept))
+            if novelty < 1.0:
+                heart.emit(Habituated(at, stimulus.what, novelty))
             if first is None:
-                first = kept
+                first = novelty
         return 1.0 if first is None else first
 
     def _wake(self, wakeup: Wakeup, ticks: Ticks) -> tuple[Ticks, Wakeup | None]:
@@ -307,12 +307,12 @@ class Mind(Stateful):
         Only a step may ask: it is the retrieval that the metrics count.
         """
         heart = self.heart
-        found = heart.episodes.alike(
+        matches = heart.episodes.alike(
             heart.state, heart.clock.gamma, self.wide(most), tier=heart.tiers.tier, ahead=ahead
         )
         if heart.tiers.tier != "T0":
-            heart.metrics.retrieved(heart.episodes.compared, len(found))
-        return found
+            heart.metrics.retrieved(heart.episodes.compared, len(matches))
+        return matches
 
     def read(self, at: float | None = None, now: float | None = None) -> MindReading:
         """The mind now, or as it would stand at a later moment without events; nothing changes.

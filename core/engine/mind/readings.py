@@ -232,7 +232,7 @@ def read_homeostasis(homeostasis: Homeostasis) -> HomeostasisReading:
         homeostasis.tool_trust,
         homeostasis.tier_bias,
         homeostasis.intensive,
-        homeostasis.held,
+        homeostasis.fixed_knobs,
         homeostasis.rules(),
     )
 

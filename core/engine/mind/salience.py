@@ -67,23 +67,23 @@ class Habituation(Stateful):
     def observe(self, pattern: bytes, tick: int, what: str = "") -> float:
         """Count one occurrence and return the share of novelty it keeps, floor..1."""
         exposures = self._exposures
-        seen = exposures.pop(pattern, None)
-        if seen is None:
+        exposure = exposures.pop(pattern, None)
+        if exposure is None:
             exposures[pattern] = (1.0, tick, what)
             if len(exposures) > self._most:
                 del exposures[next(iter(exposures))]
             return 1.0
-        count, last, _ = seen
+        count, last, _ = exposure
         if tick > last:
             count *= exp((last - tick) / self._forgetting)
         exposures[pattern] = (count + 1.0, tick, what)
-        kept = self._half_life / (self._half_life + count)
-        return kept if kept > self._floor else self._floor
+        attenuation = self._half_life / (self._half_life + count)
+        return attenuation if attenuation > self._floor else self._floor
 
     def count(self, pattern: bytes, tick: int) -> float:
         """Effective exposures of a pattern at a tick."""
-        seen = self._exposures.get(pattern)
-        return 0.0 if seen is None else seen[0] * exp(min(0, seen[1] - tick) / self._forgetting)
+        exposure = self._exposures.get(pattern)
+        return 0.0 if exposure is None else exposure[0] * exp(min(0, exposure[1] - tick) / self._forgetting)
 
     def reset_pattern(self, pattern: bytes) -> None:
         """Dishabituate: the next occurrence is fully novel."""
@@ -143,9 +143,9 @@ class Item(NamedTuple):
 @Derived
 def relevance_table(settings: RelevanceSettings) -> dict[tuple[StimulusKind, Regime], float]:
     """Relevance by kind and regime."""
-    given = asdict(settings)
+    values = asdict(settings)
     return {
-        (kind, regime): given.get(f"{kind}_{regime}", given[kind])
+        (kind, regime): values.get(f"{kind}_{regime}", values[kind])
         for kind in STIMULUS_KINDS
         for regime in REGIMES
     }
@@ -324,8 +324,8 @@ class Salience(Stateful):
         """
         self.drop_expired(now)
         if len(self._items) > self._length:
-            kept = sorted(((i.score, i) for i in self._items), key=_order)[: self._length * 3 // 4]
-            self._items = deque(sorted((item for _, item in kept), key=lambda item: item.id))
+            strongest = sorted(((i.score, i) for i in self._items), key=_order)[: self._length * 3 // 4]
+            self._items = deque(sorted((item for _, item in strongest), key=lambda item: item.id))
 
 
 def _order(pair: tuple[float, Item]) -> tuple[float, int]:

@@ -156,23 +156,23 @@ class StimulusSource(Stateful):
 
     def update(self, event: Event, context: float, shifted: bool) -> Stimuli:
         """Return what in this event may draw attention; mostly nothing."""
-        found: Stimuli
+        stimuli: Stimuli
         if type(event) is ToolUse:
-            found = self.tool_use(event)
+            stimuli = self.tool_use(event)
         elif type(event) is Turn:
             burn = event.input_tokens + event.output_tokens + event.cache_write
-            found = self.turn(event, burn, context)
+            stimuli = self.turn(event, burn, context)
         else:
-            found = self._rarer(event)
-        return self.more(found, shifted) if shifted or self.news else found
+            stimuli = self._rarer(event)
+        return self.more(stimuli, shifted) if shifted or self.news else stimuli
 
-    def more(self, found: Stimuli, shifted: bool) -> Stimuli:
+    def more(self, stimuli: Stimuli, shifted: bool) -> Stimuli:
         """What draws attention beside the event itself: news before it, a shift after it."""
         if shifted:
-            found = (*found, self._stimulus("trace", "shift", "shift", "", "moved to other paths"))
-        found = (*[self._reported(news, measure) for news, measure in self.news.items()], *found)
+            stimuli = (*stimuli, self._stimulus("trace", "shift", "shift", "", "moved to other paths"))
+        stimuli = (*[self._reported(news, measure) for news, measure in self.news.items()], *stimuli)
         self.news = {}
-        return found
+        return stimuli
 
     def _rarer(self, event: Event) -> Stimuli:
         if type(event) is Prompt:
@@ -270,7 +270,7 @@ class StimulusSource(Stateful):
 
     def turn(self, event: Turn, burn: int, context: float) -> Stimuli:
         """What may draw attention in an answer that took so many new tokens."""
-        found: Stimuli = ()
+        stimuli: Stimuli = ()
         usual = self._burn
         if self._fresh_context:
             self._fresh_context = False
@@ -280,7 +280,7 @@ class StimulusSource(Stateful):
             ):
                 times = burn / usual if usual > 0 else 1.0
                 words = f"token burn x{times:.0f}, {burn // 1000}k in a turn"
-                found = (self._stimulus("anomaly", "burn", "burn", event.model, words, times),)
+                stimuli = (self._stimulus("anomaly", "burn", "burn", event.model, words, times),)
             self._burn = usual + self._burn_smoothing * (burn - usual) if self._burn_turns else float(burn)
             self._burn_turns += 1
         if context < self._near:
@@ -288,8 +288,8 @@ class StimulusSource(Stateful):
         elif not self._near_told:
             self._near_told = True
             words = f"context {context:.0%} to compaction"
-            found = (*found, self._stimulus("dream_request", "context", "context", "", words, context))
-        return found
+            stimuli = (*stimuli, self._stimulus("dream_request", "context", "context", "", words, context))
+        return stimuli
 
     def _anomaly(self, cause: Cause, event: ToolUse, urgency: float, words: str, measure: int) -> Stimulus:
         pattern = pattern_of(_BYTES["anomaly"], event.tool, coarse_target(event))

@@ -219,10 +219,10 @@ class Tiers(Stateful):
     ) -> Opinion:
         """Compare what was not expected with the threshold, then let the budget cap the answer."""
         theta = self.threshold(confidence, vitality, arousal, bias)
-        wanted: Tier = "T0" if error < theta else "T1" if error < theta * self._settings.gate_large else "T2"
+        tier: Tier = "T0" if error < theta else "T1" if error < theta * self._settings.gate_large else "T2"
         band = self.band
         highest = _HIGHEST[band]
-        return Opinion(theta, error, wanted, min(wanted, highest), band)
+        return Opinion(theta, error, tier, min(tier, highest), band)
 
     def read(self) -> TierReading:
         """The day so far."""

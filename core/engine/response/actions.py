@@ -198,8 +198,8 @@ Act = Callable[[Scene, Method], ActionResult]
 
 def alert(scene: Scene, method: Method) -> ActionResult:
     """Say the method's sentence, and in trouble to whom the work could be handed."""
-    said = fill(method.action.say, scene.words()) or scene.reason()
-    return ActionResult(f"{said} {advised_delegate(scene)}".rstrip())
+    text = fill(method.action.say, scene.words()) or scene.reason()
+    return ActionResult(f"{text} {advised_delegate(scene)}".rstrip())
 
 
 def advised_delegate(scene: Scene) -> str:
@@ -210,20 +210,20 @@ def advised_delegate(scene: Scene) -> str:
 def search_episodes(scene: Scene, method: Method) -> ActionResult:
     """Recall the most alike episodes, and what ended each."""
     alike = scene.recollection.alike(method.action.limit or scene.settings.recalled)
-    found = [_remembered(one, after) for one, after in alike]
+    lines = [_remembered(one, after) for one, after in alike]
     lead = fill(method.action.say, scene.words())
-    return ActionResult(f"{lead} {'; '.join(found) or 'nothing alike is remembered'}".strip())
+    return ActionResult(f"{lead} {'; '.join(lines) or 'nothing alike is remembered'}".strip())
 
 
 def suggest(scene: Scene, method: Method) -> ActionResult:
     """Name the hottest paths and those left a while ago."""
     most = scene.recollection.wide(method.action.limit or scene.settings.paths)
-    known = max(1, round(2 * most * scene.recollection.composition.familiarity))
+    familiar = max(1, round(2 * most * scene.recollection.composition.familiarity))
     hottest = nsmallest(_LOOKED_AT, scene.heatmap.leaves, key=lambda leaf: (-leaf.weight, leaf.path))
-    hot = [leaf.path for leaf in hottest[:known]]
-    left = [leaf.path for leaf in hottest[known:] if _left(leaf, scene)][:most]
-    seen = {*hot, *left}
-    rare = [leaf.path for leaf in reversed(hottest) if leaf.count == 1 and leaf.path not in seen]
+    hot = [leaf.path for leaf in hottest[:familiar]]
+    left = [leaf.path for leaf in hottest[familiar:] if _left(leaf, scene)][:most]
+    paths = {*hot, *left}
+    rare = [leaf.path for leaf in reversed(hottest) if leaf.count == 1 and leaf.path not in paths]
     parts = [fill(method.action.say, scene.words())] if method.action.say else []
     parts.append(f"Work is in {', '.join(hot)}." if hot else "No path has been visited yet.")
     if left:
@@ -231,8 +231,8 @@ def suggest(scene: Scene, method: Method) -> ActionResult:
     moved = [leaf.path for leaf in hottest if leaf.last_modified and leaf.last_modified > leaf.last_access]
     if moved:
         parts.append(f"Changed on disk since it was last there: {', '.join(moved[:most])}.")
-    if rare and known < most:
-        parts.append(f"Looked at only once: {', '.join(rare[: most - known])}.")
+    if rare and familiar < most:
+        parts.append(f"Looked at only once: {', '.join(rare[: most - familiar])}.")
     return ActionResult(" ".join(parts))
 
 
@@ -251,9 +251,9 @@ def persist(scene: Scene, method: Method) -> ActionResult:
 def note(scene: Scene, method: Method) -> ActionResult:
     """Write down what the agent is at."""
     words = scene.words()
-    said = fill(method.action.say, words)
+    text = fill(method.action.say, words)
     return ActionResult(
-        said
+        text
         or f"{words['state']}, {words['pattern']}, {scene.cue} +{scene.intensity:.2f}, "
         f"{words['failures']} of commands fail"
     )
@@ -268,12 +268,12 @@ def probe(scene: Scene, method: Method) -> ActionResult:
     counted = sorted(Counter(came).items(), key=lambda item: (-item[1], item[0]))
     least = settings.pruned * lean.pruning * len(came)
     likely = [item for item in counted if item[1] >= least] or counted[:1]
-    said = []
+    lines = []
     if likely:
         shares = "; ".join(f"{what} ({number} of {len(came)})" for what, number in likely)
-        said.append(f"After moments like this came {shares}.")
-    said += _personas(scene)
-    return ActionResult(" ".join(said) or "Nothing is known of what follows here.")
+        lines.append(f"After moments like this came {shares}.")
+    lines += _personas(scene)
+    return ActionResult(" ".join(lines) or "Nothing is known of what follows here.")
 
 
 def _personas(scene: Scene) -> list[str]:
@@ -332,8 +332,8 @@ def work_centre(leaves: Iterable[Leaf], share: float) -> str:
 
 def _left(leaf: Leaf, scene: Scene) -> bool:
     settings = scene.settings
-    gone = scene.at - leaf.last_access
-    return leaf.count >= settings.visits and settings.left_after <= gone <= settings.left_within
+    absence = scene.at - leaf.last_access
+    return leaf.count >= settings.visits and settings.left_after <= absence <= settings.left_within
 
 
 def _remembered(one: Recalled, after: tuple[Episode, ...]) -> str:

@@ -103,10 +103,10 @@ class Adviser:
         share = self._settings.silence
         if not share or advised.rule in _PASSES:
             return False
-        drawn = blake3(f"{self._settings.seed}\n{session}\n{advised.sentence}".encode()).digest(8)
-        return int.from_bytes(drawn, "big") < share * 2.0**64
+        digest = blake3(f"{self._settings.seed}\n{session}\n{advised.sentence}".encode()).digest(8)
+        return int.from_bytes(digest, "big") < share * 2.0**64
 
-    def said(self, advised: Advised) -> None:
+    def record_said(self, advised: Advised) -> None:
         """It was handed over."""
         self._said[fingerprint(advised.sentence)] = None
         while len(self._said) > self._settings.kept:

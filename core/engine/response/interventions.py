@@ -36,9 +36,9 @@ class HotMemo:
 
     def add(self, entry: MemoLine) -> None:
         """Put one on top; a newer word of the same method takes the older one's place."""
-        for known in self._entries:
-            if known.method == entry.method:
-                self._entries.remove(known)
+        for line in self._entries:
+            if line.method == entry.method:
+                self._entries.remove(line)
                 break
         self._entries.append(entry)
 
@@ -127,7 +127,7 @@ def _rows(values: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
     return tuple([tuple(value) for value in values])
 
 
-def _told(intervention: Sequence[Any], *episode: Any) -> ToldIntervention:
+def _told_intervention(intervention: Sequence[Any], *episode: Any) -> ToldIntervention:
     return ToldIntervention(Intervention(*intervention), *episode)
 
 
@@ -142,7 +142,7 @@ class InterventionQueue(Stateful):
     STATE = (
         "_number",
         made("waiting", tuple, lambda rows: [Intervention(*row) for row in rows]),
-        tuple_queue("_told", _told),
+        tuple_queue("_told", _told_intervention),
         made("open", _rows, lambda rows: [list(row) for row in rows]),
     )
 
@@ -162,7 +162,7 @@ class InterventionQueue(Stateful):
         """Queue one; where all places are taken the least urgent, newest one gives way."""
         self._number += 1
         kind = deliver.kind
-        made = Intervention(
+        intervention = Intervention(
             self._number,
             kind,
             deliver.window if kind == "follow_up" else None,
@@ -175,11 +175,11 @@ class InterventionQueue(Stateful):
             at + (self._deadline if deliver.deadline is None else deliver.deadline),
             state,
         )
-        self.waiting.append(made)
+        self.waiting.append(intervention)
         self.waiting.sort(key=lambda one: (-one.priority, one.number))
         while len(self.waiting) > self._size:
             self._end(self.waiting.pop(), "displaced", at, trouble)
-        return made
+        return intervention
 
     def drain(self, at: float, windows: Sequence[Window], trouble: float) -> tuple[ToldIntervention, ...]:
         """Take out what is due: past its deadline, meant for this window, or too urgent for one.
@@ -197,29 +197,29 @@ class InterventionQueue(Stateful):
             self._end(one, "expired" if at > one.deadline else "delivered", at, trouble) for one in due
         )
 
-    def said(self, call: int, at: float, state: AgentState, trouble: float) -> ToldIntervention:
+    def record_said(self, call: int, at: float, state: AgentState, trouble: float) -> ToldIntervention:
         """A sentence reached the agent: the one that waits or was just due, else one asked for elsewhere."""
         for one in self.waiting:
             if sentence_print(one.message) == call:
                 self.waiting.remove(one)
                 return self._end(one, "said", at, trouble)
         for place in range(len(self._told) - 1, max(-1, len(self._told) - 1 - _LOOKED_BACK), -1):
-            told = self._told[place]
-            if told.fate == "delivered" and sentence_print(told.intervention.message) == call:
-                self._told[place] = told = told._replace(fate="said", at=at)
-                return told
+            episode = self._told[place]
+            if episode.fate == "delivered" and sentence_print(episode.intervention.message) == call:
+                self._told[place] = episode = episode._replace(fate="said", at=at)
+                return episode
         self._number += 1
-        made = Intervention(
+        intervention = Intervention(
             self._number, "steer", None, None, False, "", 0, _ELSEWHERE, at, at + self._deadline, state
         )
-        return self._end(made, "said", at, trouble)
+        return self._end(intervention, "said", at, trouble)
 
     def _end(self, one: Intervention, fate: Fate, at: float, trouble: float) -> ToldIntervention:
-        told = ToldIntervention(one, fate, at, trouble, None, None)
-        self._told.append(told)
+        episode = ToldIntervention(one, fate, at, trouble, None, None)
+        self._told.append(episode)
         if fate in ("delivered", "said"):
             self.open.append([one.number, self._follow])
-        return told
+        return episode
 
     def follow(self, state: AgentState, trouble: float) -> None:
         """Another act: note how the agent is once enough came after a word."""
@@ -229,9 +229,9 @@ class InterventionQueue(Stateful):
             return
         ripe = {number for number, left in self.open if left <= 0}
         self.open = [entry for entry in self.open if entry[1] > 0]
-        for place, told in enumerate(self._told):
-            if told.intervention.number in ripe:
-                self._told[place] = told._replace(after_state=state, after_trouble=trouble)
+        for place, episode in enumerate(self._told):
+            if episode.intervention.number in ripe:
+                self._told[place] = episode._replace(after_state=state, after_trouble=trouble)
 
     def read(self) -> QueueReading:
         return QueueReading(waiting=tuple(self.waiting), told=tuple(self._told), count=self._number)

@@ -71,10 +71,10 @@ def cue_deltas(learned: Learned, settings: LearningSettings) -> dict[Cue, float]
     """For each cue the delta of largest magnitude among its axes; none for what is not an axis."""
     if not settings.enabled:
         return {}
-    found: dict[Cue, float] = {}
+    deltas: dict[Cue, float] = {}
     for cue in CUES:
         own = [learned.deltas.get(axis, 0.0) for axis in CUE_AXES.get(cue, ())]
         if own:
             largest = max(own, key=abs)
-            found[cue] = min(max(largest, -settings.bound), settings.bound)
-    return found
+            deltas[cue] = min(max(largest, -settings.bound), settings.bound)
+    return deltas

@@ -80,17 +80,17 @@ PLACES = (
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
-def _cues(given: Any) -> Any:
-    listed = [given] if isinstance(given, str) else given
+def _cues(value: Any) -> Any:
+    listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list | tuple):
-        return given
+        return value
     if "any" in listed:
         return CUES
     return tuple(CUE_OF.get(one, one) if isinstance(one, str) else one for one in listed)
 
 
-def _states(given: Any) -> Any:
-    listed = [given] if isinstance(given, str) else given
+def _states(value: Any) -> Any:
+    listed = [value] if isinstance(value, str) else value
     return AGENT_STATES if isinstance(listed, list | tuple) and "any" in listed else listed
 
 

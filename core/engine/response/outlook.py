@@ -105,9 +105,9 @@ class OutlookReading(Struct, frozen=True):
         if self.stage == "too early":
             return ("too early to say how it goes",)
         goes = {"worse": "worse than usual", "better": "better than usual"}.get(self.direction, "as usual")
-        known = "" if self.chance is None else f", {100 * self.chance:.0f}% of such runs go wrong"
+        chance = "" if self.chance is None else f", {100 * self.chance:.0f}% of such runs go wrong"
         return (
-            f"goes {goes}: {band_words(self)} log-odds{known}",
+            f"goes {goes}: {band_words(self)} log-odds{chance}",
             *(reason.text for reason in self.reasons),
             f"learned from {self.fitted_on}",
         )
@@ -172,10 +172,10 @@ def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> Outl
         above = log1p(number) - mean
         amount = weight * above
         if abs(amount) >= settings.telling and _follows(name, number, above, amount):
-            said = _WORDS[name][number != 1].format(n=number or "no")
+            words = _WORDS[name][number != 1].format(n=number or "no")
             than = "more" if above > 0.0 else "fewer"
             word = "worse" if amount > 0.0 else "better"
-            reasons.append(Reason(name, number, amount, f"{said}, {than} than usual: {word}"))
+            reasons.append(Reason(name, number, amount, f"{words}, {than} than usual: {word}"))
     reasons.sort(key=lambda reason: -abs(reason.amount))
     shift = shift_of(facts, stage) - settings.own_shift
     direction: Direction = (

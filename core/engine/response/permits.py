@@ -74,24 +74,24 @@ class PermitPolicy:
         self._settings = settings
         self.hash = blake3(canonical(settings)).hexdigest(16)
 
-    def tier(self, asked: Asked) -> tuple[CallTier, str]:
+    def tier(self, call: Asked) -> tuple[CallTier, str]:
         """The tier of a call, and why; the person's own lists of tools come first, but open no guard."""
         settings = self._settings
-        if asked.own:
-            return "privileged", asked.why
-        if _fits(asked.tool, settings.privileged):
-            return "privileged", f"{asked.tool} is listed as privileged"
-        if asked.tier == "privileged":
-            return asked.tier, asked.why
-        if _fits(asked.tool, settings.write):
-            return "write", f"{asked.tool} is listed as writing"
-        if _fits(asked.tool, settings.read):
-            return "read", f"{asked.tool} is listed as reading"
-        return asked.tier, asked.why
+        if call.own:
+            return "privileged", call.why
+        if _fits(call.tool, settings.privileged):
+            return "privileged", f"{call.tool} is listed as privileged"
+        if call.tier == "privileged":
+            return call.tier, call.why
+        if _fits(call.tool, settings.write):
+            return "write", f"{call.tool} is listed as writing"
+        if _fits(call.tool, settings.read):
+            return "read", f"{call.tool} is listed as reading"
+        return call.tier, call.why
 
-    def decide(self, asked: Asked, standing: Standing) -> Decision:
+    def decide(self, call: Asked, standing: Standing) -> Decision:
         """What becomes of a call, as the governor and the budget stand."""
-        tier, why = self.tier(asked)
+        tier, why = self.tier(call)
         if tier == "read":
             return Decision("pass", tier, why)
         if standing.halt and (self._settings.steps or not standing.fuse):
@@ -168,30 +168,30 @@ class Safety:
         self._number = 0
         self._out: dict[int, bytes] = {}
 
-    def permit(self, asked: Asked, decision: Decision, at: float, *, approved: bool = False) -> Permit:
+    def permit(self, call: Asked, decision: Decision, at: float, *, approved: bool = False) -> Permit:
         """A permit for a call that was decided so; what needs the person only with their approval."""
         if decision.verdict not in ("permit", "person"):
             raise PermitRefused(f"no permit for a call that is decided as {decision.verdict}")
         if decision.verdict == "person" and not approved:
             raise PermitRefused("the person has not approved it")
         self._number += 1
-        bound = Bound(asked.session, asked.tool, asked.hash, self.policy.hash)
+        bound = Bound(call.session, call.tool, call.hash, self.policy.hash)
         expires = at + self._lifetime
         seal = self._sealed(self._number, bound, expires)
         self._out[self._number] = seal
         return Permit(_MINT, self._number, bound, expires, seal)
 
-    def use(self, permit: Permit, asked: Asked, at: float) -> None:
+    def use(self, permit: Permit, call: Asked, at: float) -> None:
         """Take a permit for a call; raises `PermitRefused` where it does not hold. It is gone either way."""
         number, bound = permit._number, permit._bound
         if not compare_digest(permit._seal, self._sealed(number, bound, permit._expires)):
             raise PermitRefused("the permit is forged")
-        kept = self._out.pop(number, None)
-        if kept is None or not compare_digest(kept, permit._seal):
+        issued = self._out.pop(number, None)
+        if issued is None or not compare_digest(issued, permit._seal):
             raise PermitRefused("the permit was used already")
         if at >= permit._expires:
             raise PermitRefused("the permit has expired")
-        if bound != Bound(asked.session, asked.tool, asked.hash, self.policy.hash):
+        if bound != Bound(call.session, call.tool, call.hash, self.policy.hash):
             raise PermitRefused("the permit is for another call")
 
     def _sealed(self, number: int, bound: Bound, expires: float) -> bytes:

@@ -197,10 +197,11 @@ class Response(Stateful):
         kind = type(event)
         if kind is Turn:
             self._watch_means(thought)
-        if kind is Advice:
-            said = self.queue.said(event.call, percept.at, percept.state, percept.axes[_FRUSTRATION])  # type: ignore[union-attr]
-            return QUIET._replace(told=(said,))
-        told = self._deliver(event, percept, thought) if self.queue.waiting else ()
+        if isinstance(event, Advice):
+            frustration = percept.axes[_FRUSTRATION]
+            episode = self.queue.record_said(event.call, percept.at, percept.state, frustration)
+            return QUIET._replace(told=(episode,))
+        delivered = self._deliver(event, percept, thought) if self.queue.waiting else ()
         reaction = QUIET
         if kind is ToolUse or kind is Prompt:
             self._ended = False
@@ -226,7 +227,7 @@ class Response(Stateful):
         elif self._ends(event):
             self._ended = True
             reaction = self._done(event)
-        return reaction._replace(told=told) if told else reaction
+        return reaction._replace(told=delivered) if delivered else reaction
 
     def _watch_means(self, thought: Thought) -> None:
         """Keep what an answer says of means that run out, until the next act."""
@@ -344,13 +345,13 @@ class Response(Stateful):
             notice = DISPATCH[method.mode](self, method, firing)
             deliver = method.action.deliver
             if deliver is not None and mood.quarantined and score < mood.modulation.mutation_acceptance:
-                held = f"Not told to the agent while its affect is unsettled: {text}"
-                notice = (notice or self.notice(method, firing))._replace(text=held)
+                withheld = f"Not told to the agent while its affect is unsettled: {text}"
+                notice = (notice or self.notice(method, firing))._replace(text=withheld)
             elif deliver is not None:
-                told = fill(method.action.tell, scene.words()) if method.action.tell else text
+                message = fill(method.action.tell, scene.words()) if method.action.tell else text
                 if method.action.tell:
-                    told = f"{told} {advised_delegate(scene)}".rstrip()
-                self.queue.push(deliver, told, name, at, state, trouble)
+                    message = f"{message} {advised_delegate(scene)}".rstrip()
+                self.queue.push(deliver, message, name, at, state, trouble)
             if notice is not None:
                 notices.append(notice)
         return Reaction(tuple(fired), tuple(notices), (), loop, tuple(checkpoints))

@@ -52,7 +52,7 @@ def read_wakeups(entries: Any, source: str) -> dict[str, WakeupRule]:
         raise PolicyError(f"{source}: wakeups: must be a list of tables")
     if len(entries) > MOST_WAKEUPS:
         raise PolicyError(f"{source}: wakeups: {len(entries)} of them; there may be {MOST_WAKEUPS}")
-    found: dict[str, WakeupRule] = {}
+    rules: dict[str, WakeupRule] = {}
     faults: list[str] = []
     for place, entry in enumerate(entries):
         name = entry.get("id") if isinstance(entry, dict) else None
@@ -62,12 +62,12 @@ def read_wakeups(entries: Any, source: str) -> dict[str, WakeupRule]:
         except Invalid as error:
             faults += [f"{label}: {_wakeup_fault(each)}" for each in error.errors()]
             continue
-        if rule.id in found or rule.id in CAUSES:
+        if rule.id in rules or rule.id in CAUSES:
             faults.append(f"{label}: the id is taken; it may be {_WAKEUP_FIELDS['id']}")
-        found[rule.id] = rule
+        rules[rule.id] = rule
     if faults:
         raise PolicyError("\n".join(dict.fromkeys(faults)))
-    return found
+    return rules
 
 
 def _wakeup_fault(error: Any) -> str:
@@ -112,15 +112,15 @@ def unwanted(method: Method) -> str:
     return ""
 
 
-def narrowed(known: Method, wanted: Method) -> tuple[Method, list[Refusal]]:
+def narrowed(current: Method, proposal: Method) -> tuple[Method, list[Refusal]]:
     """The known method with what a project may change, and what of its wishes is left out."""
-    if wanted != known and (known.action.kind == "done" or known.type == "context_persist"):
-        return known, [Refusal("", "left out, only your own rules may change a method that does not warn")]
-    old, new = known.trigger, wanted.trigger
+    if proposal != current and (current.action.kind == "done" or current.type == "context_persist"):
+        return current, [Refusal("", "left out, only your own rules may change a method that does not warn")]
+    old, new = current.trigger, proposal.trigger
     frequent = _FREQUENCIES.index(new.frequency) >= _FREQUENCIES.index(old.frequency)
     easier = old.threshold is not None and new.threshold is not None and new.threshold <= old.threshold
     checks: tuple[tuple[str, bool, str], ...] = (
-        ("enabled", wanted.enabled, "a project may only turn it on"),
+        ("enabled", proposal.enabled, "a project may only turn it on"),
         ("type", False, "only your own rules may change it"),
         ("mode", False, "only your own rules may change it"),
         ("action", False, "only your own rules may change it"),
@@ -131,16 +131,16 @@ def narrowed(known: Method, wanted: Method) -> tuple[Method, list[Refusal]]:
         ("trigger.threshold", easier, "a project may only lower one that is there"),
         ("trigger.despite_flow", new.despite_flow, "a project may only turn it on"),
     )
-    kept: dict[str, dict[str, Any]] = {"": {}, "trigger": {}}
+    changes: dict[str, dict[str, Any]] = {"": {}, "trigger": {}}
     refused: list[Refusal] = []
     for path, allowed, why in checks:
         group, _, name = path.rpartition(".")
-        before, after = (old, new) if group else (known, wanted)
+        before, after = (old, new) if group else (current, proposal)
         if allowed or getattr(after, name) == getattr(before, name):
-            kept[group][name] = getattr(after, name)
+            changes[group][name] = getattr(after, name)
         else:
             refused.append(Refusal(path, f"left out, {why}"))
-    return known.replace(**kept[""], trigger=old.replace(**kept["trigger"])), refused
+    return current.replace(**changes[""], trigger=old.replace(**changes["trigger"])), refused
 
 
 BUILT_IN = "built-in"
@@ -181,10 +181,10 @@ def add_rules(base: RuleSet, content: bytes, source: str) -> RuleSet:
     """
     methods = {method.id: method for method in base.methods}
     tree = _tree(content, source)
-    wanted = _wanted(methods, tree, source)
+    proposals = _proposals(methods, tree, source)
     woken = {rule.id: rule for rule in base.wakeups} | read_wakeups(tree.get("wakeups", []), source)
-    origins = {**base.origins, **dict.fromkeys(wanted, source)}
-    return RuleSet(tuple((methods | wanted).values()), origins, tuple(woken.values()))
+    origins = {**base.origins, **dict.fromkeys(proposals, source)}
+    return RuleSet(tuple((methods | proposals).values()), origins, tuple(woken.values()))
 
 
 def add_foreign_rules(base: RuleSet, content: bytes, source: str) -> tuple[RuleSet, tuple[str, ...]]:
@@ -195,58 +195,58 @@ def add_foreign_rules(base: RuleSet, content: bytes, source: str) -> tuple[RuleS
     tree = _tree(content, source)
     if tree.get("wakeups"):
         refused.append(f"{source}: wakeups are left out: only your own rules may wake the mind")
-    wanted = _wanted(methods, tree, source)
-    new = [name for name in wanted if name not in methods]
+    proposals = _proposals(methods, tree, source)
+    new = [name for name in proposals if name not in methods]
     if len(new) > MOST:
         left = len(new) - MOST
         refused.append(f"{source}: {left} methods are left out: a project may add up to {MOST}")
     surplus = set(new[MOST:])
-    for name, method in wanted.items():
+    for name, method in proposals.items():
         if name in surplus:
             continue
-        known = methods.get(name)
-        if known is not None:
-            taken, losses = narrowed(known, method)
-            said = [str(loss) for loss in losses]
+        current = methods.get(name)
+        if current is not None:
+            accepted, losses = narrowed(current, method)
+            reasons = [str(loss) for loss in losses]
         else:
-            taken, why = method, unwanted(method)
-            said = [f"the method is left out: {why}"] if why else []
-        refused += [f"{source}{_line(content, name)}: {name}: {each}" for each in said]
-        if taken != known and (known is not None or not said):
-            methods[name] = taken
+            accepted, why = method, unwanted(method)
+            reasons = [f"the method is left out: {why}"] if why else []
+        refused += [f"{source}{_line(content, name)}: {name}: {each}" for each in reasons]
+        if accepted != current and (current is not None or not reasons):
+            methods[name] = accepted
             origins[name] = source
     return RuleSet(tuple(methods.values()), origins, base.wakeups), tuple(refused)
 
 
 def _line(content: bytes, name: str) -> str:
     """Where a file names a method, as `:7`."""
-    found = re.search(rb'"id"\s*:\s*"' + re.escape(name.encode()) + b'"', content)
-    return f":{len(content[: found.end()].splitlines())}" if found else ""
+    match = re.search(rb'"id"\s*:\s*"' + re.escape(name.encode()) + b'"', content)
+    return f":{len(content[: match.end()].splitlines())}" if match else ""
 
 
-def _wanted(known: Mapping[str, Method], tree: Mapping[str, Any], source: str) -> dict[str, Method]:
+def _proposals(current: Mapping[str, Method], tree: Mapping[str, Any], source: str) -> dict[str, Method]:
     """Every method a file names, laid over the known one of that id; PolicyError where any is wrong."""
-    found: dict[str, Method] = {}
+    proposals: dict[str, Method] = {}
     faults: list[str] = []
-    seen: dict[str, int] = {}
+    places: dict[str, int] = {}
     for place, entry in enumerate(tree["methods"]):
         name = entry.get("id") if isinstance(entry, dict) else None
         label = f"methods[{place}]" + (f" ({name})" if isinstance(name, str) else "")
         if not isinstance(entry, dict) or not isinstance(name, str):
             faults.append(f"{label}: must be a table with an id")
-        elif name in seen:
-            faults.append(f"{label}: the id is methods[{seen[name]}]'s already")
+        elif name in places:
+            faults.append(f"{label}: the id is methods[{places[name]}]'s already")
         else:
-            seen[name] = place
-            below = known.get(name)
+            places[name] = place
+            below = current.get(name)
             try:
-                found[name] = Method.parse(_laid_over(to_builtins(below) if below else {}, entry))
+                proposals[name] = Method.parse(_laid_over(to_builtins(below) if below else {}, entry))
             except Invalid as error:
                 first = {each["loc"][: _depth(each["loc"])]: each for each in reversed(error.errors())}
                 faults += [f"{label}: {_fault(each)}" for each in reversed(first.values())]
     if faults:
         raise PolicyError("\n".join(f"{source}: {fault}" for fault in faults))
-    return found
+    return proposals
 
 
 def _tree(content: bytes, source: str) -> dict[str, Any]:
@@ -259,8 +259,10 @@ def _tree(content: bytes, source: str) -> dict[str, Any]:
     if isinstance(tree, dict) and "wakeups" in tree:
         tree.setdefault("methods", [])
     if not isinstance(tree, dict) or not isinstance(tree.get("methods"), list):
-        told = "must be a list" if isinstance(tree, dict) and "methods" in tree else "missing"
-        raise PolicyError(f'{source}: methods: {told}; a rule file is {{"methods": [...], "wakeups": [...]}}')
+        fault = "must be a list" if isinstance(tree, dict) and "methods" in tree else "missing"
+        raise PolicyError(
+            f'{source}: methods: {fault}; a rule file is {{"methods": [...], "wakeups": [...]}}'
+        )
     unknown = [name for name in tree if name not in ("methods", "wakeups")]
     if unknown:
         raise PolicyError(f"{source}: {unknown[0]}: unknown; it may be methods or wakeups")

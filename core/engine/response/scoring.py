@@ -197,8 +197,8 @@ class Scorer(Stateful):
                     continue
                 score = self._score(rule, rule.last, intensity, scale)
                 if score > rule.threshold:
-                    known = best.get(method.id)
-                    if known is None or score > known.score:
+                    current = best.get(method.id)
+                    if current is None or score > current.score:
                         best[method.id] = Shot(method, cue, intensity, score)
         if not best:
             return []
@@ -239,14 +239,14 @@ class Scorer(Stateful):
         method = rule.method
         name = method.id
         last = self._before.get(name, rule.last)
-        heard = [(cue, intensity) for cue, intensity in cues if cue in rule.least]
+        audible = [(cue, intensity) for cue, intensity in cues if cue in rule.least]
         silenced = flow = _flows(self._signals)
-        if flow and any(_passes(cue, method) for cue, _ in heard):
-            heard = [(cue, intensity) for cue, intensity in heard if _passes(cue, method)]
+        if flow and any(_passes(cue, method) for cue, _ in audible):
+            audible = [(cue, intensity) for cue, intensity in audible if _passes(cue, method)]
             silenced = False
         scored = [
             (self._score(rule, last, intensity, self._scales[cue]), cue, intensity)
-            for cue, intensity in heard
+            for cue, intensity in audible
         ]
         score, cue, intensity = max(scored, key=lambda one: one[0]) if scored else (0.0, None, 0.0)
         fired = name in self._before
@@ -303,9 +303,9 @@ class Scorer(Stateful):
 
     def _take_fired(self, fired: Sequence[Sequence[Any]]) -> None:
         """Methods that are no more are forgotten."""
-        known: dict[str, float] = dict(fired)  # type: ignore[arg-type]
+        by_method: dict[str, float] = dict(fired)  # type: ignore[arg-type]
         for rule in self._rules:
-            rule.fired(known.get(rule.method.id))
+            rule.fired(by_method.get(rule.method.id))
 
 
 _AXES_OF: dict[str, tuple[Axis, ...]] = {
@@ -382,10 +382,13 @@ class ActTally(Stateful):
             self._squares[place] += value * value
 
     def read(self) -> SessionTally:
-        seen = self._snapshots or 1
-        means = [total / seen for total in self._sums]
+        snapshots = self._snapshots or 1
+        means = [total / snapshots for total in self._sums]
         spread = sum(
-            [max(0.0, square / seen - mean * mean) for square, mean in zip(self._squares, means, strict=True)]
+            [
+                max(0.0, square / snapshots - mean * mean)
+                for square, mean in zip(self._squares, means, strict=True)
+            ]
         )
         return SessionTally(
             at=self._at,

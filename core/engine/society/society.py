@@ -57,16 +57,16 @@ class Commons(Stateful):
 
     def touch(self, agent: str, targets: tuple[str, ...]) -> bool:
         """Record the files an agent reads or edits; return whether it met whoever was there last."""
-        paths, met = self._paths, False
+        paths, is_meeting = self._paths, False
         for path in targets[:_TOUCHED]:
             last = paths.pop(path, agent)
             paths[path] = agent
             if last != agent:
                 self._pairs[(last, agent) if last < agent else (agent, last)] = None
-                met = True
+                is_meeting = True
         while len(paths) > self._limit:
             del paths[next(iter(paths))]
-        return met
+        return is_meeting
 
     def round(self, peers: Mapping[str, Peer], caller: str) -> None:
         """Let all running agents show themselves first and receive then; `caller` broadcasts."""
@@ -77,16 +77,16 @@ class Commons(Stateful):
             return
         deviations = [peer.affect.deviations for peer in peers.values()]
         self.zone.update(deviations)
-        shown = {}
+        emissions = {}
         for (name, peer), deviation in zip(peers.items(), deviations, strict=True):
             emission = peer.affect.show(deviation)
             if emission is not None:
-                shown[name] = emission
+                emissions[name] = emission
         factors = self.zone.factors
-        if shown:
+        if emissions:
             for sender, receiver, channel in _meetings(peers, pairs, caller):
-                if sender in shown and receiver in peers:
-                    peers[receiver].affect.receive(shown[sender], channel, sender, factors)
+                if sender in emissions and receiver in peers:
+                    peers[receiver].affect.receive(emissions[sender], channel, sender, factors)
 
 
 def _meetings(
@@ -148,12 +148,12 @@ class SocietyReading(Struct, frozen=True):
     """Other sessions in the same folder that were heard of, and when each last reported."""
 
 
-def tree(known: Mapping[str, AgentReading]) -> list[AgentReading]:
+def tree(readings: Mapping[str, AgentReading]) -> list[AgentReading]:
     """Depth first, each agent's sub-agents in the order they became known; one whose parent was forgotten
     stands one below the first."""
     below: dict[str, list[AgentReading]] = {}
-    for reading in known.values():
-        below.setdefault(reading.parent if reading.parent in known else "", []).append(reading)
+    for reading in readings.values():
+        below.setdefault(reading.parent if reading.parent in readings else "", []).append(reading)
     ordered: list[AgentReading] = []
     waiting = [(reading, 1 if reading.parent else 0) for reading in below.pop("", [])[::-1]]
     while waiting:
@@ -309,20 +309,20 @@ class SessionAgents:
         """Whether an agent is another, or was started by it or by one below it."""
         awake, summaries = self.awake, self.summaries
         while name != ancestor:
-            known = awake.get(name) or summaries.get(name)
-            if known is None or not known.parent:
+            agent = awake.get(name) or summaries.get(name)
+            if agent is None or not agent.parent:
                 return False
-            name = known.parent
+            name = agent.parent
         return True
 
     def generation(self, name: str, most: int) -> int:
         """How many agents are above one, counted no further than just beyond `most`."""
         generation = 0
         while generation <= most:
-            known = self.awake.get(name) or self.summaries.get(name)
-            if known is None or not known.parent:
+            agent = self.awake.get(name) or self.summaries.get(name)
+            if agent is None or not agent.parent:
                 break
-            name = known.parent
+            name = agent.parent
             generation += 1
         return generation
 
@@ -385,8 +385,8 @@ class SessionAgents:
 
     def _trim(self) -> None:
         while len(self.summaries) > self._limits.summaries:
-            gone = self.summaries.pop(next(iter(self.summaries)))
-            if gone.ended is not None:
+            oldest = self.summaries.pop(next(iter(self.summaries)))
+            if oldest.ended is not None:
                 self.forgotten += 1
 
 
@@ -439,8 +439,8 @@ class Society(Stateful):
     ) -> None:
         self.settings = settings
         affect = (policy or BUILT_IN).over(settings.affect)
-        given = {"rules": rules, "learned": learned}
-        inputs = {one: value for one, value in given.items() if value is not None}
+        options = {"rules": rules, "learned": learned}
+        inputs = {one: value for one, value in options.items() if value is not None}
         make = partial(make_engine, settings, policy=policy, **inputs)
         self._agents = SessionAgents(affect.society, make, seed)
         self._every = affect.contagion.every
@@ -508,8 +508,8 @@ class Society(Stateful):
                 del self._heard[next(iter(self._heard))]
             urgency = 1.0 if one.outcome == "failure" else max(map(abs, one.deviations), default=0.0)
             engine.mind.report("peer", urgency)
-            shown = Emission(one.deviations, NO_PARTNER)
-            engine.affect.receive(shown, "tree", one.session, self._commons.zone.factors)
+            emission = Emission(one.deviations, NO_PARTNER)
+            engine.affect.receive(emission, "tree", one.session, self._commons.zone.factors)
 
     def see_changed(self, files: Iterable[tuple[str, float]]) -> None:
         """Take in when files that the main agent worked on last changed on disk."""
@@ -523,14 +523,14 @@ class Society(Stateful):
 
     def read(self) -> SocietyReading:
         """All agents and what they make together."""
-        known = self._agents.read()
+        readings = self._agents.read()
         running = [member for member in self._agents.awake.values() if member.ended is None]
         moved = [member.engine.affect.deviations for member in running]
         loudest = max(range(len(running)), key=lambda place: max(map(abs, moved[place])))
-        over = sum(1 for reading in known.values() if reading.ended is not None)
+        over = sum(1 for reading in readings.values() if reading.ended is not None)
         forgotten = self._agents.forgotten
         return SocietyReading(
-            agents=tuple(tree(known)),
+            agents=tuple(tree(readings)),
             running=len(running),
             finished=over + forgotten,
             forgotten=forgotten,

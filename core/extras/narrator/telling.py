@@ -25,7 +25,7 @@ def tell_why(router: Router, timeline: Timeline, stop: int, most: Tier = "T2") -
 
 def tell_episodes(router: Router, timeline: Timeline, stop: int, most: Tier = "T2") -> Told:
     """A name for each stretch of work that is remembered; a claim cites the episode's own number."""
-    kept = timeline.society_at(stop).engine(MAIN).mind.heart.episodes.kept[-20:]
+    kept = timeline.society_at(stop).engine(MAIN).mind.heart.episodes.history[-20:]
     facts = [Fact(one.number, episode_name(one), "episode") for one in kept]
     template = [Claim(fact.words, (fact.number,)) for fact in facts]
     return router.tell("episode", facts, timeline.at(stop), template, most)

@@ -76,7 +76,7 @@ def everything() -> InitialState:
         rules=built_in(),
         learned=Learned({"frustration": 0.1 + 0.2}, {"flow": 1e-9}, 3, 1.5e9),
         prior={"frustration": 1 / 3, "flow": 0.1},
-        past=tuple(earlier.society.engine(MAIN).mind.heart.episodes.kept),
+        past=tuple(earlier.society.engine(MAIN).mind.heart.episodes.history),
     )
 
 

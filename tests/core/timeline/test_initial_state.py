@@ -24,7 +24,7 @@ def heir() -> InitialState:
     """What an earlier session leaves."""
     earlier = Timeline(Settings(), seed=1)
     earlier.extend(session(1500, seed=9))
-    past = earlier.society.engine(MAIN).mind.heart.episodes.kept
+    past = earlier.society.engine(MAIN).mind.heart.episodes.history
     assert past
     return InitialState(2, prior={"frustration": 0.2, "flow": 0.1}, past=tuple(past))
 

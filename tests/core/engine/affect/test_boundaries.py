@@ -36,7 +36,7 @@ def test_only_what_is_larger_than_the_least_is_passed_on(
     deviation: float, passed_on: tuple[int, ...]
 ) -> None:
     exposure = Exposure(ContagionSettings(least=0.125))
-    assert exposure.felt((0.0, 0.0, deviation, 0.0, 0.0, 0.0, 0.0)) == passed_on
+    assert exposure.strong_places((0.0, 0.0, deviation, 0.0, 0.0, 0.0, 0.0)) == passed_on
 
 
 @pytest.mark.parametrize(

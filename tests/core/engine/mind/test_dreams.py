@@ -73,7 +73,7 @@ def test_a_dream_compresses_collects_rebalances_and_asks_for_a_frame() -> None:
     assert dream is not None
     assert dream.number == before
     assert dream.compressed >= 1
-    assert all(not episode.trace for episode in heart.episodes.kept)
+    assert all(not episode.trace for episode in heart.episodes.history)
     assert dream.iframe
     assert dream.words().startswith(f"{dream.compressed} episodes compressed")
 

@@ -88,7 +88,7 @@ def test_a_prompt_ends_a_stretch_and_begins_the_next() -> None:
         signature=(("./", 1), ("file_read", 2), ("search", 1), ("src/loader/", 1)),
         trace="s0r+r-",
     )
-    assert episodes.kept == (ended,)
+    assert episodes.history == (ended,)
     assert episodes.read().last == ended
 
 
@@ -322,7 +322,7 @@ def test_compression_keeps_what_a_recall_needs() -> None:
     episodes = filled()
     assert episodes.compress(30) == 3
     assert episodes.compress(30) == 0
-    assert [bool(each.trace) for each in episodes.kept] == [False] * 3 + [True] * 3
+    assert [bool(each.trace) for each in episodes.history] == [False] * 3 + [True] * 3
     assert episodes.read().summaries == 3
     assert episodes.recall(brain(REGIMES[2]), 60, 1, tier="T1")[0].episode.number == 2
 
@@ -333,7 +333,7 @@ def test_memory_stays_bounded() -> None:
         episodes.update(
             call(target=f"d{number}/e{number}/{'x' * 50}.py"), PATTERNS[number // 9 % 6], state, number
         )
-    assert len(episodes.kept) == 128
+    assert len(episodes.history) == 128
     assert len(episodes._places) <= 512
     assert len(cbor2.dumps(episodes.dump(), canonical=True)) < 60_000
 

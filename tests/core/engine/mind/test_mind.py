@@ -124,7 +124,7 @@ def test_memory_stays_bounded() -> None:
             assert len(mind.heart.salience) <= 64
             assert len(mind.heart.habituation) <= 2048
             assert len(mind.heart.fabric) <= 10_000
-            assert len(mind.heart.episodes.kept) <= 128
+            assert len(mind.heart.episodes.history) <= 128
     assert sizes[1] < 200_000
     assert sizes[1] < sizes[0] * 1.1
 

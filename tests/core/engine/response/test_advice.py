@@ -63,7 +63,7 @@ def test_one_a_turn_and_none_twice() -> None:
     one = adviser(rest=1)
     first = choose(one, word("a"), word("b", 220))
     assert first == Advised("[nooscope] b", "loop_alert")
-    one.said(first)
+    one.record_said(first)
     one.act()
     assert choose(one, word("a")) is None
     one.turn()
@@ -74,7 +74,7 @@ def test_one_a_turn_and_none_twice() -> None:
 @pytest.mark.parametrize(("acts", "speaks"), [(9, False), (10, True)])
 def test_a_rule_rests_after_it_spoke(acts: int, speaks: bool) -> None:
     one = adviser(rest=10)
-    one.said(Advised("[nooscope] a", "loop_alert"))
+    one.record_said(Advised("[nooscope] a", "loop_alert"))
     one.turn()
     for _ in range(acts):
         one.act()
@@ -86,7 +86,7 @@ def test_a_rule_rests_after_it_spoke(acts: int, speaks: bool) -> None:
 def test_its_rest_doubles(acts: int, speaks: bool) -> None:
     one = adviser(rest=10)
     for text in ("a", "b"):
-        one.said(Advised(text, "loop_alert"))
+        one.record_said(Advised(text, "loop_alert"))
     one.turn()
     for _ in range(acts):
         one.act()
@@ -106,20 +106,20 @@ def queue() -> InterventionQueue:
 
 def test_what_reached_the_agent_is_known_by_its_fingerprint() -> None:
     waiting = queue()
-    told = waiting.said(said_event("[nooscope] npm failed", 2.0).call, 2.0, "stuck", 0.5)
+    told = waiting.record_said(said_event("[nooscope] npm failed", 2.0).call, 2.0, "stuck", 0.5)
     assert (told.fate, told.intervention.sender, waiting.waiting) == ("said", "loop_alert", [])
     due = queue()
     due.drain(2.0, (), 0.5)
-    told = due.said(sentence_print("npm failed"), 2.5, "stuck", 0.5)
+    told = due.record_said(sentence_print("npm failed"), 2.5, "stuck", 0.5)
     assert [one.fate for one in due.read().told] == ["said"] and told.at == 2.5
     other = queue()
-    told = other.said(7, 2.0, "stuck", 0.5)
+    told = other.record_said(7, 2.0, "stuck", 0.5)
     assert told.intervention.sender == "elsewhere" and len(other.waiting) == 1
 
 
 def test_it_goes_on_from_a_dump() -> None:
     one = queue()
-    one.said(sentence_print("npm failed"), 2.0, "stuck", 0.5)
+    one.record_said(sentence_print("npm failed"), 2.0, "stuck", 0.5)
     two = InterventionQueue(QueueSettings())
     two.load(one.dump())
     assert two.dump() == one.dump() and two.open == one.open != []

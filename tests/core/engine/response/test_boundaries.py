@@ -39,7 +39,7 @@ def test_the_person_is_asked_again_only_after_pressure_fell_below_its_level(calm
 def test_so_many_sentences_are_remembered(others: int, known: bool) -> None:
     one = Adviser(AdviceSettings(kept=20))
     for text in ["first", *(f"other {number}" for number in range(others))]:
-        one.said(Advised(f"[nooscope] {text}", "person"))
+        one.record_said(Advised(f"[nooscope] {text}", "person"))
     assert (choose(one, word("first")) is None) is known
 
 
