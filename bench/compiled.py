@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -68,9 +67,8 @@ def compile_into(folder: Path) -> None:
     shutil.copytree(ROOT / "core", folder / "core", ignore=shutil.ignore_patterns("__pycache__"))
     os.chdir(folder)
     paths = [f"core/{name}" for name in modules(Path("core"))]
-    set_back = resets({path.removesuffix(".py").replace("/", ".") for path in paths})
     for path in paths:
-        write_methods(Path(path), set_back)
+        write_methods(Path(path))
     from mypyc.build import mypycify
     from setuptools import Distribution  # type: ignore[import-untyped]
     from setuptools.command.build_ext import build_ext  # type: ignore[import-untyped]
@@ -96,67 +94,15 @@ def compile_into(folder: Path) -> None:
     shutil.rmtree("build", ignore_errors=True)
 
 
-def resets(compiled: set[str]) -> dict[type, list[str]]:
-    """For each kind of part in a mind, the statements that set it back to how `new` begins.
-
-    A part that is not compiled holds nothing but settings.
-    """
-    from core.engine.engine import Engine
-    from core.engine.state import is_part, kept_names, slots
-    from core.settings import Settings
-
-    found: dict[type, dict[str, str]] = {}
-    waiting: list[Any] = [Engine(Settings())]
-    seen = {id(waiting[0])}
-    for part in waiting:
-        lines = found.setdefault(type(part), {})
-        kept = kept_names(part)
-        for slot in slots(part):
-            value = getattr(part, slot, None)
-            every = value if isinstance(value, tuple | list) else [value]
-            inside = [one for one in every if is_part(one)]
-            if inside and type(inside[0]).__module__ in compiled:
-                if id(inside[0]) not in seen:
-                    lines[slot] = _PART if is_part(value) else _PARTS
-                waiting += [one for one in inside if id(one) not in seen]
-                seen |= set(map(id, inside))
-            elif line := _reset_line(value, slot in kept):
-                lines[slot] = line
-    return {kind: [line.format(slot) for slot, line in lines.items()] for kind, lines in found.items()}
-
-
 _STATE_FUNCTIONS = {
     "def dump(self):": ("def dump(self) -> Any:", "return super().dump()"),
     "def load(self, state):": ("def load(self, state: Any) -> None:", "return super().load(state)"),
 }
 _OTHER_KIND = "    if type(self) is not {}:\n        {}"
 """A class below it, of an extension say, may keep more."""
-_PART = "part = self.{0}; part.begin_as(new.{0})"
-_PARTS = "pairs = zip(self.{0}, new.{0})\n    for pair in pairs: pair[0].begin_as(pair[1])"
-_BEGIN = """
-
-def begin_as(self, given: Any) -> None:
-    part: Any
-    pairs: Any
-    pair: Any
-    new: {} = given
-    """
 
 
-def _reset_line(value: Any, kept: bool) -> str:
-    """The statement for one value; blank for settings, tables and memos, which never change."""
-    from core.engine.state import is_plain
-
-    if isinstance(value, deque):
-        return "self.{0}.clear(); self.{0}.extend(new.{0})"
-    if isinstance(value, list):
-        return "self.{0} = list(new.{0})"
-    if isinstance(value, dict):
-        return "self.{0} = new.{0}.copy()" if kept else ""
-    return "self.{0} = new.{0}" if is_plain(value) else ""
-
-
-def write_methods(path: Path, set_back: dict[type, list[str]]) -> None:
+def write_methods(path: Path) -> None:
     """Write each mechanism's dump and load into its class, which else makes them as it runs."""
     from core.engine.state import Stateful, given, state_functions
 
@@ -179,8 +125,6 @@ def write_methods(path: Path, set_back: dict[type, list[str]]) -> None:
             for name in given(kind):
                 added = re.sub(rf"\b{name}\b", f'{names}["{name}"]', added)
             last.append(f"{names} = _given({kind.__name__})")
-        if kind in set_back:
-            added += _BEGIN.format(kind.__name__) + "\n    ".join(set_back[kind])
         lines[node.end_lineno : node.end_lineno] = ["", *(f"    {line}" for line in added.split("\n"))]
     if lines != before:
         start = lines.index("from __future__ import annotations") + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from mypy_extensions import mypyc_attr
@@ -41,7 +41,7 @@ from core.engine.mind.fabric import (
 from core.engine.percept import Percept
 from core.engine.receptor import Receptor, ReceptorReading
 from core.engine.response import Learned, Reaction, Response, ResponseReading, RuleSet
-from core.engine.state import KeptField, Stateful, inner, resetting, tupled
+from core.engine.state import KeptField, Stateful, inner, tupled
 from core.engine.story import Facts as StoryFacts
 from core.engine.story import Story, tell
 from core.engine.values import StepValue, Value
@@ -338,14 +338,3 @@ class Engine(Stateful):
             self.receptor.facts.failures_recent,
             self.response.resolved,
         )
-
-    def resetter(self) -> Callable[[Engine], None]:
-        """What sets engines like this one, which has seen nothing, back to its start."""
-        return resetting(self)
-
-    def serve(self, seed: int, agent: str) -> None:
-        """Be the mind of another agent, from its start; set back, it costs a tenth of a new engine."""
-        self.agent = agent
-        self.mind.serve(seed.to_bytes(8, "big"), agent)
-        self.affect.reseed(seed)
-        self.response.serve(agent)

@@ -100,7 +100,7 @@ def test_the_methods_that_are_written_into_a_class_stand_there(tmp_path: Path) -
     here = Path.cwd()
     os.chdir(tmp_path)
     try:
-        compiled.write_methods(Path("core/engine/mind/clock.py"), compiled.resets({"core.engine.mind.clock"}))
+        compiled.write_methods(Path("core/engine/mind/clock.py"))
     finally:
         os.chdir(here)
     (clock,) = [

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from core.engine.engine import Engine
 from core.engine.governor import Verdict
 from core.errors import StateError
-from core.events import Event, ToolUse, Turn
+from core.events import Event, ToolUse
 from core.settings import Settings
 from tests.core.strategies import events
 
@@ -132,26 +132,3 @@ def test_a_dump_of_another_version_is_refused(version: int) -> None:
         StateError, match=f"version {version} does not fit Engine of version {Engine.VERSION}"
     ):
         Engine(Settings()).load({**state, "version": version})
-
-
-def test_a_renewed_engine_answers_for_its_new_agent_only() -> None:
-    final = Settings().response.notices.final[0]
-    work: list[Event] = [
-        ToolUse(at=60.0 * step, tool="Bash", action="shell_exec", outcome="failure") for step in range(9)
-    ]
-    new, renewed = Engine(Settings(), seed=2, agent="b"), Engine(Settings(), seed=1)
-    set_back = new.resetter()
-    for event in work:
-        renewed.step(event)
-    assert renewed.step(Turn(at=600.0, stop=final)).reaction.notices
-    set_back(renewed)
-    renewed.serve(2, "b")
-    for event in (*work, Turn(at=600.0, stop=final)):
-        expected = new.step(event)
-        assert renewed.step(event) == expected
-        for row in expected.thought.rows:
-            assert renewed.mind.heart.metrics.record(row) == new.mind.heart.metrics.record(row)
-    assert new.mind.heart.metrics.theta
-    assert not expected.reaction.notices
-    assert renewed.frame() == new.frame()
-    assert renewed.dump() == new.dump()

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Iterator
 from time import process_time
-from typing import Any
 
 import numpy as np
 import pytest
 
 from bench.workload import session
-from core.engine.engine import Engine
 from core.engine.society import AgentReading, Society
-from core.engine.society.society import _SPARE, tree
+from core.engine.society.society import tree
 from core.engine.values import Derived
-from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse, Turn
+from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
 from core.report.analysis import AgentSummary, Summary
 from core.report.page import _agents
 from core.settings import Settings
@@ -52,60 +49,6 @@ def test_many_sub_agents_are_read_dumped_and_loaded(number: int, deep: bool) -> 
     assert again.read() == people
     assert people.finished == number
     assert max(agent.depth for agent in people.agents) == (len(people.agents) - 1 if deep else 1)
-
-
-@pytest.mark.parametrize("deep", [True, False])
-@pytest.mark.parametrize("number", [100, 2_000])
-def test_engines_are_made_for_those_awake_only(number: int, deep: bool) -> None:
-    made: Counter[str] = Counter()
-
-    def count(*given: Any, **named: Any) -> Engine:
-        made["engines"] += 1
-        return Engine(*given, **named)
-
-    society = Society(SETTINGS, make_engine=count)
-    for event in family(number, deep=deep):
-        society.step(event)
-    awake = SETTINGS.affect.society.awake
-    assert made["engines"] <= awake + 2
-    assert len(society._agents._spare) <= _SPARE
-
-
-@pytest.mark.parametrize("deep", [True, False])
-def test_an_engine_that_served_another_agent_goes_on_as_a_new_one(
-    deep: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    few = Settings.parse({"affect": {"society": {"awake": 3, "finished": 1}}})
-    busy = [
-        busier
-        for place, event in enumerate(family(12, deep=deep))
-        for busier in (
-            event,
-            Turn(at=event.at, agent=event.agent, model="m", input_tokens=9_000 * place, context_tokens=9_000),
-            ToolUse(
-                at=event.at + 0.5, agent=event.agent, id=f"x{place}", tool="Bash", action="shell_exec",
-                outcome="failure", call=place % 3,
-            ),
-        )
-    ]  # fmt: skip
-    reusing = Society(few, seed=4)
-    with monkeypatch.context() as patched:
-        patched.setattr("core.engine.society.society._SPARE", 0)
-        making = Society(few, seed=4)
-        expected = []
-        for event in busy:
-            step = making.step(event)
-            expected.append((step, making.frame(event.agent), making.dump()))
-    for event, (step, frame, state) in zip(busy, expected, strict=True):
-        assert reusing.step(event) == step
-        assert reusing.frame(event.agent) == frame
-        assert reusing.dump() == state
-    for name in making.agents:
-        row = making.frame(name).mind.last_tick
-        if row is not None:
-            record, other = (one.engine(name).mind.heart.metrics.record for one in (reusing, making))
-            assert record(row) == other(row)
-    assert reusing._agents._set_back is not None and making._agents._set_back is None
 
 
 @pytest.mark.parametrize(("number", "deep"), [(1_000, True), (4_000, False)])

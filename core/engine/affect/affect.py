@@ -264,13 +264,14 @@ class Affect(Stateful):
         bound = self._settings = _bound(self.policy, settings)
         self._fields = control_fields(bound.fields, bound.inheritance.attenuation)
         self._observer = Observer(bound.observation)
-        self._noise = Noise(bound.noise)
+        self._noise = Noise(bound.noise, seed)
         self._updater = Updater(self._fields, bound.hysteresis, Stabiliser(bound.stability), self._noise)
         self._quarantine = Quarantine(bound.quarantine)
         self._modulator = Modulator(bound.modulation)
         self._exposure = Exposure(bound.contagion)
         self.lineage = Lineage(bound.lineage.kept)
-        self.reseed(seed)
+        rules = f"{self.policy.name}\n{seed}\n".encode() + _written(self._settings)
+        self.lineage.begin(blake3(rules).digest())
         self._now = 0.0
         self._at = 0.0
         self.composition = EVEN
@@ -281,12 +282,6 @@ class Affect(Stateful):
         deviations = self.deviations
         self.modulation = self._modulator.bend(deviations, self._quarantine.active)
         self.composition = self._modulator.composition(deviations)
-
-    def reseed(self, seed: int) -> None:
-        """Draw noise from another seed, and bind the lineage, which must be empty, to it and to the rules."""
-        self._noise.reseed(seed)
-        rules = f"{self.policy.name}\n{seed}\n".encode() + _written(self._settings)
-        self.lineage.begin(blake3(rules).digest())
 
     @property
     def quarantined(self) -> bool:

@@ -30,10 +30,6 @@ class Noise:
 
     def __init__(self, settings: NoiseSettings, seed: int = 0) -> None:
         self._amplitude = settings.amplitude
-        self.reseed(seed)
-
-    def reseed(self, seed: int) -> None:
-        """Start over with another seed."""
         self._seed = (seed + 2**63) % 2**64 - 2**63
         self.drawn = 0
         """Vectors so far: all of its state."""

@@ -136,18 +136,14 @@ class Metrics(Stateful):
 
     def __init__(self, settings: MetricsSettings, seed: bytes, agent: str) -> None:
         self._gamma = settings.gamma
-        self.serve(seed, agent)
+        self._seed = seed
+        self._agent = agent
         self._tokens = 0
         self._accuracy: float | None = None
         self._last_at: float | None = None
         self.theta = 0
         self.last: TickRow | None = None
         self._clear()
-
-    def serve(self, seed: bytes, agent: str) -> None:
-        """Name the agent whose ticks are recorded from here, and its seed."""
-        self._seed = seed
-        self._agent = agent
 
     def _clear(self) -> None:
         self._events = self._turns = self._actions = self._retrieved = 0

@@ -92,12 +92,6 @@ class Mind(Stateful):
         self._recalled: tuple[Recalled, ...] | None = None
         """What the last moment is like, once somebody looked; only a step makes another moment."""
 
-    def serve(self, seed: bytes, agent: str) -> None:
-        """Be the mind of another agent; what earlier sessions left is its predecessor's."""
-        self._recalled = None
-        self.heart.metrics.serve(seed, agent)
-        self.heart.episodes.remember(())
-
     def step(
         self,
         event: Event,

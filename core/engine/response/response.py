@@ -161,7 +161,8 @@ class Response(Stateful):
         self._memo = HotMemo(settings.memo)
         self._log: deque[MemoLine] = deque(maxlen=settings.actions.log)
         self._checkpoints: deque[CheckpointRequest] = deque(maxlen=settings.memo.size)
-        self.serve(agent)
+        self._agent = agent
+        self._final = frozenset(self._settings.notices.final) if agent == MAIN else frozenset()
         self._counts: dict[str, int] = {}
         self._ended = False
         self.resolved = False
@@ -178,11 +179,6 @@ class Response(Stateful):
     def meet(self, personas: tuple[Persona, ...]) -> None:
         """Take the personas that a look ahead may ask."""
         self._personas = personas
-
-    def serve(self, agent: str) -> None:
-        """Answer for another agent; only the main one's last turn ends the work."""
-        self._agent = agent
-        self._final = frozenset(self._settings.notices.final) if agent == MAIN else frozenset()
 
     def step(
         self, event: Event, percept: Percept, thought: Thought, verdict: Verdict, mood: AffectStep

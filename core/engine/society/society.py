@@ -163,9 +163,6 @@ def tree(readings: Mapping[str, AgentReading]) -> list[AgentReading]:
     return ordered
 
 
-_SPARE = 2
-"""Engines of agents summed up that wait for another agent: one sleeps for each that wakes."""
-
 EngineMaker = Callable[..., Engine]
 
 
@@ -242,8 +239,6 @@ class SessionAgents:
         "_limits",
         "_make",
         "_seed",
-        "_set_back",
-        "_spare",
         "awake",
         "finished",
         "forgotten",
@@ -255,9 +250,6 @@ class SessionAgents:
         self._limits = limits
         self._make = make
         self._seed = seed
-        self._spare: list[Engine] = []
-        self._set_back: Callable[[Engine], None] | None = None
-        """Sets an engine back to its start, once one is to serve another agent."""
         self.awake: dict[str, SessionAgent] = {}
         """In the order they came."""
         self.order: dict[str, None] = {}
@@ -358,14 +350,7 @@ class SessionAgents:
             return self._make(seed=self._seed, agent=name)
         key = f"{self._seed}\n{name}".encode("utf-8", "surrogatepass")
         seed = int.from_bytes(blake3(key).digest(length=7), "big")
-        if not self._spare:
-            return self._make(seed=seed, agent=name)
-        if self._set_back is None:
-            self._set_back = self._make(seed=seed, agent=name).resetter()
-        engine = self._spare.pop()
-        self._set_back(engine)
-        engine.serve(seed, name)
-        return engine
+        return self._make(seed=seed, agent=name)
 
     def _sleepiest(self, but: str) -> str:
         """Who is summed up for want of room: a finished agent, else who was still for longest."""
@@ -378,8 +363,6 @@ class SessionAgents:
         member = self.awake[name]
         self.summaries[name] = replace(member.read(), awake=False, quarantined=False)
         del self.awake[name], self.order[name]
-        if len(self._spare) < _SPARE:
-            self._spare.append(member.engine)
         self.finished.pop(name, None)
         self._trim()
 
