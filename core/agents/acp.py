@@ -13,10 +13,10 @@ from core.events import Compaction, Event
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
-_WORDS = frozenset(("agent_message_chunk", "agent_message"))
-_ASKED = frozenset(("user_message_chunk", "user_message"))
-_TOOLS = frozenset(("tool_call", "tool_call_update"))
-_OVER = frozenset(("completed", "failed", "cancelled"))
+_ANSWER_KINDS = frozenset(("agent_message_chunk", "agent_message"))
+_PROMPT_KINDS = frozenset(("user_message_chunk", "user_message"))
+_CALL_KINDS = frozenset(("tool_call", "tool_call_update"))
+_FINAL = frozenset(("completed", "failed", "cancelled"))
 _FACTS = ("title", "kind", "rawInput", "name", "locations", "content", "rawOutput")
 
 
@@ -27,7 +27,7 @@ class AcpReader(TranscriptReader):
     gaps = "tokens per turn; times only as the program that logged the messages gives them"
     kinds = frozenset(
         (
-            *(_WORDS | _ASKED | _TOOLS),
+            *(_ANSWER_KINDS | _PROMPT_KINDS | _CALL_KINDS),
             *("agent_thought_chunk", "agent_thought", "plan", "plan_update", "plan_removed", "usage_update"),
             *("current_mode_update", "config_option_update", "available_commands_update", "notice"),
             *("session_info_update", "compaction_update", "compaction_summary_chunk", "state_update"),
@@ -35,16 +35,15 @@ class AcpReader(TranscriptReader):
         )
     )
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self._known: dict[str, dict[str, Any]] = {}
+    def setup(self) -> None:
+        self._open_calls: dict[str, dict[str, Any]] = {}
         """What was told of each open call."""
         self._requests: dict[str, str] = {}
         """Open requests: the method of each."""
         self._options: dict[str, tuple[str, dict[str, str]]] = {}
         """Open questions for permission: the call, and the kinds of the answers."""
         self._refused: set[str] = set()
-        self._said = ""
+        self._answer_text = ""
         self._answers = 0
         self._context = (0, 0)
         self._plan = ""
@@ -55,9 +54,9 @@ class AcpReader(TranscriptReader):
         at = seconds(record.get("timestamp"))
         message = table(record.get("message")) or record
         params = self.table(message.get("params"), "params")
-        told = at if at is not None else seconds(table(params.get("_meta")).get("timestamp"))
-        if told is not None or not self.now:
-            self.moment(told)
+        stamp = at if at is not None else seconds(table(params.get("_meta")).get("timestamp"))
+        if stamp is not None or not self.now:
+            self.moment(stamp)
         method, number = text(message.get("method")), str(message.get("id", ""))
         if method and number:
             self._requests[f"{record.get('from', '')}{number}"] = method
@@ -120,12 +119,12 @@ class AcpReader(TranscriptReader):
     def _update(self, update: dict[str, Any], out: list[Event]) -> None:
         kind = text(update.get("sessionUpdate"))
         self.check_kind(kind)
-        if kind in _WORDS:
-            self._speak(words(update.get("content")))
-        elif kind in _ASKED:
+        if kind in _ANSWER_KINDS:
+            self._add_words(words(update.get("content")))
+        elif kind in _PROMPT_KINDS:
             if table(update.get("_meta")).get("hostTurn") is not True:
-                self._hear(words(update.get("content")), out)
-        elif kind in _TOOLS:
+                self._add_prompt(words(update.get("content")), out)
+        elif kind in _CALL_KINDS:
             self._tool(update, out)
         elif kind == "usage_update":
             self._context = whole_number(update.get("used")), whole_number(update.get("size"))
@@ -134,24 +133,24 @@ class AcpReader(TranscriptReader):
         elif kind == "state_update" and update.get("state") == "idle":
             self._turn_over("end_turn", {}, out)
         elif kind in ("plan", "plan_update"):
-            self._planned(update, out)
+            self._add_plan(update, out)
 
-    def _hear(self, said: str, out: list[Event]) -> None:
+    def _add_prompt(self, prompt_text: str, out: list[Event]) -> None:
         """What the person said; a log without requests has it in these messages alone, in pieces."""
-        if "session/prompt" in self._requests.values() or not said.strip():
+        if "session/prompt" in self._requests.values() or not prompt_text.strip():
             return
         self._close(out)
-        out.append(self.prompt(self.now, said, self.here()))
+        out.append(self.prompt(self.now, prompt_text, self.here()))
 
-    def _speak(self, said: str) -> None:
-        if not self._said:
+    def _add_words(self, chunk: str) -> None:
+        if not self._answer_text:
             self._answers += 1
-        self._said += said
-        turn = self._turn(said=self._said, message=f"answer-{self._answers}")
-        self.usage.see(turn)
+        self._answer_text += chunk
+        turn = self._turn(said=self._answer_text, message=f"answer-{self._answers}")
+        self.usage.update(turn)
 
-    def _turn(self, **told: Any) -> Any:
-        turn = self.kit.models.turn(self.now, model=self.model, agent=self.agent, where=self.here(), **told)
+    def _turn(self, **facts: Any) -> Any:
+        turn = self.kit.models.turn(self.now, model=self.model, agent=self.agent, where=self.here(), **facts)
         used, size = self._context
         if not used:
             return turn
@@ -161,7 +160,7 @@ class AcpReader(TranscriptReader):
     def _close(self, out: list[Event]) -> None:
         """The answer that is open is over."""
         turn = self.usage.close(self.agent)
-        self._said = ""
+        self._answer_text = ""
         if turn is not None:
             out.append(turn)
 
@@ -170,39 +169,39 @@ class AcpReader(TranscriptReader):
     ) -> None:
         cached = whole_number(usage.get("cachedReadTokens"))
         written = whole_number(usage.get("cachedWriteTokens") or usage.get("cacheCreationTokens"))
-        said, self._said = self._said, ""
+        answer_text, self._answer_text = self._answer_text, ""
         self.usage.close(self.agent)
         self._answers += 1
         whole = whole_number(usage.get("inputTokens"))
         turn = self._turn(
-            said=said,
+            said=answer_text,
             message=f"turn-{self._answers}",
             stop={"cancelled": "aborted"}.get(stop, stop),
             input_tokens=max(0, whole - cached - written),
             cache_read=cached,
             cache_write=written,
             output_tokens=whole_number(usage.get("outputTokens")) + self._thoughts(usage),
-            cost=cost if usage else 0.0 if not said else None,
+            cost=cost if usage else 0.0 if not answer_text else None,
         )
         out.append(turn)
         if stop == "cancelled":
             out.append(self.prompt(self.now, "", self.here(), interrupt=True))
             out.extend(self.calls.give_up())
-            self._known.clear()
+            self._open_calls.clear()
 
     def _thoughts(self, usage: dict[str, Any]) -> int:
         return whole_number(usage.get("thoughtTokens"))
 
-    def _planned(self, update: dict[str, Any], out: list[Event]) -> None:
+    def _add_plan(self, update: dict[str, Any], out: list[Event]) -> None:
         """The whole plan is told each time: one use of a planning tool for each that differs."""
         entries = items(update.get("entries")) or items(table(update.get("plan")).get("entries"))
         if str(entries) != self._plan:
             self._plan = str(entries)
-            given, result = {"todos": entries}, Result(empty=False)
+            arguments, result = {"todos": entries}, Result(empty=False)
             where = self.here()
             out.append(
                 self.calls.both(
-                    f"plan-{self._line}", "plan", given, None, self.now, result, where, self.agent
+                    f"plan-{self._line}", "plan", arguments, None, self.now, result, where, self.agent
                 )
             )
 
@@ -214,33 +213,33 @@ class AcpReader(TranscriptReader):
         self._close(out)
         status = text(update.get("status"))
         facts = {key: update[key] for key in _FACTS if update.get(key) is not None}
-        fresh = name not in self._known
-        if fresh and self.calls.known(name) and update.get("sessionUpdate") != "tool_call":
+        fresh = name not in self._open_calls
+        if fresh and self.calls.is_known(name) and update.get("sessionUpdate") != "tool_call":
             return
-        known = self._known.setdefault(name, {})
-        known.update(facts)
-        tool, arguments = self._named(known, update)
+        call_facts = self._open_calls.setdefault(name, {})
+        call_facts.update(facts)
+        tool, arguments = self._tool_and_arguments(call_facts, update)
         if fresh:
             if not self.call(name, tool, arguments, self.now):
-                del self._known[name]
+                del self._open_calls[name]
                 return
         elif facts.keys() & {"rawInput", "name", "kind", "title", "locations"}:
             self.calls.amend(name, self.kit.normalizer.sort(self.name, tool, arguments), tool)
-        if status in _OVER:
-            del self._known[name]
-            self.result(name, self.now, self._ended(name, status, known), out)
+        if status in _FINAL:
+            del self._open_calls[name]
+            self.result(name, self.now, self._call_result(name, status, call_facts), out)
 
-    def _named(self, known: dict[str, Any], update: dict[str, Any]) -> tuple[str, Any]:
+    def _tool_and_arguments(self, call_facts: dict[str, Any], update: dict[str, Any]) -> tuple[str, Any]:
         """The tool and its arguments: their own if told, else made of kind, title and places."""
-        tool = text(known.get("name")) or text(table(update.get("_meta")).get("toolName"))
-        title, kind = text(known.get("title")), text(known.get("kind"))
-        given = known.get("rawInput")
+        tool = text(call_facts.get("name")) or text(table(update.get("_meta")).get("toolName"))
+        title, kind = text(call_facts.get("title")), text(call_facts.get("kind"))
+        arguments = call_facts.get("rawInput")
         if not tool:
             tool = kind or (title if title.isidentifier() else "other")
-        if table(given):
-            return tool, given
-        paths = [text(table(one).get("path")) for one in items(known.get("locations"))]
-        diffs = [table(one) for one in items(known.get("content")) if table(one).get("type") == "diff"]
+        if table(arguments):
+            return tool, arguments
+        paths = [text(table(one).get("path")) for one in items(call_facts.get("locations"))]
+        diffs = [table(one) for one in items(call_facts.get("content")) if table(one).get("type") == "diff"]
         if diffs:
             first = diffs[0]
             return tool, {
@@ -252,14 +251,14 @@ class AcpReader(TranscriptReader):
             return tool, {"command": title.strip("`")}
         return tool, {"paths": paths} if paths else {"title": title}
 
-    def _ended(self, name: str, status: str, known: dict[str, Any]) -> Result:
-        raw = table(known.get("rawOutput"))
+    def _call_result(self, name: str, status: str, call_facts: dict[str, Any]) -> Result:
+        raw = table(call_facts.get("rawOutput"))
         inner = table(raw.get("result")) or raw
         exited = code(inner.get("exit_code", inner.get("exitCode")))
-        said = words(known.get("content")) or words(known.get("rawOutput"))
+        output = words(call_facts.get("content")) or words(call_facts.get("rawOutput"))
         late = inner.get("timed_out") is True or bool(inner.get("signal"))
         return Result(
-            text=said,
+            text=output,
             error=status == "failed" or late,
             exit_code=exited,
             rejected=name in self._refused or status == "cancelled",

@@ -70,18 +70,18 @@ class LineEnds:
         self.unmarked = False
         """Whether the line before this one has no mark, in a run that has them."""
 
-    def see(self, said: str, where: Where, number: int) -> None:
+    def see(self, line: str, where: Where, number: int) -> None:
         """Take in the next line that is not blank; nothing but blanks and line ends is before it."""
-        passed, between = number - self._number, where.offset - self._end
+        line_count, between = number - self._number, where.offset - self._end
         if STARTED.match(self._last):
-            self._newline = 2 if between == 2 * passed else 1
-        blanks = between - passed * self._newline
-        if blanks == _MARK and passed == 1 and self._last.startswith("> ") and said.startswith("> "):
+            self._newline = 2 if between == 2 * line_count else 1
+        blanks = between - line_count * self._newline
+        if blanks == _MARK and line_count == 1 and self._last.startswith("> ") and line.startswith("> "):
             self._marked = True
         self.unmarked = self._marked and blanks < _MARK
-        if STARTED.match(said):
+        if STARTED.match(line):
             self._marked = False
-        self._last, self._end, self._number = said, where.offset + where.length, number
+        self._last, self._end, self._number = line, where.offset + where.length, number
 
 
 STARTED = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*\Z")
@@ -140,28 +140,35 @@ def typed(line: str) -> str:
     return line[5:].rstrip()
 
 
-def is_request(said: str) -> bool:
+def is_request(typed_text: str) -> bool:
     """Whether what was typed is for the model."""
-    said = said.strip()
-    return bool(said) and said != "<blank>" and not _COMMAND.match(said) and not _ANSWER.match(said)
+    typed_text = typed_text.strip()
+    return (
+        bool(typed_text)
+        and typed_text != "<blank>"
+        and not _COMMAND.match(typed_text)
+        and not _ANSWER.match(typed_text)
+    )
 
 
-def passed_on(said: str) -> str:
+def passed_on(typed_text: str) -> str:
     """What a command brings to the model, which the program then writes down once more."""
-    said = said.strip()
-    found = _PASSED_ON.match(said)
-    return said[found.end() :] if found else ""
+    typed_text = typed_text.strip()
+    match = _PASSED_ON.match(typed_text)
+    return typed_text[match.end() :] if match else ""
 
 
-def repeats(said: str, passed: str) -> bool:
+def repeats(typed_text: str, passed_text: str) -> bool:
     """Whether this is what a command passed on; for one that asks for help the program adds what it found."""
-    said = said.strip()
-    return bool(passed) and (said == passed or said.startswith(f"# Question: {passed}\n"))
+    typed_text = typed_text.strip()
+    return bool(passed_text) and (
+        typed_text == passed_text or typed_text.startswith(f"# Question: {passed_text}\n")
+    )
 
 
-def is_exit(said: str) -> bool:
+def is_exit(typed_text: str) -> bool:
     """Whether what was typed ends the session."""
-    return bool(_EXIT.match(said.strip()))
+    return bool(_EXIT.match(typed_text.strip()))
 
 
 OPENING = b"# aider chat started at "
@@ -178,8 +185,7 @@ class AiderReader(TranscriptReader):
     many = True
     idle_starts = True
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._asked = GatheredText()
         self._typed = 0
         """The number of the last line that was typed; blank ones between two prompts are left out."""
@@ -209,26 +215,26 @@ class AiderReader(TranscriptReader):
 
     def _events(self, record: bytes, where: Where) -> list[Event]:
         out: list[Event] = []
-        said = record.decode("utf-8", "replace").rstrip("\r\n")
-        self._ends.see(said, where, self._line)
+        line = record.decode("utf-8", "replace").rstrip("\r\n")
+        self._ends.see(line, where, self._line)
         heading = self._ends.unmarked
-        if is_typed(said):
+        if is_typed(line):
             if heading or self._line != self._typed + 1:
                 self._take_prompt(out, heading=heading)
             if not self._spoken:
                 self._end_answer(out)
-            self._asked.add(typed(said), self.now + STEP, where)
+            self._asked.add(typed(line), self.now + STEP, where)
             self._typed = self._line
             return out
         self._take_prompt(out, heading=heading)
-        started = STARTED.match(said)
+        started = STARTED.match(line)
         if started:
             self._end_answer(out)
             self._start(started[1], out)
-        elif said.startswith(">") and self.begun and not said.startswith(">>>"):
-            self._program(said, out)
-        elif said.strip() and self.begun:
-            self._speak(said, where)
+        elif line.startswith(">") and self.begun and not line.startswith(">>>"):
+            self._program(line, out)
+        elif line.strip() and self.begun:
+            self._speak(line, where)
         return out
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -243,108 +249,108 @@ class AiderReader(TranscriptReader):
 
     def pending_events(self) -> list[Event]:
         """The same, for a history that still grows."""
-        spoken = [self._answer(self._spoken.at, self._spoken.where)] if self._spoken else []
+        answers = [self._answer(self._spoken.at, self._spoken.where)] if self._spoken else []
         if self._asked:
-            return [*spoken, *self._prompt(), *super().pending_events()]
+            return [*answers, *self._prompt(), *super().pending_events()]
         failed = [self._failed(self._fault)] if self._fault is not None else []
-        return [*spoken, *failed, *super().pending_events()]
+        return [*answers, *failed, *super().pending_events()]
 
     def _prompt(self) -> list[Event]:
-        asked, at = self._asked, self._asked.at
-        if not asked or not self.begun:
+        gathered, at = self._asked, self._asked.at
+        if not gathered or not self.begun:
             return []
-        if is_exit(asked.text):
-            end = SessionEnd(at=at, agent=self.agent, where=asked.where, reason="exit")
+        if is_exit(gathered.text):
+            end = SessionEnd(at=at, agent=self.agent, where=gathered.where, reason="exit")
             return [] if self._idle else [end]
-        asks = is_request(asked.text) and not repeats(asked.text, self._passed_on)
-        return [self.prompt(at, asked.text, asked.where)] if asks else []
+        asks = is_request(gathered.text) and not repeats(gathered.text, self._passed_on)
+        return [self.prompt(at, gathered.text, gathered.where)] if asks else []
 
     def _take_prompt(self, out: list[Event], *, heading: bool = False) -> None:
         """Take what was typed as such, or a heading for the words of the model that it is."""
-        asked = self._asked
-        if not asked:
+        gathered = self._asked
+        if not gathered:
             return
         if heading:
-            self._speak(asked.text, asked.where)
+            self._speak(gathered.text, gathered.where)
         else:
             self._end_answer(out)
-            self.now, self._refused = asked.at, False
-            taken = self._prompt()
-            if taken:
-                self._stage = "rests" if isinstance(taken[0], SessionEnd) else "answers"
-                out.extend(taken)
-            self._passed_on = passed_on(asked.text)
+            self.now, self._refused = gathered.at, False
+            prompt_events = self._prompt()
+            if prompt_events:
+                self._stage = "rests" if isinstance(prompt_events[0], SessionEnd) else "answers"
+                out.extend(prompt_events)
+            self._passed_on = passed_on(gathered.text)
         self._asked = GatheredText()
 
-    def _speak(self, said: str, where: Where) -> None:
+    def _speak(self, line: str, where: Where) -> None:
         """A line of the model's, or of what the program quotes to it."""
-        if self._refused and QUOTED.match(said):
+        if self._refused and QUOTED.match(line):
             self._spoken = GatheredText()
             return
         if not self._spoken:
             self.now += STEP
         self._fault, self._traced, self._stage, self._passed_on = None, False, "answers", ""
-        self._spoken.add(said, self.now, where)
+        self._spoken.add(line, self.now, where)
 
-    def _start(self, told: str, out: list[Event]) -> None:
-        at = _time(told)
+    def _start(self, started_at: str, out: list[Event]) -> None:
+        at = _time(started_at)
         if at is None:
             self.note("no time")
         self.now = self.now if at is None else at
         self._stage, self._refused, self._idle = "rests", False, True
-        name = told.replace(" ", "T").replace(":", "-")
+        name = started_at.replace(" ", "T").replace(":", "-")
         again = self._begun[name] = self._begun.get(name, 0) + 1
         out.append(self.start(self.now, name if again == 1 else f"{name}-{again}", synthetic_time=True))
 
-    def _program(self, said: str, out: list[Event]) -> None:
+    def _program(self, line: str, out: list[Event]) -> None:
         """What the program itself tells."""
-        model, folder = MODEL.match(said), FOLDER.match(said)
+        model, folder = MODEL.match(line), FOLDER.match(line)
         if model:
             self._model = model[1]
         elif folder:
             self.calls.project = folder[1]
-        elif said.startswith(RETRIES):
+        elif line.startswith(RETRIES):
             self._fault = None
-        elif said.startswith(TRACEBACK):
+        elif line.startswith(TRACEBACK):
             self._traced = True
-        elif said.startswith((STOPPED, LEFT)) or WAITS.match(said):
-            self._rest(said, out)
+        elif line.startswith((STOPPED, LEFT)) or WAITS.match(line):
+            self._rest(line, out)
         else:
-            self._work(said, out)
+            self._work(line, out)
 
-    def _work(self, said: str, out: list[Event]) -> None:
+    def _work(self, line: str, out: list[Event]) -> None:
         """What the program tells of an answer: what it took, what came of it, what went wrong."""
-        tokens, fault = TOKENS.match(said), FAULT.match(said)
+        tokens, fault = TOKENS.match(line), FAULT.match(line)
         if tokens:
             self._refused = False
             self._count(tokens, out)
-        elif fault and (fault["name"] or self._traced or " has hit a token limit!" in said):
+        elif fault and (fault["name"] or self._traced or " has hit a token limit!" in line):
             self._end_answer(out)
             self._traced, self._fault = False, self.here()
             if fault["name"] is None or fault["name"] in FOR_GOOD:
                 self._end_answer(out)
-        elif REFUSED.match(said):
+        elif REFUSED.match(line):
             self._refused, self._stage = True, "answers"
-            self._deed("edit", {}, Result(text=said[2:], error=True), out)
+            self._deed("edit", {}, Result(text=line[2:], error=True), out)
         else:
             for pattern, tool, argument in DEEDS:
-                found = pattern.match(said)
-                if found:
-                    result = _UNTOLD if tool == "run" else Result(text=said[2:], empty=False)
-                    self._deed(tool, {argument: found[1]}, result, out)
+                match = pattern.match(line)
+                if match:
+                    result = _UNTOLD if tool == "run" else Result(text=line[2:], empty=False)
+                    self._deed(tool, {argument: match[1]}, result, out)
                     return
 
-    def _rest(self, said: str, out: list[Event]) -> None:
+    def _rest(self, line: str, out: list[Event]) -> None:
         """The program waits for the person, who may have stopped it, or left."""
         self._end_answer(out)
         stage, self._stage, self._refused = self._stage, "rests", False
         self.now += STEP
-        if said.startswith(LEFT):
+        if line.startswith(LEFT):
             end = SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason="Control-C")
             out += [] if self._idle and not out else [end]
-        elif stage == "answers" and said.startswith(STOPPED):
+        elif stage == "answers" and line.startswith(STOPPED):
             out.append(self.prompt(self.now, "", self.here(), interrupt=True))
-        elif stage != "rests" and not said.startswith(STOPPED):
+        elif stage != "rests" and not line.startswith(STOPPED):
             out.append(Turn(at=self.now, agent=self.agent, where=self.here(), cost=0.0, stop=ENDED))
 
     def _end_answer(self, out: list[Event]) -> None:
@@ -367,9 +373,9 @@ class AiderReader(TranscriptReader):
         use = self.calls.both(name, tool, arguments, None, self.now, result, self.here(), self.agent)
         out.append(use)
 
-    def _count(self, told: re.Match[str], out: list[Event]) -> None:
+    def _count(self, match: re.Match[str], out: list[Event]) -> None:
         self.now += STEP
-        sent, written, read, answered = (_number(told[group], told[group + 1]) for group in (1, 3, 5, 7))
+        sent, written, read, answered = (_number(match[group], match[group + 1]) for group in (1, 3, 5, 7))
         out.append(
             self._answer(
                 self.now,
@@ -378,41 +384,41 @@ class AiderReader(TranscriptReader):
                 output_tokens=answered,
                 cache_read=read,
                 cache_write=written,
-                cost=amount(_decimal(told[9])),
+                cost=amount(_decimal(match[9])),
             )
         )
         self._spoken, self._fault, self._stage = GatheredText(), None, "counted"
 
-    def _answer(self, at: float, where: Where, **told: Any) -> Turn:
-        spoken = self._spoken
+    def _answer(self, at: float, where: Where, **facts: Any) -> Turn:
+        gathered = self._spoken
         return self.kit.models.turn(
             at,
             message=f"byte-{where.offset}",
             model=self._model,
             agent=self.agent,
             where=where,
-            said=unthought(spoken.text),
-            said_at=spoken.where if spoken else None,
-            **told,
+            said=unthought(gathered.text),
+            said_at=gathered.where if gathered else None,
+            **facts,
         )
 
 
 def aider_outline(data: bytes) -> Outline:
     """The first prompt, and the last start."""
-    asked, last = "", None
+    prompt_text, last = "", None
     for line in data.decode("utf-8", "replace").splitlines():
         started = STARTED.match(line)
         if started:
             last = _time(started[1])
-        elif not asked and is_typed(line) and is_request(typed(line)):
-            asked = typed(line).strip()
-    return Outline(asked, last)
+        elif not prompt_text and is_typed(line) and is_request(typed(line)):
+            prompt_text = typed(line).strip()
+    return Outline(prompt_text, last)
 
 
-def _time(told: str) -> float | None:
+def _time(stamp_text: str) -> float | None:
     """A start's time, which stands in the person's time zone and is taken as UTC."""
     try:
-        return datetime.strptime(told, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).timestamp()
+        return datetime.strptime(stamp_text, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).timestamp()
     except ValueError:
         return None
 

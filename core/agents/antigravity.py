@@ -57,8 +57,7 @@ class AntigravityReader(TranscriptReader):
     kinds = frozenset(("CONVERSATION_HISTORY", "SYSTEM_MESSAGE", "GENERIC", "EPHEMERAL_MESSAGE"))
     """Of steps that neither the person nor the model made."""
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._waiting: list[tuple[str, str]] = []
         self._model = ""
 
@@ -75,8 +74,8 @@ class AntigravityReader(TranscriptReader):
         if not self.begun:
             out.append(self.start(at, antigravity_conversation(Path(self.here().file)), model=self._model))
         if kind == "USER_INPUT":
-            asked = _REQUEST.search(content)
-            out.append(self.prompt(at, asked[1] if asked else content, self.here()))
+            request = _REQUEST.search(content)
+            out.append(self.prompt(at, request[1] if request else content, self.here()))
         elif kind == "PLANNER_RESPONSE":
             self._answer(at, step, out)
         elif kind == "CHECKPOINT":
@@ -88,10 +87,12 @@ class AntigravityReader(TranscriptReader):
 
     def _answer(self, at: float, step: dict[str, Any], out: list[Event]) -> None:
         message = f"line-{self._line}"
-        said = text(step.get("content"))
+        answer_text = text(step.get("content"))
         model, where = self._model, self.here()
         out.append(
-            self.kit.models.turn(at, message=message, model=model, agent=self.agent, where=where, said=said)
+            self.kit.models.turn(
+                at, message=message, model=model, agent=self.agent, where=where, said=answer_text
+            )
         )
         for place, call in self.placed(step.get("tool_calls"), "tool_calls"):
             name, tool = f"{message}/{place}", text(call.get("name"))
@@ -105,11 +106,11 @@ class AntigravityReader(TranscriptReader):
         status = text(step.get("status"))
         if status == "RUNNING":
             return
-        told = text(step.get("content"))
-        exited = _EXIT.search(told[:_HEAD])
-        code = int(exited[1]) if exited else 0 if told.startswith(_COMPLETED) else None
+        output = text(step.get("content"))
+        exited = _EXIT.search(output[:_HEAD])
+        code = int(exited[1]) if exited else 0 if output.startswith(_COMPLETED) else None
         result = Result(
-            text=told,
+            text=output,
             error=status == "ERROR",
             exit_code=code,
             rejected=status in ("CANCELED", "CANCELLED"),
@@ -140,24 +141,24 @@ class AntigravityReader(TranscriptReader):
 
 def _opened(arguments: Any) -> dict[str, Any]:
     """Arguments under our names; each value is written as JSON inside a text."""
-    found: dict[str, Any] = {}
+    opened: dict[str, Any] = {}
     for name, value in table(arguments).items():
         inner = decode(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else value
-        found[_NAMES.get(name, name)] = value if inner is None else inner
-    for chunk in items(found.get("edits")):
+        opened[_NAMES.get(name, name)] = value if inner is None else inner
+    for chunk in items(opened.get("edits")):
         if isinstance(chunk, dict):
             chunk["old_string"], chunk["new_string"] = (
                 chunk.get("TargetContent"),
                 chunk.get("ReplacementContent"),
             )
-    return found
+    return opened
 
 
 def _sniff(sample: Sample) -> int:
     """Steps with an index, a source and a type in capitals."""
     for step in sample.records[:8]:
-        told = "step_index" in step and "source" in step and text(step.get("type")).isupper()
-        if told and (seconds(step.get("created_at")) is not None or "status" in step):
+        is_step = "step_index" in step and "source" in step and text(step.get("type")).isupper()
+        if is_step and (seconds(step.get("created_at")) is not None or "status" in step):
             return 95
     return 0
 

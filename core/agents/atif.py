@@ -27,8 +27,7 @@ class AtifReader(TranscriptReader):
     )
     many = True
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._timed = False
         self._base = ""
         """The JSON pointer of the trajectory that is read, in its document."""
@@ -57,7 +56,7 @@ class AtifReader(TranscriptReader):
         self.now = times[0] if times else 0.0
         agent, extra = table(document.get("agent")), table(document.get("extra"))
         self.model = text(agent.get("model_name"))
-        spent = [table(step.get("metrics")) for step in steps]
+        metrics = [table(step.get("metrics")) for step in steps]
         name = text(document.get("session_id")) or text(document.get("trajectory_id"))
         out.append(
             self.start(
@@ -71,7 +70,7 @@ class AtifReader(TranscriptReader):
                 untold=left_untold(
                     cost="cost" not in self.untold,
                     times=times,
-                    tokens=any(spent) or document.get("final_metrics"),
+                    tokens=any(metrics) or document.get("final_metrics"),
                     model=self.model or any(text(step.get("model_name")) for step in steps),
                 ),
             )
@@ -80,7 +79,7 @@ class AtifReader(TranscriptReader):
         self._steps(document, out)
         for key in list(self._embedded):
             self._child({"trajectory_id": key}, out)
-        if not any(spent):
+        if not any(metrics):
             self._total(table(document.get("final_metrics")), out)
         out.extend(self.close_all())
 
@@ -160,9 +159,9 @@ class AtifReader(TranscriptReader):
     def _results(self, step: dict[str, Any], where: Any, out: list[Event]) -> None:
         """Results name their call, or come in the order of the calls."""
         calls = [text(table(one).get("tool_call_id")) for one in items(step.get("tool_calls"))]
-        named = table(step.get("observation"))
+        observation = table(step.get("observation"))
         at = self.now
-        for place, one in enumerate(self.objects(named.get("results"), "results")):
+        for place, one in enumerate(self.objects(observation.get("results"), "results")):
             name = text(one.get("source_call_id")) or (calls[place] if place < len(calls) else "")
             extra = table(one.get("extra"))
             if name:
@@ -182,8 +181,8 @@ class AtifReader(TranscriptReader):
     def _add(self, use: ToolUse | None, outcome: str, out: list[Event], *, timed: bool) -> None:
         """Add a tool use with the outcome that its producer gives it, if that is one of ours."""
         if use is not None:
-            known = outcome if outcome in OUTCOMES else use.outcome
-            out.append(structs.replace(use, outcome=known, duration=use.duration if timed else None))
+            judged = outcome if outcome in OUTCOMES else use.outcome
+            out.append(structs.replace(use, outcome=judged, duration=use.duration if timed else None))
 
     def _child(self, ref: dict[str, Any], out: list[Event]) -> None:
         """A sub-agent's own steps, if they are embedded; else that it ran."""
@@ -206,11 +205,11 @@ class AtifReader(TranscriptReader):
         status = text(extra.get("outcome"))
         if not extra.get("started") or "ended" in extra:
             uses = sum(isinstance(one, ToolUse) and one.agent == key for one in out[already:])
-            told = {
+            facts = {
                 "tool_uses": whole_number(extra.get("tool_uses")) or uses,
                 "tokens": whole_number(extra.get("tokens")),
             }
-            self.child_ended(key, last, out, well=status not in _FAILED, **told)
+            self.child_ended(key, last, out, well=status not in _FAILED, **facts)
 
     def _embed(self, document: dict[str, Any], base: str) -> None:
         for place, child in self.placed(document.get("subagent_trajectories"), "subagent_trajectories"):
@@ -233,23 +232,25 @@ class DevinReader(AtifReader):
         super()._answer(step if "metrics" in step else {**step, "metrics": inner}, where, out)
 
 
-def _key(told: dict[str, Any]) -> str:
+def _key(reference: dict[str, Any]) -> str:
     """The name of a sub-agent's trajectory; a session's id names several."""
     return (
-        text(told.get("trajectory_id")) or text(told.get("trajectory_path")) or text(told.get("session_id"))
+        text(reference.get("trajectory_id"))
+        or text(reference.get("trajectory_path"))
+        or text(reference.get("session_id"))
     )
 
 
 def _result(content: Any, extra: dict[str, Any]) -> Result:
     """There is no flag for success: what the producer adds decides, else the text."""
-    found = read_result(content, guess=True)
+    guessed = read_result(content, guess=True)
     exited = code(extra.get("exit_code"))
     status = text(extra.get("outcome")) or text(extra.get("status"))
-    told = exited is not None or bool(status) or isinstance(extra.get("success"), bool)
+    is_explicit = exited is not None or bool(status) or isinstance(extra.get("success"), bool)
     return Result(
-        text=found.text,
-        error=(status in _FAILED or extra.get("success") is False) if told else found.error,
-        exit_code=exited if told else found.exit_code,
+        text=guessed.text,
+        error=(status in _FAILED or extra.get("success") is False) if is_explicit else guessed.error,
+        exit_code=exited if is_explicit else guessed.exit_code,
         rejected=status in _REJECTED,
         duration=amount(extra.get("duration_sec")),
         size=whole_number(extra.get("size")) or None,
@@ -265,8 +266,8 @@ def _sniff(sample: Sample) -> int:
 
 def _devin(sample: Sample) -> int:
     """Devin's own transcripts, by their folder or by the name of the agent."""
-    named = "devin" in sample.path.parts and sample.path.parent.name == "transcripts"
-    if not _sniff(sample) or not (named or b'"devin' in sample.head[:4096].lower()):
+    in_folder = "devin" in sample.path.parts and sample.path.parent.name == "transcripts"
+    if not _sniff(sample) or not (in_folder or b'"devin' in sample.head[:4096].lower()):
         return 0
     return 99
 

@@ -95,8 +95,8 @@ class Outcomes:
 
 def exit_code(text: str) -> int | None:
     """The exit code a result begins with, where it does."""
-    found = _EXIT.match(text)
-    return int(found.group(1)) if found else None
+    match = _EXIT.match(text)
+    return int(match.group(1)) if match else None
 
 
 def is_advice(text: str) -> bool:
@@ -115,8 +115,8 @@ _LONGEST = 700
 
 def split_advice(text: str) -> tuple[str, str]:
     """A tool's output without the sentence of ours at its end, and that sentence or a blank."""
-    found = _AT_THE_END.search(text, max(0, len(text) - _LONGEST)) if ADVICE_MARK in text else None
-    return (text[: found.start()], found[1]) if found else (text, "")
+    match = _AT_THE_END.search(text, max(0, len(text) - _LONGEST)) if ADVICE_MARK in text else None
+    return (text[: match.start()], match[1]) if match else (text, "")
 
 
 def said_event(sentence: str, at: float, agent: str = MAIN, where: Where | None = None) -> Advice:
@@ -207,9 +207,9 @@ class Calls:
             return None
         return AnsweredCalls(self._done, self._again, self._changed, self._project)
 
-    def resume(self, known: AnsweredCalls) -> None:
+    def resume(self, state: AnsweredCalls) -> None:
         """Go on from there."""
-        self._done, self._again, self._changed, self._project = known
+        self._done, self._again, self._changed, self._project = state
 
     @property
     def project(self) -> str:
@@ -243,11 +243,11 @@ class Calls:
 
     def _another(self, call_id: str, call: _Call) -> bool:
         """Whether a call whose id was used before is another one: other arguments, or after the answer."""
-        known = self._open.get(self._key(call_id))
-        if known is not None:
-            return known.kind.call != call.kind.call
-        told = self._done.get(self._key(call_id))
-        return told is not None and (told.call != call.kind.call or call.at > told.answered)
+        open_call = self._open.get(self._key(call_id))
+        if open_call is not None:
+            return open_call.kind.call != call.kind.call
+        answered = self._done.get(self._key(call_id))
+        return answered is not None and (answered.call != call.kind.call or call.at > answered.answered)
 
     def _key(self, call_id: str) -> str:
         """The name under which the newest call of an id stands."""
@@ -267,7 +267,7 @@ class Calls:
         if call_id not in self._open:
             self._done[call_id] = None
 
-    def known(self, call_id: str) -> bool:
+    def is_known(self, call_id: str) -> bool:
         """Whether a call of this id was ever taken in."""
         return call_id in self._open or call_id in self._done
 
@@ -317,9 +317,9 @@ class Calls:
         if not self._joined:
             return []
         names, self._joined = self._joined, []
-        held = [(name, self._early.pop(name)) for name in names if name in self._early]
-        found = [self.end(name, one.at, one.result, one.where, one.agent, one.line) for name, one in held]
-        return [use for use in found if use is not None]
+        early = [(name, self._early.pop(name)) for name in names if name in self._early]
+        uses = [self.end(name, one.at, one.result, one.where, one.agent, one.line) for name, one in early]
+        return [use for use in uses if use is not None]
 
     def _give_up(self, call_id: str) -> None:
         early = self._early.pop(call_id)

@@ -40,8 +40,7 @@ class ChatReader(TranscriptReader):
     gaps = "times, tokens, model and cost only where the messages carry them"
     many = True
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._waiting: dict[str, str] = {}
         self._model = ""
         self._timed = False
@@ -69,20 +68,20 @@ class ChatReader(TranscriptReader):
         self._number = 0
         messages = self.items(run.get("messages"), "messages")
         times = [seconds(at) for at in items(run.get("times"))]
-        name = next((found for key in _NAMES if (found := text(run.get(key)))), "")
+        name = next((value for key in _NAMES if (value := text(run.get(key)))), "")
         if not name and self.many and self.begun:
             name = f"{self.file_name}-{self._line}"
         own = [at for message in messages if (at := _time(table(message))) is not None]
-        told = own or [at for at in times if at is not None]
-        self._timed = bool(told)
+        known_times = own or [at for at in times if at is not None]
+        self._timed = bool(known_times)
         self._model = text(run.get("model"))
-        self.now = told[0] if told else 0.0
+        self.now = known_times[0] if known_times else 0.0
         start = self.start(
             self.now,
             name,
             model=self._model,
             project=text(run.get("cwd")),
-            synthetic_time=not told,
+            synthetic_time=not known_times,
             untold=_untold(messages, self._model, timed=self._timed),
         )
         out.append(start)
@@ -111,7 +110,7 @@ class ChatReader(TranscriptReader):
             name = text(message.get("tool_call_id")) or text(message.get("name"))
             self._end(name, text(message.get("name")), words(message.get("content")), at, where, out)
         elif role == "user":
-            self._heard(message, at, where, out)
+            self._user_message(message, at, where, out)
         elif role not in _ROLES:
             self.note("message of an unknown role")
 
@@ -149,8 +148,8 @@ class ChatReader(TranscriptReader):
                 self._begin(text(part.get("id")), text(part.get("name")), part.get("input"), where)
         if not message.get("tool_calls"):
             for tool, body in _CALLED.findall(words(content)):
-                given = {name: said.strip("\n") for name, said in _PARAMETER.findall(body)}
-                self._begin("", tool, given, where)
+                arguments = {name: value.strip("\n") for name, value in _PARAMETER.findall(body)}
+                self._begin("", tool, arguments, where)
 
     def _begin(self, name: str, tool: str, arguments: Any, where: Where) -> None:
         if isinstance(arguments, str):
@@ -159,41 +158,43 @@ class ChatReader(TranscriptReader):
         if self.calls.begin(name, tool, arguments, self.now, self.agent, where):
             self._waiting[name] = tool
 
-    def _heard(self, message: dict[str, Any], at: float | None, where: Where, out: list[Event]) -> None:
+    def _user_message(
+        self, message: dict[str, Any], at: float | None, where: Where, out: list[Event]
+    ) -> None:
         content = message.get("content")
         answers = [part for part in items(content) if table(part).get("type") == "tool_result"]
         for part in answers:
-            told, failed = words(part.get("content")), part.get("is_error") is True
-            self._end(text(part.get("tool_use_id")), "", told, at, where, out, failed=failed)
-        said = words([part for part in items(content) if part not in answers] if answers else content)
-        executed = _EXECUTED.match(said)
+            output, failed = words(part.get("content")), part.get("is_error") is True
+            self._end(text(part.get("tool_use_id")), "", output, at, where, out, failed=failed)
+        prompt_text = words([part for part in items(content) if part not in answers] if answers else content)
+        executed = _EXECUTED.match(prompt_text)
         if executed:
             tool = executed.group(1)
-            self._end(self._oldest(tool), tool, said[executed.end() :], at, where, out)
-        elif _REFUSED.search(said[-200:]):
-            named = _NAMED.search(said[:1000])
-            tool = named.group(1) if named else "invalid"
-            self._end(self._oldest(tool), tool, said, at, where, out, failed=True)
-        elif said or not answers:
-            out.append(self.prompt(self.now, said, where))
+            self._end(self._oldest(tool), tool, prompt_text[executed.end() :], at, where, out)
+        elif _REFUSED.search(prompt_text[-200:]):
+            match = _NAMED.search(prompt_text[:1000])
+            tool = match.group(1) if match else "invalid"
+            self._end(self._oldest(tool), tool, prompt_text, at, where, out, failed=True)
+        elif prompt_text or not answers:
+            out.append(self.prompt(self.now, prompt_text, where))
 
     def _oldest(self, tool: str) -> str:
         """The call an answer that names only its tool belongs to."""
-        named = (name for name, waiting in self._waiting.items() if waiting == tool)
-        return next(named, f"answer-{self._number}")
+        names = (name for name, waiting in self._waiting.items() if waiting == tool)
+        return next(names, f"answer-{self._number}")
 
     def _end(
         self,
         name: str,
         tool: str,
-        told: str,
+        output: str,
         at: float | None,
         where: Where,
         out: list[Event],
         *,
         failed: bool = False,
     ) -> None:
-        result = _result(told, failed)
+        result = _result(output, failed)
         name = name if name in self._waiting else self._by_tool(name, tool)
         if name in self._waiting:
             del self._waiting[name]
@@ -209,14 +210,14 @@ class ChatReader(TranscriptReader):
         return oldest if oldest in self._waiting else name
 
 
-def _result(told: str, failed: bool) -> Result:
-    exits = _EXIT.findall(told[-400:]) if "code" in told[-400:].lower() else _EXIT.findall(told[:100])
+def _result(output: str, failed: bool) -> Result:
+    exits = _EXIT.findall(output[-400:]) if "code" in output[-400:].lower() else _EXIT.findall(output[:100])
     exited = int(exits[-1]) if exits else None
     running = exited == -1
-    trailer = _TRAILER.search(told[-1000:])
+    trailer = _TRAILER.search(output[-1000:])
     return Result(
-        text=told[: -len(trailer.group(0))] if trailer else told,
-        error=failed or (exited is None and bool(_FAILED.match(told[:200]))),
+        text=output[: -len(trailer.group(0))] if trailer else output,
+        error=failed or (exited is None and bool(_FAILED.match(output[:200]))),
         exit_code=None if running else exited,
         running=running,
     )
@@ -224,12 +225,12 @@ def _result(told: str, failed: bool) -> Result:
 
 def _untold(messages: list[Any], model: str, *, timed: bool) -> tuple[Matter, ...]:
     """What none of a run's messages carries."""
-    spoken = [table(message) for message in messages]
+    objects = [table(message) for message in messages]
     return left_untold(
         times=timed,
-        tokens=any(table(message.get("usage")) for message in spoken),
-        model=model or any(text(message.get("model")) for message in spoken),
-        cost=any("cost" in table(message.get("usage")) for message in spoken),
+        tokens=any(table(message.get("usage")) for message in objects),
+        model=model or any(text(message.get("model")) for message in objects),
+        cost=any("cost" in table(message.get("usage")) for message in objects),
     )
 
 
@@ -261,8 +262,8 @@ def _runs(sample: Sample) -> int:
     if entries and several and all(_is_run(entry) for entry in entries):
         return 60
     line = sample.head.partition(b"\n")[0]
-    named = b'"run"' in line[:400] or b'"times"' in line or b'"resolved"' in line[:1000]
-    return 50 if named and _conversation(line) else 0
+    is_named = b'"run"' in line[:400] or b'"times"' in line or b'"resolved"' in line[:1000]
+    return 50 if is_named and _conversation(line) else 0
 
 
 def _document(sample: Sample) -> int:
@@ -282,8 +283,8 @@ def _is_run(value: dict[str, Any]) -> bool:
 
 def _conversation(head: bytes) -> bool:
     """Whether the beginning of a long run or list shows messages."""
-    found = re.search(rb'(?:"messages"\s*:\s*|\A)\[\s*\{[^{}\[\]]{0,200}?"role"\s*:\s*"(\w+)"', head)
-    return found is not None and found.group(1).decode() in _ROLES
+    match = re.search(rb'(?:"messages"\s*:\s*|\A)\[\s*\{[^{}\[\]]{0,200}?"role"\s*:\s*"(\w+)"', head)
+    return match is not None and match.group(1).decode() in _ROLES
 
 
 FORMATS = (

@@ -63,9 +63,9 @@ class CodeBuddyReader(TranscriptReader):
 
 def _sniff(sample: Sample) -> int:
     records = sample.records[:12]
-    known = [one for one in records if text(one.get("type")) in _KINDS and "sessionId" in one]
-    marks = any("providerData" in one or "callId" in one for one in known)
-    return 93 if known and marks and not any("payload" in one for one in records) else 0
+    own = [one for one in records if text(one.get("type")) in _KINDS and "sessionId" in one]
+    marks = any("providerData" in one or "callId" in one for one in own)
+    return 93 if own and marks and not any("payload" in one for one in records) else 0
 
 
 FORMATS = (Format("codebuddy", "lines", _sniff, CodeBuddyReader),)

@@ -20,15 +20,15 @@ from core.logs.records import Record
 class CopilotLinks(LinkReader):
     """Events name their parents; only what is said carries the conversation on."""
 
-    def follow(self, told: Envelope, record: Record) -> Link:
+    def follow(self, envelope: Envelope, record: Record) -> Link:
         """The link of one event."""
-        name = as_text(told.id)
-        kind, message = turn(told)
+        name = as_text(envelope.id)
+        kind, message = turn(envelope)
         if not name:
             return self.aside(record, kind)
-        said = kind in ("start", "prompt", "answer", "compaction")
+        is_main = kind in ("start", "prompt", "answer", "compaction")
         return self.link(
-            record, name, as_text(told.parent_id) or None, kind, "main" if said else "beside", message
+            record, name, as_text(envelope.parent_id) or None, kind, "main" if is_main else "beside", message
         )
 
 
@@ -100,8 +100,7 @@ class CopilotReader(TranscriptReader):
         )
     )
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._agents: dict[str, str] = {}
         self._callers: dict[str, str] = {}
         self._model = ""
@@ -149,7 +148,7 @@ class CopilotReader(TranscriptReader):
             self._output[turn.model] = self._output.get(turn.model, 0) + turn.output_tokens
             out.append(turn)
 
-    def _start(self, entry: _Entry) -> None:
+    def _read_begin(self, entry: _Entry) -> None:
         context = table(entry.data.get("context"))
         self._model = text(entry.data.get("selectedModel")) or self._model
         if self.begun:
@@ -165,19 +164,19 @@ class CopilotReader(TranscriptReader):
             )
         )
 
-    def _changed(self, entry: _Entry) -> None:
+    def _read_model(self, entry: _Entry) -> None:
         self._model = text(entry.data.get("newModel")) or self._model
 
-    def _said(self, entry: _Entry) -> None:
-        said = text(entry.data.get("content")) or attached_to(items(entry.data.get("attachments")))
+    def _read_prompt(self, entry: _Entry) -> None:
+        prompt_text = text(entry.data.get("content")) or attached_to(items(entry.data.get("attachments")))
         own = entry.data.get("isAutopilotContinuation") is True or "agentId" in entry.record
-        if said.strip() and not own and entry.data.get("source") in (None, "", "user"):
+        if prompt_text.strip() and not own and entry.data.get("source") in (None, "", "user"):
             self._close(self.agent, entry.out)
-            entry.out.append(self.prompt(entry.at, said, self.here()))
+            entry.out.append(self.prompt(entry.at, prompt_text, self.here()))
 
-    def _answered(self, entry: _Entry) -> None:
-        said = text(entry.data.get("content")) or attached_to(items(entry.data.get("attachments")))
-        asked = entry.data.get("toolRequests")
+    def _read_answer(self, entry: _Entry) -> None:
+        answer_text = text(entry.data.get("content")) or attached_to(items(entry.data.get("attachments")))
+        requests = entry.data.get("toolRequests")
         turn = self.kit.models.turn(
             entry.at,
             message=text(entry.data.get("messageId")),
@@ -185,18 +184,18 @@ class CopilotReader(TranscriptReader):
             output_tokens=whole_number(entry.data.get("outputTokens")),
             agent=self._agent(entry),
             where=self.here(),
-            stop=CALLING if asked else ENDED if said.strip() and asked == [] else "",
-            said=said,
+            stop=CALLING if requests else ENDED if answer_text.strip() and requests == [] else "",
+            said=answer_text,
         )
-        before = self.usage.see(structs.replace(turn, cost=None))
+        before = self.usage.update(structs.replace(turn, cost=None))
         if before is not None:
             self._output[before.model] = self._output.get(before.model, 0) + before.output_tokens
             entry.out.append(before)
 
-    def _turned(self, entry: _Entry) -> None:
+    def _end_turn(self, entry: _Entry) -> None:
         self._close(self._agent(entry), entry.out)
 
-    def _called(self, entry: _Entry) -> None:
+    def _read_call(self, entry: _Entry) -> None:
         agent = self._agent(entry)
         self._close(agent, entry.out)
         name = text(entry.data.get("toolCallId")) or f"line-{self._line}"
@@ -205,24 +204,24 @@ class CopilotReader(TranscriptReader):
             name, text(entry.data.get("toolName")), entry.data.get("arguments"), entry.at, agent, self.here()
         )
 
-    def _returned(self, entry: _Entry) -> None:
+    def _read_result(self, entry: _Entry) -> None:
         failed = table(entry.data.get("error"))
-        told, said = split_advice(words(entry.data.get("result")) or words(entry.data.get("error")))
-        exited = COPILOT_EXIT.search(told[-100:])
+        output, advice = split_advice(words(entry.data.get("result")) or words(entry.data.get("error")))
+        exited = COPILOT_EXIT.search(output[-100:])
         result = Result(
-            text=told[: -len(exited.group(0))] if exited else told,
+            text=output[: -len(exited.group(0))] if exited else output,
             error=entry.data.get("success") is False or bool(failed),
             exit_code=int(exited.group(1)) if exited else None,
             rejected=text(failed.get("code")).lower() in _DENIED,
-            running=bool(_RUNNING.search(told[-300:])),
+            running=bool(_RUNNING.search(output[-300:])),
         )
         name = text(entry.data.get("toolCallId"))
         use = self.calls.end(name, entry.at, result, self.here(), line=self._line)
         add(use, entry.out)
-        if said and use is not None:
-            entry.out.append(said_event(said, entry.at, use.agent, self.here()))
+        if advice and use is not None:
+            entry.out.append(said_event(advice, entry.at, use.agent, self.here()))
 
-    def _spawned(self, entry: _Entry) -> None:
+    def _read_start(self, entry: _Entry) -> None:
         call = text(entry.data.get("toolCallId"))
         child = text(entry.record.get("agentId")) or call
         if not child or child in self._agents:
@@ -232,19 +231,19 @@ class CopilotReader(TranscriptReader):
         parent = self._callers.get(call, self.agent)
         role = text(entry.data.get("agentName"))
         entry.out.append(AgentStart(at=entry.at, agent=parent, where=self.here(), child=child, role=role))
-        held = self._reports.pop(call, None) or self._reports.pop(child, None)
-        if held is not None:
-            self._reported(_Entry(held[0].record, held[0].data, held[0].at, entry.out))
+        report = self._reports.pop(call, None) or self._reports.pop(child, None)
+        if report is not None:
+            self._read_report(_Entry(report[0].record, report[0].data, report[0].at, entry.out))
 
-    def _reported(self, entry: _Entry) -> None:
+    def _read_report(self, entry: _Entry) -> None:
         call = text(entry.data.get("toolCallId"))
         child = self._agents.get(text(entry.record.get("agentId"))) or self._agents.get(call)
         if child is None:
-            named = call or text(entry.record.get("agentId"))
-            if not named or len(self._reports) >= _HELD:
+            name = call or text(entry.record.get("agentId"))
+            if not name or len(self._reports) >= _HELD:
                 self.note("report of an unknown sub-agent")
             else:
-                self._reports[named] = (entry, self.here(), self._line)
+                self._reports[name] = (entry, self.here(), self._line)
             return
         self._close(child, entry.out)
         outcome: Outcome = "failure" if entry.record.get("type") == "subagent.failed" else "success"
@@ -262,7 +261,7 @@ class CopilotReader(TranscriptReader):
             )
         )
 
-    def _compacted(self, entry: _Entry) -> None:
+    def _read_compaction(self, entry: _Entry) -> None:
         if entry.data.get("success") is False:
             return
         trigger = text(entry.data.get("trigger"))
@@ -277,15 +276,15 @@ class CopilotReader(TranscriptReader):
             )
         )
 
-    def _failed(self, entry: _Entry) -> None:
+    def _read_error(self, entry: _Entry) -> None:
         entry.out.append(failed_turn(entry.at, self._agent(entry), self.here(), text(entry.record.get("id"))))
 
-    def _aborted(self, entry: _Entry) -> None:
+    def _read_abort(self, entry: _Entry) -> None:
         reason = text(entry.data.get("reason")).lower()
         if not reason or "user" in reason:
             entry.out.append(self.prompt(entry.at, "", self.here(), self._agent(entry), interrupt=True))
 
-    def _ended(self, entry: _Entry) -> None:
+    def _read_shutdown(self, entry: _Entry) -> None:
         """The log tells what was sent only here, for all answers at once."""
         for agent in (self.agent, *self._agents.values()):
             self._close(agent, entry.out)
@@ -311,9 +310,9 @@ class CopilotReader(TranscriptReader):
                 where=self.here(),
                 stop="shutdown",
             )
-            held = whole_number(entry.data.get("currentTokens")) if model == current else 0
-            window = self.kit.models.window(model, held)
-            entry.out.append(structs.replace(turn, context_tokens=held, context_window=window))
+            context = whole_number(entry.data.get("currentTokens")) if model == current else 0
+            window = self.kit.models.window(model, context)
+            entry.out.append(structs.replace(turn, context_tokens=context, context_window=window))
         self._output.clear()
         entry.out.append(
             SessionEnd(
@@ -323,21 +322,21 @@ class CopilotReader(TranscriptReader):
 
 
 _READERS = {
-    "session.start": CopilotReader._start,
-    "session.resume": CopilotReader._start,
-    "session.model_change": CopilotReader._changed,
-    "user.message": CopilotReader._said,
-    "assistant.message": CopilotReader._answered,
-    "assistant.turn_end": CopilotReader._turned,
-    "tool.execution_start": CopilotReader._called,
-    "tool.execution_complete": CopilotReader._returned,
-    "subagent.started": CopilotReader._spawned,
-    "subagent.completed": CopilotReader._reported,
-    "subagent.failed": CopilotReader._reported,
-    "session.compaction_complete": CopilotReader._compacted,
-    "abort": CopilotReader._aborted,
-    "session.error": CopilotReader._failed,
-    "session.shutdown": CopilotReader._ended,
+    "session.start": CopilotReader._read_begin,
+    "session.resume": CopilotReader._read_begin,
+    "session.model_change": CopilotReader._read_model,
+    "user.message": CopilotReader._read_prompt,
+    "assistant.message": CopilotReader._read_answer,
+    "assistant.turn_end": CopilotReader._end_turn,
+    "tool.execution_start": CopilotReader._read_call,
+    "tool.execution_complete": CopilotReader._read_result,
+    "subagent.started": CopilotReader._read_start,
+    "subagent.completed": CopilotReader._read_report,
+    "subagent.failed": CopilotReader._read_report,
+    "session.compaction_complete": CopilotReader._read_compaction,
+    "abort": CopilotReader._read_abort,
+    "session.error": CopilotReader._read_error,
+    "session.shutdown": CopilotReader._read_shutdown,
 }
 
 
@@ -346,12 +345,12 @@ def _sniff(sample: Sample) -> int:
     entries = sample.records[:8]
     if entries and table(entries[0].get("data")).get("producer") == "copilot-agent":
         return 98
-    named = [
+    events = [
         entry
         for entry in entries
         if isinstance(entry.get("data"), dict) and text(entry.get("type")).partition(".")[0] in _KINDS
     ]
-    return 85 if named and len(named) == len(entries) and "parentId" in named[0] else 0
+    return 85 if events and len(events) == len(entries) and "parentId" in events[0] else 0
 
 
 FORMATS = (Format("copilot-cli", "lines", _sniff, CopilotReader, links=CopilotLinks),)

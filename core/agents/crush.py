@@ -49,41 +49,41 @@ def crush_rows(
         if read is not None and read.goes_on(database, _TABLES):
             yield from _changed(database, session, read)
             return
-        known = [one for one in select(database, "sessions", _SESSION) if not _names_only(one)]
-        ids = {one["id"] for one in known}
-        roots = [one for one in known if one.get("parent_session_id") not in ids]
+        sessions = [one for one in select(database, "sessions", _SESSION) if not _names_only(one)]
+        ids = {one["id"] for one in sessions}
+        roots = [one for one in sessions if one.get("parent_session_id") not in ids]
         roots.sort(key=lambda one: (whole_number(one.get("created_at")), str(one["id"])))
         for root in roots:
             if not session or root["id"] == session:
-                members = with_children(root, known)
+                members = with_children(root, sessions)
                 yield from (_row("sessions", one) for one in members)
                 if not heads:
-                    yield from _told(database, [one["id"] for one in members], read)
+                    yield from _message_rows(database, [one["id"] for one in members], read)
                     yield _row("spent", members[0])
 
 
 def crush_listing(path: Path) -> list[Listed]:
     """The sessions of a database; each message is about one event."""
     with reading(path) as database:
-        known = [one for one in select(database, "sessions", _SESSION) if not _names_only(one)]
+        sessions = [one for one in select(database, "sessions", _SESSION) if not _names_only(one)]
         messages = numbers(database, "messages")
-    ids = {one["id"] for one in known}
-    found = []
-    for root in known:
+    ids = {one["id"] for one in sessions}
+    listed = []
+    for root in sessions:
         if root.get("parent_session_id") not in ids:
-            members = with_children(root, known)
-            told = [at for one in members if (at := seconds(one.get("updated_at"))) is not None]
+            members = with_children(root, sessions)
+            times = [at for one in members if (at := seconds(one.get("updated_at"))) is not None]
             count = 1 + sum(messages.get(str(one["id"]), 0) for one in members)
-            found.append(
+            listed.append(
                 Listed(
                     text(root["id"]),
                     project_of(path),
                     text(root.get("title")),
-                    max(told, default=None),
+                    max(times, default=None),
                     count,
                 )
             )
-    return found
+    return listed
 
 
 def project_of(path: Path) -> str:
@@ -92,20 +92,22 @@ def project_of(path: Path) -> str:
     return str(holder.parent) if holder.name in _HOLDERS else ""
 
 
-def with_children(root: dict[str, Any], known: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def with_children(root: dict[str, Any], sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A session, those it started, and those that these started."""
-    found, waiting = [root], [root["id"]]
+    family, waiting = [root], [root["id"]]
     below: dict[Any, list[dict[str, Any]]] = {}
-    for one in known:
+    for one in sessions:
         below.setdefault(one.get("parent_session_id"), []).append(one)
     while waiting:
         for child in below.pop(waiting.pop(), []):
-            found.append(child)
+            family.append(child)
             waiting.append(child["id"])
-    return found
+    return family
 
 
-def _told(database: sqlite3.Connection, ids: list[str], read: RowsRead | None) -> Iterator[DatabaseRow]:
+def _message_rows(
+    database: sqlite3.Connection, ids: list[str], read: RowsRead | None
+) -> Iterator[DatabaseRow]:
     marks = ", ".join("?" * len(ids))
     rest = f"WHERE session_id IN ({marks}) ORDER BY created_at, rowid"
     if read is not None:
@@ -116,24 +118,24 @@ def _told(database: sqlite3.Connection, ids: list[str], read: RowsRead | None) -
 
 def _changed(database: sqlite3.Connection, session: str, read: RowsRead) -> Iterator[DatabaseRow]:
     """The messages that came or may have changed, after the rows of their sessions."""
-    told = {}
+    rows = {}
     for one in read.of("sessions").changed(database, _SESSION):
         if one.get("parent_session_id") in read.members and not _names_only(one):
             read.members.add(one["id"])
-            told[one["id"]] = one
-    found = [
+            rows[one["id"]] = one
+    messages = [
         one for one in read.of("messages").changed(database, _MESSAGE) if one["session_id"] in read.members
     ]
-    found.sort(key=lambda one: (whole_number(one.get("created_at")), one["rowid"]))
-    for name in (session, *(one["session_id"] for one in found)):
-        if name not in told:
-            told.update(
+    messages.sort(key=lambda one: (whole_number(one.get("created_at")), one["rowid"]))
+    for name in (session, *(one["session_id"] for one in messages)):
+        if name not in rows:
+            rows.update(
                 (one["id"], one) for one in select(database, "sessions", _SESSION, "WHERE id = ?", (name,))
             )
-    yield from (_row("sessions", one) for one in told.values())
-    yield from (_message_row(message, read) for message in found)
-    if session in told:
-        yield _row("spent", told[session])
+    yield from (_row("sessions", one) for one in rows.values())
+    yield from (_message_row(message, read) for message in messages)
+    if session in rows:
+        yield _row("spent", rows[session])
 
 
 def _message_row(message: dict[str, Any], read: RowsRead | None) -> DatabaseRow:
@@ -143,18 +145,18 @@ def _message_row(message: dict[str, Any], read: RowsRead | None) -> DatabaseRow:
     return _row("messages", message)
 
 
-def _row(table: str, told: dict[str, Any]) -> DatabaseRow:
-    parts = told.get("parts")
+def _row(table: str, row: dict[str, Any]) -> DatabaseRow:
+    parts = row.get("parts")
     outer = {
         name: value
-        for name, value in told.items()
+        for name, value in row.items()
         if not isinstance(value, bytes) and name not in ("parts", "rowid")
     }
     data = msgspec.json.encode({"table": table, **outer})
     if isinstance(parts, str | bytes) and parts:
         inner = parts if isinstance(parts, bytes) else parts.encode("utf-8", "replace")
         data = b'%b,"parts":%b}' % (data[:-1], inner)
-    entry = f"{'messages' if table == 'messages' else 'sessions'}/{told.get('id')}"
+    entry = f"{'messages' if table == 'messages' else 'sessions'}/{row.get('id')}"
     return DatabaseRow(data, entry)
 
 
@@ -184,13 +186,13 @@ def survey_crush(agent: str, root: Path, now: float, active_within: float) -> It
         folder = Path(text(project.get("path")))
         path = folder / (text(project.get("data_dir")) or ".crush") / "crush.db"
         try:
-            found = crush_listing(path) if is_file(path) else []
-            size = path.stat().st_size if found else 0
+            listed = crush_listing(path) if is_file(path) else []
+            size = path.stat().st_size if listed else 0
         except (OSError, ValueError):
             continue
-        for one in found:
+        for one in listed:
             placed = one._replace(project=str(folder))
-            yield listed_session(agent, path, placed, size // len(found), now, active_within)
+            yield listed_session(agent, path, placed, size // len(listed), now, active_within)
 
 
 _EXIT = re.compile(r"(?:\A|\n)Exit code (-?\d{1,9})\s*\Z")
@@ -212,10 +214,9 @@ class CrushReader(TranscriptReader):
     """How a database is fed to this reader."""
     listing = staticmethod(crush_listing)
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._sessions: dict[str, dict[str, Any]] = {}
-        self._told: set[str] = set()
+        self._seen_ids: set[str] = set()
         self._announced: set[str] = set()
         self._open: dict[tuple[str, str], list[str]] = {}
         self._children: dict[str, str] = {}
@@ -226,14 +227,14 @@ class CrushReader(TranscriptReader):
 
     def finish(self) -> list[Event]:
         """The calls without a result, those of messages that were never finished among them."""
-        return [*super().finish(), *self._begun()]
+        return [*super().finish(), *self._unfinished_calls()]
 
     def pending_events(self) -> list[Event]:
         """The same, for a log that still grows."""
-        return [*super().pending_events(), *self._begun()]
+        return [*super().pending_events(), *self._unfinished_calls()]
 
-    def _begun(self) -> list[Event]:
-        found: list[Event] = []
+    def _unfinished_calls(self) -> list[Event]:
+        events: list[Event] = []
         for name, (row, where) in self._writing.items():
             session = text(row.get("session_id"))
             agent = session if session in self._announced else self.agent
@@ -241,12 +242,12 @@ class CrushReader(TranscriptReader):
             for place, part in enumerate(items(row.get("parts"))):
                 call = table(table(part).get("data"))
                 if table(part).get("type") == "tool_call" and call.get("finished") is True:
-                    told = text(call.get("id")) or f"{name}/{place}"
-                    found.append(
+                    call_id = text(call.get("id")) or f"{name}/{place}"
+                    events.append(
                         self.calls.both(
-                            told,
+                            call_id,
                             text(call.get("name")),
-                            _given(call.get("input")),
+                            _decode_arguments(call.get("input")),
                             None,
                             self.now if at is None else at,
                             Result(running=True),
@@ -254,7 +255,7 @@ class CrushReader(TranscriptReader):
                             agent,
                         )
                     )
-        return found
+        return events
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one row."""
@@ -271,15 +272,15 @@ class CrushReader(TranscriptReader):
 
     def _session(self, row: dict[str, Any], out: list[Event]) -> None:
         name = text(row.get("id"))
-        known = name in self._sessions
+        is_known = name in self._sessions
         self._sessions[name] = row
         summary = text(row.get("summary_message_id"))
         if summary in self._summaries:
             self._compacted(summary, name, out)
-        if known or text(row.get("parent_session_id")) in self._sessions:
+        if is_known or text(row.get("parent_session_id")) in self._sessions:
             return
         if self.begun:
-            out.extend([*self.close_all(), *self._begun()])
+            out.extend([*self.close_all(), *self._unfinished_calls()])
             self.calls = Calls(self.kit, self.name)
             self._writing.clear()
             self._open.clear()
@@ -309,21 +310,21 @@ class CrushReader(TranscriptReader):
         parts = self.placed(row.get("parts"), "parts")
         finished = next((table(part.get("data")) for _, part in parts if part.get("type") == "finish"), None)
         role = row.get("role")
-        if name in self._told:
+        if name in self._seen_ids:
             return
         if role == "assistant" and finished is None:
             self._writing[name] = (row, self.here())
             return
-        self._told.add(name)
+        self._seen_ids.add(name)
         self._writing.pop(name, None)
         at = self.moment(whole_number(table(finished).get("time")) or None, row.get("created_at"))
         agent = self._agent(session, out)
         if role == "assistant":
             self._answer(row, parts, table(finished), agent, at, out)
         elif role == "user" and agent == self.agent:
-            said = _texts(parts) or attached_to(part for _, part in parts)
-            if said.strip():
-                out.append(self.prompt(at, said, self.here()))
+            prompt_text = _texts(parts) or attached_to(part for _, part in parts)
+            if prompt_text.strip():
+                out.append(self.prompt(at, prompt_text, self.here()))
         elif role == "tool":
             for _, part in parts:
                 if part.get("type") == "tool_result":
@@ -350,9 +351,9 @@ class CrushReader(TranscriptReader):
             where=self.here(),
             said=_texts(parts),
         )
-        held = self._spent.get(session, (0.0, 0))[1]
-        known = self._priced(session) or self.kit.models.free(self._model)
-        out.append(structs.replace(turn, context_tokens=held, cost=0.0 if known else None))
+        context = self._spent.get(session, (0.0, 0))[1]
+        is_priced = self._priced(session) or self.kit.models.free(self._model)
+        out.append(structs.replace(turn, context_tokens=context, cost=0.0 if is_priced else None))
         self._summaries[name] = at
         if row.get("is_summary_message") or name == self._sessions.get(session, {}).get("summary_message_id"):
             self._compacted(name, session, out)
@@ -363,30 +364,30 @@ class CrushReader(TranscriptReader):
             out.append(self.prompt(at, "", self.here(), agent, interrupt=True))
 
     def _call(self, session: str, place: str, call: dict[str, Any], agent: str, at: float) -> None:
-        told = text(call.get("id")) or place
-        name = f"{told}#{place}" if self.calls.known(told) else told
-        given = _given(call.get("input"))
-        if self.calls.begin(name, text(call.get("name")), given, at, agent, self.here()):
-            self._open.setdefault((session, told), []).append(name)
+        call_id = text(call.get("id")) or place
+        name = f"{call_id}#{place}" if self.calls.is_known(call_id) else call_id
+        arguments = _decode_arguments(call.get("input"))
+        if self.calls.begin(name, text(call.get("name")), arguments, at, agent, self.here()):
+            self._open.setdefault((session, call_id), []).append(name)
 
     def _result(self, session: str, result: dict[str, Any], at: float, out: list[Event]) -> None:
-        told = text(result.get("tool_call_id"))
-        waiting = self._open.get((session, told))
-        name = waiting.pop() if waiting else told
+        call_id = text(result.get("tool_call_id"))
+        waiting = self._open.get((session, call_id))
+        name = waiting.pop() if waiting else call_id
         shell = self.calls.tool(name) == "bash"
         use = self.calls.end(name, at, _judged(result, shell=shell), self.here(), line=self._line)
         if use is None:
             return
         out.append(use)
-        child = self._children.get(told)
+        child = self._children.get(call_id)
         if child is not None:
             out.append(agent_report(use, child))
 
     def _priced(self, session: str) -> bool:
         """Whether the session that started it all knows what it cost; no answer adds to that by itself."""
-        seen: set[str] = set()
-        while session not in seen:
-            seen.add(session)
+        visited: set[str] = set()
+        while session not in visited:
+            visited.add(session)
             row = self._sessions.get(session, {})
             parent = text(row.get("parent_session_id"))
             if parent not in self._sessions:
@@ -397,34 +398,34 @@ class CrushReader(TranscriptReader):
     def _spend(self, row: dict[str, Any], out: list[Event]) -> None:
         """What a session cost since it was last looked at, and what its context holds now."""
         name = text(row.get("id"))
-        cost, held = amount(row.get("cost")), whole_number(row.get("prompt_tokens"))
+        cost, context = amount(row.get("cost")), whole_number(row.get("prompt_tokens"))
         before = self._spent.get(name, (0.0, 0))
-        if (cost or 0.0, held) == before or not (cost or held):
+        if (cost or 0.0, context) == before or not (cost or context):
             return
-        self._spent[name] = (cost or 0.0, held)
+        self._spent[name] = (cost or 0.0, context)
         at = seconds(row.get("updated_at"))
         turn = self.kit.models.turn(
             self.now if at is None else max(at, self.now),
-            message=f"spent/{name}/{cost}/{held}",
+            message=f"spent/{name}/{cost}/{context}",
             model=self._model,
             agent=self.agent,
             where=self.here(),
             stop="total",
         )
-        window = self.kit.models.window(self._model, held)
-        spent = None if cost is None else max(0.0, cost - before[0])
-        out.append(structs.replace(turn, cost=spent, context_tokens=held, context_window=window))
+        window = self.kit.models.window(self._model, context)
+        difference = None if cost is None else max(0.0, cost - before[0])
+        out.append(structs.replace(turn, cost=difference, context_tokens=context, context_window=window))
 
     def _compacted(self, message: str, session: str, out: list[Event]) -> None:
         key = f"compaction {message}"
-        if key in self._told:
+        if key in self._seen_ids:
             return
-        self._told.add(key)
+        self._seen_ids.add(key)
         at = self._summaries[message]
         out.append(Compaction(at=at, agent=self._agent(session, out), where=self.here()))
 
 
-def _given(value: Any) -> Any:
+def _decode_arguments(value: Any) -> Any:
     """Arguments, which are JSON inside a text."""
     if not isinstance(value, str):
         return value
@@ -433,22 +434,22 @@ def _given(value: Any) -> Any:
 
 
 def _judged(result: dict[str, Any], *, shell: bool) -> Result:
-    told = text(result.get("content"))
+    output = text(result.get("content"))
     error = result.get("is_error") is True
-    refused = error and bool(_REFUSED.search(told[:200]))
+    refused = error and bool(_REFUSED.search(output[:200]))
     if not shell:
-        return Result(text=told, error=error, rejected=refused)
+        return Result(text=output, error=error, rejected=refused)
     metadata = result.get("metadata")
     times = table(decode(metadata.encode("utf-8", "replace")) if isinstance(metadata, str) else metadata)
     began, ended = seconds(times.get("start_time")), seconds(times.get("end_time"))
-    folder = _FOLDER.search(told[-3000:])
+    folder = _FOLDER.search(output[-3000:])
     if folder:
-        told = told[: len(told) - len(folder.group(0))]
-    exited = _EXIT.search(told[-100:])
+        output = output[: len(output) - len(folder.group(0))]
+    exited = _EXIT.search(output[-100:])
     if exited:
-        told = told[: len(told) - len(exited.group(0))]
+        output = output[: len(output) - len(exited.group(0))]
     return Result(
-        text="" if told == "no output" else told,
+        text="" if output == "no output" else output,
         error=error,
         exit_code=int(exited.group(1)) if exited else None if error else 0,
         rejected=refused,
@@ -458,7 +459,9 @@ def _judged(result: dict[str, Any], *, shell: bool) -> Result:
 
 def _texts(parts: list[tuple[int, dict[str, Any]]]) -> str:
     """What a message says, its thoughts left out."""
-    return "\n".join(said for _, part in parts if (said := text(table(part.get("data")).get("text"))))
+    return "\n".join(
+        part_text for _, part in parts if (part_text := text(table(part.get("data")).get("text")))
+    )
 
 
 def _sniff(sample: Sample) -> int:

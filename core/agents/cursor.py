@@ -9,7 +9,7 @@ from typing import Any
 from core.agents.calls import Result
 from core.agents.reader import STEP, TranscriptReader
 from core.agents.values import items, table, text, words
-from core.agents.words import spoken
+from core.agents.words import speech
 from core.events import Event
 from core.logs.format import Companion, Format, Sample
 from core.logs.log_files import is_folder
@@ -44,9 +44,9 @@ class CursorReader(TranscriptReader):
             out += [use] if use is not None else []
         content = self.table(line.get("message"), "message").get("content")
         if role == "user":
-            said = words(content)
-            asked = _QUERY.findall(said)
-            out.append(self.prompt(self.now, "\n".join(asked) if asked else said, self.here()))
+            prompt_text = words(content)
+            queries = _QUERY.findall(prompt_text)
+            out.append(self.prompt(self.now, "\n".join(queries) if queries else prompt_text, self.here()))
             return
         name = f"line-{self._line}"
         out.append(
@@ -56,7 +56,7 @@ class CursorReader(TranscriptReader):
                 model="",
                 agent=self.agent,
                 where=self.here(),
-                said=spoken([line], agent=True),
+                said=speech([line], agent=True),
             )
         )
         for place, part in enumerate(items(content)):

@@ -7,7 +7,7 @@ from typing import Any
 from core.agents.calls import Result, exit_code
 from core.agents.reader import TranscriptReader, add
 from core.agents.values import attached_to, items, table, text, words
-from core.agents.words import spoken
+from core.agents.words import speech
 from core.events import Compaction, Event, Where
 from core.logs.format import Format, Sample
 from core.logs.links import Envelope, Link, LinkReader, as_text, turn
@@ -18,17 +18,17 @@ from core.logs.times import seconds
 class DroidLinks(LinkReader):
     """Messages name their parents, the first one the session; what names nothing stands beside them."""
 
-    def follow(self, told: Envelope, record: Record) -> Link:
+    def follow(self, envelope: Envelope, record: Record) -> Link:
         """The link of one line."""
-        name, type_ = as_text(told.id), as_text(told.type)
+        name, type_ = as_text(envelope.id), as_text(envelope.type)
         if type_ == "session_start":
             return self.link(record, name or self.name(record), None, "start", "main")
         if type_ == "compaction_state":
             return self.link(record, name or self.name(record), self.last, "compaction", "main")
-        kind, message = turn(told)
+        kind, message = turn(envelope)
         if type_ != "message" or not name:
             return self.aside(record, kind)
-        return self.link(record, name, as_text(told.parent_id) or self.last, kind, "main", message)
+        return self.link(record, name, as_text(envelope.parent_id) or self.last, kind, "main", message)
 
 
 _ADDED = ("<system-reminder>", "<system-notification>")
@@ -43,8 +43,7 @@ class DroidReader(TranscriptReader):
     gaps = "model and tokens are in a file of their own, which is not read"
     kinds = frozenset(("session_start", "message", "compaction_state", "todo_state", "session_end"))
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._opening: tuple[dict[str, Any], Where] | None = None
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -60,8 +59,8 @@ class DroidReader(TranscriptReader):
             self._open(at, out)
             self._message(line, self.table(line.get("message"), "message"), at, out)
         elif kind == "compaction_state":
-            if (told := seconds(line.get("timestamp"))) is not None:
-                self.moment(told)
+            if (stamp := seconds(line.get("timestamp"))) is not None:
+                self.moment(stamp)
             self._open(self.now, out)
             out.append(Compaction(at=self.now, agent=self.agent, where=self.here()))
 
@@ -88,35 +87,35 @@ class DroidReader(TranscriptReader):
         if message.get("role") == "assistant":
             self._answer(text(line.get("id")), message, at, out)
         elif message.get("role") == "user":
-            self._said(message, at, out)
+            self._user_message(message, at, out)
 
-    def _said(self, message: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _user_message(self, message: dict[str, Any], at: float, out: list[Event]) -> None:
         content = message.get("content")
         if isinstance(content, str):
             content = [{"type": "text", "text": content}]
-        said = []
+        texts = []
         for part in self.objects(content, "content"):
             if part.get("type") == "tool_result":
-                told = words(part.get("content"))
-                exited = exit_code(told)
-                result = Result(text=told, error=part.get("is_error") is True, exit_code=exited)
+                content_text = words(part.get("content"))
+                exited = exit_code(content_text)
+                result = Result(text=content_text, error=part.get("is_error") is True, exit_code=exited)
                 called = text(part.get("tool_use_id"))
                 add(self.calls.end(called, at, result, self.here(), line=self._line), out)
             elif part.get("type") == "text":
-                spoken = text(part.get("text"))
-                if spoken.strip() and not spoken.lstrip().startswith(_ADDED):
-                    said.append(spoken)
-        if told := "\n".join(said) or attached_to(items(content)):
-            out.append(self.prompt(at, told, self.here()))
+                part_text = text(part.get("text"))
+                if part_text.strip() and not part_text.lstrip().startswith(_ADDED):
+                    texts.append(part_text)
+        if content_text := "\n".join(texts) or attached_to(items(content)):
+            out.append(self.prompt(at, content_text, self.here()))
 
     def _answer(self, name: str, message: dict[str, Any], at: float, out: list[Event]) -> None:
-        said = spoken([message], agent=True)
+        answer_text = speech([message], agent=True)
         turn = self.kit.models.turn(
-            at, message=name, model="", agent=self.agent, where=self.here(), said=said
+            at, message=name, model="", agent=self.agent, where=self.here(), said=answer_text
         )
-        told = self.usage.once(turn)
-        if told is not None:
-            out.append(told)
+        new_turn = self.usage.deduplicate(turn)
+        if new_turn is not None:
+            out.append(new_turn)
         content = message.get("content")
         for place, part in enumerate([] if isinstance(content, str) else self.objects(content, "content")):
             if part.get("type") == "tool_use":

@@ -31,27 +31,27 @@ class GeminiLinks(LinkReader):
         self._before: dict[str, str | None] = {}
         self._head: str | None = None
 
-    def follow(self, told: Envelope, record: Record) -> Link:
+    def follow(self, envelope: Envelope, record: Record) -> Link:
         """The link of one update."""
-        name = as_text(told.id)
-        kind, message = turn(told)
+        name = as_text(envelope.id)
+        kind, message = turn(envelope)
         if name and name in self._before:
             return self.link(record, self.name(record), name, "update", "aside", message)
         parent = self._head
-        if told.rewind_to is not NOTHING:
-            parent = self._before.get(as_text(told.rewind_to), self._head)
+        if envelope.rewind_to is not NOTHING:
+            parent = self._before.get(as_text(envelope.rewind_to), self._head)
             kind, name = "rewind", ""
-        elif told.set is not NOTHING:
+        elif envelope.set is not NOTHING:
             return self.link(record, self.name(record), parent, "update", "aside")
-        elif kind == "entry" and as_text(told.session_id):
+        elif kind == "entry" and as_text(envelope.session_id):
             kind = "start"
-        found = self.link(record, name or self.name(record), parent, kind, "main", message)
+        link = self.link(record, name or self.name(record), parent, kind, "main", message)
         if name:
             if len(self._before) >= _REMEMBERED:
                 del self._before[next(iter(self._before))]
             self._before[name] = parent
-        self._head = found.id
-        return found
+        self._head = link.id
+        return link
 
 
 GEMINI_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
@@ -76,17 +76,16 @@ class GeminiReader(TranscriptReader):
         ("user", "info", "error", "warning", "help", "about", "stats", "model_stats", "tool_stats")
     )
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self._told: set[str] = set()
+    def setup(self) -> None:
+        self._read_ids: set[str] = set()
 
     def own_state(self) -> Any:
         """The messages it has told."""
-        return sorted(self._told)
+        return sorted(self._read_ids)
 
     def own_resume(self, own: Any) -> None:
         """Go on with them."""
-        self._told = set(own)
+        self._read_ids = set(own)
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one update, or of a whole document."""
@@ -113,39 +112,39 @@ class GeminiReader(TranscriptReader):
         if kind == "gemini":
             self._answer(name, message, where, out)
             return
-        if name in self._told:
+        if name in self._read_ids:
             return
         self.check_kind(text(kind))
         at = self.moment(message.get("timestamp"))
-        said = words(message.get("content"))
+        message_text = words(message.get("content"))
         if kind == "user":
-            said = said or attached_to(items(message.get("content")))
-        if kind == "user" and said and said != _CONTINUE:
+            message_text = message_text or attached_to(items(message.get("content")))
+        if kind == "user" and message_text and message_text != _CONTINUE:
             out.extend(self.usage.close_all())
-            out.append(self.prompt(at, said, where))
+            out.append(self.prompt(at, message_text, where))
         elif kind == "info":
-            self._info(at, said, where, out)
+            self._info(at, message_text, where, out)
         elif kind == "error":
             out.extend(self.usage.close_all())
             out.append(failed_turn(at, self.agent, where, name))
         if name:
-            self._told.add(name)
+            self._read_ids.add(name)
 
-    def _info(self, at: float, said: str, where: Where, out: list[Event]) -> None:
-        found = _COMPRESSED.search(said[:500])
-        if found:
-            before, after = (int(group.replace(",", "") or 0) for group in found.groups())
+    def _info(self, at: float, message_text: str, where: Where, out: list[Event]) -> None:
+        match = _COMPRESSED.search(message_text[:500])
+        if match:
+            before, after = (int(group.replace(",", "") or 0) for group in match.groups())
             out.append(
                 Compaction(at=at, agent=self.agent, where=where, tokens_before=before, tokens_after=after)
             )
-        elif said.startswith("Request cancelled"):
+        elif message_text.startswith("Request cancelled"):
             out.append(self.prompt(at, "", where, interrupt=True))
 
     def _answer(self, name: str, message: dict[str, Any], where: Where, out: list[Event]) -> None:
         at = self.moment(message.get("timestamp"))
         tokens = self.table(message.get("tokens"), "tokens")
         cached = min(whole_number(tokens.get("cached")), whole_number(tokens.get("input")))
-        said = words(message.get("content"))
+        answer_text = words(message.get("content"))
         turn = self.kit.models.turn(
             at,
             message=name,
@@ -155,41 +154,41 @@ class GeminiReader(TranscriptReader):
             cache_read=cached,
             agent=self.agent,
             where=where,
-            stop=CALLING if message.get("toolCalls") else "" if said.strip() else WORDLESS,
-            said=said,
+            stop=CALLING if message.get("toolCalls") else "" if answer_text.strip() else WORDLESS,
+            said=answer_text,
         )
-        before = self.usage.see(turn)
+        before = self.usage.update(turn)
         if before is not None:
             out.append(before)
         for place, call in enumerate(self.objects(message.get("toolCalls"), "toolCalls")):
             self._call(text(call.get("id")) or f"{name}/{place}", call, at, where, out)
 
-    def _call(self, name: str, call: dict[str, Any], asked: float, where: Where, out: list[Event]) -> None:
-        if name in self._told:
+    def _call(self, name: str, call: dict[str, Any], asked_at: float, where: Where, out: list[Event]) -> None:
+        if name in self._read_ids:
             return
         tool, arguments = text(call.get("name")), call.get("args")
         moment = seconds(call.get("timestamp"))
-        at = asked if moment is None else moment
+        at = asked_at if moment is None else moment
         status = text(call.get("status"))
         if status not in _FINAL:
             self.calls.begin(name, tool, arguments, at, self.agent, where)
             return
-        self._told.add(name)
+        self._read_ids.add(name)
         turn = self.usage.close(self.agent)
         if turn is not None:
             out.append(turn)
         result = _result(call, status)
-        plain, said = split_advice(result.text)
-        if said:
+        plain, advice = split_advice(result.text)
+        if advice:
             result = result._replace(text=plain)
-        if self.calls.known(name):
+        if self.calls.is_known(name):
             use = self.calls.end(name, at, result, where, line=self._line)
         else:
             use = self.calls.both(name, tool, arguments, None, at, result, where, self.agent)
         if use is not None:
             self._done(use, text(call.get("agentId")), table(arguments), out)
-            if said:
-                out.append(said_event(said, use.at, self.agent, where))
+            if advice:
+                out.append(said_event(advice, use.at, self.agent, where))
 
     def _done(self, use: ToolUse, child: str, arguments: dict[str, Any], out: list[Event]) -> None:
         if not child and use.action != "delegation":
@@ -205,11 +204,11 @@ class GeminiReader(TranscriptReader):
 
 def _result(call: dict[str, Any], status: str) -> Result:
     parts = [_answered(part) for part in items(call.get("result"))] or [words(call.get("result"))]
-    told = "\n".join(part for part in parts if part) or words(call.get("resultDisplay"))
-    exited = GEMINI_EXIT.search(told)
-    nothing = _NOTHING.search(told)
+    output = "\n".join(part for part in parts if part) or words(call.get("resultDisplay"))
+    exited = GEMINI_EXIT.search(output)
+    nothing = _NOTHING.search(output)
     return Result(
-        text="" if nothing and not exited else told,
+        text="" if nothing and not exited else output,
         error=status == "error",
         exit_code=int(exited.group(1)) if exited else None,
         rejected=status == "cancelled",
@@ -238,8 +237,8 @@ def gemini_files(path: Path) -> list[Companion]:
 
 
 def _session_in(opening: bytes) -> str:
-    found = re.search(rb'"sessionId"\s*:\s*("[^"\\]{1,100}")', opening)
-    return text(decode(found.group(1))) if found else ""
+    match = re.search(rb'"sessionId"\s*:\s*("[^"\\]{1,100}")', opening)
+    return text(decode(match.group(1))) if match else ""
 
 
 def _sniff(sample: Sample) -> int:
@@ -255,8 +254,8 @@ def _sniff(sample: Sample) -> int:
 
 
 def _lines(sample: Sample) -> int:
-    found = _sniff(sample)
-    return found if sample.records and "messages" not in sample.records[0] else 0
+    score = _sniff(sample)
+    return score if sample.records and "messages" not in sample.records[0] else 0
 
 
 def _document(sample: Sample) -> int:
@@ -266,8 +265,8 @@ def _document(sample: Sample) -> int:
 
 def gemini_title(record: dict[str, Any]) -> Title | None:
     """The summary that the program keeps of a chat."""
-    said = text((table(record.get("$set")) or record).get("summary")) if "type" not in record else ""
-    return Title(2, said) if said else None
+    title = text((table(record.get("$set")) or record).get("summary")) if "type" not in record else ""
+    return Title(2, title) if title else None
 
 
 FORMATS = (

@@ -50,15 +50,15 @@ def goose_rows(
 
 def _messages(database: sqlite3.Connection, session: str, read: RowsRead | None) -> Iterable[dict[str, Any]]:
     if read is not None and read.goes_on(database, ("messages",)):
-        found = read.of("messages").changed(database, _MESSAGE)
-        return [one for one in found if one["session_id"] == session]
+        messages = read.of("messages").changed(database, _MESSAGE)
+        return [one for one in messages if one["session_id"] == session]
     return select(database, "messages", _MESSAGE, "WHERE session_id = ? ORDER BY id", (session,))
 
 
 def goose_listing(path: Path) -> list[Listed]:
     """The sessions of a database; each message is about one event."""
     with reading(path) as database:
-        known = list(select(database, "sessions", _SESSION, "ORDER BY created_at, rowid"))
+        sessions = list(select(database, "sessions", _SESSION, "ORDER BY created_at, rowid"))
         messages = numbers(database, "messages")
     return [
         Listed(
@@ -68,19 +68,19 @@ def goose_listing(path: Path) -> list[Listed]:
             seconds(one.get("updated_at")),
             1 + messages.get(str(one["id"]), 0),
         )
-        for one in known
+        for one in sessions
     ]
 
 
-def _row(table: str, told: dict[str, Any]) -> DatabaseRow:
+def _row(table: str, row: dict[str, Any]) -> DatabaseRow:
     outer: dict[str, Any] = {"table": table}
-    for name, value in told.items():
+    for name, value in row.items():
         if name.endswith("_json"):
             written = value if isinstance(value, bytes) else str(value or "null").encode("utf-8", "replace")
             outer[name.removesuffix("_json")] = msgspec.Raw(written)
         elif not isinstance(value, bytes) and name != "rowid":
             outer[name] = value
-    entry = f"{'messages' if table == 'messages' else 'sessions'}/{told.get('id')}"
+    entry = f"{'messages' if table == 'messages' else 'sessions'}/{row.get('id')}"
     return DatabaseRow(msgspec.json.encode(outer), entry)
 
 
@@ -92,15 +92,15 @@ def survey_goose(agent: str, root: Path, now: float, active_within: float) -> It
     """Sessions of the database, and files that are not in it."""
     path = root / "sessions.db"
     try:
-        found = goose_listing(path) if is_file(path) else []
-        size = path.stat().st_size if found else 0
+        listed = goose_listing(path) if is_file(path) else []
+        size = path.stat().st_size if listed else 0
     except OSError:
-        found, size = [], 0
-    for one in found:
-        yield listed_session(agent, path, one, size // len(found), now, active_within)
-    seen = {one.session for one in found}
+        listed, size = [], 0
+    for one in listed:
+        yield listed_session(agent, path, one, size // len(listed), now, active_within)
+    listed_ids = {one.session for one in listed}
     for file in root.glob("*.jsonl"):
-        if file.stem not in seen and is_file(file):
+        if file.stem not in listed_ids and is_file(file):
             try:
                 status = file.stat()
             except OSError:
@@ -133,9 +133,8 @@ class GooseReader(TranscriptReader):
     """How a database is fed to this reader."""
     listing = staticmethod(goose_listing)
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self._told: set[tuple[Any, ...]] = set()
+    def setup(self) -> None:
+        self._read_keys: set[tuple[Any, ...]] = set()
         self._spent: dict[str, tuple[int, int, int]] = {}
         self._model = ""
         self._priced = False
@@ -172,7 +171,7 @@ class GooseReader(TranscriptReader):
         if self.begun:
             out.extend(self.close_all())
             self.calls = Calls(self.kit, self.name)
-            self._told.clear()
+            self._read_keys.clear()
         at = seconds(row.get("created_at"))
         self.now = self.now if at is None else at
         folder = text(row.get("working_dir"))
@@ -183,16 +182,16 @@ class GooseReader(TranscriptReader):
         if not self.begun:
             out.append(self.start(at, self.session, project=self.calls.project))
         parts = self.placed(row.get("content"), "content")
-        said = "\n".join(text(part.get("text")) for _, part in parts if part.get("type") == "text")
+        message_text = "\n".join(text(part.get("text")) for _, part in parts if part.get("type") == "text")
         if _agent_only(row):
-            self._compacted(at, said, out)
+            self._compacted(at, message_text, out)
             return
         self._aside = False
         calls = tuple(text(part.get("id")) for _, part in parts if "Re" in text(part.get("type")))
-        key = (text(row.get("role")), at, fingerprint(said), calls)
-        if key in self._told:
+        key = (text(row.get("role")), at, fingerprint(message_text), calls)
+        if key in self._read_keys:
             return
-        self._told.add(key)
+        self._read_keys.add(key)
         if row.get("role") == "assistant":
             name = "/".join(str(part) for part in key[1:3]) if not calls else calls[0]
             turn = self.kit.models.turn(
@@ -201,13 +200,13 @@ class GooseReader(TranscriptReader):
                 model=self._model,
                 agent=self.agent,
                 where=self.here(),
-                said=said,
+                said=message_text,
             )
-            held = self._spent.get(self.session, (0, 0, 0))[2]
-            out.append(structs.replace(turn, context_tokens=held, cost=0.0 if self._priced else None))
+            context = self._spent.get(self.session, (0, 0, 0))[2]
+            out.append(structs.replace(turn, context_tokens=context, cost=0.0 if self._priced else None))
         elif row.get("role") == "user":
-            said = said if said.strip() else attached_to(part for _, part in parts)
-            out += [self.prompt(at, said, self.here())] if said else []
+            message_text = message_text if message_text.strip() else attached_to(part for _, part in parts)
+            out += [self.prompt(at, message_text, self.here())] if message_text else []
         for place, part in parts:
             self._part(f"{self._line}/{place}", part, at, out)
 
@@ -215,22 +214,22 @@ class GooseReader(TranscriptReader):
         name = text(part.get("id")) or place
         if part.get("type") in ("toolRequest", "frontendToolRequest"):
             call = self.table(part.get("toolCall"), "toolCall")
-            told = table(call.get("value"))
-            tool = text(told.get("name")) or "invalid"
-            begun = self.calls.begin(name, tool, told.get("arguments"), at, self.agent, self.here())
-            if begun and call.get("status") == "error":
+            request = table(call.get("value"))
+            tool = text(request.get("name")) or "invalid"
+            is_new = self.calls.begin(name, tool, request.get("arguments"), at, self.agent, self.here())
+            if is_new and call.get("status") == "error":
                 result = Result(text=words(call.get("error")), error=True)
                 add(self.calls.end(name, at, result, self.here(), line=self._line), out)
         elif part.get("type") == "toolResponse":
             result = _judged(self.table(part.get("toolResult"), "toolResult"))
             add(self.calls.end(name, at, result, self.here(), line=self._line), out)
 
-    def _compacted(self, at: float, said: str, out: list[Event]) -> None:
+    def _compacted(self, at: float, summary: str, out: list[Event]) -> None:
         """The summary and what goes with it are for the agent alone, one after the other."""
-        key = ("compaction", at, fingerprint(said))
-        if not self._aside and key not in self._told and said.strip():
+        key = ("compaction", at, fingerprint(summary))
+        if not self._aside and key not in self._read_keys and summary.strip():
             out.append(Compaction(at=at, agent=self.agent, where=self.here()))
-        self._told.add(key)
+        self._read_keys.add(key)
         self._aside = True
 
     def _spend(self, row: dict[str, Any], out: list[Event]) -> None:
@@ -240,14 +239,14 @@ class GooseReader(TranscriptReader):
             whole_number(row.get("accumulated_input_tokens")),
             whole_number(row.get("accumulated_output_tokens")),
         )
-        held = whole_number(row.get("total_tokens"))
+        context = whole_number(row.get("total_tokens"))
         before = self._spent.get(name, (0, 0, 0))
-        if (sent, written, held) == before:
+        if (sent, written, context) == before:
             return
-        self._spent[name] = (sent, written, held)
+        self._spent[name] = (sent, written, context)
         turn = self.kit.models.turn(
             self.now,
-            message=f"spent/{name}/{sent}/{written}/{held}",
+            message=f"spent/{name}/{sent}/{written}/{context}",
             model=self._model,
             input_tokens=max(0, sent - before[0]),
             output_tokens=max(0, written - before[1]),
@@ -258,8 +257,8 @@ class GooseReader(TranscriptReader):
             where=self.here(),
             stop="total",
         )
-        window = self.kit.models.window(self._model, held)
-        out.append(structs.replace(turn, context_tokens=held, context_window=window))
+        window = self.kit.models.window(self._model, context)
+        out.append(structs.replace(turn, context_tokens=context, context_window=window))
 
 
 def _agent_only(row: dict[str, Any]) -> bool:
@@ -267,18 +266,18 @@ def _agent_only(row: dict[str, Any]) -> bool:
     return metadata.get("userVisible") is False and metadata.get("agentVisible") is True
 
 
-def _judged(told: dict[str, Any]) -> Result:
-    value = told.get("value")
-    failed = told.get("status") == "error"
+def _judged(facts: dict[str, Any]) -> Result:
+    value = facts.get("value")
+    failed = facts.get("status") == "error"
     inner = table(value)
-    said = words(told.get("error")) if failed else words(inner.get("content") if inner else value)
+    output = words(facts.get("error")) if failed else words(inner.get("content") if inner else value)
     error = failed or inner.get("isError") is True
-    exited = exit_code(said)
+    exited = exit_code(output)
     if exited is None and error:
-        found = _EXIT.search(said[-300:])
-        exited = int(found.group(1)) if found else None
-    refused = bool(_REFUSED.search(said[:300])) and len(said) < 600
-    return Result(text=said, error=error, exit_code=exited, rejected=refused)
+        match = _EXIT.search(output[-300:])
+        exited = int(match.group(1)) if match else None
+    refused = bool(_REFUSED.search(output[:300])) and len(output) < 600
+    return Result(text=output, error=error, exit_code=exited, rejected=refused)
 
 
 def _database(sample: Sample) -> int:

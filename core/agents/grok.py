@@ -29,8 +29,8 @@ class GrokReader(AcpReader):
         *("workflow_updated", "system", "user", "assistant", "reasoning", "tool_result", "backend_tool_call"),
     }
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
+        super().setup()
         self._children: dict[str, str] = {}
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -125,19 +125,19 @@ class GrokReader(AcpReader):
                 name = f"line-{self._line}"
                 self.answer(self.now, words(line.get("content")), out, message=name, model=model, stop=stop)
                 for place, call in enumerate(calls):
-                    named = text(call.get("id")) or f"{name}/{place}"
-                    self.call(named, text(call.get("name")), call.get("arguments"), self.now)
+                    call_id = text(call.get("id")) or f"{name}/{place}"
+                    self.call(call_id, text(call.get("name")), call.get("arguments"), self.now)
             case "tool_result":
                 result = read_result(line.get("content"), guess=True)
                 self.result(text(line.get("tool_call_id")), self.now, result, out, timed=False)
             case "backend_tool_call":
                 kind = table(line.get("kind"))
                 failed = kind.get("status") in ("failed", "error")
-                given, tool = table(kind.get("action")), text(kind.get("tool_type"))
+                arguments, tool = table(kind.get("action")), text(kind.get("tool_type"))
                 name = text(kind.get("id")) or f"line-{self._line}"
                 result = Result(error=failed, empty=None if failed else False)
                 out.append(
-                    self.calls.both(name, tool, given, None, self.now, result, self.here(), self.agent)
+                    self.calls.both(name, tool, arguments, None, self.now, result, self.here(), self.agent)
                 )
 
 
@@ -146,17 +146,17 @@ def _updates(sample: Sample) -> int:
     records = sample.records[:8]
     own = any(text(one.get("method")).startswith(_OWN) for one in sample.records[:32])
     enveloped = any("timestamp" in one and is_message(one) and "jsonrpc" not in one for one in records)
-    named = sample.path.name == "updates.jsonl" and any(is_message(one) for one in records)
-    return 96 if own or named or (enveloped and "message" not in records[0]) else 0
+    is_named = sample.path.name == "updates.jsonl" and any(is_message(one) for one in records)
+    return 96 if own or is_named or (enveloped and "message" not in records[0]) else 0
 
 
 def _history(sample: Sample) -> int:
     records = sample.records[:12]
     kinds = {text(one.get("type")) for one in records}
-    known = kinds <= {"system", "user", "reasoning", "assistant", "tool_result", "backend_tool_call"}
+    all_known = kinds <= {"system", "user", "reasoning", "assistant", "tool_result", "backend_tool_call"}
     marks = {"prompt_index", "synthetic_reason", "model_id", "kind"}
     bare = not any({"uuid", "message", "timestamp"} & one.keys() for one in records)
-    return 90 if records and known and bare and any(marks & one.keys() for one in records) else 0
+    return 90 if records and all_known and bare and any(marks & one.keys() for one in records) else 0
 
 
 FORMATS = (

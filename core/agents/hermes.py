@@ -39,9 +39,8 @@ class HermesReader(TranscriptReader):
     gaps = "tokens and cost of a session as a whole; questions and permissions are not recorded"
     many = True
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self._told: set[str] = set()
+    def setup(self) -> None:
+        self._read_ids: set[str] = set()
         self._spent: dict[str, tuple[int, ...]] = {}
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -82,17 +81,17 @@ class HermesReader(TranscriptReader):
         )
 
     def _message(self, row: dict[str, Any], place: str, entry: str, out: list[Event]) -> None:
-        told = row.get("timestamp")
+        stamp = row.get("timestamp")
         if not self.begun:
-            self.moment(told)
+            self.moment(stamp)
             self.model = text(row.get("_model"))
             out.append(self.start(self.now, self.session, project=text(row.get("_cwd")), model=self.model))
-        elif told is not None:
-            self.moment(told)
+        elif stamp is not None:
+            self.moment(stamp)
         name = f"{self.session}/{row.get('id') or place}"
-        if name in self._told or row.get("active") == 0:
+        if name in self._read_ids or row.get("active") == 0:
             return
-        self._told.add(name)
+        self._read_ids.add(name)
         where, content = self.here(entry), row.get("content")
         match row.get("role"):
             case "user" if not text(row.get("display_kind")) and not words(content).startswith(_REPORT):
@@ -103,23 +102,23 @@ class HermesReader(TranscriptReader):
                 self.answer(self.now, words(content), out, where, message=name, stop=stop)
                 for number, call in enumerate(_calls(row.get("tool_calls"))):
                     function = table(call.get("function")) or call
-                    named = text(call.get("id")) or f"{name}/{number}"
-                    self.call(named, text(function.get("name")), function.get("arguments"), self.now, where)
+                    call_id = text(call.get("id")) or f"{name}/{number}"
+                    self.call(call_id, text(function.get("name")), function.get("arguments"), self.now, where)
             case "tool":
                 self.result(text(row.get("tool_call_id")), self.now, read_result(content), out, where)
 
     def _spend(self, row: dict[str, Any], out: list[Event]) -> None:
         """What a session spent since it was last looked at."""
         names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-        spent = tuple(whole_number(row.get(name)) for name in names)
+        totals = tuple(whole_number(row.get(name)) for name in names)
         before = self._spent.get(self.session, (0, 0, 0, 0))
-        if spent == before:
+        if totals == before:
             return
-        self._spent[self.session] = spent
-        sent, answered, read, written = (max(0, now - then) for now, then in zip(spent, before, strict=True))
+        self._spent[self.session] = totals
+        sent, answered, read, written = (max(0, now - then) for now, then in zip(totals, before, strict=True))
         cost = amount(row.get("actual_cost_usd")) or amount(row.get("estimated_cost_usd"))
         cost = cost if not any(before) else None
-        name = f"spent/{self.session}/{'/'.join(map(str, spent))}"
+        name = f"spent/{self.session}/{'/'.join(map(str, totals))}"
         total = self.total(
             self.model, cost, sent=sent, answered=answered, read=read, written=written, message=name
         )
@@ -153,15 +152,15 @@ def survey_hermes(agent: str, root: Path, now: float, active_within: float) -> I
             continue
         try:
             with reading(path) as database:
-                known = list(_sessions(database))
+                sessions = list(_sessions(database))
                 messages = numbers(database, "messages")
         except OSError:
             continue
-        for one in known:
+        for one in sessions:
             last = seconds(one.get("ended_at")) or path.stat().st_mtime
             count = 1 + messages.get(str(one["id"]), 0)
             listed = Listed(str(one["id"]), text(one.get("cwd")), text(one.get("title")), last, count)
-            size = path.stat().st_size // max(1, len(known))
+            size = path.stat().st_size // max(1, len(sessions))
             yield listed_session(agent, path, listed, size, now, active_within)
 
 
@@ -176,9 +175,9 @@ def _calls(value: Any) -> list[dict[str, Any]]:
     return [one for one in items(listed) if isinstance(one, dict)]
 
 
-def _row(name: str, told: dict[str, Any]) -> DatabaseRow:
-    plain = {key: value for key, value in told.items() if not isinstance(value, bytes)}
-    entry = f"{'messages' if name == 'messages' else 'sessions'}/{told.get('id')}"
+def _row(name: str, row: dict[str, Any]) -> DatabaseRow:
+    plain = {key: value for key, value in row.items() if not isinstance(value, bytes)}
+    entry = f"{'messages' if name == 'messages' else 'sessions'}/{row.get('id')}"
     return DatabaseRow(msgspec.json.encode({"table": name, **plain}), entry)
 
 
@@ -195,9 +194,9 @@ def _database(sample: Sample) -> int:
 
 def _lines(sample: Sample) -> int:
     """Rows of its messages, one per line."""
-    wanted = {"role", "tool_call_id", "tool_name", "finish_reason"}
+    columns = {"role", "tool_call_id", "tool_name", "finish_reason"}
     entries = sample.records[:6]
-    return 90 if entries and all(wanted <= one.keys() for one in entries) else 0
+    return 90 if entries and all(columns <= one.keys() for one in entries) else 0
 
 
 def _document(sample: Sample) -> int:

@@ -73,8 +73,7 @@ class KimiWireReader(TranscriptReader):
         *("MCPLoadingEnd", "HookTriggered", "HookResolved", "BtwBegin", "BtwEnd", "HookRequest"),
     }
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._children: dict[str, list[str]] = {}
         self._parents: dict[str, str] = {}
         self._over: dict[str, ToolUse] = {}
@@ -112,15 +111,15 @@ class KimiWireReader(TranscriptReader):
         self.check_kind(text(message.get("type")))
         match message.get("type"):
             case "TurnBegin" | "SteerInput":
-                given = payload.get("user_input")
-                said = words(given) or attached_to(items(given))
-                if said.strip() and agent == self.agent:
-                    out.append(self.prompt(at, said, self.here()))
+                content = payload.get("user_input")
+                message_text = words(content) or attached_to(items(content))
+                if message_text.strip() and agent == self.agent:
+                    out.append(self.prompt(at, message_text, self.here()))
             case "StepInterrupted":
                 out.append(self.prompt(at, "", self.here(), agent, interrupt=True))
-            case "ContentPart" if said := text(payload.get("text")):
+            case "ContentPart" if message_text := text(payload.get("text")):
                 so_far = self._said[agent][0] if agent in self._said else ""
-                self._said[agent] = joined_words(so_far, said), at, self.here()
+                self._said[agent] = joined_words(so_far, message_text), at, self.here()
             case "ToolCall":
                 self._called(payload, agent, at)
             case "ToolResult":
@@ -138,9 +137,9 @@ class KimiWireReader(TranscriptReader):
 
     def _uncounted(self, agent: str) -> Turn:
         """The answer that an agent's last words are, where its tokens are not told."""
-        said, at, where = self._said[agent]
+        answer_text, at, where = self._said[agent]
         name = f"words-{where.offset}"
-        return self.kit.models.turn(at, message=name, model="", agent=agent, where=where, said=said)
+        return self.kit.models.turn(at, message=name, model="", agent=agent, where=where, said=answer_text)
 
     def _child(self, payload: dict[str, Any], agent: str, at: float, out: list[Event]) -> str:
         call = text(payload.get("parent_tool_call_id")) or text(payload.get("task_tool_call_id"))
@@ -156,19 +155,19 @@ class KimiWireReader(TranscriptReader):
 
     def _called(self, payload: dict[str, Any], agent: str, at: float) -> None:
         function = self.table(payload.get("function"), "function")
-        given = function.get("arguments")
-        if isinstance(given, str):
-            decoded = decode(given.encode("utf-8", "surrogatepass"))
-            given = given if decoded is None else decoded
+        arguments = function.get("arguments")
+        if isinstance(arguments, str):
+            decoded = decode(arguments.encode("utf-8", "surrogatepass"))
+            arguments = arguments if decoded is None else decoded
         name = text(payload.get("id")) or f"line-{self._line}"
-        self.calls.begin(name, text(function.get("name")), given, at, agent, self.here())
+        self.calls.begin(name, text(function.get("name")), arguments, at, agent, self.here())
 
     def _answered(self, payload: dict[str, Any], at: float, out: list[Event]) -> None:
         name = text(payload.get("tool_call_id"))
-        told = table(payload.get("return_value")) or table(payload.get("result"))
-        said = words(told.get("output")) or words(told.get("message"))
-        exited = exit_code(text(told.get("message"))) or exit_code(said)
-        result = Result(text=said, error=told.get("is_error") is True, exit_code=exited)
+        facts = table(payload.get("return_value")) or table(payload.get("result"))
+        output = words(facts.get("output")) or words(facts.get("message"))
+        exited = exit_code(text(facts.get("message"))) or exit_code(output)
+        result = Result(text=output, error=facts.get("is_error") is True, exit_code=exited)
         use = self.calls.end(name, at, result, self.here(), line=self._line)
         if use is not None:
             self.joined(use, out)
@@ -187,7 +186,7 @@ class KimiWireReader(TranscriptReader):
         usage = self.table(payload.get("token_usage"), "token_usage")
         if not usage:
             return
-        said, _, said_at = self._said.pop(agent, ("", at, None))
+        answer_text, _, said_at = self._said.pop(agent, ("", at, None))
         turn = self.kit.models.turn(
             at,
             message=text(payload.get("message_id")) or f"line-{self._line}",
@@ -199,13 +198,13 @@ class KimiWireReader(TranscriptReader):
             window=whole_number(payload.get("max_context_tokens")),
             agent=agent,
             where=self.here(),
-            said=said,
+            said=answer_text,
             said_at=said_at,
         )
-        told = self.usage.once(turn)
-        if told is not None:
-            self._context[agent] = told.context_tokens
-            out.append(told)
+        new_turn = self.usage.deduplicate(turn)
+        if new_turn is not None:
+            self._context[agent] = new_turn.context_tokens
+            out.append(new_turn)
 
 
 def _sniff_wire(sample: Sample) -> int:
@@ -261,8 +260,7 @@ class KimiReader(TranscriptReader):
     }
     """`plan_mode.*`, `goal.*`, `swarm_mode.*`, `cron.*` and `token_counting.*` are more of these."""
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._opening: tuple[float, Where] | None = None
         self._project = ""
         self._model = ""
@@ -319,7 +317,7 @@ class KimiReader(TranscriptReader):
     def _turn_record(self, kind: str, record: dict[str, Any], out: list[Event]) -> None:
         if kind in ("turn.prompt", "turn.steer"):
             self._stopped = False
-            self._asked(record, out)
+            self._add_prompt(record, out)
         elif kind == "turn.cancel" or record.get("reason") == "cancelled":
             self._stop(out)
         elif record.get("reason") == "failed":
@@ -345,18 +343,18 @@ class KimiReader(TranscriptReader):
         at, where = self._opening or (self.now, self.here())
         self._opening = None
         if self.agent == MAIN:
-            named = session_of(where.file, self.session)
-            out.append(self.start(at, named, where, project=self._project, model=self._model))
+            session = session_of(where.file, self.session)
+            out.append(self.start(at, session, where, project=self._project, model=self._model))
         else:
             self.begun = True
             self.calls.project = self._project
             out.append(AgentStart(at=at, agent=MAIN, where=where, child=self.agent, role=self._role))
 
-    def _asked(self, record: dict[str, Any], out: list[Event]) -> None:
-        said = words(record.get("input")) or attached_to(items(record.get("input")))
+    def _add_prompt(self, record: dict[str, Any], out: list[Event]) -> None:
+        prompt_text = words(record.get("input")) or attached_to(items(record.get("input")))
         person = text(table(record.get("origin")).get("kind")) in ("", "user")
-        if person and said.strip() and self.agent == MAIN:
-            out.append(self.prompt(self.now, said, self.here()))
+        if person and prompt_text.strip() and self.agent == MAIN:
+            out.append(self.prompt(self.now, prompt_text, self.here()))
 
     def _step(self, event: dict[str, Any], out: list[Event]) -> None:
         match event.get("type"):
@@ -384,34 +382,34 @@ class KimiReader(TranscriptReader):
 
     def _answered(self, event: dict[str, Any], out: list[Event]) -> None:
         name = text(event.get("toolCallId")) or text(event.get("parentUuid"))
-        told = table(event.get("result"))
-        said = words(told.get("output"))
-        exited = _EXIT.search(said[-200:])
+        facts = table(event.get("result"))
+        output = words(facts.get("output"))
+        exited = _EXIT.search(output[-200:])
         result = Result(
-            text=said[: len(said) - len(exited.group(0))] if exited else said,
-            error=told.get("isError") is True,
+            text=output[: len(output) - len(exited.group(0))] if exited else output,
+            error=facts.get("isError") is True,
             exit_code=int(exited.group(1)) if exited else None,
             rejected=name in self._refused,
         )
         use = self.calls.end(name, self.now, result, self.here(), line=self._line)
         if use is not None:
-            self._ended(use, said, out)
-        elif _CHILD.search(said) and not self.calls.known(name) and len(self._early) < _HELD:
-            self._early[name] = said
+            self._ended(use, output, out)
+        elif _CHILD.search(output) and not self.calls.is_known(name) and len(self._early) < _HELD:
+            self._early[name] = output
 
     def joined(self, use: ToolUse, out: list[Event]) -> None:
         """A sub-agent may have reported before its call was written."""
         self._ended(use, self._early.pop(use.id, ""), out)
 
-    def _ended(self, use: ToolUse, said: str, out: list[Event]) -> None:
+    def _ended(self, use: ToolUse, output: str, out: list[Event]) -> None:
         out.append(use)
         if use.action == "delegation":
-            self._reported(use, said, out)
+            self._reported(use, output, out)
 
-    def _reported(self, use: ToolUse, said: str, out: list[Event]) -> None:
+    def _reported(self, use: ToolUse, output: str, out: list[Event]) -> None:
         """A sub-agent names itself in what it hands back, once for each of a swarm."""
-        roles, states = _ROLE.findall(said), _STATUS.findall(said)
-        for number, child in enumerate(dict.fromkeys(_CHILD.findall(said))):
+        roles, states = _ROLE.findall(output), _STATUS.findall(output)
+        for number, child in enumerate(dict.fromkeys(_CHILD.findall(output))):
             role = roles[number] if number < len(roles) else ""
             began = use.at - (use.duration or 0.0)
             out.append(AgentStart(at=began, agent=use.agent, where=use.where, child=child, role=role))
@@ -439,7 +437,7 @@ class KimiReader(TranscriptReader):
         if self._spent[key] * sign <= 0:
             return
         sent, written, read, cached = key
-        said, said_at = self._said
+        answer_text, said_at = self._said
         self._said = "", None
         out.append(
             self.kit.models.turn(
@@ -453,7 +451,7 @@ class KimiReader(TranscriptReader):
                 stop=stop,
                 agent=self.agent,
                 where=self.here(),
-                said=said,
+                said=answer_text,
                 said_at=said_at,
             )
         )
@@ -513,12 +511,12 @@ def survey_kimi(agent: str, root: Path, now: float, active_within: float) -> Ite
         for path in root.glob(pattern):
             try:
                 paths = [path, *(one.path for one in kimi_files(path))]
-                found = [file.stat() for file in paths]
-                told = _told(paths)
+                stats = [file.stat() for file in paths]
+                last = _last_time(paths)
             except OSError:
                 continue
-            size = sum(status.st_size for status in found)
-            modified = max(status.st_mtime for status in found)
+            size = sum(status.st_size for status in stats)
+            modified = max(status.st_mtime for status in stats)
             yield Found(
                 agent=agent,
                 session=session_of(str(path), path.stem),
@@ -528,16 +526,16 @@ def survey_kimi(agent: str, root: Path, now: float, active_within: float) -> Ite
                 modified=modified,
                 size=size,
                 events=size // _EVENT,
-                active=now - (modified if told is None else min(told, modified)) <= active_within,
-                told=told,
+                active=now - (modified if last is None else min(last, modified)) <= active_within,
+                told=last,
             )
 
 
-def _told(paths: list[Path]) -> float | None:
+def _last_time(paths: list[Path]) -> float | None:
     """The last time any of a session's logs tells."""
-    found: list[float] = []
+    times: list[float] = []
     for path in paths:
         with open_unpacked(path) as stream:
             last = last_time(stream, path.stat().st_size)
-        found += [] if last is None else [last]
-    return max(found, default=None)
+        times += [] if last is None else [last]
+    return max(times, default=None)

@@ -36,8 +36,7 @@ class KiroReader(TranscriptReader):
     many = True
     kinds = frozenset(("Prompt", "AssistantMessage", "ToolResults", "Clear", "Compaction", "ResetTo"))
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._read = 0
         """Turns of the conversation that were read: a database holds it as one row that grows."""
         self._called: list[str] = []
@@ -50,16 +49,16 @@ class KiroReader(TranscriptReader):
             self._conversation(record, out)
             return
         data = self.table(record.get("data"), "data")
-        told = seconds(table(data.get("meta")).get("timestamp"))
-        if told is not None:
-            self.moment(told)
+        stamp = seconds(table(data.get("meta")).get("timestamp"))
+        if stamp is not None:
+            self.moment(stamp)
         if not self.begun:
             self._open(out)
         content = data.get("content")
         self.check_kind(text(record.get("kind")))
         match record.get("kind"):
             case "Prompt":
-                out.append(self.prompt(self.now, _said(content), self.here()))
+                out.append(self.prompt(self.now, _content_text(content), self.here()))
             case "AssistantMessage":
                 self._answer(text(data.get("message_id")), content, out)
             case "ToolResults":
@@ -90,17 +89,17 @@ class KiroReader(TranscriptReader):
         parts = self.objects(content, "content")
         calls = [table(part.get("data")) for part in parts if part.get("kind") == "toolUse"]
         stop = "tool_use" if calls else "end_turn"
-        self.answer(self.now, _said(content), out, message=name, stop=stop)
+        self.answer(self.now, _content_text(content), out, message=name, stop=stop)
         for call in calls:
             self.call(text(call.get("toolUseId")), text(call.get("name")), call.get("input"), self.now)
 
     def _results(self, data: dict[str, Any], out: list[Event]) -> None:
         more = table(data.get("results"))
         for part in self.objects(data.get("content"), "content"):
-            told = table(part.get("data"))
-            name = text(told.get("toolUseId"))
+            facts = table(part.get("data"))
+            name = text(facts.get("toolUseId"))
             stopped = table(more.get(name)).get("result") == "Cancelled"
-            result = _result(told.get("content"), failed=told.get("status") == "error", stopped=stopped)
+            result = _result(facts.get("content"), failed=facts.get("status") == "error", stopped=stopped)
             self.result(name, self.now, result, out, timed=False)
 
     def _conversation(self, record: dict[str, Any], out: list[Event]) -> None:
@@ -138,22 +137,22 @@ class KiroReader(TranscriptReader):
                 self._turn(place, turn, out)
 
     def _editor_turn(self, place: str, message: dict[str, Any], out: list[Event]) -> None:
-        said = words(message.get("content"))
+        message_text = words(message.get("content"))
         if message.get("role") == "user":
-            out.append(self.prompt(self.now, said, self.here(place)))
+            out.append(self.prompt(self.now, message_text, self.here(place)))
         else:
-            self.answer(self.now, said, out, self.here(place), message=place)
+            self.answer(self.now, message_text, out, self.here(place), message=place)
 
     def _turn(self, place: str, turn: dict[str, Any], out: list[Event]) -> None:
         user, answer = table(turn.get("user")), table(turn.get("assistant"))
         where = self.here(place)
-        told = seconds(user.get("timestamp"))
-        self.now = self.now if told is None else told
-        asked = table(user.get("content"))
-        said = text(table(asked.get("Prompt")).get("prompt"))
-        results = items(table(asked.get("ToolUseResults")).get("tool_use_results"))
-        if said:
-            out.append(self.prompt(self.now, said, where))
+        stamp = seconds(user.get("timestamp"))
+        self.now = self.now if stamp is None else stamp
+        content = table(user.get("content"))
+        prompt_text = text(table(content.get("Prompt")).get("prompt"))
+        results = items(table(content.get("ToolUseResults")).get("tool_use_results"))
+        if prompt_text:
+            out.append(self.prompt(self.now, prompt_text, where))
         for number, one in enumerate(map(table, results)):
             name = text(one.get("tool_use_id")) or "".join(self._called[number : number + 1])
             result = _result(one.get("content"), failed=one.get("status") == "Error", stopped=False)
@@ -166,9 +165,9 @@ class KiroReader(TranscriptReader):
         name = text(body.get("message_id")) or place
         self.answer(self.now, text(body.get("content")), out, where, message=name, stop=stop)
         self._called = [text(one.get("id")) or f"{place}/{number}" for number, one in enumerate(calls)]
-        for named, one in zip(self._called, calls, strict=True):
-            given = one.get("orig_args") if one.get("args") is None else one["args"]
-            self.call(named, text(one.get("name")), given, self.now, where)
+        for call_id, one in zip(self._called, calls, strict=True):
+            arguments = one.get("orig_args") if one.get("args") is None else one["args"]
+            self.call(call_id, text(one.get("name")), arguments, self.now, where)
 
     @staticmethod
     def rows(
@@ -237,7 +236,7 @@ def _with_folder(data: bytes, folder: str, session: str) -> bytes:
     return facts if data.strip() == b"{}" else b"%b,%b" % (facts[:-1], data.lstrip()[1:])
 
 
-def _said(content: Any) -> str:
+def _content_text(content: Any) -> str:
     return "\n".join(
         text(part.get("data")) for part in map(table, items(content)) if part.get("kind") == "text"
     )

@@ -89,10 +89,10 @@ def labelled_run(source: RunSource, kit: Kit) -> LabelledRun | str:
     name = text(label.get("run")) or text(label.get("log")) or place
     if source.log is not None:
         try:
-            found = sessions([source.log], kit)
+            chosen = sessions([source.log], kit)
         except UnreadableLog as error:
             return f"{place}: {error}"
-        events = list(read_session(found[0], kit))
+        events = list(read_session(chosen[0], kit))
     elif "traj" in label or "messages" in label:
         record = msgspec.json.encode(label["traj"]) if "traj" in label else source.label
         form = recognise(Sample(record, Path(source.origin)), known_agents())

@@ -54,8 +54,7 @@ class ManagedReader(TranscriptReader):
         )
     )
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._children: set[str] = set()
         self._denied: set[str] = set()
         self._cost: float | None = None
@@ -90,8 +89,8 @@ class ManagedReader(TranscriptReader):
         self.check_kind(kind)
         match kind:
             case "user.message" | "user.define_outcome":
-                said = words(event.get("content")) or text(event.get("description"))
-                out.append(self.prompt(self.now, said, self.here(), agent))
+                prompt_text = words(event.get("content")) or text(event.get("description"))
+                out.append(self.prompt(self.now, prompt_text, self.here(), agent))
             case "user.interrupt":
                 out.append(self.prompt(self.now, "", self.here(), agent, interrupt=True))
             case "user.tool_confirmation" if event.get("result") == "deny":
@@ -100,9 +99,11 @@ class ManagedReader(TranscriptReader):
                 self.answer(self.now, words(event.get("content")), out, message=name, agent=agent)
             case "span.model_request_end":
                 usage = table(event.get("model_usage"))
-                told: dict[str, Any] = {key: whole_number(usage.get(known)) for key, known in _TOKENS.items()}
-                if any(told.values()):
-                    self.answer(self.now, "", out, message=name, agent=agent, stop="total", **told)
+                tokens: dict[str, Any] = {
+                    key: whole_number(usage.get(field)) for key, field in _TOKENS.items()
+                }
+                if any(tokens.values()):
+                    self.answer(self.now, "", out, message=name, agent=agent, stop="total", **tokens)
             case "session.status_idle" | "session.thread_status_idle":
                 stop = text(table(event.get("stop_reason")).get("type"))
                 if kind.startswith("session.status") and stop == ENDED:
@@ -125,9 +126,9 @@ class ManagedReader(TranscriptReader):
 
 def _sniff(sample: Sample) -> int:
     kinds = [text((table(one.get("raw")) or one).get("type")) for one in sample.records[:8]]
-    known = [one for one in kinds if one.startswith(("user.", "agent.", "session.", "span."))]
+    own = [one for one in kinds if one.startswith(("user.", "agent.", "session.", "span."))]
     ids = [text((table(one.get("raw")) or one).get("id")) for one in sample.records[:8]]
-    return 95 if known and any(one.startswith("sevt_") for one in ids) else 0
+    return 95 if own and any(one.startswith("sevt_") for one in ids) else 0
 
 
 FORMATS = (Format("managed-agents", "lines", _sniff, ManagedReader),)

@@ -27,8 +27,7 @@ class MiniSweAgentReader(TranscriptReader):
     name = "mini-swe-agent"
     gaps = "of a result the time of the next answer, in older versions"
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._waiting: list[str] = []
         self._spent: Turn | None = None
 
@@ -47,8 +46,8 @@ class MiniSweAgentReader(TranscriptReader):
         config = table(info.get("config"))
         messages = self.placed(document.get("messages"), "messages")
         times = [_time(message) for _, message in messages]
-        told = [at for at in times if at is not None]
-        self.now = told[0] if told else 0.0
+        known_times = [at for at in times if at is not None]
+        self.now = known_times[0] if known_times else 0.0
         model = text(table(config.get("model")).get("model_name"))
         out.append(
             self.start(
@@ -57,7 +56,7 @@ class MiniSweAgentReader(TranscriptReader):
                 project=text(table(config.get("environment")).get("cwd")),
                 model=model,
                 version=text(info.get("mini_version")),
-                synthetic_time=not told,
+                synthetic_time=not known_times,
             )
         )
         told_of_answers = sum(_cost(message) or 0.0 for _, message in messages)
@@ -69,7 +68,7 @@ class MiniSweAgentReader(TranscriptReader):
             role = message.get("role")
             if role == "assistant":
                 answered = True
-                self._pass(at, timed=bool(told))
+                self._pass(at, timed=bool(known_times))
                 self._answer(place, message, model, where, out)
             elif role in ("user", "tool", "exit") and answered:
                 self._pass(at, timed=True)
@@ -99,18 +98,18 @@ class MiniSweAgentReader(TranscriptReader):
         out.extend(self.calls.give_up())
         self._waiting.clear()
         extra = table(message.get("extra"))
-        said = words(message.get("content"))
+        answer_text = words(message.get("content"))
         cost = _cost(message)
         if cost is None and self._spent is not None:
             cost = 0.0
-        out.append(self._turn(place, table(extra.get("response")), model, cost, where, said))
+        out.append(self._turn(place, table(extra.get("response")), model, cost, where, answer_text))
         actions = extra.get("actions")
         if isinstance(actions, list):
             for number, action in enumerate(self.objects(actions, "actions")):
                 name = text(action.get("tool_call_id")) or f"{place}/{number}"
                 self._call(name, text(action.get("command") or action.get("action")), where)
             return
-        commands = _FENCED.findall(said)
+        commands = _FENCED.findall(answer_text)
         if len(commands) == 1:
             self._call(str(place), commands[0], where)
 
@@ -119,7 +118,13 @@ class MiniSweAgentReader(TranscriptReader):
             self._waiting.append(name)
 
     def _turn(
-        self, place: int, response: dict[str, Any], model: str, cost: float | None, where: Where, said: str
+        self,
+        place: int,
+        response: dict[str, Any],
+        model: str,
+        cost: float | None,
+        where: Where,
+        answer_text: str,
     ) -> Turn:
         usage = table(response.get("usage"))
         cached = whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
@@ -133,30 +138,30 @@ class MiniSweAgentReader(TranscriptReader):
             cost=cost,
             agent=self.agent,
             where=where,
-            said=said,
+            said=answer_text,
         )
 
     def _observe(self, message: dict[str, Any], where: Where, last: bool, out: list[Event]) -> None:
-        named = text(message.get("tool_call_id"))
-        name = named if named in self._waiting else next(iter(self._waiting), "")
+        call_id = text(message.get("tool_call_id"))
+        name = call_id if call_id in self._waiting else next(iter(self._waiting), "")
         if not name:
             return
         self._waiting.remove(name)
-        said = words(message.get("content"))
+        output = words(message.get("content"))
         extra = table(message.get("extra"))
-        returned = _RETURNED.search(said[:500])
+        returned = _RETURNED.search(output[:500])
         exited = code(extra.get("returncode"))
         if returned and exited is None:
             exited = int(returned.group(1))
-        shown = _OUTPUT.search(said)
-        failed = bool(_TIMED_OUT.search(said[:2000])) and exited is None
-        if exited is None and not failed and not last and not _REJECTED.search(said[:200]):
+        inner = _OUTPUT.search(output)
+        failed = bool(_TIMED_OUT.search(output[:2000])) and exited is None
+        if exited is None and not failed and not last and not _REJECTED.search(output[:200]):
             self.note("answer without a return code")
         result = Result(
-            text=shown.group(1) if shown else said,
+            text=inner.group(1) if inner else output,
             error=failed,
             exit_code=exited,
-            rejected=bool(_REJECTED.search(said[:200])),
+            rejected=bool(_REJECTED.search(output[:200])),
         )
         use = self.calls.end(name, self.now, result, where, line=self._line)
         add(use if _time(message) is not None else untimed(use), out)

@@ -26,8 +26,7 @@ class VibeReader(TranscriptReader):
     untold = ("times",)
     gaps = "tokens and cost of a session as a whole, once it is over"
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._file = ""
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -64,10 +63,10 @@ class VibeReader(TranscriptReader):
             )
         )
 
-    def _answer(self, message: dict[str, Any], said: str, out: list[Event]) -> None:
+    def _answer(self, message: dict[str, Any], answer_text: str, out: list[Event]) -> None:
         calls = self.objects(message.get("tool_calls"), "tool_calls")
         stop = "tool_use" if calls else "end_turn"
-        self.answer(self.now, said, out, message=text(message.get("message_id")), stop=stop)
+        self.answer(self.now, answer_text, out, message=text(message.get("message_id")), stop=stop)
         for place, call in enumerate(calls):
             function = table(call.get("function"))
             name = text(call.get("id")) or f"line-{self._line}/{place}"
@@ -92,13 +91,13 @@ def vibe_children(path: Path) -> list[Companion]:
     return [Companion(one.name, one / MESSAGES) for one in folders if is_file(one / MESSAGES)]
 
 
-def _result(said: str) -> Result:
-    exited = _EXIT.search(said[-200:])
+def _result(output: str) -> Result:
+    exited = _EXIT.search(output[-200:])
     return Result(
-        text=said,
-        error=said.startswith("<tool_error>"),
+        text=output,
+        error=output.startswith("<tool_error>"),
         exit_code=int(exited[1]) if exited else None,
-        rejected=any(mark in said[:200] for mark in _STOPPED),
+        rejected=any(mark in output[:200] for mark in _STOPPED),
     )
 
 

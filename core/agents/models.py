@@ -77,19 +77,19 @@ CHECKING, DOUBTING = _phrases()
 SILENT = Tone()
 
 
-def joined_words(before: str, said: str) -> str:
+def joined_words(before: str, more: str) -> str:
     """An answer's words with more of them, as far as they are looked at."""
-    return before + said if len(before) < _LOOKED_AT + len(_CALL) else before
+    return before + more if len(before) < _LOOKED_AT + len(_CALL) else before
 
 
-def plain_words(said: str) -> str:
+def plain_words(text: str) -> str:
     """An agent's words in lowercase between single spaces, code and calls left out."""
-    if _CALL in said:
-        said = said[: said.index(_CALL)]
-    said = said[:_LOOKED_AT]
-    if _FENCE in said:
-        said = " ".join(said.split(_FENCE)[::2])
-    return f" {' '.join(said.lower().split())} "
+    if _CALL in text:
+        text = text[: text.index(_CALL)]
+    text = text[:_LOOKED_AT]
+    if _FENCE in text:
+        text = " ".join(text.split(_FENCE)[::2])
+    return f" {' '.join(text.lower().split())} "
 
 
 def _phrase_pattern() -> re.Pattern[str]:
@@ -111,12 +111,12 @@ _HELD = {
 _CHECKS = frozenset(CHECKING)
 
 
-def tone(said: str) -> Tone:
+def tone(text: str) -> Tone:
     """Count the phrases of an agent's words."""
-    found = _find_phrases(plain_words(said)) if said else None
-    if not found:
+    matches = _find_phrases(plain_words(text)) if text else None
+    if not matches:
         return SILENT
-    phrases = set().union(*[_HELD[one] for one in found])
+    phrases = set().union(*[_HELD[one] for one in matches])
     checking = len(phrases & _CHECKS)
     return Tone(checking, len(phrases) - checking)
 
@@ -200,7 +200,7 @@ class Models:
         return len(self._table.rows)
 
     @property
-    def made(self) -> date | None:
+    def made_on(self) -> date | None:
         """The day our table was made."""
         return self._table.made
 
@@ -213,16 +213,16 @@ class Models:
         """Whether a model is known to cost nothing."""
         return self._row(model).prices == _NOTHING
 
-    def known(self, model: str) -> bool:
+    def has_row(self, model: str) -> bool:
         """Whether the table has a row for a model."""
         return self._row(model) != Model()
 
-    def window(self, model: str, seen: int = 0) -> int:
+    def window(self, model: str, tokens: int = 0) -> int:
         """The context window of a model that was seen to hold `seen` tokens."""
         row = self._found.get(model) or self._row(model)
         window = row[0] or self._default
-        if seen > window or "[1m]" in model:
-            return max(self._extended, seen)
+        if tokens > window or "[1m]" in model:
+            return max(self._extended, tokens)
         return window
 
     def cost(
@@ -351,7 +351,7 @@ def _merged(extra: tuple[Path, ...]) -> _Table:
 def _our_table() -> _Table:
     path = OURS / "models.toml"
     content = plain_table(path.read_text("utf-8"))
-    table = _Table({}, {}, *_made(path, content))
+    table = _Table({}, {}, *_table_date(path, content))
     _lay_over(table, path, content, theirs=False)
     return table
 
@@ -362,12 +362,12 @@ def _lay_over(table: _Table, path: Path, content: dict[str, Any], *, theirs: boo
         if key not in ("models", "aliases", "made", "sources"):
             raise SettingsError(f"{path}: {key}: unknown; expected [models] or [aliases]")
     for name, row in _section(path, content, "models").items():
-        known = _search(name, rows, aliases) or Model()
-        rows[plain_name(name)] = _checked(path, name, row, known)
-    for name, meant in _section(path, content, "aliases").items():
-        if not isinstance(meant, str) or _search(meant, rows, {}) is None:
+        base = _search(name, rows, aliases) or Model()
+        rows[plain_name(name)] = _checked(path, name, row, base)
+    for name, target in _section(path, content, "aliases").items():
+        if not isinstance(target, str) or _search(target, rows, {}) is None:
             raise SettingsError(f"{path}: aliases.{name}: must be the name of a model in [models]")
-        aliases[plain_name(name)] = next(one for one in spellings(meant) if one in rows)
+        aliases[plain_name(name)] = next(one for one in spellings(target) if one in rows)
         if theirs:
             rows.pop(plain_name(name), None)
 
@@ -379,24 +379,24 @@ def _section(path: Path, table: dict[str, Any], name: str) -> dict[str, Any]:
     return listed
 
 
-def _made(path: Path, table: dict[str, Any]) -> tuple[date | None, tuple[str, ...]]:
-    told = table.get("made", "")
-    if not isinstance(told, str) or not _DAY.fullmatch(told):
+def _table_date(path: Path, table: dict[str, Any]) -> tuple[date | None, tuple[str, ...]]:
+    made_on = table.get("made", "")
+    if not isinstance(made_on, str) or not _DAY.fullmatch(made_on):
         raise SettingsError(f"{path}: made: must be a day such as 2026-01-31")
-    return date.fromisoformat(told), tuple(map(str, table.get("sources", ())))
+    return date.fromisoformat(made_on), tuple(map(str, table.get("sources", ())))
 
 
-def _checked(path: Path, name: str, row: Any, known: Model) -> Model:
+def _checked(path: Path, name: str, row: Any, base: Model) -> Model:
     place = f"{path}: models.{name}"
     if not isinstance(row, dict):
         raise SettingsError(f"{place}: must be a table")
     for field in row:
         if field not in _FIELDS:
             raise SettingsError(f"{place}.{field}: unknown; expected one of {', '.join(_FIELDS)}")
-    window = int(_number(f"{place}.window", row["window"])) if "window" in row else known.window
-    given = {field: _number(f"{place}.{field}", row[field]) for field in _PRICES if field in row}
-    prices = known.prices._replace(**given)
-    tiers = () if given else known.tiers
+    window = int(_number(f"{place}.window", row["window"])) if "window" in row else base.window
+    own_prices = {field: _number(f"{place}.{field}", row[field]) for field in _PRICES if field in row}
+    prices = base.prices._replace(**own_prices)
+    tiers = () if own_prices else base.tiers
     if "tiers" in row:
         tiers = _tiers(f"{place}.tiers", row["tiers"], prices)
     return Model(window, prices, tiers)
@@ -405,16 +405,16 @@ def _checked(path: Path, name: str, row: Any, known: Model) -> Model:
 def _tiers(place: str, value: Any, base: Prices) -> tuple[Tier, ...]:
     if not isinstance(value, list) or not all(isinstance(tier, dict) and "over" in tier for tier in value):
         raise SettingsError(f"{place}: must be a list of tables with `over` and prices")
-    found: list[Tier] = []
+    tiers: list[Tier] = []
     for tier in value:
         for field in tier:
             if field not in ("over", *_PRICES):
                 expected = ", ".join(("over", *_PRICES))
                 raise SettingsError(f"{place}.{field}: unknown; expected one of {expected}")
-        told = {field: _number(f"{place}.{field}", figure) for field, figure in tier.items()}
-        over = int(told.pop("over"))
-        found.append(Tier(over, base._replace(**told)))
-    return tuple(sorted(found, key=lambda tier: tier.over))
+        figures = {field: _number(f"{place}.{field}", figure) for field, figure in tier.items()}
+        over = int(figures.pop("over"))
+        tiers.append(Tier(over, base._replace(**figures)))
+    return tuple(sorted(tiers, key=lambda tier: tier.over))
 
 
 def _number(place: str, value: Any) -> float:

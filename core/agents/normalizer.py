@@ -53,22 +53,22 @@ class Arguments:
             return value
         if isinstance(value, dict):
             for name in self._command:
-                found = value.get(name)
-                if isinstance(found, (str, list)):
-                    return found
+                item = value.get(name)
+                if isinstance(item, (str, list)):
+                    return item
         return value if isinstance(value, list) else None
 
     def targets(self, value: Any) -> tuple[str, ...]:
         """The paths in the arguments."""
         if isinstance(value, dict):
             for name in self._path:
-                found = value.get(name)
-                if isinstance(found, str) and found:
-                    return (_path(found),)
+                entry = value.get(name)
+                if isinstance(entry, str) and entry:
+                    return (_path(entry),)
             for name in self._paths:
-                found = value.get(name)
-                if isinstance(found, list):
-                    return tuple(_path(item) for item in found[:_MOST] if isinstance(item, str) and item)
+                entry = value.get(name)
+                if isinstance(entry, list):
+                    return tuple(_path(item) for item in entry[:_MOST] if isinstance(item, str) and item)
         elif isinstance(value, str):
             return _words(value)
         return ()
@@ -115,11 +115,11 @@ class Arguments:
     @staticmethod
     def _first(value: dict[Any, Any], names: tuple[str, ...]) -> str:
         for name in names:
-            found = value.get(name)
-            if isinstance(found, str):
-                return found
-            if isinstance(found, list) and found and all(isinstance(line, str) for line in found):
-                return "\n".join(found)
+            entry = value.get(name)
+            if isinstance(entry, str):
+                return entry
+            if isinstance(entry, list) and entry and all(isinstance(line, str) for line in entry):
+                return "\n".join(entry)
         return ""
 
 
@@ -250,13 +250,13 @@ class Normalizer:
         if len(raw) > _REMEMBERED:
             return self._sort_raw(framework, tool, raw)
         key = (framework, tool, raw)
-        known = self._known.get(key)
-        if known is None:
-            known = self._sort_raw(framework, tool, raw)
+        cached = self._known.get(key)
+        if cached is None:
+            cached = self._sort_raw(framework, tool, raw)
             if len(self._known) >= _MOST_REMEMBERED:
                 self._known.clear()
-            self._known[key] = known
-        return known
+            self._known[key] = cached
+        return cached
 
     def _sort_raw(self, framework: str, tool: str, raw: bytes) -> Sorted:
         try:
@@ -300,15 +300,15 @@ class Normalizer:
         return "" if str(value.get("chars") or value.get("code") or "").strip() else "wait"
 
     def _sort_other(self, action: Action, tool: str, value: Any, call: int) -> Sorted:
-        told = self._arguments
+        arguments = self._arguments
         before = after = 0
         targets: tuple[str, ...] = ()
         if action == "file_edit":
-            targets, old, new = told.edit(value)
+            targets, old, new = arguments.edit(value)
             before, after = fingerprint(old), fingerprint(new)
         elif action != "delegation" and action != "plan":
-            targets = told.targets(value)
-        shape = fingerprint(f"{tool}\0{blanked(told.gist(value))}")
+            targets = arguments.targets(value)
+        shape = fingerprint(f"{tool}\0{blanked(arguments.gist(value))}")
         return Sorted(self._remembered(action, targets), targets, "", "", call, shape, before, after)
 
     def _remembered(self, action: Action, targets: tuple[str, ...]) -> Action:
@@ -329,20 +329,20 @@ class Normalizer:
             for place in ("generic", framework)
             for name in self._longer.get((place, tool), ())
         }
-        found = _ToolActions(cast(Action, self._search(framework, tool)), commands)
-        self._actions[framework, tool] = found
-        return found
+        actions = _ToolActions(cast(Action, self._search(framework, tool)), commands)
+        self._actions[framework, tool] = actions
+        return actions
 
     def _search(self, framework: str, tool: str) -> str:
         own = self._tools.get(framework, _NO_TOOLS)
         generic = self._tools["generic"]
         lower = tool.lower()
         return (
-            _named(own, tool)
+            _table_action(own, tool)
             or generic.names.get(tool)
             or self._served(tool)
             or own.otherwise
-            or _named(generic, lower)
+            or _table_action(generic, lower)
             or ("delegation" if "subagent" in lower else "other")
         )
 
@@ -353,8 +353,8 @@ class Normalizer:
         *servers, name = tool.removeprefix("mcp__").split("__")
         words = [word.lower() for word in _WORDS.findall(name)]
         memory = self._lists["memory"]
-        named = [word.lower() for server in servers for word in _WORDS.findall(server)]
-        if any(word in memory["servers"] for word in named):
+        server_words = [word.lower() for server in servers for word in _WORDS.findall(server)]
+        if any(word in memory["servers"] for word in server_words):
             writes = next(
                 (
                     word in memory["write"]
@@ -373,10 +373,10 @@ class Normalizer:
         return "other"
 
 
-def _named(tools: Tools, tool: str) -> str:
-    found = tools.names.get(tool)
-    if found:
-        return found
+def _table_action(tools: Tools, tool: str) -> str:
+    exact = tools.names.get(tool)
+    if exact:
+        return exact
     return next((action for pattern, action in tools.patterns if fnmatchcase(tool, pattern)), "")
 
 

@@ -25,19 +25,19 @@ _HELD = "held"
 
 def write(event: Event, session: str, words: Mapping[str, Any] | None = None) -> bytes:
     """One event as a line, without its newline, with its words if given; defaults are left out."""
-    told = {name: value for name, value, default in _fields(event) if value != default or name == "session"}
+    fields = {name: value for name, value, default in _fields(event) if value != default or name == "session"}
     for name in _PRINTS:
-        if name in told:
-            told[name] = f"{told[name]:016x}"
+        if name in fields:
+            fields[name] = f"{fields[name]:016x}"
     for name in ("where", "called", "said"):
-        place = told.get(name)
+        place = fields.get(name)
         if isinstance(place, Where):
             parts = zip(Where.__struct_fields__, structs.astuple(place), strict=True)
-            told[name] = {part: value for part, value in parts if value or part == "file"}
+            fields[name] = {part: value for part, value in parts if value or part == "file"}
     opening = {"kind": event.__struct_config__.tag, "at": event.at}
     if not isinstance(event, SessionStart):
         opening["session"] = session
-    return msgspec.json.encode(opening | told | dict(words or {}))
+    return msgspec.json.encode(opening | fields | dict(words or {}))
 
 
 def _fields(event: Event) -> list[tuple[str, Any, Any]]:
@@ -54,8 +54,7 @@ class OpenEventsReader(TranscriptReader):
     many = True
     interleaved = True
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._current: str | None = None
         self._agents: set[tuple[str, str]] = set()
         self._number = 0
@@ -82,8 +81,8 @@ class OpenEventsReader(TranscriptReader):
         return list(self._held.values())
 
     def _hold(self, line: dict[str, Any]) -> None:
-        told = (self._event(table(each)) for each in items(line.get("events")))
-        self._held = {identity(event): event for event in told if event is not None}
+        events = (self._event(table(each)) for each in items(line.get("events")))
+        self._held = {identity(event): event for event in events if event is not None}
 
     def _whole(self, line: dict[str, Any], out: list[Event]) -> None:
         event = self._event(line)
@@ -103,15 +102,15 @@ class OpenEventsReader(TranscriptReader):
         if kind is None:
             self.note("event of an unknown kind")
             return None
-        told = dict(line)
+        fields = dict(line)
         if kind is not SessionStart:
-            told.pop("session", None)
-        told["at"] = seconds(told.get("at"))
+            fields.pop("session", None)
+        fields["at"] = seconds(fields.get("at"))
         try:
             for name in _PRINTS:
-                if name in told:
-                    told[name] = _print(told[name])
-            return self._with_words(msgspec.convert(told, kind), line)
+                if name in fields:
+                    fields[name] = _print(fields[name])
+            return self._with_words(msgspec.convert(fields, kind), line)
         except (msgspec.ValidationError, ValueError, TypeError) as fault:
             self.note(f"event with a wrong field: {_place(fault)}")
             return None
@@ -140,7 +139,7 @@ class OpenEventsReader(TranscriptReader):
             use = structs.replace(use, action=action)
         elif use.action == "other":
             self.note("a tool no table knows, and no action of ours")
-        self._spent(line, at, agent, out)
+        self._add_turn(line, at, agent, out)
         out.append(use)
 
     def _open(self, line: dict[str, Any], session: str, agent: str, out: list[Event]) -> None:
@@ -155,8 +154,8 @@ class OpenEventsReader(TranscriptReader):
             out.append(AgentStart(at=self.now, agent=above, where=self.here(), child=agent))
 
     def _use(self, line: dict[str, Any], tool: str, at: float, agent: str) -> ToolUse:
-        given = line.get("target")
-        targets = [given] if isinstance(given, str) else [one for one in items(given) if isinstance(one, str)]
+        value = line.get("target")
+        targets = [value] if isinstance(value, str) else [one for one in items(value) if isinstance(one, str)]
         outcome = line.get("outcome")
         result = Result(
             exit_code=code(line.get("exit_code")),
@@ -174,11 +173,11 @@ class OpenEventsReader(TranscriptReader):
         use = self.calls.both(name, tool, arguments, None, at, result, self.here(), agent)
         if outcome is not None and outcome not in OUTCOMES:
             self.note("outcome of an unknown name")
-        told = outcome if outcome in OUTCOMES else use.outcome
+        judged = outcome if outcome in OUTCOMES else use.outcome
         relative = tuple(self.calls.relative(target) for target in targets)
-        return structs.replace(use, targets=relative or use.targets, outcome=told)
+        return structs.replace(use, targets=relative or use.targets, outcome=judged)
 
-    def _spent(self, line: dict[str, Any], at: float, agent: str, out: list[Event]) -> None:
+    def _add_turn(self, line: dict[str, Any], at: float, agent: str, out: list[Event]) -> None:
         """A line that tells of tokens stands for an answer of the model too."""
         tokens, context = line.get("tokens"), whole_number(line.get("context_tokens"))
         if tokens is None and not context:
@@ -201,8 +200,8 @@ class OpenEventsReader(TranscriptReader):
             turn = structs.replace(turn, context_tokens=context, context_window=window)
         out.append(turn)
 
-    def _window(self, model: str, seen: int) -> int:
-        return self.kit.models.window(model, seen)
+    def _window(self, model: str, tokens: int) -> int:
+        return self.kit.models.window(model, tokens)
 
 
 def _print(value: Any) -> int:
@@ -222,8 +221,8 @@ def _sniff(sample: Sample) -> int:
     entries = sample.records[:8]
     whole = [entry for entry in entries if text(entry.get("kind")) in _KINDS and "at" in entry]
     plain = [entry for entry in entries if "kind" not in entry and {"at", "session"} <= entry.keys()]
-    named = [entry for entry in plain if "tool" in entry or "action" in entry]
-    if not entries or len(whole) + len(named) < (len(entries) + 1) // 2:
+    with_tool = [entry for entry in plain if "tool" in entry or "action" in entry]
+    if not entries or len(whole) + len(with_tool) < (len(entries) + 1) // 2:
         return 0
     return 96 if whole else 80
 

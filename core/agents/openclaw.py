@@ -31,17 +31,17 @@ class OpenClawReader(PiReader):
         path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
     ) -> Iterator[DatabaseRow]:
         """The lines of a database's sessions; its other tables, which hold credentials, are not touched."""
-        wanted = ("rowid", "session_id", "seq", "event_json")
+        columns = ("rowid", "session_id", "seq", "event_json")
         with reading(path) as database:
             if session and read is not None and read.goes_on(database, (_EVENTS,)):
                 rows = [
-                    row for row in read.of(_EVENTS).changed(database, wanted) if row["session_id"] == session
+                    row for row in read.of(_EVENTS).changed(database, columns) if row["session_id"] == session
                 ]
             else:
                 chosen = (
                     ("WHERE session_id = ? ORDER BY seq", (session,)) if session else ("ORDER BY rowid", ())
                 )
-                rows = list(select(database, _EVENTS, wanted, *chosen))
+                rows = list(select(database, _EVENTS, columns, *chosen))
         for row in rows[:1] if heads else rows:
             data = str(row.get("event_json") or "{}").encode("utf-8", "replace")
             yield DatabaseRow(data, f"{_EVENTS}/{row.get('rowid')}")
@@ -82,9 +82,9 @@ def _listed(path: Path) -> list[Listed]:
 
 
 def _lines(sample: Sample) -> int:
-    named = any(part in FOLDERS for part in sample.path.parts) or b"openclaw" in sample.head[:2000]
+    is_named = any(part in FOLDERS for part in sample.path.parts) or b"openclaw" in sample.head[:2000]
     first = sample.records[0] if sample.records else {}
-    return 97 if named and first.get("type") == "session" and "id" in first else 0
+    return 97 if is_named and first.get("type") == "session" and "id" in first else 0
 
 
 def _database(sample: Sample) -> int:

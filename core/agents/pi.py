@@ -24,21 +24,21 @@ class PiLinks(LinkReader):
         super().__init__(log)
         self._header: str | None = None
 
-    def follow(self, told: Envelope, record: Record) -> Link:
+    def follow(self, envelope: Envelope, record: Record) -> Link:
         """The link of one entry."""
-        kind, message = turn(told)
-        name = as_text(told.id)
+        kind, message = turn(envelope)
+        name = as_text(envelope.id)
         if kind == "start":
-            found = self.link(record, name or self.name(record), None, kind, "main", message)
-            self._header = found.id
-            return found
-        if not name or told.parent_id is NOTHING:
+            link = self.link(record, name or self.name(record), None, kind, "main", message)
+            self._header = link.id
+            return link
+        if not name or envelope.parent_id is NOTHING:
             return self.link(record, name or self.name(record), self.last, kind, "main", message)
-        parent = as_text(told.parent_id) or self._header
-        found = self.link(record, name, parent, kind, "main", message)
-        target = as_text(told.target_id) if kind == "label" else ""
-        return found._replace(
-            label=one_line(as_text(told.label, LONGEST_LABEL * 8), LONGEST_LABEL), labels=target
+        parent = as_text(envelope.parent_id) or self._header
+        link = self.link(record, name, parent, kind, "main", message)
+        target = as_text(envelope.target_id) if kind == "label" else ""
+        return link._replace(
+            label=one_line(as_text(envelope.label, LONGEST_LABEL * 8), LONGEST_LABEL), labels=target
         )
 
 
@@ -57,8 +57,7 @@ class PiReader(TranscriptReader):
         )
     )
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._opening: tuple[dict[str, Any], float, Where] | None = None
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -73,10 +72,10 @@ class PiReader(TranscriptReader):
             case "message":
                 self._message(entry, self.table(entry.get("message"), "message"), out)
             case "custom_message" if entry.get("customType") == "nooscope":
-                said = words(entry.get("content"))
-                if is_advice(said):
+                advice = words(entry.get("content"))
+                if is_advice(advice):
                     at = self.moment(entry.get("timestamp"))
-                    out.append(said_event(said, at, self.agent, self.here()))
+                    out.append(said_event(advice, at, self.agent, self.here()))
             case "compaction":
                 at = self.moment(entry.get("timestamp"))
                 before = whole_number(entry.get("tokensBefore"))
@@ -126,8 +125,8 @@ class PiReader(TranscriptReader):
             case "assistant":
                 self._answer(text(entry.get("id")), message, at, out)
             case "toolResult":
-                told = words(message.get("content"))
-                result = _result(told, message.get("isError"), text(message.get("toolName")))
+                output = words(message.get("content"))
+                result = _result(output, message.get("isError"), text(message.get("toolName")))
                 called = text(message.get("toolCallId"))
                 add(self.calls.end(called, at, result, self.here(), line=self._line), out)
             case "bashExecution":
@@ -175,16 +174,16 @@ class PiReader(TranscriptReader):
             out.append(self.prompt(at, "", self.here(), interrupt=True))
 
 
-def _result(told: str, error: Any, tool: str) -> Result:
+def _result(output: str, error: Any, tool: str) -> Result:
     shell = tool == "bash"
-    tail = told[-200:]
+    tail = output[-200:]
     exited = _EXIT.search(tail) if error or shell else None
     if exited:
-        bare = told[: len(told) - len(tail) + exited.start()]
+        bare = output[: len(output) - len(tail) + exited.start()]
         return Result(text=bare, error=True, exit_code=int(exited.group(1)))
     if error and _ABORTED.search(tail):
-        return Result(text=told, error=True, rejected=True)
-    return Result(text=told, error=error is True, exit_code=0 if shell and not error else None)
+        return Result(text=output, error=True, rejected=True)
+    return Result(text=output, error=error is True, exit_code=0 if shell and not error else None)
 
 
 def _sniff(sample: Sample) -> int:
@@ -201,8 +200,8 @@ def _sniff(sample: Sample) -> int:
 
 def pi_title(entry: dict[str, Any]) -> Title | None:
     """The name the person gave the session."""
-    said = text(entry.get("name")) if entry.get("type") == "session_info" else ""
-    return Title(3, said) if said else None
+    title = text(entry.get("name")) if entry.get("type") == "session_info" else ""
+    return Title(3, title) if title else None
 
 
 FORMATS = (Format("pi", "lines", _sniff, PiReader, links=PiLinks, titles=pi_title),)

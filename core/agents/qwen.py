@@ -9,7 +9,7 @@ from typing import Any
 from core.agents.calls import Result, agent_report
 from core.agents.reader import TranscriptReader
 from core.agents.values import attached_to, items, table, text, whole_number, words
-from core.agents.words import spoken
+from core.agents.words import speech
 from core.events import AgentStart, Compaction, Event, ToolUse
 from core.logs.format import Companion, Format, Sample
 from core.logs.glimpse import Title
@@ -34,16 +34,16 @@ _SUBTYPES: dict[str, tuple[LinkKind, Rank]] = {
 class QwenLinks(LinkReader):
     """Lines name their parents; a rewind begins another branch under an older one."""
 
-    def follow(self, told: Envelope, record: Record) -> Link:
+    def follow(self, envelope: Envelope, record: Record) -> Link:
         """The link of one line."""
-        name = as_text(told.uuid)
+        name = as_text(envelope.uuid)
         if not name:
             return self.aside(record, "entry")
-        kind, rank = _SUBTYPES.get(as_text(told.subtype)) or _KINDS.get(
-            as_text(told.type), ("entry", "aside")
+        kind, rank = _SUBTYPES.get(as_text(envelope.subtype)) or _KINDS.get(
+            as_text(envelope.type), ("entry", "aside")
         )
-        parent = as_text(told.parent_uuid) or None
-        return self.link(record, name, parent, kind, rank, RecordMessage.read(told.message))
+        parent = as_text(envelope.parent_uuid) or None
+        return self.link(record, name, parent, kind, rank, RecordMessage.read(envelope.message))
 
 
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
@@ -62,8 +62,7 @@ class QwenReader(TranscriptReader):
     gaps = "what a sub-agent does that runs in the foreground: only its start and its end are told"
     kinds = frozenset(("user", "assistant", "tool_result", "system", "at_command", "file_history_snapshot"))
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._children: dict[str, str] = {}
 
     def own_state(self) -> Any:
@@ -107,9 +106,9 @@ class QwenReader(TranscriptReader):
 
     def _prompt(self, at: float, parts: list[Any], out: list[Event]) -> None:
         texts = [text(table(part).get("text")) for part in parts]
-        said = "\n".join(one for one in texts if one and not one.startswith(_INJECTED))
-        if said := said or attached_to(parts):
-            out.append(self.prompt(at, said, self.here()))
+        prompt_text = "\n".join(one for one in texts if one and not one.startswith(_INJECTED))
+        if prompt_text := prompt_text or attached_to(parts):
+            out.append(self.prompt(at, prompt_text, self.here()))
 
     def _answer(self, at: float, line: dict[str, Any], parts: list[Any], out: list[Event]) -> None:
         usage = self.table(line.get("usageMetadata"), "usageMetadata")
@@ -128,11 +127,11 @@ class QwenReader(TranscriptReader):
             cache_read=cached,
             agent=self.agent,
             where=self.here(),
-            said=spoken([line], agent=True),
+            said=speech([line], agent=True),
         )
-        told = self.usage.once(turn)
-        if told is not None:
-            out.append(told)
+        new_turn = self.usage.deduplicate(turn)
+        if new_turn is not None:
+            out.append(new_turn)
         for place, part in enumerate(parts):
             call = table(table(part).get("functionCall"))
             if call:
@@ -150,18 +149,18 @@ class QwenReader(TranscriptReader):
             out.append(AgentStart(at=at, agent=self.agent, where=self.here(), child=name, role=role))
 
     def _results(self, at: float, line: dict[str, Any], parts: list[Any], out: list[Event]) -> None:
-        told = self.table(line.get("toolCallResult"), "toolCallResult")
+        facts = self.table(line.get("toolCallResult"), "toolCallResult")
         answered: dict[str, Any] = {}
         for part in parts:
             response = table(table(part).get("functionResponse"))
             if response:
                 answered[text(response.get("id"))] = response.get("response")
-        called = text(told.get("callId"))
+        called = text(facts.get("callId"))
         if called not in answered:
-            answered.setdefault(called or next(iter(answered), ""), told.get("resultDisplay"))
-        for name, given in answered.items():
-            status = text(told.get("status")) if name == called or not called else ""
-            result = _result(given, status, told.get("resultDisplay"))
+            answered.setdefault(called or next(iter(answered), ""), facts.get("resultDisplay"))
+        for name, answer in answered.items():
+            status = text(facts.get("status")) if name == called or not called else ""
+            result = _result(answer, status, facts.get("resultDisplay"))
             use = self.calls.end(name, at, result, self.here(), line=self._line)
             if use is not None:
                 out.append(use)
@@ -185,13 +184,13 @@ class QwenReader(TranscriptReader):
         )
 
 
-def _result(response: Any, status: str, shown: Any) -> Result:
+def _result(response: Any, status: str, display: Any) -> Result:
     failed = bool(table(response).get("error"))
-    told = words(response) or words(shown)
-    exited = _EXIT.search(told)
-    nothing = _NOTHING.search(told)
+    output = words(response) or words(display)
+    exited = _EXIT.search(output)
+    nothing = _NOTHING.search(output)
     return Result(
-        text="" if nothing and not exited else told,
+        text="" if nothing and not exited else output,
         error=status == "error" or (failed and status != "success"),
         exit_code=int(exited.group(1)) if exited else None,
         rejected=status == "cancelled",
@@ -230,8 +229,8 @@ def _sniff(sample: Sample) -> int:
 
 def qwen_title(line: dict[str, Any]) -> Title | None:
     """The name the person gave the chat."""
-    said = text(table(line.get("systemPayload")).get("customTitle")) if line.get("type") == "system" else ""
-    return Title(3, said) if said else None
+    title = text(table(line.get("systemPayload")).get("customTitle")) if line.get("type") == "system" else ""
+    return Title(3, title) if title else None
 
 
 FORMATS = (Format("qwen", "lines", _sniff, QwenReader, qwen_files, QwenLinks, qwen_title, beside=_beside),)

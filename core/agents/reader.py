@@ -155,6 +155,10 @@ class TranscriptReader(AgentReader):
         self.begun = False
         self._place = _NOWHERE
         self._line = 0
+        self.setup()
+
+    def setup(self) -> None:
+        """Set up the state that is particular to one agent's reader."""
 
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
         """Return the events that this record completes."""
@@ -204,12 +208,12 @@ class TranscriptReader(AgentReader):
 
     def resume(self, state: bytes) -> None:
         """Continue from a state."""
-        paused = msgspec.msgpack.decode(state, type=_Paused)
-        self.session, self.now, self.begun = paused.session, paused.now, paused.begun
-        self.calls.resume(paused.calls)
-        self.usage.resume(paused.usage)
-        self.clock.resume(paused.clock)
-        self.own_resume(paused.own)
+        stored = msgspec.msgpack.decode(state, type=_Paused)
+        self.session, self.now, self.begun = stored.session, stored.now, stored.begun
+        self.calls.resume(stored.calls)
+        self.usage.resume(stored.usage)
+        self.clock.resume(stored.clock)
+        self.own_resume(stored.own)
 
     def own_state(self) -> Any:
         """Return the state beside calls and answers, without text of the log.
@@ -316,7 +320,7 @@ class TranscriptReader(AgentReader):
         self, at: float, said: str, out: list[Event], where: Where | None = None, **facts: Any
     ) -> Turn | None:
         """Add the turn of an answer, once per message id, and return it if it is new."""
-        turn = self.usage.once(self.turn(at, said, where, **facts))
+        turn = self.usage.deduplicate(self.turn(at, said, where, **facts))
         add(turn, out)
         return turn
 

@@ -101,21 +101,21 @@ class RecordText(NamedTuple):
 def raw_texts(data: bytes) -> list[RecordText]:
     """The texts of a record in their order, for one who redacts what is shown; never raises."""
     value = decode(data)
-    return _found(data if value is None else value)
+    return _all_texts(data if value is None else value)
 
 
 def value_texts(value: Any) -> list[RecordText]:
     """The texts of a record that was decoded, or of bytes that are no JSON; redacted and bounded."""
-    return [RecordText(one.speaker, text) for one in _found(value) if (text := bounded(one.text))]
+    return [RecordText(one.speaker, text) for one in _all_texts(value) if (text := bounded(one.text))]
 
 
-def _found(value: Any) -> list[RecordText]:
+def _all_texts(value: Any) -> list[RecordText]:
     if isinstance(value, bytes):
         plain = strip_colours(value.decode("utf-8", "replace"))
         return [RecordText("said", plain)] if plain.strip() and "\0" not in plain[:_BLOB] else []
-    found: list[RecordText] = []
-    _take(redact_value(value), "said", found, 0)
-    return found
+    texts: list[RecordText] = []
+    _collect(redact_value(value), "said", texts, 0)
+    return texts
 
 
 def record_time(value: Any) -> float | None:
@@ -123,7 +123,10 @@ def record_time(value: Any) -> float | None:
     if not isinstance(value, dict):
         return None
     holders = [value, *(inner for name in _INSIDE if isinstance(inner := value.get(name), dict))]
-    for holder in (*holders, *(inner for held in holders[1:] if isinstance(inner := held.get("time"), dict))):
+    for holder in (
+        *holders,
+        *(inner for inner_holder in holders[1:] if isinstance(inner := inner_holder.get("time"), dict)),
+    ):
         for name in (*_TIMES, "created"):
             at = seconds(holder.get(name))
             if at is not None and at > 0:
@@ -140,14 +143,14 @@ def bounded(text: str) -> str:
     return f"{beginning}\n{redact(text[-end - _MARGIN :])[-end:]}".strip()
 
 
-def _take(value: Any, speaker: Speaker, found: list[RecordText], depth: int) -> None:
+def _collect(value: Any, speaker: Speaker, texts: list[RecordText], depth: int) -> None:
     if isinstance(value, str):
-        _words(value, speaker, found, depth)
+        _collect_text(value, speaker, texts, depth)
     elif depth > _DEEPEST:
         return
     elif isinstance(value, list):
         for item in value:
-            _take(item, speaker, found, depth + 1)
+            _collect(item, speaker, texts, depth + 1)
     elif isinstance(value, dict):
         for name in ("type", "role"):
             kind = value.get(name)
@@ -157,17 +160,17 @@ def _take(value: Any, speaker: Speaker, found: list[RecordText], depth: int) -> 
                 speaker = _SPEAKERS.get(kind, speaker)
         for name, item in value.items():
             if name not in _NAMES and (isinstance(item, dict | list) or (isinstance(item, str) and item)):
-                _take(item, _HOLDERS.get(name, speaker), found, depth + 1)
+                _collect(item, _HOLDERS.get(name, speaker), texts, depth + 1)
 
 
-def _words(text: str, speaker: Speaker, found: list[RecordText], depth: int) -> None:
+def _collect_text(text: str, speaker: Speaker, texts: list[RecordText], depth: int) -> None:
     if text[:1] in ("{", "[") and depth <= _DEEPEST:
         inner = decode(text.encode("utf-8", "surrogatepass"))
         if isinstance(inner, dict | list):
-            _take(redact_value(inner), speaker, found, depth + 1)
+            _collect(redact_value(inner), speaker, texts, depth + 1)
             return
     if len(text) > 1 and not (len(text) > _BLOB and _BLANK.search(text, 0, _BLOB) is None):
-        found.append(RecordText(speaker, strip_colours(text)))
+        texts.append(RecordText(speaker, strip_colours(text)))
 
 
 _BLANK = re.compile(r"\s|[^\x00-\x7f]")

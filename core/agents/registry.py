@@ -18,11 +18,11 @@ from core.settings.logs import IngestSettings, TableSettings
 
 def known_agents() -> tuple[Agent, ...]:
     """Ours, and those of installed packages and of the person's folder; ours are asked first."""
-    found = in_use("agent", _fits)
-    if not found.used:
+    extensions = in_use("agent", _fits)
+    if not extensions.used:
         return AGENTS
-    taken = {agent.name for agent in AGENTS}
-    more = [one.value for one in found.used if one.value.name not in taken]
+    own_names = {agent.name for agent in AGENTS}
+    more = [one.value for one in extensions.used if one.value.name not in own_names]
     return tuple(sorted((*AGENTS, *more), key=lambda agent: agent.general))
 
 
@@ -43,8 +43,8 @@ def make_kit(settings: IngestSettings | None = None, more: tuple[Agent, ...] = (
     lost = unusable_tables(chosen.tables)
     agents = known_agents()
     more = (*more, *(agent for agent in agents if agent not in AGENTS))
-    tools = [] if "tools" in lost else _given(chosen.tables.tools)
-    models = [] if "models" in lost else _given(chosen.tables.models)
+    tools = [] if "tools" in lost else _optional_path(chosen.tables.tools)
+    models = [] if "models" in lost else _optional_path(chosen.tables.models)
     return AgentKit(
         Normalizer.load(*(agent.tools for agent in more if agent.tools is not None), *tools),
         Models.load(*models, settings=chosen.context),
@@ -60,7 +60,7 @@ def unusable_tables(tables: TableSettings) -> dict[str, str]:
         file = getattr(tables, name)
         try:
             if file:
-                load(*_given(file))
+                load(*_optional_path(file))
         except SettingsError as error:
             lost[name] = str(error)
         except (OSError, ValueError, RuntimeError) as error:
@@ -68,7 +68,7 @@ def unusable_tables(tables: TableSettings) -> dict[str, str]:
     return lost
 
 
-def _given(file: str) -> list[Path]:
+def _optional_path(file: str) -> list[Path]:
     return [Path(file).expanduser()] if file else []
 
 
@@ -77,11 +77,11 @@ def resume_command(agent: str, session: str, path: str, project: str) -> str:
 
     What comes from a log is quoted, and refused where it holds what a terminal would act on.
     """
-    known = next((one.resume for one in known_agents() if one.name == agent), ())
+    template = next((one.resume for one in known_agents() if one.name == agent), ())
     values = {"{session}": session, "{path}": path}
-    if not known or any(safe(text) != text for text in (session, path, project)):
+    if not template or any(safe(text) != text for text in (session, path, project)):
         return ""
-    words = [values.get(word, word) for word in known]
+    words = [values.get(word, word) for word in template]
     if not all(words) or any(word.startswith("-") for word in (session, path) if word in words):
         return ""
     command = shlex.join(words)

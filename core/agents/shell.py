@@ -24,7 +24,7 @@ class Patch(NamedTuple):
 
 def read_patch(text: str) -> Patch:
     """Read a patch in either of the two usual notations."""
-    targets = dict.fromkeys(found.group(1) or found.group(2).strip() for found in _FILE.finditer(text))
+    targets = dict.fromkeys(match.group(1) or match.group(2).strip() for match in _FILE.finditer(text))
     targets.pop("/dev/null", None)
     return Patch(tuple(targets), "\n".join(_REMOVED.findall(text)), "\n".join(_ADDED.findall(text)))
 
@@ -53,44 +53,44 @@ class Purposes:
             for phrase in lists.get(purpose, ()):
                 program, *rest = phrase.split()
                 if rest and not rest[0].startswith("-") and rest[0] != ".":
-                    named = self._named.setdefault(program, {})
-                    named.setdefault(rest[0], []).append((tuple(rest[1:]), purpose))
+                    by_word = self._named.setdefault(program, {})
+                    by_word.setdefault(rest[0], []).append((tuple(rest[1:]), purpose))
                 else:
                     self._any.setdefault(program, []).append((tuple(rest), purpose))
         for phrases in (
             *self._any.values(),
-            *(found for named in self._named.values() for found in named.values()),
+            *(listed for by_word in self._named.values() for listed in by_word.values()),
         ):
             phrases.sort(key=lambda phrase: (_ORDER[phrase[1]], -len(phrase[0])))
 
     def of(self, program: str, words: list[str]) -> Purpose:
         """The purpose of one simple command."""
-        purpose = self._known(program, words)
+        purpose = self._by_phrase(program, words)
         if purpose:
             return purpose
         if program.rstrip("0123456789.") in _INTERPRETERS:
             for at, word in enumerate(words[1:], 1):
                 if not word.startswith("-"):
                     script = basename(word)
-                    return "test" if _TEST_FILE.match(script) else self._known(script, words[at:])
+                    return "test" if _TEST_FILE.match(script) else self._by_phrase(script, words[at:])
         return "test" if "." in program and _TEST_FILE.match(program) else ""
 
-    def _known(self, program: str, words: list[str]) -> Purpose:
-        found: Purpose = ""
-        named = self._named.get(program)
-        if named is not None:
+    def _by_phrase(self, program: str, words: list[str]) -> Purpose:
+        best: Purpose = ""
+        by_word = self._named.get(program)
+        if by_word is not None:
             for word in words[1:]:
                 if word.startswith("-"):
                     continue
-                for rest, purpose in named.get(word) or named.get(word.partition(":")[0]) or ():
-                    if not found or _ORDER[purpose] < _ORDER[found]:
-                        found = purpose if _holds(words, rest) else found
+                for rest, purpose in by_word.get(word) or by_word.get(word.partition(":")[0]) or ():
+                    if not best or _ORDER[purpose] < _ORDER[best]:
+                        best = purpose if _holds(words, rest) else best
                 if program not in _MANY_GOALS:
                     break
         for rest, purpose in self._any.get(program, ()):
-            if (not found or _ORDER[purpose] < _ORDER[found]) and _holds(words, rest):
-                found = purpose
-        return found
+            if (not best or _ORDER[purpose] < _ORDER[best]) and _holds(words, rest):
+                best = purpose
+        return best
 
 
 def options_match(word: str, option: str) -> bool:
@@ -106,11 +106,11 @@ def options_match(word: str, option: str) -> bool:
 
 def _holds(words: list[str], rest: tuple[str, ...]) -> bool:
     """Whether a command holds all these words and options."""
-    for wanted in rest:
-        if wanted.startswith("-"):
-            if not any(options_match(word, wanted) for word in words):
+    for required in rest:
+        if required.startswith("-"):
+            if not any(options_match(word, required) for word in words):
                 return False
-        elif wanted not in words and not any(word.startswith(wanted + ":") for word in words):
+        elif required not in words and not any(word.startswith(required + ":") for word in words):
             return False
     return True
 
@@ -178,9 +178,9 @@ class Shell:
     """Judges commands by lists of program names."""
 
     __slots__ = (
+        "_cached_verdicts",
         "_edit",
         "_filters",
-        "_known",
         "_neutral",
         "_purposes",
         "_read",
@@ -201,7 +201,7 @@ class Shell:
             first, *rest = runner.split()
             self._runners.setdefault(first, []).append(rest)
         self._purposes = purposes
-        self._known: dict[_Simple, tuple[_Judged, str | None]] = {}
+        self._cached_verdicts: dict[_Simple, tuple[_Judged, str | None]] = {}
         """Simple commands come again and again: what each is, and the folder it enters."""
 
     def judge(self, command: Any) -> Command:
@@ -212,37 +212,37 @@ class Shell:
             parts = [Part(list(command), [], False, [])]
         else:
             return Command("shell_exec")
-        found: list[_Judged] = []
-        self._walk(parts, found, "", 0)
-        return _strongest(found)
+        verdicts: list[_Judged] = []
+        self._walk(parts, verdicts, "", 0)
+        return _strongest(verdicts)
 
-    def _walk(self, parts: list[Part], found: list[_Judged], folder: str, depth: int) -> None:
+    def _walk(self, parts: list[Part], verdicts: list[_Judged], folder: str, depth: int) -> None:
         for part in parts:
             plain = not part.writes and not part.here
             key = (part.piped, tuple(part.words))
-            known = self._known.get(key) if plain else None
-            if known is None:
+            cached = self._cached_verdicts.get(key) if plain else None
+            if cached is None:
                 words = self._bare(part.words)
                 inner = _script_of(words)
                 if inner is not None and depth < _DEEPEST:
-                    self._walk(split(inner), found, folder, depth + 1)
+                    self._walk(split(inner), verdicts, folder, depth + 1)
                     continue
                 judged = self._part(part, words)
-                known = judged, _entered(judged.program, words)
+                cached = judged, _entered(judged.program, words)
                 if plain and inner is None:
-                    self._keep(key, known)
-            judged, entered = known
+                    self._keep(key, cached)
+            judged, entered = cached
             if folder and judged.targets:
                 judged = judged._replace(targets=[_under(folder, target) for target in judged.targets])
-            found.append(judged)
+            verdicts.append(judged)
             if entered is not None:
                 folder = _under(folder, entered)
 
-    def _keep(self, key: _Simple, known: tuple[_Judged, str | None]) -> None:
+    def _keep(self, key: _Simple, verdict: tuple[_Judged, str | None]) -> None:
         if sum(map(len, key[1])) <= _LONGEST_KNOWN:
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            self._known[key] = known
+            if len(self._cached_verdicts) >= _MOST_KNOWN:
+                self._cached_verdicts.clear()
+            self._cached_verdicts[key] = verdict
 
     def _bare(self, words: list[str]) -> list[str]:
         """The words without assignments, keywords and programs that only run another."""
@@ -322,8 +322,8 @@ class Shell:
                     return max(_SEARCH, strength), _before_options(words), ""
             return _SEARCH, _before_options(words), ""
         operands = _operands(words[phrase.count(" ") :], phrase)
-        given = any(options_match(word, "-e") or word == "--files" for word in words[1:])
-        return _SEARCH, operands[1:] if phrase in _PATTERN_FIRST and not given else operands, ""
+        has_pattern = any(options_match(word, "-e") or word == "--files" for word in words[1:])
+        return _SEARCH, operands[1:] if phrase in _PATTERN_FIRST and not has_pattern else operands, ""
 
 
 def _entered(program: str, words: list[str]) -> str | None:
@@ -337,13 +337,13 @@ def _under(folder: str, target: str) -> str:
     return target if _DRIVE.match(target) else normpath(join(folder, target))
 
 
-def _strongest(found: list[_Judged]) -> Command:
-    if not found:
+def _strongest(verdicts: list[_Judged]) -> Command:
+    if not verdicts:
         return Command("shell_exec")
-    leading = found[0]
+    leading = verdicts[0]
     strength, purpose, targets = leading.strength, leading.purpose, leading.targets
     patches = leading.patch
-    for part in found[1:]:
+    for part in verdicts[1:]:
         if PURPOSE_RANKS[part.purpose] > PURPOSE_RANKS[purpose]:
             purpose = part.purpose
         if part.strength > strength:
@@ -406,7 +406,7 @@ def _plain_git(words: list[str]) -> list[str]:
 def _operands(words: list[str], program: str) -> list[str]:
     """The words that are not options; numbers, ranges and expansions are left out of reading commands."""
     valued = _VALUED.get(program, "")
-    found: list[str] = []
+    operands: list[str] = []
     skip = False
     for word in words[1:]:
         if skip:
@@ -414,19 +414,19 @@ def _operands(words: list[str], program: str) -> list[str]:
         elif word.startswith("-") and len(word) > 1:
             skip = len(word) == 2 and word[1] in valued and not (program == "sed" and word[1] == "e")
         elif word != "-":
-            found.append(word)
+            operands.append(word)
     keep = 1 if program in _PATTERN_FIRST or program in ("sed", "perl") else 0
-    return found[:keep] + [word for word in found[keep:] if not _NO_PATH.search(word)]
+    return operands[:keep] + [word for word in operands[keep:] if not _NO_PATH.search(word)]
 
 
 def _before_options(words: list[str]) -> list[str]:
-    found = []
+    operands = []
     for word in words[1:]:
         if word.startswith(("-", "(", "!", "\\")):
             break
         if not _NO_PATH.search(word):
-            found.append(word)
-    return found
+            operands.append(word)
+    return operands
 
 
 def _looks_like_path(word: str) -> str:

@@ -86,9 +86,9 @@ class _Scanner:
         return self.parts
 
     def _operator(self) -> None:
-        found = _OPERATOR.match(self.text, self.at)
-        operator = found.group(1) if found else self.text[self.at]
-        self.at = found.end() if found else self.at + 1
+        match = _OPERATOR.match(self.text, self.at)
+        operator = match.group(1) if match else self.text[self.at]
+        self.at = match.end() if match else self.at + 1
         self._close(piped=operator in ("|", "|&"))
         if operator == "\n":
             self._bodies()
@@ -104,10 +104,10 @@ class _Scanner:
             self.at = here.end()
             self.heres.append((here.group(1) or here.group(2) or here.group(3), self.part.here))
             return True
-        found = _REDIRECT.match(self.text, self.at)
-        if not found:
+        match = _REDIRECT.match(self.text, self.at)
+        if not match:
             return False
-        self.at = found.end()
+        self.at = match.end()
         if self.at >= len(self.text) or self.text[self.at] in "&|;\n()":
             if self.text.startswith(("&1", "&2", "&-"), self.at):
                 self.at += 2
@@ -115,7 +115,7 @@ class _Scanner:
                 self.at = _substitution(self.text, self.at)
             return True
         target = self._word()
-        number, operator = found.groups()
+        number, operator = match.groups()
         if (
             ">" in operator
             and number in ("", "1")
@@ -133,7 +133,7 @@ class _Scanner:
     def _word(self) -> str:
         text, end = self.text, len(self.text)
         pieces: list[str] = []
-        seen, windows = 0, False
+        checked, windows = 0, False
         while self.at < end:
             plain = _PLAIN.match(text, self.at)
             if plain:
@@ -150,10 +150,10 @@ class _Scanner:
                 piece, self.at = _double(text, self.at + 1)
                 pieces.append(piece)
             elif mark == "\\" and self.at + 1 < end and text[self.at + 1] != "\n":
-                if seen <= _DRIVE or windows:
-                    known = _WINDOWS_MORE if windows else _WINDOWS
-                    windows = bool(known.fullmatch("".join(pieces[seen if windows else 0 :])))
-                    seen = len(pieces)
+                if checked <= _DRIVE or windows:
+                    pattern = _WINDOWS_MORE if windows else _WINDOWS
+                    windows = bool(pattern.fullmatch("".join(pieces[checked if windows else 0 :])))
+                    checked = len(pieces)
                 if windows and text[self.at + 1] in _NAMING:
                     pieces.append(mark)
                     self.at += 1
@@ -175,10 +175,10 @@ class _Scanner:
 
 def _body(text: str, start: int, delimiter: str) -> tuple[str, int]:
     """A here-document from `start`, and where the script goes on."""
-    found = re.compile(rf"^[ \t]*{re.escape(delimiter)}[ \t]*$", re.MULTILINE).search(text, start)
-    if not found:
+    match = re.compile(rf"^[ \t]*{re.escape(delimiter)}[ \t]*$", re.MULTILINE).search(text, start)
+    if not match:
         return text[start:], len(text)
-    return text[start : found.start()], found.end()
+    return text[start : match.start()], match.end()
 
 
 def _double(text: str, at: int) -> tuple[str, int]:

@@ -41,8 +41,7 @@ class SweAgentReader(TranscriptReader):
     untold = ("times",)
     gaps = "outcomes judged by the words of a result; tokens and cost of a run as a whole; often no model"
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._model = ""
         self._spent: Turn | None = None
 
@@ -61,7 +60,7 @@ class SweAgentReader(TranscriptReader):
         history = self.placed(document.get("history"), "history")
         states = [_state(step) for _, step in steps]
         info = self.table(document.get("info"), "info")
-        folder = next((found for state in states if (found := text(state.get("working_dir")))), "")
+        folder = next((path for state in states if (path := text(state.get("working_dir")))), "")
         self._model = _model(document.get("replay_config"))
         stats = table(info.get("model_stats"))
         self._spent = self._stats(stats)
@@ -80,7 +79,7 @@ class SweAgentReader(TranscriptReader):
                 ),
             )
         )
-        self._asked(history, out)
+        self._add_task(history, out)
         if steps:
             opened = ""
             for (place, step), state in zip(steps, states, strict=True):
@@ -107,7 +106,7 @@ class SweAgentReader(TranscriptReader):
             answered=whole_number(stats.get("tokens_received")),
         )
 
-    def _asked(self, history: list[tuple[int, dict[str, Any]]], out: list[Event]) -> None:
+    def _add_task(self, history: list[tuple[int, dict[str, Any]]], out: list[Event]) -> None:
         """The task: what stands before the first answer, demonstrations left out."""
         for place, message in history:
             if message.get("is_demo"):
@@ -115,16 +114,16 @@ class SweAgentReader(TranscriptReader):
             if message.get("role") == "assistant":
                 return
             if message.get("role") == "user":
-                said = words(message.get("content"))
-                out.append(self.prompt(self.now, said, self.here(f"/history/{place}")))
+                prompt_text = words(message.get("content"))
+                out.append(self.prompt(self.now, prompt_text, self.here(f"/history/{place}")))
 
     def _recall(self, history: list[tuple[int, dict[str, Any]]], out: list[Event]) -> None:
         """The steps of a document that holds only the conversation."""
-        spoken = [(place, said) for place, said in history if not said.get("is_demo")]
-        for number, (place, message) in enumerate(spoken):
+        messages = [(place, said) for place, said in history if not said.get("is_demo")]
+        for number, (place, message) in enumerate(messages):
             if message.get("role") != "assistant":
                 continue
-            answer = spoken[number + 1][1] if number + 1 < len(spoken) else None
+            answer = messages[number + 1][1] if number + 1 < len(messages) else None
             where = self.here(f"/history/{place}")
             if answer is not None and answer.get("role") in ("user", "tool"):
                 self._step(place, _action(message), words(answer.get("content")), message, "", where, out)
@@ -187,35 +186,41 @@ def called(action: str, opened: str = "") -> tuple[str, dict[str, Any]]:
     if tool not in _OWN:
         return tool, {"command": bare}
     try:
-        given = shlex.split(bare)[1:] if len(bare) < 100_000 else bare.split()[1:]
+        operands = shlex.split(bare)[1:] if len(bare) < 100_000 else bare.split()[1:]
     except ValueError:
-        given = bare.partition("\n")[0].split()[1:]
+        operands = bare.partition("\n")[0].split()[1:]
     if tool == "str_replace_editor":
-        return tool, _editor(given)
+        return tool, _editor(operands)
     if tool in _FINDERS:
-        return tool, {"pattern": given[0] if given else "", "path": given[1] if len(given) > 1 else ""}
+        return tool, {
+            "pattern": operands[0] if operands else "",
+            "path": operands[1] if len(operands) > 1 else "",
+        }
     if tool in ("open", "create", "view_file", "filemap"):
-        return tool, {"path": given[0] if given else opened, "line": given[1] if len(given) > 1 else ""}
+        return tool, {
+            "path": operands[0] if operands else opened,
+            "line": operands[1] if len(operands) > 1 else "",
+        }
     if tool in ("goto", "scroll_up", "scroll_down"):
-        return tool, {"path": opened, "line": given[0] if given else ""}
-    return tool, _edit(bare, given, opened)
+        return tool, {"path": opened, "line": operands[0] if operands else ""}
+    return tool, _edit(bare, operands, opened)
 
 
-def _edit(bare: str, given: list[str], opened: str) -> dict[str, Any]:
+def _edit(bare: str, operands: list[str], opened: str) -> dict[str, Any]:
     first, _, body = bare.partition("\n")
     lines = re.match(r"(?:edit|insert)\s+(\d+:?\d*)\s*$", first)
     if lines:
         return {"path": opened, "lines": lines.group(1), "new_str": body.removesuffix("end_of_edit")}
     return {
         "path": opened,
-        "old_str": given[0] if len(given) > 1 else "",
-        "new_str": given[1] if len(given) > 1 else "".join(given[:1]),
+        "old_str": operands[0] if len(operands) > 1 else "",
+        "new_str": operands[1] if len(operands) > 1 else "".join(operands[:1]),
     }
 
 
-def _editor(given: list[str]) -> dict[str, Any]:
-    arguments: dict[str, Any] = dict(zip(("command", "path"), given, strict=False))
-    for flag, value in pairwise(given[2:]):
+def _editor(operands: list[str]) -> dict[str, Any]:
+    arguments: dict[str, Any] = dict(zip(("command", "path"), operands, strict=False))
+    for flag, value in pairwise(operands[2:]):
         if flag.startswith("--"):
             arguments[flag[2:]] = value
     return arguments
@@ -231,8 +236,8 @@ def _action(step: dict[str, Any]) -> str:
 
 def _model(config: Any) -> str:
     """The model that the settings of a run name, which newer versions write as a text."""
-    told = table(decode(config.encode("utf-8", "replace")) if isinstance(config, str) else config)
-    name = text(table(table(told.get("agent")).get("model")).get("name"))
+    settings = table(decode(config.encode("utf-8", "replace")) if isinstance(config, str) else config)
+    name = text(table(table(settings.get("agent")).get("model")).get("name"))
     return "" if name in _NO_MODELS else name
 
 
@@ -253,9 +258,9 @@ def _sniff(sample: Sample) -> int:
         return 0
     if b'"trajectory"' in head and b'"observation"' in head and b'"action"' in head:
         return 90
-    named = b'"exit_status"' in head or b'"model_stats"' in head or b'"is_demo"' in head
+    has_fields = b'"exit_status"' in head or b'"model_stats"' in head or b'"is_demo"' in head
     if b'"history"' in head and b'"role"' in head and b'"agent"' in head:
-        return 80 if named or b'"thought"' in head else 55
+        return 80 if has_fields or b'"thought"' in head else 55
     return 0
 
 

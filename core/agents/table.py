@@ -56,8 +56,8 @@ def antigravity_conversation(path: Path) -> str:
 
 
 def _claude_code_roots(environment: Environment, home: Path) -> list[Path]:
-    named = environment.get("CLAUDE_CONFIG_DIR", "")
-    bases = [Path(part).expanduser() for part in named.split(",") if part.strip()]
+    folders = environment.get("CLAUDE_CONFIG_DIR", "")
+    bases = [Path(part).expanduser() for part in folders.split(",") if part.strip()]
     bases = bases or [home / ".claude", home / ".config" / "claude"]
     more = places(
         "{OPENCLAUDE_CONFIG_DIR:~/.openclaude}/projects",
@@ -92,9 +92,9 @@ def _goose_roots(environment: Environment, home: Path) -> list[Path]:
 
 
 def _openclaw_roots(environment: Environment, home: Path) -> list[Path]:
-    named = folder(environment, "OPENCLAW_STATE_DIR")
+    state_folder = folder(environment, "OPENCLAW_STATE_DIR")
     names = (".openclaw", ".clawdbot", ".moltbot", ".moldbot", ".kimi_openclaw", ".qclaw")
-    return [base / "agents" for base in ([named] if named else [home / name for name in names])]
+    return [base / "agents" for base in ([state_folder] if state_folder else [home / name for name in names])]
 
 
 def _openhands_roots(environment: Environment, home: Path) -> list[Path]:
@@ -115,8 +115,8 @@ def _pi_roots(environment: Environment, home: Path) -> list[Path]:
 
 
 def _qwen_roots(environment: Environment, home: Path) -> list[Path]:
-    named = folder(environment, "QWEN_RUNTIME_DIR") or folder(environment, "QWEN_HOME")
-    return [(named or home / ".qwen") / "projects"]
+    runtime_folder = folder(environment, "QWEN_RUNTIME_DIR") or folder(environment, "QWEN_HOME")
+    return [(runtime_folder or home / ".qwen") / "projects"]
 
 
 _ROLES = (b'"role":"user"', b'"role":"assistant"')

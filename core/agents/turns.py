@@ -44,12 +44,12 @@ class Usage:
             return None
         return ClosedTurns(self._closed, [(*key, window) for key, window in self._wide.items()])
 
-    def resume(self, known: ClosedTurns) -> None:
+    def resume(self, state: ClosedTurns) -> None:
         """Go on from there."""
-        self._closed = known.closed
-        self._wide = {(agent, model): window for agent, model, window in known.wide}
+        self._closed = state.closed
+        self._wide = {(agent, model): window for agent, model, window in state.wide}
 
-    def see(self, turn: Turn) -> Turn | None:
+    def update(self, turn: Turn) -> Turn | None:
         """Take in one line's usage; the turn before it, where this one belongs to another message."""
         if turn.id and turn.id in self._closed:
             return None
@@ -65,11 +65,11 @@ class Usage:
         turn = self._open.pop(agent, None)
         return None if turn is None else self._close(turn)
 
-    def told(self, message: str) -> bool:
+    def is_closed(self, message: str) -> bool:
         """Whether the turn of a message with this id was handed out."""
         return message in self._closed
 
-    def once(self, turn: Turn) -> Turn | None:
+    def deduplicate(self, turn: Turn) -> Turn | None:
         """The turn of a message that is told but once; None where it was told before."""
         return None if turn.id and turn.id in self._closed else self._close(turn)
 
@@ -81,7 +81,7 @@ class Usage:
         """The same, which are over."""
         return [self._close(self._open.pop(agent)) for agent in list(self._open)]
 
-    def only(self, turn: Turn) -> Turn | None:
+    def preview(self, turn: Turn) -> Turn | None:
         """What `once` would give, without taking it in."""
         return None if turn.id and turn.id in self._closed else self._widened(turn)
 

@@ -57,9 +57,9 @@ def amount(value: Any) -> float | None:
     return float(value)
 
 
-def beyond(total: float | None, told: float) -> float | None:
+def beyond(total: float | None, parts_total: float) -> float | None:
     """What a sum of dollars holds beyond what was told of its parts, or None."""
-    return None if total is None or total - told < _ROUNDING else total - told
+    return None if total is None or total - parts_total < _ROUNDING else total - parts_total
 
 
 def code(value: Any) -> int | None:
@@ -78,23 +78,23 @@ def words(value: Any, depth: int = 0) -> str:
     if depth > _DEEPEST:
         return ""
     if isinstance(value, list):
-        return "\n".join(found for part in value if (found := words(part, depth + 1)))
+        return "\n".join(part_text for part in value if (part_text := words(part, depth + 1)))
     if isinstance(value, dict):
         for name in ("text", "content", "output", "error", "message"):
-            found = words(value.get(name), depth + 1)
-            if found:
-                return found
+            part_text = words(value.get(name), depth + 1)
+            if part_text:
+                return part_text
     return ""
 
 
-def unthought(said: str) -> str:
+def unthought(answer_text: str) -> str:
     """What a model said without the thoughts that it wrote out before it."""
-    return _THOUGHT.sub("", said).strip()
+    return _THOUGHT.sub("", answer_text).strip()
 
 
-def is_secret(told: str) -> bool:
+def is_secret(name: str) -> bool:
     """Whether a path or a name holds what must not be kept."""
-    return redact_name(told) != told
+    return redact_name(name) != name
 
 
 _IMAGES = frozenset(("image", "input_image", "image_url", "local_image", "localImage"))
@@ -105,12 +105,12 @@ _RESULTS = frozenset(("tool_result", "toolResponse", "functionResponse"))
 
 def attached(values: Iterable[Any]) -> str:
     """The images and documents in some records, counted in words; blank where there are none."""
-    kinds = [kind for value in values for kind in _found(value, 0)]
-    told = (
+    kinds = [kind for value in values for kind in _attachment_kinds(value, 0)]
+    counts = (
         (kinds.count("image"), "an image", "images"),
         (kinds.count("document"), "a document", "documents"),
     )
-    return " and ".join(one if number == 1 else f"{number} {many}" for number, one, many in told if number)
+    return " and ".join(one if number == 1 else f"{number} {many}" for number, one, many in counts if number)
 
 
 def attached_to(parts: Iterable[Any]) -> str:
@@ -122,23 +122,23 @@ def attached_to(parts: Iterable[Any]) -> str:
     )
 
 
-def _found(value: Any, depth: int) -> list[str]:
+def _attachment_kinds(value: Any, depth: int) -> list[str]:
     if depth > _DEEPEST:
         return []
     if isinstance(value, list):
-        return [one for item in value for one in _found(item, depth + 1)]
+        return [one for item in value for one in _attachment_kinds(item, depth + 1)]
     if not isinstance(value, dict):
         return []
     kind, mime = (
         text(value.get("type")),
-        next((told for name in _MIMES if (told := text(value.get(name)))), ""),
+        next((label for name in _MIMES if (label := text(value.get(name)))), ""),
     )
     if kind in _IMAGES or mime.startswith("image/"):
         return ["image"] * max(1, len(items(value.get("image_urls"))))
     if kind == "document" or mime == "application/pdf":
         return ["document"]
     listed = sum(len(items(value.get(name))) for name in _LISTED)
-    inner = [one for item in value.values() for one in _found(item, depth + 1)]
+    inner = [one for item in value.values() for one in _attachment_kinds(item, depth + 1)]
     return [*(["image"] * listed), *inner]
 
 
@@ -162,9 +162,9 @@ def _struct(value: dict[str, Any], kind: type[T]) -> T:
     fitting = {}
     for name, written in zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True):
         if written in value:
-            found, fits = _fit(value[written], hints[name])
+            fitted, fits = _fit(value[written], hints[name])
             if fits:
-                fitting[name] = found
+                fitting[name] = fitted
     return kind(**fitting)
 
 
@@ -174,15 +174,15 @@ def _fit(value: Any, hint: Any) -> tuple[Any, bool]:
         return msgspec.Raw(msgspec.json.encode(value)), True
     if get_origin(hint) in (Union, UnionType):
         for option in get_args(hint):
-            found, fits = _fit(value, option)
+            fitted, fits = _fit(value, option)
             if fits:
-                return found, True
+                return fitted, True
         return None, False
     if get_origin(hint) is list:
         if not isinstance(value, list):
             return None, False
         inner = get_args(hint)[0]
-        return [found for item in value for found, fits in (_fit(item, inner),) if fits], True
+        return [fitted for item in value for fitted, fits in (_fit(item, inner),) if fits], True
     if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
         return (_struct(value, hint), True) if isinstance(value, dict) else (None, False)
     if hint is NoneType:

@@ -27,10 +27,9 @@ class VsCodeChatReader(TranscriptReader):
     untold = ("cost",)
     gaps = "tokens of the last request of a turn; the times of calls only for commands"
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._state: dict[str, Any] = {}
-        self._told: set[str] = set()
+        self._read_ids: set[str] = set()
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add what a snapshot or an operation tells that was not told before."""
@@ -77,7 +76,7 @@ class VsCodeChatReader(TranscriptReader):
         requests = self.placed(self._state.get("requests"), "requests")
         if not self.begun:
             times = [self._state.get("creationDate"), *(one.get("timestamp") for _, one in requests[:1])]
-            at = next((found for one in times if (found := seconds(one)) is not None), None)
+            at = next((stamp for one in times if (stamp := seconds(one)) is not None), None)
             self.now = at or 0.0
             folder = sidecar(str(Path(self.here().file).absolute().parent), "workspace.json")
             project = _path(text(folder.get("folder")) or text(folder.get("workspace")))
@@ -88,12 +87,12 @@ class VsCodeChatReader(TranscriptReader):
 
     def _request(self, request: dict[str, Any], where: Where, place: int, out: list[Event]) -> None:
         name = text(request.get("requestId")) or f"request-{place}"
-        if f"{name}/over" in self._told:
+        if f"{name}/over" in self._read_ids:
             return
         at = seconds(request.get("timestamp"))
         self.model = text(request.get("modelId")).removeprefix("copilot/") or self.model
-        if name not in self._told:
-            self._told.add(name)
+        if name not in self._read_ids:
+            self._read_ids.add(name)
             self.now = max(self.now, at or 0.0)
             out.append(self.prompt(self.now, words(request.get("message")), where))
         result = table(request.get("result"))
@@ -104,7 +103,7 @@ class VsCodeChatReader(TranscriptReader):
         value = state.get("value")
         if value not in _FINAL and not result and self._state.get("requests", [])[-1] is request:
             return
-        self._told.add(f"{name}/over")
+        self._read_ids.add(f"{name}/over")
         self.now = max(self.now, ended or self.now)
         self._answer(request, result, name, where, out)
         if value == _CANCELLED or request.get("isCanceled") is True:
@@ -115,11 +114,11 @@ class VsCodeChatReader(TranscriptReader):
     ) -> None:
         metadata = table(result.get("metadata")) or result
         parts = [table(part) for part in items(request.get("response"))]
-        said = [_markdown(part) for part in parts]
+        texts = [_markdown(part) for part in parts]
         failed = table(request.get("modelState")).get("value") == _FAILED or bool(result.get("errorDetails"))
         self.answer(
             self.now,
-            "\n".join(filter(None, said)),
+            "\n".join(filter(None, texts)),
             out,
             where,
             message=name,
@@ -134,18 +133,18 @@ class VsCodeChatReader(TranscriptReader):
     ) -> None:
         """The calls of a request; the arguments of most are told when it ends."""
         rounds = [table(one) for one in items(table(result.get("metadata")).get("toolCallRounds"))]
-        given = {
+        calls_by_id = {
             text(call.get("id")): call for one in rounds for call in map(table, items(one.get("toolCalls")))
         }
         for place, part in enumerate(map(table, items(request.get("response")))):
             if part.get("kind") != "toolInvocationSerialized":
                 continue
             called = text(part.get("toolCallId")) or f"{name}/{place}"
-            if called in self._told or not _is_over(part, result):
+            if called in self._read_ids or not _is_over(part, result):
                 continue
-            self._told.add(called)
+            self._read_ids.add(called)
             data = table(part.get("toolSpecificData"))
-            call = table(given.get(called))
+            call = table(calls_by_id.get(called))
             arguments: Any = call.get("arguments")
             if isinstance(arguments, str):
                 arguments = arguments.encode("utf-8", "surrogatepass")
@@ -155,11 +154,13 @@ class VsCodeChatReader(TranscriptReader):
                 arguments = {"command": next((text(command[key]) for key in kinds if command.get(key)), "")}
             elif arguments is None:
                 arguments = table(data.get("rawInput")) or _places(part.get("resultDetails"))
-            found = _result(part, data)
+            call_result = _result(part, data)
             began = seconds(table(data.get("terminalCommandState")).get("timestamp"))
             self.now = max(self.now, began or 0.0)
             tool = text(call.get("name")) or text(part.get("toolId"))
-            out.append(self.calls.both(called, tool, arguments, None, self.now, found, where, self.agent))
+            out.append(
+                self.calls.both(called, tool, arguments, None, self.now, call_result, where, self.agent)
+            )
 
 
 def _is_over(part: dict[str, Any], result: dict[str, Any]) -> bool:
@@ -172,16 +173,16 @@ def _result(part: dict[str, Any], data: dict[str, Any]) -> Result:
     confirmed = part.get("isConfirmed")
     kind = table(confirmed).get("type") if isinstance(confirmed, dict) else confirmed
     refused = kind is False or (kind in _REFUSED and not isinstance(kind, bool))
-    said = text(table(data.get("terminalCommandOutput")).get("text")) or words(details.get("output"))
+    output = text(table(data.get("terminalCommandOutput")).get("text")) or words(details.get("output"))
     exited = code(state.get("exitCode"))
     took = whole_number(state.get("duration")) / 1000.0
     return Result(
-        text=said,
+        text=output,
         error=details.get("isError") is True,
         exit_code=exited,
         rejected=refused,
         running=part.get("isComplete") is False,
-        empty=False if exited is None and not said else None,
+        empty=False if exited is None and not output else None,
         duration=took or None,
     )
 
@@ -194,8 +195,8 @@ def _markdown(part: dict[str, Any]) -> str:
 
 def _places(details: Any) -> dict[str, Any]:
     """What a call read or found, which stands for the arguments that are not told."""
-    found = [table(one) for one in items(details)]
-    return {"paths": [_path(one) for one in found if _path(one)]}
+    locations = [table(one) for one in items(details)]
+    return {"paths": [_path(one) for one in locations if _path(one)]}
 
 
 def _path(value: Any) -> str:
@@ -214,8 +215,8 @@ def _inside(holder: Any, step: Any) -> Any:
 
 def vscode_title(document: dict[str, Any]) -> Title | None:
     """The name of a session, in a snapshot or in the first line of a log."""
-    said = text((table(document.get("v")) or document).get("customTitle"))
-    return Title(2, said) if said else None
+    title = text((table(document.get("v")) or document).get("customTitle"))
+    return Title(2, title) if title else None
 
 
 def _is_state(value: dict[str, Any]) -> bool:

@@ -64,12 +64,12 @@ _ABOUT = (
 
 def arguments(values: Sequence[Any], event: ToolUse) -> Any:
     """What a call was given, from the records of its call; without secrets that have a name there."""
-    for found in _about(values, event):
-        holder = table(found.get("function")) or _state(found) or _wrapped(found, "toolCall") or found
+    for record in _about(values, event):
+        holder = table(record.get("function")) or _state(record) or _wrapped(record, "toolCall") or record
         for name in _CALLED:
-            given = holder.get(name)
-            if given is not None and text(found.get("type")) not in _ANSWERS:
-                return redact_value(_opened(given))
+            argument = holder.get(name)
+            if argument is not None and text(record.get("type")) not in _ANSWERS:
+                return redact_value(_opened(argument))
     for value in values:
         fenced = _FENCED.search(_plain(table(value).get("content")))
         if fenced:
@@ -79,44 +79,48 @@ def arguments(values: Sequence[Any], event: ToolUse) -> Any:
 
 def answer(values: Sequence[Any], event: ToolUse) -> str:
     """What a call brought back, from the records of its result; OpenHands names its kind beside it."""
-    for found in _about(values, event):
-        if text(found.get("type")) in _CALLS:
+    for record in _about(values, event):
+        if text(record.get("type")) in _CALLS:
             continue
-        holder = _state(found) or _wrapped(found, "toolResult") or found
+        holder = _state(record) or _wrapped(record, "toolResult") or record
         for name in _ANSWERED:
-            told = "" if name == "observation" and "content" in holder else _told(holder.get(name))
-            if told:
-                return told
+            output = "" if name == "observation" and "content" in holder else _result_text(holder.get(name))
+            if output:
+                return output
     return ""
 
 
-def change(given: Any) -> tuple[tuple[str, ...], str, str]:
+def change(arguments: Any) -> tuple[tuple[str, ...], str, str]:
     """Of an edit's arguments: the paths, the text it takes away, the text it puts there."""
-    return _names().edit(given)
+    return _names().edit(arguments)
 
 
-def gist(given: Any, paths: tuple[str, ...]) -> str:
+def gist(arguments: Any, paths: tuple[str, ...]) -> str:
     """The argument a person would name a call by."""
-    known = _names()
-    command = known.command(given) if not isinstance(given, dict) or not paths else None
+    names = _names()
+    command = names.command(arguments) if not isinstance(arguments, dict) or not paths else None
     if command is not None:
         return command if isinstance(command, str) else " ".join(map(str, command))
-    targets = paths or known.targets(given)
+    targets = paths or names.targets(arguments)
     if targets:
         return " ".join(targets)
-    if not isinstance(given, dict):
-        return text(given)
+    if not isinstance(arguments, dict):
+        return text(arguments)
     for name in _ABOUT:
-        if text(given.get(name)):
-            return text(given.get(name))
-    for inner in given.values():
-        listed = [told for item in items(inner) if (told := item if isinstance(item, str) else _item(item))]
+        if text(arguments.get(name)):
+            return text(arguments.get(name))
+    for inner in arguments.values():
+        listed = [
+            item_text
+            for item in items(inner)
+            if (item_text := item if isinstance(item, str) else _item(item))
+        ]
         if listed:
             return "\n".join(listed)
     for name in _TASKS:
-        if text(given.get(name)):
-            return f"task {given[name]}"
-    short = {name: value for name, value in given.items() if isinstance(value, str | int | float)}
+        if text(arguments.get(name)):
+            return f"task {arguments[name]}"
+    short = {name: value for name, value in arguments.items() if isinstance(value, str | int | float)}
     return ", ".join(_argument(name, value) for name, value in short.items() if value != "")
 
 
@@ -128,28 +132,28 @@ def _argument(name: str, value: str | float) -> str:
     return f"{spelled} {value}"
 
 
-def spoken(values: Iterable[Any], *, agent: bool) -> str:
+def speech(values: Iterable[Any], *, agent: bool) -> str:
     """What the agent, or else the person, says in some records; thoughts, calls and results left out."""
-    found = [said for value in values if (said := _text(value, agent, 0))]
-    return unthought("\n".join(found)) if agent else "\n".join(found)
+    texts = [part_text for value in values if (part_text := _text(value, agent, 0))]
+    return unthought("\n".join(texts)) if agent else "\n".join(texts)
 
 
 def fault_words(values: Iterable[Any]) -> str:
     """What an error that ended a turn says of itself, from the record that tells it."""
     for value in values:
-        for found in _walk(value):
-            error = found.get("error")
+        for record in _walk(value):
+            error = record.get("error")
             inside = table(error)
-            told = (
-                found.get("errorMessage"),
+            candidates = (
+                record.get("errorMessage"),
                 inside.get("message"),
                 table(inside.get("data")).get("message"),
-                found.get("reason") if "agent_state" in found else None,
-                found.get("detail") if found.get("kind") == "ConversationErrorEvent" else None,
+                record.get("reason") if "agent_state" in record else None,
+                record.get("detail") if record.get("kind") == "ConversationErrorEvent" else None,
                 error,
             )
-            if said := next((one for one in told if isinstance(one, str) and one), ""):
-                return said
+            if message := next((one for one in candidates if isinstance(one, str) and one), ""):
+                return message
     return ""
 
 
@@ -157,64 +161,64 @@ def task(values: Iterable[Any]) -> str:
     """What a sub-agent was given, from the record that started it."""
     for value in values:
         for name in ("prompt", "description", "task"):
-            for found in _walk(value):
-                if said := text(found.get(name)):
-                    return said
+            for record in _walk(value):
+                if task_text := text(record.get(name)):
+                    return task_text
     return ""
 
 
 def _item(value: Any) -> str:
     """One of several things a call is about: a question, a file, a step of a plan."""
-    told = table(value)
+    facts = table(value)
     for name in ("question", "path", "file_path", "command", "content", "step", "text", "title"):
-        if text(told.get(name)):
-            state = text(told.get("status"))
-            return f"{told[name]} ({state.replace('_', ' ')})" if state else text(told[name])
+        if text(facts.get(name)):
+            state = text(facts.get("status"))
+            return f"{facts[name]} ({state.replace('_', ' ')})" if state else text(facts[name])
     return ""
 
 
 def _about(values: Sequence[Any], event: ToolUse) -> list[dict[str, Any]]:
     """The objects that name the call; in a log without ids the only call of its tool, else the records."""
-    named = [
-        found
+    by_id = [
+        record
         for value in values
-        for found in _walk(value)
-        if event.id and any(found.get(name) == event.id for name in _IDS)
+        for record in _walk(value)
+        if event.id and any(record.get(name) == event.id for name in _IDS)
     ]
     alike = [
-        found
+        record
         for value in values
-        for found in (() if named else _walk(value))
-        if found.get("name") == event.tool and "id" not in found and ("input" in found or "args" in found)
+        for record in (() if by_id else _walk(value))
+        if record.get("name") == event.tool and "id" not in record and ("input" in record or "args" in record)
     ]
     return (
-        named
+        by_id
         or (alike if len(alike) == 1 else [])
         or [
-            told
+            holder
             for value in values
-            for told in (table(value), table(table(value).get("args")), table(table(value).get("action")))
-            if told
+            for holder in (table(value), table(table(value).get("args")), table(table(value).get("action")))
+            if holder
         ]
     )
 
 
-def _wrapped(found: dict[str, Any], name: str) -> dict[str, Any]:
+def _wrapped(record: dict[str, Any], name: str) -> dict[str, Any]:
     """What a request or a response wraps in a value of its own."""
-    return table(table(found.get(name)).get("value"))
+    return table(table(record.get(name)).get("value"))
 
 
-def _state(found: dict[str, Any]) -> dict[str, Any]:
+def _state(record: dict[str, Any]) -> dict[str, Any]:
     """The part of a call that holds both its ends, where a log has such."""
-    state = table(found.get("state"))
+    state = table(record.get("state"))
     return state if "input" in state or "output" in state or "error" in state else {}
 
 
-def _told(value: Any) -> str:
+def _result_text(value: Any) -> str:
     """A result's text, wherever in it that stands."""
     opened = redact_value(_opened(value))
-    found = words(opened) or _deep(opened, 0)
-    return found or (value if isinstance(value, str) else "")
+    output = words(opened) or _deep(opened, 0)
+    return output or (value if isinstance(value, str) else "")
 
 
 def _deep(value: Any, depth: int) -> str:
@@ -224,9 +228,9 @@ def _deep(value: Any, depth: int) -> str:
         return "\n".join(part for item in value if (part := words(item) or _deep(item, depth + 1)))
     if isinstance(value, dict):
         inner = [item for item in value.values() if isinstance(item, dict | list)]
-        found = next((part for item in inner if (part := words(item) or _deep(item, depth + 1))), "")
-        if found:
-            return found
+        inner_text = next((part for item in inner if (part := words(item) or _deep(item, depth + 1))), "")
+        if inner_text:
+            return inner_text
         plain = {name: item for name, item in value.items() if isinstance(item, str) and item}
         return "\n".join(f"{name}: {item}" for name, item in plain.items())
     return ""
@@ -245,23 +249,23 @@ def _text(holder: Any, agent: bool, depth: int) -> str:
         return "" if depth == 0 else holder
     if isinstance(holder, list) and depth == 0:
         return _plain(holder)
-    told = table(holder)
-    if depth > _DEEPEST or not told or not _is_theirs(text(told.get("role")), agent):
+    record = table(holder)
+    if depth > _DEEPEST or not record or not _is_theirs(text(record.get("role")), agent):
         return ""
-    if agent and isinstance(told.get("action"), str) and "observation" not in told:
-        return _with_action(told)
-    halves = _halves(told)
+    if agent and isinstance(record.get("action"), str) and "observation" not in record:
+        return _with_action(record)
+    halves = _halves(record)
     if halves is not None:
         return _plain(halves[1] if agent else halves[0])
     for name in _INSIDE:
-        if isinstance(told.get(name), dict):
-            said = _text(told[name], agent, depth + 1)
-            if said:
-                return said
-    for name in ("input",) if told.get("type") == "turn.prompt" else _SPOKEN:
-        said = _plain(told.get(name))
-        if said:
-            return said
+        if isinstance(record.get(name), dict):
+            content_text = _text(record[name], agent, depth + 1)
+            if content_text:
+                return content_text
+    for name in ("input",) if record.get("type") == "turn.prompt" else _SPOKEN:
+        content_text = _plain(record.get(name))
+        if content_text:
+            return content_text
     return ""
 
 
@@ -276,14 +280,14 @@ def _halves(record: dict[str, Any]) -> tuple[Any, Any] | None:
     return None
 
 
-def _with_action(told: dict[str, Any]) -> str:
+def _with_action(record: dict[str, Any]) -> str:
     """What the agent says with an action of OpenHands, or by it; its content may be that of a file."""
-    given = table(told.get("args")) or told
-    names = _SAID_WITH.get(told["action"], ("final_thought", "thought"))
-    response = table(table(told.get("tool_call_metadata")).get("model_response"))
-    said = [_plain(given.get(name)) for name in names]
-    said += [_text(table(choice).get("message"), True, 1) for choice in items(response.get("choices"))]
-    return next(filter(None, said), "")
+    arguments = table(record.get("args")) or record
+    names = _SAID_WITH.get(record["action"], ("final_thought", "thought"))
+    response = table(table(record.get("tool_call_metadata")).get("model_response"))
+    texts = [_plain(arguments.get(name)) for name in names]
+    texts += [_text(table(choice).get("message"), True, 1) for choice in items(response.get("choices"))]
+    return next(filter(None, texts), "")
 
 
 def _is_theirs(role: str, agent: bool) -> bool:
@@ -297,17 +301,19 @@ def _plain(value: Any, depth: int = 0) -> str:
     if depth > _DEEPEST:
         return ""
     if isinstance(value, list):
-        return "\n".join(said for part in value if (said := _plain(part, depth + 1)))
+        return "\n".join(part_text for part in value if (part_text := _plain(part, depth + 1)))
     part = table(value)
     kind = text(part.get("type"))
     if kind in _THOUGHTS or kind in _ANSWERS or kind in _CALLS or part.get("thought") is True:
         return ""
-    said = text(part.get("text")) or (text(table(part.get("data")).get("text")) if kind == "text" else "")
+    part_text = text(part.get("text")) or (
+        text(table(part.get("data")).get("text")) if kind == "text" else ""
+    )
     if part.get("kind") == "text":
-        said = said or text(part.get("data"))
+        part_text = part_text or text(part.get("data"))
     elif part.get("kind") in (None, "markdownContent"):
-        said = said or text(part.get("value")) or text(table(part.get("content")).get("value"))
-    return _plain(said, depth + 1) or _plain(items(part.get("content")), depth + 1)
+        part_text = part_text or text(part.get("value")) or text(table(part.get("content")).get("value"))
+    return _plain(part_text, depth + 1) or _plain(items(part.get("content")), depth + 1)
 
 
 def _walk(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
@@ -411,14 +417,16 @@ class WordReader:
                 return self._call(event)
             if isinstance(event, Prompt):
                 values = self.records(event.where)
-                said = spoken(values, agent=False) if values else typed_words(self.plain_text(event.where))
-                said = _beginning(person_words(said))
-                return Words(said=said or ("" if event.interrupt else attached(values)))
+                prompt_text = (
+                    speech(values, agent=False) if values else typed_words(self.plain_text(event.where))
+                )
+                prompt_text = _beginning(person_words(prompt_text))
+                return Words(said=prompt_text or ("" if event.interrupt else attached(values)))
             if isinstance(event, AgentStart):
                 values = self.records(event.where)
-                return Words(said=_beginning(spoken(values, agent=False) or task(values)))
+                return Words(said=_beginning(speech(values, agent=False) or task(values)))
             if isinstance(event, Turn) and (event.said or event.stop != "total"):
-                return Words(said=_beginning(self._spoken(event)))
+                return Words(said=_beginning(self._turn_text(event)))
         except OSError as fault:
             return Words(fault=fault.strerror or str(fault))
         return NOTHING
@@ -433,29 +441,33 @@ class WordReader:
         return any(file.is_relative_to(log) and ".." not in file.relative_to(log).parts for log in self.logs)
 
     def _call(self, event: ToolUse) -> Words:
-        asked = self.records(event.called or event.where)
-        told = self.records(event.where) if event.called else asked
-        given = arguments(asked, event)
+        call_records = self.records(event.called or event.where)
+        result_records = self.records(event.where) if event.called else call_records
+        call_arguments = arguments(call_records, event)
         edits = event.action in ("file_edit", "memory_write")
-        paths, before, after = change(given) if edits else ((), "", "")
+        paths, before, after = change(call_arguments) if edits else ((), "", "")
         return Words(
-            command=_beginning(gist(given, paths)),
+            command=_beginning(gist(call_arguments, paths)),
             before=_beginning(before),
             after=_beginning(after),
-            output=_end("" if asked is told and event.outcome == "pending" else self._output(told, event)),
+            output=_end(
+                ""
+                if call_records is result_records and event.outcome == "pending"
+                else self._output(result_records, event)
+            ),
         )
 
-    def _spoken(self, event: Turn) -> str:
+    def _turn_text(self, event: Turn) -> str:
         """What a turn says; of one that says nothing, what the error says that ended it."""
         place = event.said or event.where
         values = self.records(place)
         if not values and (event.said is not None or event.stop == "error"):
             return answer_words(self.plain_text(place))
-        said = spoken(values, agent=True) if event.said is not None or event.stop == "error" else ""
-        return said or (fault_words(values) if event.stop not in ("", CALLING, WORDLESS) else "")
+        answer_text = speech(values, agent=True) if event.said is not None or event.stop == "error" else ""
+        return answer_text or (fault_words(values) if event.stop not in ("", CALLING, WORDLESS) else "")
 
-    def _output(self, told: list[Any], event: ToolUse) -> str:
-        return answer(told, event) if told else answer_words(self.plain_text(event.where))
+    def _output(self, result_records: list[Any], event: ToolUse) -> str:
+        return answer(result_records, event) if result_records else answer_words(self.plain_text(event.where))
 
     def records(self, where: Where | None) -> list[Any]:
         """The JSON values that stand at a place, one for each line."""
@@ -465,7 +477,7 @@ class WordReader:
         value = decode(data)
         if value is not None:
             return [value]
-        return [found for line in data.splitlines() if (found := decode(line)) is not None]
+        return [decoded for line in data.splitlines() if (decoded := decode(line)) is not None]
 
     def mentions(self, where: Where | None, names: Sequence[bytes]) -> bool:
         """Whether the bytes at a place contain one of these; nothing is decoded."""
@@ -499,8 +511,8 @@ def words_of(event: Event) -> Words:
 
 def telling_line(output: str) -> str:
     """The line of an output that best says what went wrong, else the last; of exceptions the last too."""
-    said = output.replace("\\n\\n", "\n").replace("\\n", "\n") if "\\n\\n" in output else output
-    lines = [_WRAPPED.sub(r"\2", line.strip()) for line in said.splitlines() if line.strip()]
+    plain_output = output.replace("\\n\\n", "\n").replace("\\n", "\n") if "\\n\\n" in output else output
+    lines = [_WRAPPED.sub(r"\2", line.strip()) for line in plain_output.splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("hint:")] or lines
     for sign in _TELLING:
         for line in reversed(lines) if _TRACEBACK in output else lines:
@@ -519,21 +531,21 @@ def _with_its_head(lines: Sequence[str]) -> str:
     return lines[-1]
 
 
-def first_line(said: str) -> str:
+def first_line(text: str) -> str:
     """The first line that says something."""
-    return next((line.strip() for line in said.splitlines() if line.strip()), "")
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
-def _beginning(said: str) -> str:
-    return redact(_uncoloured(said[: LONGEST * 2]))[:LONGEST].strip()
+def _beginning(text: str) -> str:
+    return redact(_uncoloured(text[: LONGEST * 2]))[:LONGEST].strip()
 
 
-def _end(said: str) -> str:
-    said = _SHELL.sub("", said)
-    said = _CHUNK.sub("", _REFUSAL_MARKS.sub("", _uncoloured(said[-LONGEST * 2 :])))
-    return redact(said)[-LONGEST:].strip("\n").rstrip()
+def _end(text: str) -> str:
+    text = _SHELL.sub("", text)
+    text = _CHUNK.sub("", _REFUSAL_MARKS.sub("", _uncoloured(text[-LONGEST * 2 :])))
+    return redact(text)[-LONGEST:].strip("\n").rstrip()
 
 
-def _uncoloured(said: str) -> str:
+def _uncoloured(text: str) -> str:
     """Text without the sequences by which programs colour a terminal, which may stand inside a secret."""
-    return _ESCAPES.sub("", said) if "\x1b" in said else said
+    return _ESCAPES.sub("", text) if "\x1b" in text else text

@@ -38,9 +38,8 @@ class ZedReader(TranscriptReader):
     gaps = "times of a thread's beginning and last change alone"
     many = True
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self._told: set[str] = set()
+    def setup(self) -> None:
+        self._read_ids: set[str] = set()
         self._spent = (0, 0, 0, 0)
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -72,47 +71,47 @@ class ZedReader(TranscriptReader):
 
     def _message(self, name: str, message: dict[str, Any], where: Where, out: list[Event]) -> None:
         user, agent = table(message.get("User")), table(message.get("Agent"))
-        if user and name not in self._told:
-            self._told.add(name)
-            said = "\n".join(_said(part) for part in items(user.get("content")))
-            out.append(self.prompt(self.now, said, where))
+        if user and name not in self._read_ids:
+            self._read_ids.add(name)
+            prompt_text = "\n".join(_part_text(part) for part in items(user.get("content")))
+            out.append(self.prompt(self.now, prompt_text, where))
         elif agent:
             self._answer(name, agent, where, out)
-        elif "Compaction" in message and name not in self._told:
-            self._told.add(name)
+        elif "Compaction" in message and name not in self._read_ids:
+            self._read_ids.add(name)
             out.append(Compaction(at=self.now, agent=self.agent, where=where))
 
     def _answer(self, name: str, agent: dict[str, Any], where: Where, out: list[Event]) -> None:
         parts = [table(part) for part in items(agent.get("content"))]
         calls = [table(part["ToolUse"]) for part in parts if "ToolUse" in part]
-        said = "\n".join(text(part.get("Text")) for part in parts if "Text" in part)
-        if name not in self._told:
-            self._told.add(name)
+        answer_text = "\n".join(text(part.get("Text")) for part in parts if "Text" in part)
+        if name not in self._read_ids:
+            self._read_ids.add(name)
             stop = "tool_use" if calls else "end_turn"
-            self.answer(self.now, said, out, where, message=name, stop=stop, cost=0.0)
+            self.answer(self.now, answer_text, out, where, message=name, stop=stop, cost=0.0)
         results = table(agent.get("tool_results"))
         for place, call in enumerate(calls):
             called = text(call.get("id")) or f"{name}/{place}"
-            given = call.get("input", call.get("raw_input"))
-            if called not in self._told:
-                self._told.add(called)
-                self.call(called, text(call.get("name")), given, self.now, where)
-            told = table(results.get(called))
-            if told and self.calls.tool(called):
-                body = words(told.get("content")) or _said(
-                    next(iter(items(told.get("content"))), told.get("content"))
+            arguments = call.get("input", call.get("raw_input"))
+            if called not in self._read_ids:
+                self._read_ids.add(called)
+                self.call(called, text(call.get("name")), arguments, self.now, where)
+            facts = table(results.get(called))
+            if facts and self.calls.tool(called):
+                body = words(facts.get("content")) or _part_text(
+                    next(iter(items(facts.get("content"))), facts.get("content"))
                 )
                 refused = any(phrase in body[:200] for phrase in _REFUSED)
-                result = Result(text=body, error=told.get("is_error") is True, rejected=refused)
+                result = Result(text=body, error=facts.get("is_error") is True, rejected=refused)
                 self.result(called, self.now, result, out, where, timed=False)
 
     def _spend(self, usage: dict[str, Any], out: list[Event]) -> None:
         """What the thread spent since it was last looked at."""
-        spent = tuple(whole_number(usage.get(name)) for name in _TOKENS)
-        more = [max(0, now - then) for now, then in zip(spent, self._spent, strict=True)]
-        self._spent = spent[0], spent[1], spent[2], spent[3]
+        totals = tuple(whole_number(usage.get(name)) for name in _TOKENS)
+        more = [max(0, now - then) for now, then in zip(totals, self._spent, strict=True)]
+        self._spent = totals[0], totals[1], totals[2], totals[3]
         sent, answered, read, written = more
-        name = f"spent/{self.session}/{'/'.join(map(str, spent))}"
+        name = f"spent/{self.session}/{'/'.join(map(str, totals))}"
         total = self.total(
             self.model, None, sent=sent, answered=answered, read=read, written=written, message=name
         )
@@ -166,10 +165,10 @@ def _unpacked(kind: str, data: Any) -> bytes:
         return b"null"
 
 
-def _said(part: Any) -> str:
-    told = table(part)
-    mention = table(told.get("Mention"))
-    return text(told.get("Text")) or text(told.get("text")) or text(mention.get("content"))
+def _part_text(part: Any) -> str:
+    facts = table(part)
+    mention = table(facts.get("Mention"))
+    return text(facts.get("Text")) or text(facts.get("text")) or text(mention.get("content"))
 
 
 def _database(sample: Sample) -> int:

@@ -146,7 +146,7 @@ def versions() -> Section:
 
 def models(table: Models, today: date) -> Section:
     """The table of models' windows and prices, and how old it is."""
-    dated = table.made
+    dated = table.made_on
     age = (today - dated).days if dated is not None else 0
     old = age > _OLD
     text = f"{len(table)} models, made {dated} ({count(max(0, age), 'day')} ago)"

@@ -225,10 +225,10 @@ def user_words(content: str | list[Block] | None) -> str:
     if len(content) == 1:
         return _one_block(content[0])
     texts = [block_text(block.text) for block in content if block.type == "text"]
-    said = "\n".join(text for text in texts if not text.startswith(_ADDED))
-    if not said.strip() and any(block.type in ("image", "document") for block in content):
+    joined = "\n".join(text for text in texts if not text.startswith(_ADDED))
+    if not joined.strip() and any(block.type in ("image", "document") for block in content):
         return "[image]"
-    return said
+    return joined
 
 
 def _one_block(block: Block) -> str:
@@ -347,13 +347,13 @@ def passes(record: bytes) -> bool:
     """
     inside = record.find(b"{", 1, 1000)
     if inside > _BEFORE:
-        named = record[inside - _BEFORE : inside]
-        if named.endswith(_MESSAGE):
+        field = record[inside - _BEFORE : inside]
+        if field.endswith(_MESSAGE):
             return False
-        if named == _PROGRESS:
-            told = record[inside : inside + 72]
-            if told.startswith(_DATA):
-                return not told.startswith(_AGENTS) and b"\\" not in told and not _glued(record)
+        if field == _PROGRESS:
+            beginning = record[inside : inside + 72]
+            if beginning.startswith(_DATA):
+                return not beginning.startswith(_AGENTS) and b"\\" not in beginning and not _glued(record)
     at = record.find(_TYPE, 1, inside if inside > 0 else 1000)
     if at == 1:
         kind = record[9 : record.find(b'"', 9, 64)]

@@ -74,14 +74,14 @@ def read_result(line: ClaudeLine, block: Block, tool: str) -> tuple[Result, Tool
     """How a call of this tool ended, and what the line tells beside it."""
     text = result_text(block)
     failed = block.is_error is True
-    told: ToolDetails | None = None
+    details: ToolDetails | None = None
     empty: bool | None = None
     running = False
     code = exit_code(text) if failed else None
     if tool in _TOLD or tool in STARTERS:
-        told = _as_told(line)
-        if told is not None:
-            empty, running, code = _judge(tool, told, code)
+        details = _as_told(line)
+        if details is not None:
+            empty, running, code = _judge(tool, details, code)
     elif failed and not text:
         text = block_text(line.tool_use_result)
     size = None
@@ -89,22 +89,22 @@ def read_result(line: ClaudeLine, block: Block, tool: str) -> tuple[Result, Tool
         size = sum(len(memoryview(piece.source)) for piece in block.content)
         empty = False
     rejected = failed and line.tool_denial_kind is not None
-    return _make(Result, (text, failed, code, rejected, False, empty, running, None, size)), told
+    return _make(Result, (text, failed, code, rejected, False, empty, running, None, size)), details
 
 
 def _as_told(line: ClaudeLine) -> ToolDetails | None:
-    told = read_part(line.tool_use_result, ToolDetails)
-    return told if isinstance(told, ToolDetails) else None
+    details = read_part(line.tool_use_result, ToolDetails)
+    return details if isinstance(details, ToolDetails) else None
 
 
-def _judge(tool: str, told: ToolDetails, code: int | None) -> tuple[bool | None, bool, int | None]:
+def _judge(tool: str, details: ToolDetails, code: int | None) -> tuple[bool | None, bool, int | None]:
     """Whether it found nothing, whether it still runs, and its exit code."""
     if tool == "Grep" or tool == "Glob":
-        if told.mode == "count" and told.num_matches is not None:
-            return told.num_matches == 0, False, code
-        if told.num_files is not None and told.mode != "content":
-            return told.num_files == 0, False, code
-    task = read_part(told.task, BackgroundTask)
+        if details.mode == "count" and details.num_matches is not None:
+            return details.num_matches == 0, False, code
+        if details.num_files is not None and details.mode != "content":
+            return details.num_files == 0, False, code
+    task = read_part(details.task, BackgroundTask)
     if isinstance(task, BackgroundTask):
         return None, task.status == "running", code if task.exit_code is None else task.exit_code
     return None, False, code
@@ -113,34 +113,34 @@ def _judge(tool: str, told: ToolDetails, code: int | None) -> tuple[bool | None,
 class ClaudeCodeLinks(LinkReader):
     """Lines name their parents; a compaction its logical one; bookkeeping has no id."""
 
-    def follow(self, told: Envelope, record: Record) -> Link:
+    def follow(self, envelope: Envelope, record: Record) -> Link:
         """The link of one line."""
-        name = as_text(told.uuid)
+        name = as_text(envelope.uuid)
         if not name:
-            found = self.aside(record, "label" if as_text(told.leaf_uuid) else "entry")
-            words = as_text(told.summary, LONGEST_LABEL * 8)
+            link = self.aside(record, "label" if as_text(envelope.leaf_uuid) else "entry")
+            words = as_text(envelope.summary, LONGEST_LABEL * 8)
             return (
-                found._replace(label=one_line(words, LONGEST_LABEL), labels=as_text(told.leaf_uuid))
+                link._replace(label=one_line(words, LONGEST_LABEL), labels=as_text(envelope.leaf_uuid))
                 if words
-                else found
+                else link
             )
-        parent = as_text(told.parent_uuid) or as_text(told.logical_parent_uuid) or None
-        message = RecordMessage.read(told.message)
-        kind, rank = self._kind(told, message)
-        return self.link(record, name, parent, kind, rank, message, is_true(told.is_sidechain))
+        parent = as_text(envelope.parent_uuid) or as_text(envelope.logical_parent_uuid) or None
+        message = RecordMessage.read(envelope.message)
+        kind, rank = self._kind(envelope, message)
+        return self.link(record, name, parent, kind, rank, message, is_true(envelope.is_sidechain))
 
-    def _kind(self, told: Envelope, message: RecordMessage) -> tuple[LinkKind, Rank]:
-        match as_text(told.type):
+    def _kind(self, envelope: Envelope, message: RecordMessage) -> tuple[LinkKind, Rank]:
+        match as_text(envelope.type):
             case "assistant":
                 return "answer", "main"
             case "user":
                 if message.has_results:
                     return "result", "beside"
-                if is_true(told.is_compact_summary):
+                if is_true(envelope.is_compact_summary):
                     return "summary", "main"
-                return ("system", "beside") if is_true(told.is_meta) else ("prompt", "main")
+                return ("system", "beside") if is_true(envelope.is_meta) else ("prompt", "main")
             case "system":
-                compacted = as_text(told.subtype) == "compact_boundary"
+                compacted = as_text(envelope.subtype) == "compact_boundary"
                 return ("compaction", "main") if compacted else ("system", "beside")
             case "progress":
                 return "progress", "aside"
@@ -175,10 +175,10 @@ class HeldLines:
         self._due: dict[str, int] = {}
         self._ids: set[str] = set()
 
-    def hold(self, wanted: str, placed: Placed, taken: int) -> None:
+    def hold(self, awaited_id: str, placed: Placed, lines_read: int) -> None:
         """Keep a line until what it waits for comes; so many were taken in before it."""
-        self.held.setdefault(wanted, []).append(placed)
-        self._due.setdefault(wanted, taken + STRETCH)
+        self.held.setdefault(awaited_id, []).append(placed)
+        self._due.setdefault(awaited_id, lines_read + STRETCH)
         if placed.block is None and placed.line.uuid:
             self._ids.add(placed.line.uuid)
 
@@ -188,15 +188,15 @@ class HeldLines:
 
     def take(self, came: str) -> list[Placed]:
         """What waited for this."""
-        found = self.held.pop(came, [])
-        if found:
+        waiting = self.held.pop(came, [])
+        if waiting:
             del self._due[came]
-            self._ids.difference_update(placed.line.uuid or "" for placed in found)
-        return found
+            self._ids.difference_update(placed.line.uuid or "" for placed in waiting)
+        return waiting
 
-    def overdue(self, taken: int | None) -> list[Placed]:
+    def overdue(self, lines_read: int | None) -> list[Placed]:
         """What has waited long enough once so many lines were taken in; all of it where none will come."""
-        late = [name for name, due in self._due.items() if taken is None or due < taken]
+        late = [name for name, due in self._due.items() if lines_read is None or due < lines_read]
         return [placed for name in late for placed in self.take(name)]
 
 
@@ -227,8 +227,8 @@ _KEYS = {
 def claude_title(line: dict[str, Any]) -> Title | None:
     """The person's own title, the model's, that of a branch, or what was asked last."""
     key, rank = _KEYS.get(text(line.get("type")), ("", 0))
-    said = text(line.get(key)) if key else ""
-    return Title(rank, said) if said else None
+    title = text(line.get(key)) if key else ""
+    return Title(rank, title) if title else None
 
 
 class _Paused(NamedTuple):
@@ -308,7 +308,7 @@ class ClaudeCode(AgentReader):
             return None
         if calls is None or usage is None or agents is None or any(map(is_secret, calls.changed)):
             return None
-        paused = _Paused(
+        state = _Paused(
             self.session,
             self.seen,
             self._at,
@@ -320,23 +320,23 @@ class ClaudeCode(AgentReader):
             agents,
             self._clock.pause(),
         )
-        return msgspec.msgpack.encode(paused)
+        return msgspec.msgpack.encode(state)
 
     def resume(self, state: bytes) -> None:
         """Go on from there."""
-        paused = msgspec.msgpack.decode(state, type=_Paused)
-        self.session, self.seen = paused.session, paused.seen
-        self._at, self._begun = paused.at, paused.begun
-        self._alone, self._compacted = paused.alone, paused.compacted
-        self._calls.resume(paused.calls)
-        self._answers.resume(paused.usage)
-        self._agents.resume(paused.agents)
-        self._clock.resume(paused.clock)
+        stored = msgspec.msgpack.decode(state, type=_Paused)
+        self.session, self.seen = stored.session, stored.seen
+        self._at, self._begun = stored.at, stored.begun
+        self._alone, self._compacted = stored.alone, stored.compacted
+        self._calls.resume(stored.calls)
+        self._answers.resume(stored.usage)
+        self._agents.resume(stored.agents)
+        self._clock.resume(stored.clock)
 
     def _step(self, line: ClaudeLine, where: Where, number: int, out: list[Event]) -> None:
         kind = line.type
-        spoken = kind == "assistant" or kind == "user"
-        if not spoken:
+        is_message = kind == "assistant" or kind == "user"
+        if not is_message:
             if unknown := unknown_kind(line):
                 self.kit.diagnostics.skip(self.name, self._version, unknown[:60])
             if not matters(line):
@@ -348,7 +348,7 @@ class ClaudeCode(AgentReader):
             self.seen.add(line.uuid)
         at = seconds(line.timestamp)
         if at is None or not self._at or not -FAR < at - self._at < FAR:
-            at = self._settled(at, where, number) if at is not None or spoken else self._at
+            at = self._settled(at, where, number) if at is not None or is_message else self._at
         self._at = at
         if self._fork is not None:
             self._fork.take(line, at, where)
@@ -366,9 +366,9 @@ class ClaudeCode(AgentReader):
             self._give_up(out)
         self._taken += 1
 
-    def _settled(self, told: float | None, where: Where, number: int) -> float:
+    def _settled(self, stamp: float | None, where: Where, number: int) -> float:
         """The time of a line that tells none, or none that can be."""
-        at, fault = self._clock.settle(told, self._at)
+        at, fault = self._clock.settle(stamp, self._at)
         if fault:
             self.kit.diagnostics.note(where.file, number, fault)
         return at
@@ -492,17 +492,17 @@ class ClaudeCode(AgentReader):
             self.kit.diagnostics.note(where.file, number, "result without a call")
             return
         tool = self._calls.tool(call)
-        if not tool and not self._calls.known(call):
+        if not tool and not self._calls.is_known(call):
             self._results.hold(call, Placed(line, at, where, number, block), self._taken)
             return
-        result, told = read_result(line, block, tool)
+        result, details = read_result(line, block, tool)
         use = self._calls.end(call, at, result, where, None, number)
         if use is not None:
             out.append(use)
             if tool in STARTERS:
-                self._agents.answered(use, told, out)
-            elif told is not None and isinstance(
-                task := read_part(told.task, BackgroundTask), BackgroundTask
+                self._agents.answered(use, details, out)
+            elif details is not None and isinstance(
+                task := read_part(details.task, BackgroundTask), BackgroundTask
             ):
                 self._agents.reported(task.task_id or "", task.status or "", at, where, out)
 
@@ -533,15 +533,15 @@ class ClaudeCode(AgentReader):
         if line.subtype == "compact_boundary":
             self._close(agent, out)
             self._compacted = True
-            said = line.compact_metadata
+            metadata = line.compact_metadata
             out.append(
                 Compaction(
                     at=at,
                     agent=agent,
                     where=where,
-                    trigger=(said.trigger if said else None) or "",
-                    tokens_before=token_count(said.pre_tokens if said else None),
-                    tokens_after=token_count(said.post_tokens if said else None),
+                    trigger=(metadata.trigger if metadata else None) or "",
+                    tokens_before=token_count(metadata.pre_tokens if metadata else None),
+                    tokens_after=token_count(metadata.post_tokens if metadata else None),
                 )
             )
         elif line.subtype in ("turn_duration", "stop_hook_summary"):
@@ -565,8 +565,8 @@ class ClaudeCode(AgentReader):
                 prompt = "\n".join(piece.text for piece in prompt if piece.text)
             typed = queued.commandMode in (None, "prompt")
             self._prompt(prompt or "", at, self._agent(line, at, where, out), where, out, typed=typed)
-        elif isinstance(queued, Queued) and (said := told_by_us(queued)):
-            out.append(said_event(said, at, self._agent(line, at, where, out), where))
+        elif isinstance(queued, Queued) and (advice := told_by_us(queued)):
+            out.append(said_event(advice, at, self._agent(line, at, where, out), where))
 
     def _close(self, agent: str, out: list[Event]) -> None:
         add(self._answers.close(agent), out)

@@ -76,20 +76,20 @@ class OpenAnswers:
             return closed
         content = message.content
         wordless = type(content) is list and len(content) == 1 and content[0].type in _WORDLESS
-        said = "" if wordless else user_words(content)
-        said_at = where if said else None
+        answer_text = "" if wordless else user_words(content)
+        said_at = where if answer_text else None
         if before is not None:
-            said = joined_words(before[3], said)
+            answer_text = joined_words(before[3], answer_text)
             said_at = said_at or before[4]
-        self._open[agent] = _make(_Answer, (message, at, where, said, said_at))
+        self._open[agent] = _make(_Answer, (message, at, where, answer_text, said_at))
         return closed
 
     def close(self, agent: str) -> Turn | None:
         """The turn of an agent's open answer; None where there is none, or it was told before."""
         answer = self._open.pop(agent, None)
-        if answer is None or self._usage.told(answer[0].id or ""):
+        if answer is None or self._usage.is_closed(answer[0].id or ""):
             return None
-        return self._usage.once(self._turn(agent, answer))
+        return self._usage.deduplicate(self._turn(agent, answer))
 
     def end(self, agent: str) -> Turn | None:
         """The same where a line tells that the agent's turn is over, which older answers do not."""
@@ -99,7 +99,7 @@ class OpenAnswers:
     def read(self) -> Iterator[Turn]:
         """The open answers as far as they are known."""
         for agent, answer in self._open.items():
-            turn = self._usage.only(self._turn(agent, answer))
+            turn = self._usage.preview(self._turn(agent, answer))
             if turn is not None:
                 yield turn
 
@@ -112,9 +112,9 @@ class OpenAnswers:
         self._usage.resume(closed)
 
     def _turn(self, agent: str, answer: _Answer) -> Turn:
-        message, at, where, said, said_at = answer
+        message, at, where, answer_text, said_at = answer
         usage = message.usage or Tokens()
-        kept = usage.cache_creation
+        cache = usage.cache_creation
         return self._kit.models.turn(
             at,
             model=message.model or "",
@@ -122,12 +122,12 @@ class OpenAnswers:
             output_tokens=token_count(usage.output_tokens),
             cache_read=token_count(usage.cache_read_input_tokens),
             cache_write=token_count(usage.cache_creation_input_tokens),
-            cache_write_1h=token_count(kept.ephemeral_1h_input_tokens) if kept is not None else 0,
+            cache_write_1h=token_count(cache.ephemeral_1h_input_tokens) if cache is not None else 0,
             message=message.id or "",
             agent=agent,
             where=where,
             stop=message.stop_reason or ("" if said_at else WORDLESS),
-            said=said,
+            said=answer_text,
             said_at=said_at,
             searches=token_count(usage.server_tool_use.web_search_requests) if usage.server_tool_use else 0,
         )
@@ -273,17 +273,17 @@ class Delegations:
             self.alone, self._late, self._children, self._started, self._running, self._lines, self._last
         )
 
-    def resume(self, known: KnownAgents) -> None:
+    def resume(self, state: KnownAgents) -> None:
         """Go on from there."""
-        self.alone, self._late, self._children, self._started, self._running, self._lines, self._last = known
+        self.alone, self._late, self._children, self._started, self._running, self._lines, self._last = state
 
     def called(self, call: str, arguments: Raw, at: float, agent: str) -> None:
         """A call asks for a sub-agent; whether one starts is told later."""
         try:
-            asked = msgspec.json.decode(arguments, type=_Input)
+            request = msgspec.json.decode(arguments, type=_Input)
         except FAULTS:
-            asked = _Input()
-        order = _Order(at, agent, asked.subagent_type or "", fingerprint(asked.prompt))
+            request = _Input()
+        order = _Order(at, agent, request.subagent_type or "", fingerprint(request.prompt))
         self._settle(call)
         self._open[call] = order
         if call not in self._started:
@@ -316,32 +316,32 @@ class Delegations:
         call = line.parent_tool_use_id
         if call in self._open and call not in self._started:
             try:
-                said = msgspec.json.decode(line.data, type=AgentProgress)
+                progress = msgspec.json.decode(line.data, type=AgentProgress)
             except FAULTS:
                 return
-            if said.type == "agent_progress" and said.agent_id and calls.tool(call):
-                self._start(call, said.agent_id, at, where, out)
+            if progress.type == "agent_progress" and progress.agent_id and calls.tool(call):
+                self._start(call, progress.agent_id, at, where, out)
 
-    def answered(self, use: ToolUse, told: ToolDetails | None, out: list[Event]) -> None:
+    def answered(self, use: ToolUse, details: ToolDetails | None, out: list[Event]) -> None:
         """The call's result: the agent was launched, or it reports back."""
         call = use.id
         child = self._started.get(call, "")
-        named = told.agent_id if told is not None and told.agent_id else ""
+        agent_id = details.agent_id if details is not None and details.agent_id else ""
         if not child:
-            if not named and use.outcome in ("failure", "rejected", "collateral", "pending"):
+            if not agent_id and use.outcome in ("failure", "rejected", "collateral", "pending"):
                 self._settle(call)
                 return
-            child = named or call
+            child = agent_id or call
             if child not in self._children:
                 self._start(call, child, use.at, use.where, out)
         order = self._open.get(call)
         self._settle(call)
         if order is not None and child == call:
             self._late.setdefault(order.prompt, []).append(call)
-        if told is not None and (told.is_async or told.status == "async_launched"):
+        if details is not None and (details.is_async or details.status == "async_launched"):
             self._running[child] = use.agent
             return
-        spent = told.total_duration_ms if told is not None else None
+        milliseconds = details.total_duration_ms if details is not None else None
         out.append(
             AgentEnd(
                 at=use.at,
@@ -349,9 +349,11 @@ class Delegations:
                 where=use.where,
                 child=child,
                 outcome=use.outcome,
-                tokens=max(0, told.total_tokens or 0) if told is not None else 0,
-                tool_uses=max(0, told.total_tool_use_count or 0) if told is not None else 0,
-                duration=spent / 1000 if spent is not None and spent >= 0 else use.duration,
+                tokens=max(0, details.total_tokens or 0) if details is not None else 0,
+                tool_uses=max(0, details.total_tool_use_count or 0) if details is not None else 0,
+                duration=milliseconds / 1000
+                if milliseconds is not None and milliseconds >= 0
+                else use.duration,
             )
         )
 
@@ -382,10 +384,10 @@ class Delegations:
         words = fingerprint(user_words(line.message.content)) if line.message is not None else 0
         late = self._late.get(words)
         if words not in self._asked and late:
-            found = late.pop(0)
+            call = late.pop(0)
             if not late:
                 del self._late[words]
-            return found
+            return call
         return next(iter(self._asked.get(words, self._free)), "")
 
     def awaited(self, line: ClaudeLine) -> bool:
@@ -421,14 +423,14 @@ class Delegations:
 
 def sub_agent_files(path: Path) -> list[Companion]:
     """The logs of a session's sub-agents and helpers: in its folder, or beside it and naming it."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     folder = path.with_name(path.name.partition(".jsonl")[0])
     for file in sorted(folder.rglob("agent-*.jsonl*")) if is_folder(folder) else []:
-        found.setdefault(_agent_of(file), file)
+        files.setdefault(_agent_of(file), file)
     for file in _logs_beside(path.parent).of(path.parent, folder.name):
         if file != path:
-            found.setdefault(_agent_of(file), file)
-    return [Companion(agent, file, is_helper(agent)) for agent, file in found.items()]
+            files.setdefault(_agent_of(file), file)
+    return [Companion(agent, file, is_helper(agent)) for agent, file in files.items()]
 
 
 _TICK = 0.1
@@ -478,11 +480,11 @@ _beside: OrderedDict[Path, LogsBeside] = OrderedDict()
 
 
 def _logs_beside(folder: Path) -> LogsBeside:
-    known = _beside.pop(folder, None) or LogsBeside()
-    _beside[folder] = known
+    logs = _beside.pop(folder, None) or LogsBeside()
+    _beside[folder] = logs
     if len(_beside) > _FOLDERS:
         _beside.popitem(last=False)
-    return known
+    return logs
 
 
 def _agent_of(file: Path) -> str:

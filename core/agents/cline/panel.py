@@ -34,51 +34,51 @@ class PanelReader(TranscriptReader):
         """A call that is over, and the sub-agent it started."""
 
 
-def panel_tokens(told: dict[str, Any]) -> tuple[int, int, int, int]:
+def panel_tokens(tokens: dict[str, Any]) -> tuple[int, int, int, int]:
     """Tokens sent, answered, read from and written to the cache, under the names each version gives them."""
     read = (
-        whole_number(told.get("cacheReads"))
-        or whole_number(told.get("cacheReadTokens"))
-        or whole_number(told.get("cached"))
+        whole_number(tokens.get("cacheReads"))
+        or whole_number(tokens.get("cacheReadTokens"))
+        or whole_number(tokens.get("cached"))
     )
-    written = whole_number(told.get("cacheWrites")) or whole_number(told.get("cacheWriteTokens"))
+    written = whole_number(tokens.get("cacheWrites")) or whole_number(tokens.get("cacheWriteTokens"))
     answered = (
-        whole_number(told.get("tokensOut"))
-        or whole_number(told.get("outputTokens"))
-        or whole_number(told.get("completion"))
+        whole_number(tokens.get("tokensOut"))
+        or whole_number(tokens.get("outputTokens"))
+        or whole_number(tokens.get("completion"))
     )
-    sent = whole_number(told.get("tokensIn"))
+    sent = whole_number(tokens.get("tokensIn"))
     if not sent:
-        all_sent = whole_number(told.get("inputTokens")) or whole_number(told.get("prompt"))
+        all_sent = whole_number(tokens.get("inputTokens")) or whole_number(tokens.get("prompt"))
         sent = max(0, all_sent - read - written) if all_sent >= read + written else all_sent
     return sent, answered, read, written
 
 
-def requests(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def requests(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What the panel tells of each request to the model, in order."""
-    told = [_request(one) for one in shown if one.get("say") == "api_req_started"]
-    return [one for one in told if not one.get("cancelReason")]
+    started = [_request(one) for one in messages if one.get("say") == "api_req_started"]
+    return [one for one in started if not one.get("cancelReason")]
 
 
-def first_time(shown: list[dict[str, Any]]) -> float | None:
+def first_time(messages: list[dict[str, Any]]) -> float | None:
     """When the panel began."""
-    return next((at for one in shown if (at := seconds(one.get("ts"))) is not None), None)
+    return next((at for one in messages if (at := seconds(one.get("ts"))) is not None), None)
 
 
-def message_times(messages: list[dict[str, Any]], shown: list[dict[str, Any]]) -> list[float | None]:
+def message_times(messages: list[dict[str, Any]], panel: list[dict[str, Any]]) -> list[float | None]:
     """A time for each message to or from the model: its own, else that of the request it belongs to."""
     own = [seconds(one.get("ts")) for one in messages]
-    if all(at is not None for at in own) or not shown:
+    if all(at is not None for at in own) or not panel:
         return own
-    asked = [seconds(one.get("ts")) for one in shown if one.get("say") == "api_req_started"]
-    found: list[float | None] = []
+    request_times = [seconds(one.get("ts")) for one in panel if one.get("say") == "api_req_started"]
+    times: list[float | None] = []
     number = -1
     for message, at in zip(messages, own, strict=True):
         if message.get("role") == "user":
-            number = min(number + 1, len(asked) - 1)
-        guess = asked[number] if 0 <= number < len(asked) else first_time(shown)
-        found.append(guess if at is None else at)
-    return found
+            number = min(number + 1, len(request_times) - 1)
+        guess = request_times[number] if 0 <= number < len(request_times) else first_time(panel)
+        times.append(guess if at is None else at)
+    return times
 
 
 class PanelMessages:
@@ -101,42 +101,44 @@ class PanelMessages:
             at = self._reader.moment(message.get("ts"))
             where = self._here(pointer)
             kind = text(message.get("say")) or text(message.get("ask"))
-            said = text(message.get("text"))
+            message_text = text(message.get("text"))
             if kind == "command_output":
-                self._said.append(said)
+                self._said.append(message_text)
                 continue
-            self._over(at, where, kind, said, out)
+            self._over(at, where, kind, message_text, out)
             if kind == "api_req_started":
                 requests_left -= 1
-                said, place = _answer(listed, number + 1)
-                self._turn(at, message, where, out, said, self._here(place), last=not requests_left)
+                message_text, place = _answer(listed, number + 1)
+                self._turn(at, message, where, out, message_text, self._here(place), last=not requests_left)
             elif number == 0 or kind in _PROMPTS:
-                out.append(self._reader.prompt(at, said, where))
+                out.append(self._reader.prompt(at, message_text, where))
             elif kind in _COMPACTED:
                 out.append(Compaction(at=at, agent=self._reader.agent, where=where))
             elif kind in _TOOLS:
-                self._call(at, kind, said, where, out)
+                self._call(at, kind, message_text, where, out)
 
-    def _over(self, at: float, where: Where, kind: str, said: str, out: list[Event]) -> None:
+    def _over(self, at: float, where: Where, kind: str, message_text: str, out: list[Event]) -> None:
         if not self._open:
             return
         failed = kind in _FAULTS or kind.endswith("ignore_error")
-        told = said if failed else "\n".join(self._said)
+        output = message_text if failed else "\n".join(self._said)
         untold = self._command and not failed
-        result = Result(text=told, error=failed, empty=None if told else False, running=untold)
+        result = Result(text=output, error=failed, empty=None if output else False, running=untold)
         use = self._reader.calls.end(self._open, at, result, where)
         self._open, self._said = "", []
         if use is not None:
             self._reader.end_use(use, out)
 
-    def _call(self, at: float, kind: str, said: str, where: Where, out: list[Event]) -> None:
-        told = table(decode(said.encode("utf-8", "surrogatepass"))) if kind != "command" else {}
-        tool = text(told.get("tool")) or text(told.get("toolName")) or kind
-        given: Any = (
-            {"command": said} if kind == "command" else {k: v for k, v in told.items() if k != "tool"}
+    def _call(self, at: float, kind: str, message_text: str, where: Where, out: list[Event]) -> None:
+        facts = table(decode(message_text.encode("utf-8", "surrogatepass"))) if kind != "command" else {}
+        tool = text(facts.get("tool")) or text(facts.get("toolName")) or kind
+        arguments: Any = (
+            {"command": message_text}
+            if kind == "command"
+            else {k: v for k, v in facts.items() if k != "tool"}
         )
         name = f"shown-{at}-{where.entry}"
-        if self._reader.calls.begin(name, tool, given, at, self._reader.agent, where):
+        if self._reader.calls.begin(name, tool, arguments, at, self._reader.agent, where):
             self._open, self._command, self._said = name, kind == "command", []
             self._reader.delegate(name, tool, at, where, out)
 
@@ -146,28 +148,28 @@ class PanelMessages:
         message: dict[str, Any],
         where: Where,
         out: list[Event],
-        said: str,
+        answer_text: str,
         said_at: Where,
         *,
         last: bool,
     ) -> None:
-        told = _request(message)
-        sent, answered, read, written = panel_tokens(told)
+        request = _request(message)
+        sent, answered, read, written = panel_tokens(request)
         turn = self._reader.kit.models.turn(
             at,
             message=f"shown-{at}",
-            model=text(told.get("model")),
+            model=text(request.get("model")),
             input_tokens=sent,
             output_tokens=answered,
             cache_read=read,
             cache_write=written,
-            cost=amount(told.get("cost")),
+            cost=amount(request.get("cost")),
             agent=self._reader.agent,
             where=where,
-            said=said,
+            said=answer_text,
             said_at=said_at,
         )
-        before = self._reader.usage.see(turn)
+        before = self._reader.usage.update(turn)
         if before is not None:
             out.append(before)
         if answered or not last:
@@ -178,15 +180,15 @@ class PanelMessages:
 
 def _answer(listed: list[tuple[str, dict[str, Any]]], start: int) -> tuple[str, str]:
     """What the model says to a request before the next one, from `start` on, and where it last does."""
-    said, place = "", ""
+    answer_text, place = "", ""
     for number in range(start, len(listed)):
         pointer, message = listed[number]
         kind = text(message.get("say")) or text(message.get("ask"))
         if kind == "api_req_started":
             break
         if kind in _SPOKEN and message.get("partial") is not True and text(message.get("text")):
-            said, place = joined_words(said, text(message.get("text"))), pointer
-    return said, place
+            answer_text, place = joined_words(answer_text, text(message.get("text"))), pointer
+    return answer_text, place
 
 
 def _request(message: dict[str, Any]) -> dict[str, Any]:

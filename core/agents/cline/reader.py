@@ -11,7 +11,7 @@ from core.agents.calls import Result, agent_report
 from core.agents.cline import panel
 from core.agents.reader import STEP
 from core.agents.values import amount, decode, items, table, text, words
-from core.agents.words import spoken
+from core.agents.words import speech
 from core.events import AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.discovery import Found
 from core.logs.format import Format, Sample
@@ -64,19 +64,19 @@ def called_in(content: Any) -> Iterator[Called]:
         yield Called(text(one.get("id")), text(one.get("name")), _arguments(one.get("input")))
     if native:
         return
-    said = content if isinstance(content, str) else "\n".join(text(one.get("text")) for one in blocks)
-    for tool, inner in _CALL.findall(said):
+    content_text = content if isinstance(content, str) else "\n".join(text(one.get("text")) for one in blocks)
+    for tool, inner in _CALL.findall(content_text):
         yield Called("", tool, dict(_FIELD.findall(inner)))
 
 
-def _arguments(given: Any) -> Any:
+def _arguments(arguments: Any) -> Any:
     """The arguments of a call; a list of files or commands in the words of a single one."""
-    told = table(given)
-    commands = [one for one in items(told.get("commands")) if isinstance(one, str)]
-    if commands and "command" not in told:
-        return {**told, "command": "\n".join(commands)}
-    paths = [text(table(one).get("path")) for one in items(told.get("files")) if isinstance(one, dict)]
-    return {**told, "paths": list(filter(None, paths))} if any(paths) and "path" not in told else given
+    facts = table(arguments)
+    commands = [one for one in items(facts.get("commands")) if isinstance(one, str)]
+    if commands and "command" not in facts:
+        return {**facts, "command": "\n".join(commands)}
+    paths = [text(table(one).get("path")) for one in items(facts.get("files")) if isinstance(one, dict)]
+    return {**facts, "paths": list(filter(None, paths))} if any(paths) and "path" not in facts else arguments
 
 
 def replies(content: Any) -> Iterator[Reply]:
@@ -86,35 +86,40 @@ def replies(content: Any) -> Iterator[Reply]:
         if block.get("type") == "tool_result":
             yield _block(block)
             continue
-        said = text(block.get("text"))
-        found, skipped = _RESULT.match(said), _SKIPPED.match(said)
-        if found or skipped:
+        block_text = text(block.get("text"))
+        match, skipped = _RESULT.match(block_text), _SKIPPED.match(block_text)
+        if match or skipped:
             if last is not None:
                 yield last
             last = (
-                Reply("", found[1], found[2]) if found else Reply("", skipped[1], said, skipped=True)  # type: ignore[index]
+                Reply("", match[1], match[2]) if match else Reply("", skipped[1], block_text, skipped=True)  # type: ignore[index]
             )
-        elif last is not None and not last.said and not said.startswith("<environment_details>"):
-            last = last._replace(said=said)
+        elif last is not None and not last.said and not block_text.startswith("<environment_details>"):
+            last = last._replace(said=block_text)
     if last is not None:
         yield last
 
 
 def _block(block: dict[str, Any]) -> Reply:
-    told = block.get("content")
+    content = block.get("content")
     opened = (
-        decode(told.encode("utf-8", "surrogatepass")) if isinstance(told, str) and told[:1] in "{[" else None
+        decode(content.encode("utf-8", "surrogatepass"))
+        if isinstance(content, str) and content[:1] in "{["
+        else None
     )
-    parts = [one for one in (items(told) or items(opened) or [opened]) if isinstance(one, dict)]
+    parts = [one for one in (items(content) or items(opened) or [opened]) if isinstance(one, dict)]
     failed = any(one.get("success") is False for one in parts)
     results = [
         text(one.get("result")) or text(one.get("error"))
         for one in parts
         if "result" in one or "error" in one
     ]
-    said = "\n".join(results) if any(results) else words(told)
+    output = "\n".join(results) if any(results) else words(content)
     return Reply(
-        text(block.get("tool_use_id")), text(block.get("name")), said, block.get("is_error") is True or failed
+        text(block.get("tool_use_id")),
+        text(block.get("name")),
+        output,
+        block.get("is_error") is True or failed,
     )
 
 
@@ -164,8 +169,7 @@ class ClineReader(panel.PanelReader):
     name = "cline"
     gaps = "with the panel's messages alone, commands have no outcome"
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._facts: dict[str, Any] = {}
         self._held: tuple[list[tuple[str, dict[str, Any]]], Where] | None = None
         self._read = False
@@ -189,7 +193,7 @@ class ClineReader(panel.PanelReader):
                 self._facts = value
             return
         listed = [(f"/{place}", one) for place, one in self.placed(value, "messages")]
-        if _shown(listed):
+        if _is_panel(listed):
             self._panel(listed, out)
         elif _complete(listed):
             self._conversation(listed, [], out)
@@ -237,17 +241,17 @@ class ClineReader(panel.PanelReader):
     ) -> None:
         self._read = True
         times = panel.message_times([one for _, one in listed], display_title)
-        told = [at for at in times if at is not None]
+        known_times = [at for at in times if at is not None]
         requests = panel.requests(display_title)
         model = next(filter(None, (_model(one) for _, one in listed)), "")
-        self._begin(told[0] if told else None, out, model, self._workplace(listed))
-        self.now = told[0] if told else 0.0
+        self._begin(known_times[0] if known_times else None, out, model, self._workplace(listed))
+        self.now = known_times[0] if known_times else 0.0
         answers = 0
         for (pointer, message), at in zip(listed, times, strict=True):
             if at is not None:
                 before = self.now
                 self.now = max(self.moment(at), before)
-            elif not told:
+            elif not known_times:
                 self.now += STEP
             where = self.here(pointer)
             if message.get("role") == "assistant":
@@ -258,9 +262,9 @@ class ClineReader(panel.PanelReader):
                 self._user(message, pointer, where, out)
 
     def _workplace(self, listed: list[tuple[str, dict[str, Any]]]) -> str:
-        told = text(self._facts.get("system_prompt")) or plain_all(listed[0][1] if listed else {})
-        found = _FOLDER.search(told[:200_000])
-        return found[1].strip().rstrip(")") if found else ""
+        instructions = text(self._facts.get("system_prompt")) or plain_all(listed[0][1] if listed else {})
+        match = _FOLDER.search(instructions[:200_000])
+        return match[1].strip().rstrip(")") if match else ""
 
     def _answer(
         self, message: dict[str, Any], pointer: str, request: dict[str, Any], where: Where, out: list[Event]
@@ -279,10 +283,10 @@ class ClineReader(panel.PanelReader):
             cost=amount(metrics.get("cost")) or amount(request.get("cost")),
             agent=self.agent,
             where=where,
-            said=spoken([message], agent=True),
+            said=speech([message], agent=True),
         )
-        if (told := self.usage.once(turn)) is not None:
-            out.append(told)
+        if (new_turn := self.usage.deduplicate(turn)) is not None:
+            out.append(new_turn)
         if message.get("isSummary") is True:
             out.append(Compaction(at=self.now, agent=self.agent, where=where))
         self._waiting.clear()
@@ -312,9 +316,9 @@ class ClineReader(panel.PanelReader):
                 if use is not None:
                     self._waiting = [other for other in self._waiting if other != name]
                     self.end_use(use, out)
-        said = person_said(message.get("content"), first=pointer.endswith("/0"), answered=answered)
-        if said:
-            out.append(self.prompt(self.now, said, where))
+        prompt_text = person_said(message.get("content"), first=pointer.endswith("/0"), answered=answered)
+        if prompt_text:
+            out.append(self.prompt(self.now, prompt_text, where))
 
     def _next(self, tool: str) -> str:
         """The call of this tool that waits the longest; else whichever does."""
@@ -336,7 +340,7 @@ def person_said(content: Any, *, first: bool, answered: bool) -> str:
     texts = (
         [content] if isinstance(content, str) else [text(table(one).get("text")) for one in items(content)]
     )
-    tagged = [found[1] for one in texts for found in _ASKED.findall(one) if not one.startswith(_INJECTED)]
+    tagged = [pair[1] for one in texts for pair in _ASKED.findall(one) if not one.startswith(_INJECTED)]
     if tagged:
         return "\n".join(tagged)
     if answered and not first:
@@ -364,7 +368,7 @@ def _model(message: dict[str, Any]) -> str:
     return text(info.get("modelId")) or text(info.get("id"))
 
 
-def _shown(listed: list[tuple[str, dict[str, Any]]]) -> bool:
+def _is_panel(listed: list[tuple[str, dict[str, Any]]]) -> bool:
     return any(one.get("type") in ("ask", "say") for _, one in listed[:4])
 
 
@@ -382,8 +386,8 @@ def _sniff(sample: Sample) -> int:
         return 95 if re.search(rb'"(?:say|ask)"\s*:\s*"\w', head) and b'"ts"' in head else 0
     if sample.path.name == API:
         return 95 if head.startswith(b"[") and b'"role"' in head else 0
-    told = b'"modelInfo"' in head or b"<environment_details>" in head
-    return 92 if head.startswith(b"[") and b'"role"' in head and told else 0
+    has_details = b'"modelInfo"' in head or b"<environment_details>" in head
+    return 92 if head.startswith(b"[") and b'"role"' in head and has_details else 0
 
 
 def _task(sample: Sample) -> int:
@@ -398,8 +402,8 @@ def _session(sample: Sample) -> int:
     """The newer form: one object with the agent, its session and the messages."""
     document = table(sample.document)
     if document:
-        named = "sessionId" in document and "agent" in document
-        return 95 if named and isinstance(document.get("messages"), list) else 0
+        has_names = "sessionId" in document and "agent" in document
+        return 95 if has_names and isinstance(document.get("messages"), list) else 0
     head = sample.head.lstrip()
     keys = (b'"messages"', b'"sessionId"', b'"agent"', b'"modelInfo"')
     return 90 if head.startswith(b"{") and b"\n{" not in head and all(key in head for key in keys) else 0
@@ -407,8 +411,8 @@ def _session(sample: Sample) -> int:
 
 def cline_title(document: dict[str, Any]) -> Title | None:
     """What a task's own notes call it."""
-    said = text(document.get("task")) or text(document.get("title"))
-    return Title(2, said) if said and "role" not in document and "ts" not in document else None
+    title = text(document.get("task")) or text(document.get("title"))
+    return Title(2, title) if title and "role" not in document and "ts" not in document else None
 
 
 FORMATS = (
@@ -427,7 +431,7 @@ def survey_cline(agent: str, root: Path, now: float, active_within: float) -> It
         if main is None:
             continue
         try:
-            yield _found(agent, place, main, now, active_within)
+            yield _describe_task(agent, place, main, now, active_within)
         except OSError:
             continue
 
@@ -439,7 +443,7 @@ def _has(path: Path) -> bool:
         return False
 
 
-def _found(agent: str, place: Path, main: Path, now: float, active_within: float) -> Found:
+def _describe_task(agent: str, place: Path, main: Path, now: float, active_within: float) -> Found:
     names = (main.name, UI, "history_item.json", f"{place.name}.json")
     paths = [place / name for name in dict.fromkeys(names) if _has(place / name)]
     statuses = [path.stat() for path in paths]
@@ -460,16 +464,16 @@ def _found(agent: str, place: Path, main: Path, now: float, active_within: float
         size=sum(status.st_size for status in statuses),
         events=sum(max(1, len(items(table(one).get("content")))) for one in messages),
         active=now - (modified if last is None else min(last, modified)) <= active_within,
-        title=display_title(text(facts.get("task") or facts.get("title")) or _asked(messages)),
+        title=display_title(text(facts.get("task") or facts.get("title")) or _first_prompt(messages)),
     )
 
 
 def _facts(paths: list[Path]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     for path in paths:
         if path.name != UI:
-            found.update(table(_read(path)))
-    return found
+            facts.update(table(_read(path)))
+    return facts
 
 
 def _read(path: Path) -> Any:
@@ -483,6 +487,6 @@ def _last(messages: list[Any]) -> float | None:
     return next((at for one in reversed(messages) if (at := seconds(table(one).get("ts"))) is not None), None)
 
 
-def _asked(messages: list[Any]) -> str:
+def _first_prompt(messages: list[Any]) -> str:
     first = table(next(iter(messages), None))
     return first_request(text(first.get("text")) or first.get("content"))

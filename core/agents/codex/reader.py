@@ -41,33 +41,33 @@ class Prompts:
         self.last: tuple[str, int] = ("", 0)
         """The sign by which the last prompt was told, and a fingerprint of its words."""
 
-    def take(self, sign: str, told: str, *, pictured: bool = False) -> str:
+    def take(self, sign: str, raw_text: str, *, pictured: bool = False) -> str:
         """What the person says; blank where it is not theirs, or told by another sign right before.
 
         `pictured` says that images come with it.
         """
-        if is_added(told):
+        if is_added(raw_text):
             return ""
-        said = codex_request(told)
-        if not said.strip():
-            said = _PICTURED if pictured else ""
-        if not said:
+        prompt_text = codex_request(raw_text)
+        if not prompt_text.strip():
+            prompt_text = _PICTURED if pictured else ""
+        if not prompt_text:
             return ""
-        known = fingerprint(said)
-        repeated = self.last[1] == known and self.last[0] != sign
-        self.last = ("", 0) if repeated else (sign, known)
-        return "" if repeated else said
+        digest = fingerprint(prompt_text)
+        repeated = self.last[1] == digest and self.last[0] != sign
+        self.last = ("", 0) if repeated else (sign, digest)
+        return "" if repeated else prompt_text
 
 
-def is_added(told: str) -> bool:
+def is_added(message_text: str) -> bool:
     """Whether the program put a text into the person's mouth."""
-    return told.lstrip().startswith(_ADDED)
+    return message_text.lstrip().startswith(_ADDED)
 
 
-def added_folder(told: str) -> str:
+def added_folder(message_text: str) -> str:
     """The folder that such a text names; blank where it names none."""
-    found = _FOLDER.search(told[:4000]) if is_added(told) else None
-    return found[1] if found else ""
+    match = _FOLDER.search(message_text[:4000]) if is_added(message_text) else None
+    return match[1] if match else ""
 
 
 def called_item(item: dict[str, Any]) -> tuple[str, str, Any]:
@@ -82,24 +82,24 @@ def called_item(item: dict[str, Any]) -> tuple[str, str, Any]:
         return call, kind, item.get("arguments")
     tool = text(item.get("name"))
     space = text(item.get("namespace"))
-    given = item.get("arguments")
-    if isinstance(given, str):
-        decoded = decode(given.encode("utf-8", "surrogatepass"))
-        given = given if decoded is None else decoded
-    return call, f"{space}{tool}" if space.endswith("__") else tool, given
+    arguments = item.get("arguments")
+    if isinstance(arguments, str):
+        decoded = decode(arguments.encode("utf-8", "surrogatepass"))
+        arguments = arguments if decoded is None else decoded
+    return call, f"{space}{tool}" if space.endswith("__") else tool, arguments
 
 
-def pictured(told: dict[str, Any]) -> bool:
+def pictured(record: dict[str, Any]) -> bool:
     """Whether a prompt holds images, in the words of any era."""
-    parts = [text(table(part).get("type")) for part in items(told.get("content"))]
-    return bool(told.get("images") or told.get("local_images")) or any("image" in part for part in parts)
+    parts = [text(table(part).get("type")) for part in items(record.get("content"))]
+    return bool(record.get("images") or record.get("local_images")) or any("image" in part for part in parts)
 
 
 def codex_title(line: dict[str, Any]) -> Title | None:
     """The thread's name, as it was given or changed."""
     payload = table(line.get("payload"))
-    said = text(payload.get("thread_name")) or text(line.get("thread_name"))
-    return Title(3, said) if said else None
+    title = text(payload.get("thread_name")) or text(line.get("thread_name"))
+    return Title(3, title) if title else None
 
 
 _CELL = "exec"
@@ -258,7 +258,7 @@ class Codex(TranscriptReader):
         elif kind == "token_usage_record":
             add(self._turns.record(payload, self.now, self.agent, self.here()), out)
         if kind == "turn_context":
-            self._turns.told(model=payload.get("model"))
+            self._turns.set_model(model=payload.get("model"))
         elif kind not in _KINDS:
             self.skip(text(kind))
 
@@ -281,9 +281,9 @@ class Codex(TranscriptReader):
 
     def _read_bare(self, value: dict[str, Any], out: list[Event]) -> None:
         """A line of the oldest era: a header, or an item without envelope and time."""
-        told = seconds(value.get("timestamp"))
-        if told is not None:
-            self.now = told
+        stamp = seconds(value.get("timestamp"))
+        if stamp is not None:
+            self.now = stamp
         kind = value.get("type")
         if not self.begun:
             self._bare = True
@@ -293,12 +293,12 @@ class Codex(TranscriptReader):
             if kind is not None:
                 self.note("type is not a text")
             return
-        if told is None and kind not in _OUTPUTS and kind != "reasoning":
+        if stamp is None and kind not in _OUTPUTS and kind != "reasoning":
             self.now += STEP
         if kind == "message" and value.get("role") == "user":
-            said = words(value.get("content"))
-            self.calls.project = added_folder(said) or self.calls.project
-            self._say("message", said, value, out)
+            prompt_text = words(value.get("content"))
+            self.calls.project = added_folder(prompt_text) or self.calls.project
+            self._say("message", prompt_text, value, out)
         else:
             self._item(value, out)
 
@@ -313,9 +313,9 @@ class Codex(TranscriptReader):
         elif kind in _OUTPUTS:
             self._output(item, out)
         elif kind == "message" and item.get("role") == "developer":
-            said = words(item.get("content"))
-            if is_advice(said):
-                self._advice = said
+            message_text = words(item.get("content"))
+            if is_advice(message_text):
+                self._advice = message_text
                 self._tell_advice(out)
         elif kind == "message" and item.get("role") == "assistant":
             self._speak(kind, item, out)
@@ -328,10 +328,10 @@ class Codex(TranscriptReader):
             out.append(said_event(self._advice, self.now, self.agent, self.here()))
             self._advice = ""
 
-    def _speak(self, sign: str, told: dict[str, Any], out: list[Event]) -> None:
+    def _speak(self, sign: str, record: dict[str, Any], out: list[Event]) -> None:
         """The agent's words, which one sign tells whole and another in parts."""
-        phase, where = text(told.get("phase")), self.here()
-        for part in items(told.get("content")) or [told.get("content") or told.get("message")]:
+        phase, where = text(record.get("phase")), self.here()
+        for part in items(record.get("content")) or [record.get("content") or record.get("message")]:
             add(self._turns.say(sign, words(part), phase, self.now, self.agent, where), out)
 
     def finish(self) -> list[Event]:
@@ -374,7 +374,7 @@ class Codex(TranscriptReader):
     def _whole(self, item: dict[str, Any], out: list[Event]) -> None:
         where = self.here()
         call = text(item.get("call_id")) or text(item.get("id")) or f"{item['type']}-{self._line}"
-        if self.calls.known(call):
+        if self.calls.is_known(call):
             return
         self.calls.settle(call)
         failed = item.get("status") in ("failed", "error")
@@ -425,7 +425,7 @@ class Codex(TranscriptReader):
             self._completed(table(event.get("item")), out)
         elif kind in ("task_started", "thread_settings_applied"):
             model = table(event.get("thread_settings")).get("model")
-            self._turns.told(model=model, window=event.get("model_context_window"))
+            self._turns.set_model(model=model, window=event.get("model_context_window"))
         elif kind in _OVER:
             self._end(kind, event, out)
         elif kind == "context_compacted":
@@ -473,12 +473,12 @@ class Codex(TranscriptReader):
         elif kind not in _COMPLETED:
             self.skip(f"item_completed/{kind}")
 
-    def _say(self, sign: str, told: str, record: dict[str, Any], out: list[Event]) -> None:
+    def _say(self, sign: str, raw_text: str, record: dict[str, Any], out: list[Event]) -> None:
         """A prompt; a log that tells it by two signs, one right after the other, tells of one."""
-        said = "" if self._child else self._prompts.take(sign, told, pictured=pictured(record))
-        if said:
+        prompt_text = "" if self._child else self._prompts.take(sign, raw_text, pictured=pictured(record))
+        if prompt_text:
             add(self._turns.close(self.agent), out)
-            out.append(self.prompt(self.now, said, self.here()))
+            out.append(self.prompt(self.now, prompt_text, self.here()))
 
     def _tokens(self, event: dict[str, Any], out: list[Event]) -> None:
         info = event.get("info")

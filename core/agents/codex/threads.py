@@ -99,8 +99,8 @@ class Replay:
 
 def minted(identity: str) -> float:
     """The time in a version 7 UUID; 0 where it is none."""
-    found = _UUID7.match(identity)
-    return int(found.group(1) + found.group(2), 16) / 1000.0 if found else 0.0
+    match = _UUID7.match(identity)
+    return int(match.group(1) + match.group(2), 16) / 1000.0 if match else 0.0
 
 
 def thread_files(path: Path) -> list[Companion]:
@@ -114,15 +114,15 @@ def thread_files(path: Path) -> list[Companion]:
             thread, parent = _thread(file)
             if thread and parent and file != path:
                 children.setdefault(parent, []).append(Companion(thread, file))
-    found: list[Companion] = []
-    waiting, asked = [own], {own}
+    companions: list[Companion] = []
+    waiting, visited = [own], {own}
     while waiting:
         for child in children.get(waiting.pop(0), []):
-            if child.agent not in asked:
-                asked.add(child.agent)
-                found.append(child)
+            if child.agent not in visited:
+                visited.add(child.agent)
+                companions.append(child)
                 waiting.append(child.agent)
-    return found
+    return companions
 
 
 def thread_folders(path: Path) -> list[Path]:
@@ -175,17 +175,17 @@ class ChildThreads:
 
     def closes(self, call: str, arguments: Any) -> None:
         """A call is made that closes a child."""
-        given = table(arguments)
-        self._closing[call] = text(given.get("id")) or text(given.get("target"))
+        options = table(arguments)
+        self._closing[call] = text(options.get("id")) or text(options.get("target"))
 
     def answered(self, call: str, tool: str, output: Any, well: bool, at: float, where: Where) -> list[Event]:
         """What the answer to a delegating call tells."""
-        told = table(decode(words(output).encode("utf-8", "surrogatepass")))
+        reply = table(decode(words(output).encode("utf-8", "surrogatepass")))
         if tool == "spawn_agent" and well:
-            return self.start(text(told.get("agent_id")) or text(told.get("thread_id")), "", at, where)
+            return self.start(text(reply.get("agent_id")) or text(reply.get("thread_id")), "", at, where)
         if tool in ("wait_agent", "wait"):
             ends: list[Event] = []
-            for child, status in table(told.get("status")).items():
+            for child, status in table(reply.get("status")).items():
                 state = next(iter(status), "") if isinstance(status, dict) else text(status)
                 ends += self.end(child, state, at, where)
             return ends

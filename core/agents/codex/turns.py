@@ -55,9 +55,9 @@ class TurnState(NamedTuple):
 
     counts: Counts = Counts()
     heard: tuple[tuple[str, int], ...] = ()
-    """Words told by one sign alone so far: the sign and a fingerprint of each."""
+    """Words logged by only one sign so far: the sign and a fingerprint of each."""
     over: bool = False
-    """The agent's turn is over, and an event has told it."""
+    """The agent's turn is over, and an event has logged it."""
 
 
 class _Words(NamedTuple):
@@ -73,14 +73,14 @@ class _Words(NamedTuple):
 class Turns:
     """Make a turn of every count that is news, and of words for which none comes."""
 
-    __slots__ = ("_answered", "_heard", "_kit", "_over", "_words", "counts", "searches")
+    __slots__ = ("_answered", "_kit", "_open_words", "_over", "_unconfirmed", "counts", "searches")
 
     def __init__(self, kit: AgentKit) -> None:
         self._kit = kit
         self.counts = Counts()
-        self._heard: tuple[tuple[str, int], ...] = ()
+        self._unconfirmed: tuple[tuple[str, int], ...] = ()
         self._over = False
-        self._words: _Words | None = None
+        self._open_words: _Words | None = None
         self._answered = False
         """A call was answered since the agent last said or did something."""
         self.searches = 0
@@ -89,36 +89,38 @@ class Turns:
     @property
     def state(self) -> TurnState:
         """All it knows but words."""
-        return TurnState(self.counts, self._heard, self._over)
+        return TurnState(self.counts, self._unconfirmed, self._over)
 
     @state.setter
     def state(self, known: TurnState) -> None:
-        self.counts, self._heard, self._over = known
+        self.counts, self._unconfirmed, self._over = known
 
     @property
     def speaking(self) -> bool:
         """Whether words wait for the count of their answer."""
-        return self._words is not None
+        return self._open_words is not None
 
-    def say(self, sign: str, said: str, phase: str, at: float, agent: str, where: Where) -> Turn | None:
+    def say(
+        self, sign: str, answer_text: str, phase: str, at: float, agent: str, where: Where
+    ) -> Turn | None:
         """The agent's words, of which several may belong to one answer; the answer before, if it is over.
 
         A log may tell the same ones by two signs, and count their answer between the two.
         """
-        if not said.strip():
+        if not answer_text.strip():
             return None
-        known = fingerprint(said)
-        again = [place for place, one in enumerate(self._heard) if one[1] == known and one[0] != sign]
+        digest = fingerprint(answer_text)
+        again = [place for place, one in enumerate(self._unconfirmed) if one[1] == digest and one[0] != sign]
         if again:
-            self._heard = self._heard[: again[0]] + self._heard[again[0] + 1 :]
+            self._unconfirmed = self._unconfirmed[: again[0]] + self._unconfirmed[again[0] + 1 :]
             return None
         over = self.acts(agent)
-        self._heard = (*self._heard, (sign, known))[-_HEARD:]
-        before = "" if self._words is None else self._words.said
-        self._words = _Words(joined_words(before, said), at, where, _PHASES.get(phase, ""))
+        self._unconfirmed = (*self._unconfirmed, (sign, digest))[-_HEARD:]
+        before = "" if self._open_words is None else self._open_words.said
+        self._open_words = _Words(joined_words(before, answer_text), at, where, _PHASES.get(phase, ""))
         return over
 
-    def told(self, *, model: Any = None, window: Any = None) -> None:
+    def set_model(self, *, model: Any = None, window: Any = None) -> None:
         """A line names the model or its window; what it leaves out stays."""
         self.counts = self.counts._replace(
             model=text(model) or self.counts.model, window=whole_number(window) or self.counts.window
@@ -129,7 +131,7 @@ class Turns:
         self.counts = self.counts._replace(counted=True)
         if info is None:
             return None
-        self.told(window=info.get("model_context_window"))
+        self.set_model(window=info.get("model_context_window"))
         total, last = _count(info.get("total_token_usage")), _count(info.get("last_token_usage"))
         before = self.counts.spent
         if total == before or self.counts.recorded:
@@ -142,10 +144,10 @@ class Turns:
     def record(self, record: dict[str, Any], at: float, agent: str, where: Where) -> Turn | None:
         """The usage of one answer, in newer logs; their running totals repeat it."""
         self.counts = self.counts._replace(counted=True, recorded=True)
-        spent = _count(record.get("usage"))
-        if not any(spent):
+        usage = _count(record.get("usage"))
+        if not any(usage):
             return None
-        return self._turn(spent, spent.sent, text(record.get("response_id")), at, agent, where)
+        return self._turn(usage, usage.sent, text(record.get("response_id")), at, agent, where)
 
     def pass_over(self, info: Any) -> None:
         """A running total of the parent's: what comes on top is counted from there."""
@@ -164,52 +166,56 @@ class Turns:
         self._answered = True
 
     def uncounted(self, agent: str) -> Turn | None:
-        """The turn of words whose tokens no line has told; they go on waiting for one."""
-        return None if self._words is None else self._made(self._words.at, agent, self._words.where)
+        """Return the turn of words whose tokens are not logged yet; they keep waiting."""
+        return (
+            None
+            if self._open_words is None
+            else self._build_turn(self._open_words.at, agent, self._open_words.where)
+        )
 
     def close(self, agent: str) -> Turn | None:
         """The same where none will tell them any more."""
-        turn, self._words = self.uncounted(agent), None
+        turn, self._open_words = self.uncounted(agent), None
         self._over = turn is not None and turn.stop == ENDED
         return turn
 
     def end(self, at: float, agent: str, where: Where) -> Turn | None:
-        """The log says that the agent ended its turn; None where an answer or an error told it before."""
-        over, said = self._over, self.close(agent)
+        """Return the turn that the log ends; None if an answer or an error ended it before."""
+        over, last_turn = self._over, self.close(agent)
         self._over = True
-        if said is not None:
-            return replace(said, stop=ENDED)
-        return None if over else replace(self._made(at, agent, where), stop=ENDED, cost=0.0)
+        if last_turn is not None:
+            return replace(last_turn, stop=ENDED)
+        return None if over else replace(self._build_turn(at, agent, where), stop=ENDED, cost=0.0)
 
     def fail(self, at: float, agent: str, where: Where) -> list[Turn]:
         """An error ended the agent's turn, maybe after words."""
-        said = self.close(agent)
+        last_turn = self.close(agent)
         self._over = True
-        return [*filter(None, [said]), failed_turn(at, agent, where)]
+        return [*filter(None, [last_turn]), failed_turn(at, agent, where)]
 
     def _turn(
-        self, spent: TokenCount, context: int, message: str, at: float, agent: str, where: Where
+        self, usage: TokenCount, context: int, message: str, at: float, agent: str, where: Where
     ) -> Turn:
-        turn = self._made(
+        turn = self._build_turn(
             at,
             agent,
             where,
             message=message,
-            input_tokens=max(0, spent.sent - spent.cached - spent.written),
-            cache_read=min(spent.sent, spent.cached),
-            cache_write=spent.written,
-            output_tokens=spent.answered,
+            input_tokens=max(0, usage.sent - usage.cached - usage.written),
+            cache_read=min(usage.sent, usage.cached),
+            cache_write=usage.written,
+            output_tokens=usage.answered,
             searches=self.searches,
         )
         self.searches = 0
-        self._words, self._answered, self._over = None, False, turn.stop == ENDED
+        self._open_words, self._answered, self._over = None, False, turn.stop == ENDED
         context = context or turn.context_tokens
         self.counts = self.counts._replace(context=context)
         return turn if context == turn.context_tokens else replace(turn, context_tokens=context)
 
-    def _made(self, at: float, agent: str, where: Where, **told: Any) -> Turn:
+    def _build_turn(self, at: float, agent: str, where: Where, **facts: Any) -> Turn:
         """A turn with the words that wait."""
-        words = self._words
+        words = self._open_words
         return self._kit.models.turn(
             at,
             model=self.counts.model,
@@ -219,18 +225,18 @@ class Turns:
             stop=words.stop if words else WORDLESS,
             said=words.said if words else "",
             said_at=words.where if words else None,
-            **told,
+            **facts,
         )
 
 
 def _count(value: Any) -> TokenCount:
     """Read a token_usage object."""
-    told = table(value)
+    usage = table(value)
     return TokenCount(
-        whole_number(told.get("input_tokens")),
-        whole_number(told.get("cached_input_tokens")),
-        whole_number(told.get("output_tokens")),
-        whole_number(told.get("cache_write_input_tokens")),
+        whole_number(usage.get("input_tokens")),
+        whole_number(usage.get("cached_input_tokens")),
+        whole_number(usage.get("output_tokens")),
+        whole_number(usage.get("cache_write_input_tokens")),
     )
 
 
@@ -260,8 +266,8 @@ def item_fact(item: dict[str, Any]) -> Result | None:
 
 
 def _took(value: Any) -> float | None:
-    told = table(value)
-    return amount((whole_number(told.get("secs")) * 1_000_000_000 + whole_number(told.get("nanos"))) / 1e9)
+    parts = table(value)
+    return amount((whole_number(parts.get("secs")) * 1_000_000_000 + whole_number(parts.get("nanos"))) / 1e9)
 
 
 _HEAD = 1200
@@ -319,12 +325,14 @@ def read_output(value: Any, *, cell: bool = False) -> Output:
         value = value.get("content", value.get("output"))
     text = words(value)
     if text.startswith("{"):
-        told = table(decode(text.encode("utf-8", "surrogatepass")))
-        if isinstance(told.get("metadata"), dict) and "output" in told:
-            facts = told["metadata"]
+        opened = table(decode(text.encode("utf-8", "surrogatepass")))
+        if isinstance(opened.get("metadata"), dict) and "output" in opened:
+            facts = opened["metadata"]
             return Output(
                 _ended(
-                    words(told["output"]), code(facts.get("exit_code")), amount(facts.get("duration_seconds"))
+                    words(opened["output"]),
+                    code(facts.get("exit_code")),
+                    amount(facts.get("duration_seconds")),
                 )
             )
     parted = _OUTPUT.search(text[:_HEAD])
@@ -399,22 +407,22 @@ def sort_cell(normalizer: Normalizer, framework: str, tool: str, script: str) ->
     return best._replace(call=whole.call, shape=whole.shape, targets=tuple(targets)[:MOST_TARGETS])
 
 
-def _arguments(tool: str, script: str, given: str) -> object:
+def _arguments(tool: str, script: str, rest: str) -> object:
     """The arguments of one call, as far as they stand in the script as plain text."""
     if tool == "apply_patch":
         return _escaped(script) if "*** " in script else {}
-    command = _COMMAND.search(given)
+    command = _COMMAND.search(rest)
     if command:
         return {"command": _unquoted(command.group(1))}
-    path = _PATH.search(given)
+    path = _PATH.search(rest)
     return {"path": path.group(1)} if path else {}
 
 
 def _unquoted(text: str) -> str:
     if text.startswith('"'):
-        found = decode(text.encode("utf-8", "surrogatepass"))
-        if isinstance(found, str):
-            return found
+        decoded = decode(text.encode("utf-8", "surrogatepass"))
+        if isinstance(decoded, str):
+            return decoded
     return _escaped(text[1:-1])
 
 

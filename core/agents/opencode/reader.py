@@ -46,14 +46,13 @@ class OpenCodeReader(TranscriptReader):
     members = staticmethod(session_files)
     """How a folder is."""
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._sessions: dict[str, dict[str, Any]] = {}
         self._messages: dict[str, dict[str, Any]] = {}
         self._unsaid: dict[str, dict[str, tuple[dict[str, Any], Where]]] = {}
         self._words: dict[str, dict[str, tuple[str, Where]]] = {}
         """What each open message of the agent says, by the part that says it."""
-        self._told: set[str] = set()
+        self._read_ids: set[str] = set()
         self._announced: set[str] = set()
         self._stopped: dict[str, Prompt] = {}
         self._context: dict[str, int] = {}
@@ -105,21 +104,21 @@ class OpenCodeReader(TranscriptReader):
 
     def _export(self, record: dict[str, Any], out: list[Event]) -> None:
         self._session(self.table(record.get("info"), "info"), out)
-        seen: set[str] = set()
+        used_ids: set[str] = set()
         for place, message in self.placed(record["messages"], "messages"):
             info = self.table(message.get("info"), "message")
-            name = _own_id(info.get("id"), f"message-{place}", seen)
+            name = _own_id(info.get("id"), f"message-{place}", used_ids)
             self._message({**info, "id": name}, out)
             for number, part in self.placed(message.get("parts"), "parts"):
-                own = _own_id(part.get("id"), f"part-{place}/{number}", seen)
+                own = _own_id(part.get("id"), f"part-{place}/{number}", used_ids)
                 where = self.here(f"/messages/{place}/parts/{number}")
                 self._part({**part, "id": own, "messageID": name}, where, out)
 
     def _session(self, info: dict[str, Any], out: list[Event]) -> None:
         name = text(info.get("id"))
-        known = name in self._sessions
+        is_known = name in self._sessions
         self._sessions[name] = info
-        if known or text(info.get("parentID")) in self._sessions:
+        if is_known or text(info.get("parentID")) in self._sessions:
             return
         self._begin(name, info, out)
 
@@ -167,24 +166,24 @@ class OpenCodeReader(TranscriptReader):
         if stopped is not None:
             out.append(stopped)
         self._messages[name] = message
-        if table(message.get("error")).get("name") == "MessageAbortedError" and name not in self._told:
-            self._told.add(name)
+        if table(message.get("error")).get("name") == "MessageAbortedError" and name not in self._read_ids:
+            self._read_ids.add(name)
             times = table(message.get("time"))
             at = self.moment(times.get("completed"), times.get("created"), message.get("created"))
             self._stopped[session] = self.prompt(
                 at, "", self.here(), self._agent(session, out), interrupt=True
             )
-        elif message.get("error") and name not in self._told:
-            self._told.add(name)
+        elif message.get("error") and name not in self._read_ids:
+            self._read_ids.add(name)
             times = table(message.get("time"))
             at = self.moment(times.get("completed"), times.get("created"), message.get("created"))
             out.append(failed_turn(at, self._agent(session, out), self.here(), name))
         for part_name, (part, where) in self._unsaid.pop(name, {}).items():
-            self._said(part_name, part, message, where, out)
+            self._add_text(part_name, part, message, where, out)
 
     def _part(self, part: dict[str, Any], where: Where, out: list[Event]) -> None:
         name = text(part.get("id")) or text(part.get("callID")) or f"{where.offset}{where.entry}"
-        if name in self._told:
+        if name in self._read_ids:
             return
         message = self._messages.get(text(part.get("messageID")))
         kind = part.get("type")
@@ -195,42 +194,47 @@ class OpenCodeReader(TranscriptReader):
             if message is None:
                 self._unsaid.setdefault(text(part.get("messageID")), {})[name] = part, where
             else:
-                self._said(name, part, message, where, out)
+                self._add_text(name, part, message, where, out)
         elif kind == "compaction":
-            self._told.add(name)
+            self._read_ids.add(name)
             trigger = "auto" if part.get("auto") is True else "manual"
             self._compacted(part, text(part.get("messageID")), trigger, where, out)
         elif kind == "step-finish":
-            self._told.add(name)
+            self._read_ids.add(name)
             self._turn(name, part, message or {}, where, out)
 
-    def _said(
+    def _add_text(
         self, name: str, part: dict[str, Any], message: dict[str, Any], where: Where, out: list[Event]
     ) -> None:
-        asked = text(message.get("id"))
-        said = text(part.get("text"))
-        if message.get("role") == "assistant" and said:
-            self._words.setdefault(asked, {})[name] = said, where
-        if message.get("role") != "user" or part.get("synthetic") is True or asked in self._told or not said:
+        message_id = text(message.get("id"))
+        part_text = text(part.get("text"))
+        if message.get("role") == "assistant" and part_text:
+            self._words.setdefault(message_id, {})[name] = part_text, where
+        if (
+            message.get("role") != "user"
+            or part.get("synthetic") is True
+            or message_id in self._read_ids
+            or not part_text
+        ):
             return
         session = text(part.get("sessionID")) or text(message.get("sessionID"))
         agent = self._agent(session, out)
         if agent != self.agent:
             return
-        self._told.add(asked)
+        self._read_ids.add(message_id)
         at = self._time(part, message)
-        out.append(self.prompt(at, said, where))
+        out.append(self.prompt(at, part_text, where))
 
     def _compacted(
         self, part: dict[str, Any], key: str, trigger: str, where: Where, out: list[Event]
     ) -> None:
-        if not key or f"compaction {key}" in self._told:
+        if not key or f"compaction {key}" in self._read_ids:
             return
-        self._told.add(f"compaction {key}")
+        self._read_ids.add(f"compaction {key}")
         agent = self._agent(text(part.get("sessionID")), out)
         at = self._time(part, self._messages.get(text(part.get("messageID")), {}))
-        held = self._context.get(agent, 0)
-        out.append(Compaction(at=at, agent=agent, where=where, trigger=trigger, tokens_before=held))
+        context = self._context.get(agent, 0)
+        out.append(Compaction(at=at, agent=agent, where=where, trigger=trigger, tokens_before=context))
 
     def _turn(
         self, name: str, part: dict[str, Any], message: dict[str, Any], where: Where, out: list[Event]
@@ -243,7 +247,7 @@ class OpenCodeReader(TranscriptReader):
         cache = table(tokens.get("cache"))
         agent = self._agent(text(part.get("sessionID")), out)
         words = self._words.pop(text(message.get("id")), {})
-        self._told.update(words)
+        self._read_ids.update(words)
         turn = self.kit.models.turn(
             self._time(part, message),
             message=name,
@@ -259,10 +263,10 @@ class OpenCodeReader(TranscriptReader):
             said="".join(word for word, _ in words.values()),
             said_at=next((place for _, place in reversed(words.values())), None),
         )
-        told = self.usage.once(turn)
-        if told is not None:
-            self._context[agent] = told.context_tokens
-            out.append(told)
+        new_turn = self.usage.deduplicate(turn)
+        if new_turn is not None:
+            self._context[agent] = new_turn.context_tokens
+            out.append(new_turn)
 
     def _tool(self, name: str, part: dict[str, Any], where: Where, out: list[Event]) -> None:
         state = self.table(part.get("state"), "state")
@@ -278,52 +282,56 @@ class OpenCodeReader(TranscriptReader):
             at = self.now if began is None else began
             self.calls.begin(name, tool, state.get("input"), at, agent, where)
             return
-        self._told.add(name)
+        self._read_ids.add(name)
         at = self.moment(times.get("end"), times.get("start"), part.get("created"))
         result = _result(tool, state)
-        plain, said = split_advice(result.text)
-        if said:
+        plain, advice = split_advice(result.text)
+        if advice:
             result = result._replace(text=plain)
-        if self.calls.known(name):
+        if self.calls.is_known(name):
             use = self.calls.end(name, at, result, where, line=self._line)
         else:
             use = self.calls.both(name, tool, state.get("input"), began, at, result, where, agent)
         if use is not None:
             out.append(use)
-            if said:
-                out.append(said_event(said, at, agent, where))
+            if advice:
+                out.append(said_event(advice, at, agent, where))
             if child:
                 out.append(agent_report(use, child))
 
     def _time(self, part: dict[str, Any], message: dict[str, Any]) -> float:
-        own, told = table(part.get("time")), table(message.get("time"))
+        own, times = table(part.get("time")), table(message.get("time"))
         return self.moment(
-            own.get("end"), own.get("start"), part.get("created"), told.get("completed"), told.get("created")
+            own.get("end"),
+            own.get("start"),
+            part.get("created"),
+            times.get("completed"),
+            times.get("created"),
         )
 
 
-def _own_id(given: Any, place: str, seen: set[str]) -> str:
+def _own_id(entry_id: Any, place: str, used_ids: set[str]) -> str:
     """An id that no other entry of an export has: a redactor may have put one word in place of many."""
-    name = text(given)
-    if not name or name in seen or name == _REPLACED:
+    name = text(entry_id)
+    if not name or name in used_ids or name == _REPLACED:
         return place
-    seen.add(name)
+    used_ids.add(name)
     return name
 
 
 def _result(tool: str, state: dict[str, Any]) -> Result:
     metadata = table(state.get("metadata"))
     failed = state.get("status") == "error"
-    told = text(state.get("error")) if failed else text(state.get("output"))
+    output = text(state.get("error")) if failed else text(state.get("output"))
     exited = code(metadata.get("exit")) if tool == "bash" else None
-    found = metadata.get("matches") if tool == "grep" else metadata.get("count") if tool == "glob" else None
-    late = tool == "bash" and bool(_TIMED_OUT.search(told[-500:]))
+    matches = metadata.get("matches") if tool == "grep" else metadata.get("count") if tool == "glob" else None
+    late = tool == "bash" and bool(_TIMED_OUT.search(output[-500:]))
     return Result(
-        text=told,
+        text=output,
         error=failed or tool == "invalid" or late,
         exit_code=exited,
-        rejected=failed and (metadata.get("interrupted") is True or bool(_REFUSED.search(told[:300]))),
-        empty=True if found == 0 and not isinstance(found, bool) and not failed else None,
+        rejected=failed and (metadata.get("interrupted") is True or bool(_REFUSED.search(output[:300]))),
+        empty=True if matches == 0 and not isinstance(matches, bool) and not failed else None,
     )
 
 
@@ -356,8 +364,8 @@ def _export(sample: Sample) -> int:
 
 def opencode_title(document: dict[str, Any]) -> Title | None:
     """The name that an exported session has."""
-    said = own_title(table(document.get("info")))
-    return Title(2, said) if said else None
+    title = own_title(table(document.get("info")))
+    return Title(2, title) if title else None
 
 
 FORMATS = (

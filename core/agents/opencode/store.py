@@ -35,8 +35,8 @@ _SESSION = ("id", "parent_id", "directory", "title", "version", "agent", "time_c
 
 def own_title(session: dict[str, Any]) -> str:
     """A session's title; blank while it has only the one every new session gets."""
-    said = text(session.get("title"))
-    return "" if _UNNAMED.match(said) else said
+    title = text(session.get("title"))
+    return "" if _UNNAMED.match(title) else title
 
 
 def opencode_rows(
@@ -53,10 +53,10 @@ def opencode_rows(
         if read is not None and read.goes_on(database, _TABLES):
             yield from _changed(database, read)
             return
-        known = _sessions(database)
-        for root in _roots(known):
+        sessions = _sessions(database)
+        for root in _roots(sessions):
             if not session or root["id"] == session:
-                family = _family(root, known)
+                family = _family(root, sessions)
                 yield from map(_session_row, family)
                 if not heads:
                     yield from _tree(database, [str(one["id"]) for one in family], read)
@@ -65,16 +65,16 @@ def opencode_rows(
 def opencode_listing(path: Path) -> list[Listed]:
     """The sessions of a database: an event for each message, and one for each part that is a call."""
     with reading(path) as database:
-        known = _sessions(database)
+        sessions = _sessions(database)
         messages, parts = numbers(database, "message"), numbers(database, "part")
-        found = []
-        for root in _roots(known):
-            ids = [str(one["id"]) for one in _family(root, known)]
-            last = max(whole_number(one.get("time_updated")) for one in _family(root, known))
+        listed = []
+        for root in _roots(sessions):
+            ids = [str(one["id"]) for one in _family(root, sessions)]
+            last = max(whole_number(one.get("time_updated")) for one in _family(root, sessions))
             calls = sum(parts.get(one, 0) for one in ids) * _called(database, path, ids[0], last)
             count = 1 + sum(messages.get(one, 0) for one in ids) + round(calls)
-            found.append(Listed(ids[0], text(root.get("directory")), own_title(root), last / 1000.0, count))
-        return found
+            listed.append(Listed(ids[0], text(root.get("directory")), own_title(root), last / 1000.0, count))
+        return listed
 
 
 def _called(database: sqlite3.Connection, path: Path, session: str, last: int) -> float:
@@ -93,16 +93,16 @@ def _sessions(database: sqlite3.Connection) -> list[dict[str, Any]]:
     return list(select(database, "session", _SESSION, "ORDER BY id"))
 
 
-def _roots(known: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    ids = {session["id"] for session in known}
-    found = [session for session in known if session.get("parent_id") not in ids]
-    return sorted(found, key=lambda session: (whole_number(session.get("time_created")), str(session["id"])))
+def _roots(sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    ids = {session["id"] for session in sessions}
+    roots = [session for session in sessions if session.get("parent_id") not in ids]
+    return sorted(roots, key=lambda session: (whole_number(session.get("time_created")), str(session["id"])))
 
 
-def _family(root: dict[str, Any], known: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _family(root: dict[str, Any], sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     family, ids = [root], {root["id"]}
     while True:
-        more = [one for one in known if one.get("parent_id") in ids and one["id"] not in ids]
+        more = [one for one in sessions if one.get("parent_id") in ids and one["id"] not in ids]
         if not more:
             return family
         family += more
@@ -110,8 +110,8 @@ def _family(root: dict[str, Any], known: list[dict[str, Any]]) -> list[dict[str,
 
 
 def _session_row(session: dict[str, Any]) -> DatabaseRow:
-    told = {name: session[name] for name in _SESSION if name in session}
-    written = msgspec.json.encode({"table": "session", "id": session["id"], "data": told})
+    fields = {name: session[name] for name in _SESSION if name in session}
+    written = msgspec.json.encode({"table": "session", "id": session["id"], "data": fields})
     return DatabaseRow(written, f"session/{session['id']}")
 
 
@@ -134,14 +134,14 @@ def _changed(database: sqlite3.Connection, read: RowsRead) -> Iterator[DatabaseR
         if session["id"] in read.members or session.get("parent_id") in read.members:
             read.members.add(session["id"])
             yield _session_row(session)
-    found = [
+    rows = [
         _placed(name, row, read)
         for name in ("message", "part")
         for row in read.of(name).changed(database, _ROW)
         if row["session_id"] in read.members
     ]
-    found.sort(key=lambda pair: pair[0])
-    for _, row in found:
+    rows.sort(key=lambda pair: pair[0])
+    for _, row in rows:
         yield row
 
 
@@ -179,45 +179,45 @@ class _Progress(msgspec.Struct):
 def _may_change(name: str, data: bytes) -> bool:
     """Whether a row is of an answer, a call or a text that is still going on."""
     try:
-        told = msgspec.json.decode(data, type=_Progress)
+        progress = msgspec.json.decode(data, type=_Progress)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return False
     if name == "message":
-        return told.role == "assistant" and told.time.completed is None
-    if told.type == "tool":
-        return told.state.status not in FINAL
-    return told.type == "text" and told.time.start is not None and told.time.end is None
+        return progress.role == "assistant" and progress.time.completed is None
+    if progress.type == "tool":
+        return progress.state.status not in FINAL
+    return progress.type == "text" and progress.time.start is not None and progress.time.end is None
 
 
 def session_files(folder: Path) -> list[Path]:
     """The files of a folder's sessions, in the order a reader wants them: each session, then what it said."""
     root = next((place for place in folder.parents if is_folder((place / "message"))), folder)
-    known = [
-        {**found, "id": found["id"], "parent_id": text(found.get("parentID")), "file": file}
+    sessions = [
+        {**facts, "id": facts["id"], "parent_id": text(facts.get("parentID")), "file": file}
         for file in sorted(folder.glob("*.json"))
-        if isinstance((found := _object(file)).get("id"), str)
+        if isinstance((facts := _object(file)).get("id"), str)
     ]
-    for session in known:
+    for session in sessions:
         session["time_created"] = table(session.get("time")).get("created")
     listed: list[Path] = []
-    for main in _roots(known):
-        family = _family(main, known)
+    for main in _roots(sessions):
+        family = _family(main, sessions)
         listed += [session["file"] for session in family]
         messages = sorted(
             (file for session in family for file in (root / "message" / session["id"]).glob("*.json")),
             key=lambda file: file.name,
         )
-        listed += _spoken(root, messages, by_time=len(family) > 1)
+        listed += _ordered_parts(root, messages, by_time=len(family) > 1)
     return listed
 
 
-def _spoken(root: Path, messages: list[Path], *, by_time: bool) -> list[Path]:
+def _ordered_parts(root: Path, messages: list[Path], *, by_time: bool) -> list[Path]:
     """Messages before their parts; where sub-agents ran, parts in the order they ended."""
     timed: list[tuple[int, Path]] = []
     for message in messages:
-        last = _told(message) if by_time else 0
+        last = _end_time(message) if by_time else 0
         for part in sorted((root / "part" / message.stem).glob("*.json"), key=lambda file: file.name):
-            last = max(last, _told(part)) if by_time else 0
+            last = max(last, _end_time(part)) if by_time else 0
             timed.append((last, part))
     if by_time:
         timed.sort(key=lambda pair: (pair[0], pair[1].name))
@@ -232,10 +232,10 @@ def _object(file: Path) -> dict[str, Any]:
         return {}
 
 
-def _told(file: Path) -> int:
+def _end_time(file: Path) -> int:
     """When what a file tells was over; 0 where it does not say."""
-    told = _object(file)
-    for times in (table(table(told.get("state")).get("time")), table(told.get("time"))):
+    facts = _object(file)
+    for times in (table(table(facts.get("state")).get("time")), table(facts.get("time"))):
         for name in ("end", "start", "created"):
             if whole_number(times.get(name)):
                 return whole_number(times.get(name))
@@ -247,22 +247,22 @@ _DATABASES = ("opencode.db", "kilo.db")
 
 def survey_opencode(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """Sessions of the database, and those of the older storage folder that are not in it."""
-    seen: set[str] = set()
-    for path, one, size in (*_kept(root), *_storage(root / "storage")):
-        if one.session not in seen:
-            seen.add(one.session)
+    listed_ids: set[str] = set()
+    for path, one, size in (*_database_sessions(root), *_storage(root / "storage")):
+        if one.session not in listed_ids:
+            listed_ids.add(one.session)
             yield listed_session(agent, path, one, size, now, active_within)
 
 
-def _kept(root: Path) -> Iterator[tuple[Path, Listed, int]]:
+def _database_sessions(root: Path) -> Iterator[tuple[Path, Listed, int]]:
     for path in (root / name for name in _DATABASES):
         try:
-            found = opencode_listing(path) if is_file(path) else []
-            size = path.stat().st_size if found else 0
+            listed = opencode_listing(path) if is_file(path) else []
+            size = path.stat().st_size if listed else 0
         except OSError:
             continue
-        for one in found:
-            yield path, one, size // len(found)
+        for one in listed:
+            yield path, one, size // len(listed)
 
 
 def _storage(folder: Path) -> Iterator[tuple[Path, Listed, int]]:

@@ -70,16 +70,16 @@ class TokensUsed(NamedTuple):
         return any(self[1:])
 
 
-def spent(told: dict[str, Any]) -> TokensUsed:
+def total_usage(metrics: dict[str, Any]) -> TokensUsed:
     """The totals of one of a conversation's models."""
-    used = table(told.get("accumulated_token_usage"))
+    used = table(metrics.get("accumulated_token_usage"))
     return TokensUsed(
-        text(told.get("model_name")) or text(used.get("model")),
+        text(metrics.get("model_name")) or text(used.get("model")),
         whole_number(used.get("prompt_tokens")),
         whole_number(used.get("completion_tokens")),
         whole_number(used.get("cache_read_tokens")),
         whole_number(used.get("cache_write_tokens")),
-        amount(told.get("accumulated_cost")) or 0.0,
+        amount(metrics.get("accumulated_cost")) or 0.0,
     )
 
 
@@ -94,16 +94,16 @@ def answers_used(steps: Steps, metrics: dict[str, Any]) -> dict[str, TokensUsed]
     Newer versions tell with each action what was spent so far; a list of costs alone is of use only where
     it has one for each answer.
     """
-    found: dict[str, TokensUsed] = {}
+    usages: dict[str, TokensUsed] = {}
     most = TokensUsed()
     for place, step in steps:
-        now = spent(table(step.get("llm_metrics")))
+        now = total_usage(table(step.get("llm_metrics")))
         used = now.since(most)
         if used:
-            found[text(response_of(step).get("id")) or place] = used
+            usages[text(response_of(step).get("id")) or place] = used
             most = now.most(most)
-    if found:
-        return found
+    if usages:
+        return usages
     keys = _answers(steps)
     costs = [_cost(entry) for entry in items(metrics.get("costs"))]
     return dict(zip(keys, costs, strict=True)) if len(keys) == len(costs) else {}
@@ -126,8 +126,8 @@ def _answers(steps: Steps) -> list[str]:
 
 
 def _cost(entry: Any) -> TokensUsed:
-    told = table(entry)
-    return TokensUsed(text(told.get("model")), cost=amount(told.get("cost") if told else entry) or 0.0)
+    facts = table(entry)
+    return TokensUsed(text(facts.get("model")), cost=amount(facts.get("cost") if facts else entry) or 0.0)
 
 
 def survey_openhands(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
@@ -177,7 +177,7 @@ class Course:
     def __init__(self) -> None:
         self._stage: Literal["rests", "asked", "works"] = "rests"
 
-    def asked(self) -> None:
+    def prompted(self) -> None:
         """The person said something."""
         self._stage = "asked"
 
@@ -237,8 +237,7 @@ class OpenHandsFolderReader(TranscriptReader):
         )
     )
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def setup(self) -> None:
         self._answers: set[str] = set()
         self._children: dict[str, list[str]] = {}
         self._totals: dict[str, TokensUsed] = {}
@@ -281,14 +280,14 @@ class OpenHandsFolderReader(TranscriptReader):
 
     def _message(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
         """What the person or the agent says; an agent that says something and calls nothing is done."""
-        said = words(table(event.get("llm_message")).get("content"))
+        message_text = words(table(event.get("llm_message")).get("content"))
         if event.get("source") == "user":
-            self._course.asked()
-            out.append(self.prompt(at, said, self.here()))
+            self._course.prompted()
+            out.append(self.prompt(at, message_text, self.here()))
         elif event.get("source") == "agent" or event.get("llm_response_id"):
-            said = unthought(said)
-            self._course.spoke(waits=bool(said))
-            self._answer(event, said, at, out, stop=ENDED if said else "")
+            message_text = unthought(message_text)
+            self._course.spoke(waits=bool(message_text))
+            self._answer(event, message_text, at, out, stop=ENDED if message_text else "")
 
     def _state(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
         """How the conversation stands now, told alone or with everything else."""
@@ -307,10 +306,12 @@ class OpenHandsFolderReader(TranscriptReader):
             value = table(value.get("stats"))
         elif event.get("key") != "stats":
             return
-        told = table(value.get("usage_to_metrics"))
-        answering = next((name for name in _ANSWERING if name in told), next(iter(told), ""))
-        for purpose, metrics in told.items():
-            now = spent(table(metrics))
+        metrics_by_purpose = table(value.get("usage_to_metrics"))
+        answering = next(
+            (name for name in _ANSWERING if name in metrics_by_purpose), next(iter(metrics_by_purpose), "")
+        )
+        for purpose, metrics in metrics_by_purpose.items():
+            now = total_usage(table(metrics))
             used = now.since(self._totals.get(purpose, TokensUsed()))
             self._totals[purpose] = now
             if not (used.sent or used.answered):
@@ -349,16 +350,22 @@ class OpenHandsFolderReader(TranscriptReader):
         )
 
     def _answer(
-        self, event: dict[str, Any], said: str, at: float, out: list[Event], entry: str = "", stop: str = ""
+        self,
+        event: dict[str, Any],
+        answer_text: str,
+        at: float,
+        out: list[Event],
+        entry: str = "",
+        stop: str = "",
     ) -> None:
         """What the model said, at `entry` of its event; one answer may come with several calls.
 
         Its end is told even where it comes with a call that is not the answer's first.
         """
         answer = text(event.get("llm_response_id"))
-        told = answer in self._answers
-        name = f"{answer}/{stop}" if told and stop else answer
-        if name in self._answers or not (answer or said):
+        is_repeated = answer in self._answers
+        name = f"{answer}/{stop}" if is_repeated and stop else answer
+        if name in self._answers or not (answer or answer_text):
             return
         if name:
             self._answers.add(name)
@@ -366,11 +373,11 @@ class OpenHandsFolderReader(TranscriptReader):
             at,
             message=name,
             model="",
-            cost=0.0 if told else None,
+            cost=0.0 if is_repeated else None,
             agent=self.agent,
             where=self.here(),
             stop=stop,
-            said=said,
+            said=answer_text,
             said_at=self.here(entry),
         )
         counted, self._spent = self._spent, None
@@ -389,9 +396,9 @@ class OpenHandsFolderReader(TranscriptReader):
         self._course.works()
         self._answer(event, unthought(words(event.get("thought"))), at, out)
         call = table(event.get("tool_call"))
-        given = {key: item for key, item in action.items() if key != "kind"} or call.get("arguments")
+        arguments = {key: item for key, item in action.items() if key != "kind"} or call.get("arguments")
         name = text(event.get("tool_call_id")) or text(event.get("id")) or f"file-{self._line}"
-        if not self.calls.begin(name, tool, given, at, self.agent, self.here()):
+        if not self.calls.begin(name, tool, arguments, at, self.agent, self.here()):
             return
         if tool == "task":
             children = [name]
@@ -410,19 +417,19 @@ class OpenHandsFolderReader(TranscriptReader):
     def _observe(self, event: dict[str, Any], kind: str, at: float, out: list[Event]) -> None:
         if event.get("tool_name") == "finish" and kind == "ObservationEvent":
             return
-        seen = table(event.get("observation"))
-        exited = code(seen.get("exit_code"))
+        observation = table(event.get("observation"))
+        exited = code(observation.get("exit_code"))
         if exited is None:
-            exited = code(table(seen.get("metadata")).get("exit_code"))
-        failed = seen.get("is_error") is True or bool(text(seen.get("error")))
+            exited = code(table(observation.get("metadata")).get("exit_code"))
+        failed = observation.get("is_error") is True or bool(text(observation.get("error")))
         running = exited == -1 and not failed
-        told = (
-            words(seen)
+        output = (
+            words(observation)
             if kind == "ObservationEvent"
             else text(event.get("error") or event.get("rejection_reason"))
         )
         result = Result(
-            text=told,
+            text=output,
             error=kind == "AgentErrorEvent" or failed,
             exit_code=None if exited == -1 else exited,
             rejected=kind == "UserRejectObservation",

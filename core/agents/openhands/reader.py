@@ -15,7 +15,7 @@ from core.agents.openhands.conversation import (
     TokensUsed,
     answers_used,
     response_of,
-    spent,
+    total_usage,
 )
 from core.agents.reader import STEP, LogClock, TranscriptReader, add, left_untold
 from core.agents.turns import ENDED, Usage
@@ -45,10 +45,10 @@ def flat_steps(history: list[Any]) -> list[tuple[str, dict[str, Any]]]:
 def step_words(step: dict[str, Any], arguments: dict[str, Any], response: dict[str, Any]) -> str:
     """What the model said with an action, or by it, from its response or else from the action."""
     answers = [table(table(choice).get("message")) for choice in items(response.get("choices"))]
-    spoken = "\n".join(words(answer.get("content")) for answer in answers).strip()
+    answer_text = "\n".join(words(answer.get("content")) for answer in answers).strip()
     action, source = step["action"], step.get("source")
-    if spoken or action == "think":
-        return spoken
+    if answer_text or action == "think":
+        return answer_text
     if action == "message":
         return words(arguments.get("content")).strip() if source == "agent" else ""
     if source not in (None, "agent"):
@@ -65,13 +65,13 @@ def observed_result(step: dict[str, Any], observation: str) -> Result:
     """How an action ended."""
     extras = table(step.get("extras"))
     exited = code(table(extras.get("metadata")).get("exit_code"))
-    for found in (extras.get("exit_code"), step.get("exit_code")):
-        exited = code(found) if exited is None else exited
-    told = words(step.get("content"))
-    silent = exited is None and bool(_SILENT_FAILURE.match(told[:500].lstrip()))
+    for value in (extras.get("exit_code"), step.get("exit_code")):
+        exited = code(value) if exited is None else exited
+    output = words(step.get("content"))
+    silent = exited is None and bool(_SILENT_FAILURE.match(output[:500].lstrip()))
     running = exited == -1
     return Result(
-        text=told,
+        text=output,
         error=observation == "error" or silent or extras.get("error") is True,
         exit_code=None if running else exited,
         rejected=observation == "user_rejected",
@@ -82,8 +82,8 @@ def observed_result(step: dict[str, Any], observation: str) -> Result:
 def is_list(sample: Sample) -> int:
     """One list of actions and observations."""
     head = sample.head.lstrip()
-    told = b'"source"' in head or b'"cause"' in head or b'"args"' in head
-    if not head.startswith(b"[") or not told or b'"role"' in head[:200]:
+    has_fields = b'"source"' in head or b'"cause"' in head or b'"args"' in head
+    if not head.startswith(b"[") or not has_fields or b'"role"' in head[:200]:
         return 0
     return 90 if b'"observation"' in head or b'"action"' in head else 0
 
@@ -93,8 +93,8 @@ def is_evaluation(sample: Sample) -> int:
     head = sample.head.lstrip()
     if not head.startswith(b"{") or b'"trajectory"' in head[:4096]:
         return 0
-    named = b'"git_patch"' in head or b'"test_result"' in head or b'"instruction"' in head
-    if not named or b'"history"' not in head:
+    has_fields = b'"git_patch"' in head or b'"test_result"' in head or b'"instruction"' in head
+    if not has_fields or b'"history"' not in head:
         return 0
     return 88 if b'"action"' in head or b'"observation"' in head else 40
 
@@ -163,34 +163,34 @@ class OpenHandsReader(TranscriptReader):
         self._asked = False
         self._course = Course()
         steps = flat_steps(history)
-        told = [at for _, step in steps if (at := seconds(step.get("timestamp"))) is not None]
+        known_times = [at for _, step in steps if (at := seconds(step.get("timestamp"))) is not None]
         if any(not isinstance(part, dict) for step in history for part in items(step) or [step]):
             self.note("event is not an object")
-        self.now = told[0] if told else 0.0
+        self.now = known_times[0] if known_times else 0.0
         folders = (
             text(table(table(step.get("extras")).get("metadata")).get("working_dir")) for _, step in steps
         )
         folder = next(filter(None, folders), "")
         self._used = answers_used(steps, metrics)
-        in_all = spent(metrics)
+        in_all = total_usage(metrics)
         rest = beyond(amount(in_all.cost), sum(used.cost for used in self._used.values()))
         self._summed_up = rest is not None
-        begun = len(out)
+        start = len(out)
         out.append(
             self.start(
                 self.now,
                 name,
                 project=folder,
                 model=model,
-                synthetic_time=not told,
-                untold=self._left_untold(steps, in_all, model, timed=bool(told)),
+                synthetic_time=not known_times,
+                untold=self._left_untold(steps, in_all, model, timed=bool(known_times)),
             )
         )
         for place, step in steps:
             at = seconds(step.get("timestamp"))
             if at is not None:
                 self.moment(at)
-            elif not told and "action" in step:
+            elif not known_times and "action" in step:
                 self.now += STEP
             where = self.here(f"{root}/{place}")
             if isinstance(step.get("action"), str):
@@ -198,7 +198,7 @@ class OpenHandsReader(TranscriptReader):
             elif isinstance(step.get("observation"), str):
                 self._observe(step, where, out)
         out.extend(self.close_all())
-        self._sum_up(in_all, rest, out, begun)
+        self._sum_up(in_all, rest, out, start)
 
     def _left_untold(
         self, steps: Steps, in_all: TokensUsed, model: str, *, timed: bool
@@ -215,9 +215,9 @@ class OpenHandsReader(TranscriptReader):
             cost=any(one.cost for one in used),
         )
 
-    def _sum_up(self, in_all: TokensUsed, cost: float | None, out: list[Event], begun: int) -> None:
+    def _sum_up(self, in_all: TokensUsed, cost: float | None, out: list[Event], start: int) -> None:
         """Add what a run spent beyond what was told of its answers, before its end."""
-        turns = [event for event in out[begun:] if isinstance(event, Turn)]
+        turns = [event for event in out[start:] if isinstance(event, Turn)]
         total = self.total(
             in_all.model,
             cost,
@@ -238,7 +238,7 @@ class OpenHandsReader(TranscriptReader):
         }
         self._answer(step, place, arguments, where, out)
         if action == "message" and (source == "user" or (source is None and not self._asked)):
-            self._course.asked()
+            self._course.prompted()
             out.append(self.prompt(self.now, words(arguments.get("content")), where))
         elif action == "message" and source == "agent":
             self._course.spoke(waits=arguments.get("wait_for_response") is True)
@@ -251,8 +251,8 @@ class OpenHandsReader(TranscriptReader):
             self._course.works()
             tool = text(arguments.get("name")) if action == "call_tool_mcp" else action
             name = step_name(step.get("id"), place)
-            given = arguments.get("arguments", arguments) if action == "call_tool_mcp" else arguments
-            if self.calls.begin(name, tool or action, given, self.now, self._agents[-1], where):
+            tool_arguments = arguments.get("arguments", arguments) if action == "call_tool_mcp" else arguments
+            if self.calls.begin(name, tool or action, tool_arguments, self.now, self._agents[-1], where):
                 self._waiting.append(name)
             if action == "delegate":
                 role = text(arguments.get("agent"))
@@ -291,8 +291,8 @@ class OpenHandsReader(TranscriptReader):
         response = response_of(step)
         usage = table(response.get("usage"))
         used = self._used.get(text(response.get("id")) or place)
-        said = step_words(step, arguments, response)
-        if not response and used is None and not said:
+        answer_text = step_words(step, arguments, response)
+        if not response and used is None and not answer_text:
             return
         used = used or TokensUsed()
         waits = step["action"] == "message" and arguments.get("wait_for_response") is True
@@ -312,9 +312,9 @@ class OpenHandsReader(TranscriptReader):
             agent=self._agents[-1],
             where=where,
             stop=ENDED if waits else "",
-            said=said,
+            said=answer_text,
         )
-        add(self.usage.once(turn), out)
+        add(self.usage.deduplicate(turn), out)
 
 
 FORMATS = (

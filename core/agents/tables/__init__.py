@@ -55,9 +55,7 @@ def read_tables(*extra: Path) -> Tables:
     ours = _our_tables()
     if not extra:
         return ours
-    tools = {
-        name: Tools(dict(known.names), known.patterns, known.otherwise) for name, known in ours.tools.items()
-    }
+    tools = {name: Tools(dict(own.names), own.patterns, own.otherwise) for name, own in ours.tools.items()}
     tables = Tables(tools, {section: dict(lists) for section, lists in ours.lists.items()})
     _lay_over(tables, extra)
     return tables
@@ -98,15 +96,15 @@ def read_table(path: Path) -> dict[str, Any]:
 
 def plain_table(text: str) -> dict[str, Any]:
     """A table as `make models` writes it, read many times faster than any other."""
-    made: dict[str, Any] = {}
-    section = made
+    sections: dict[str, Any] = {}
+    section = sections
     for line in text.splitlines():
         name, equals, value = line.partition(" = ")
         if line.startswith("["):
-            section = made[line.strip("[]")] = {}
+            section = sections[line.strip("[]")] = {}
         elif equals and not line.startswith("#"):
             section[name] = msgspec.json.decode(_KEY.sub(r'"\1":', value))
-    return made
+    return sections
 
 
 @lru_cache(maxsize=8)
@@ -125,10 +123,10 @@ def _add_list(lists: Lists, path: Path, section: str, name: str, value: Any) -> 
     lists[name] = (*words, *(word for word in lists[name] if word not in words))
 
 
-def _add_tools(known: dict[str, Tools], path: Path, framework: str, value: Any) -> None:
+def _add_tools(frameworks: dict[str, Tools], path: Path, framework: str, value: Any) -> None:
     if not isinstance(value, dict):
         raise SettingsError(f"{path}: tools.{framework}: must be a table")
-    tools = known.get(framework, Tools({}, [], ""))
+    tools = frameworks.get(framework, Tools({}, [], ""))
     patterns: list[tuple[str, str]] = []
     otherwise = tools.otherwise
     for action, listed in value.items():
@@ -147,7 +145,7 @@ def _add_tools(known: dict[str, Tools], path: Path, framework: str, value: Any) 
                 patterns.append((name, action))
             else:
                 tools.names[name] = action
-    known[framework] = Tools(tools.names, patterns + tools.patterns, otherwise)
+    frameworks[framework] = Tools(tools.names, patterns + tools.patterns, otherwise)
 
 
 def _texts(path: Path, name: str, value: Any) -> tuple[str, ...]:

@@ -84,7 +84,7 @@ def test_costs() -> None:
 def test_a_model_is_known_however_it_is_written(written: str, meant: str) -> None:
     """Dots, vendors, regions, dates, endings and the families' bare names."""
     million = 1_000_000
-    assert MODELS.known(written)
+    assert MODELS.has_row(written)
     for tokens in ((million, 0), (0, million), (1000, 0, 0, 50), (0, 0, 90)):
         assert MODELS.cost(written, *tokens) == MODELS.cost(meant, *tokens)
     assert MODELS.window(written) == MODELS.window(meant)
@@ -95,7 +95,7 @@ def test_a_model_is_known_however_it_is_written(written: str, meant: str) -> Non
 )
 def test_what_is_no_name_of_a_model_is_unknown(written: str) -> None:
     """Nothing is guessed from a part of a name."""
-    assert not MODELS.known(written) and MODELS.cost(written, 1, 1) is None
+    assert not MODELS.has_row(written) and MODELS.cost(written, 1, 1) is None
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_cache_writes_of_both_kinds() -> None:
 
 def test_the_table_tells_its_age_and_sources() -> None:
     """A day and two packages with their versions."""
-    assert MODELS.made is not None and MODELS.made >= date(2026, 11, 16)
+    assert MODELS.made_on is not None and MODELS.made_on >= date(2026, 11, 16)
     assert [source.split()[0] for source in MODELS.sources] == ["genai-prices", "litellm"]
     assert len(MODELS) > 200
 
@@ -220,17 +220,17 @@ def _turn(message: str, output: int, context: int = 0, agent: str = "main") -> T
 def test_the_last_usage_of_a_message_counts() -> None:
     """A message told on several lines, and again later, is one turn."""
     usage = Usage(MODELS)
-    assert usage.see(_turn("a", 1)) is None
-    assert usage.see(_turn("a", 9)) is None
-    closed = usage.see(_turn("b", 2))
+    assert usage.update(_turn("a", 1)) is None
+    assert usage.update(_turn("a", 9)) is None
+    closed = usage.update(_turn("b", 2))
     assert closed is not None
     assert closed.output_tokens == 9
-    assert usage.see(_turn("a", 9)) is None
-    assert usage.see(_turn("c", 3, agent="child")) is None
+    assert usage.update(_turn("a", 9)) is None
+    assert usage.update(_turn("c", 3, agent="child")) is None
     assert [turn.id for turn in usage.finish()] == ["b", "c"]
     assert [turn.id for turn in usage.close_all()] == ["b", "c"]
     assert usage.finish() == []
-    assert usage.once(_turn("b", 2)) is None
+    assert usage.deduplicate(_turn("b", 2)) is None
 
 
 def test_a_wide_window_stays_wide() -> None:
@@ -239,7 +239,7 @@ def test_a_wide_window_stays_wide() -> None:
     windows = [
         turn.context_window
         for message, context in (("a", 1000), ("b", 250_000), ("c", 1000))
-        if (turn := usage.once(_turn(message, 1, context)))
+        if (turn := usage.deduplicate(_turn(message, 1, context)))
     ]
     assert windows == [200_000, 1_000_000, 1_000_000]
 

@@ -11,7 +11,7 @@ from core.agents.claude_code.reader import ClaudeCode
 from core.agents.codex.reader import Codex
 from core.agents.registry import make_kit
 from core.agents.values import attached
-from core.agents.words import WordReader, Words, _end, answer, arguments, gist, spoken, telling_line, words_of
+from core.agents.words import WordReader, Words, _end, answer, arguments, gist, speech, telling_line, words_of
 from core.events import Event, Prompt, ToolUse, Turn, Where
 from core.logs.finder import sessions
 from core.logs.session import read_session
@@ -66,9 +66,9 @@ def test_an_answer_without_text_has_no_place() -> None:
     ],
 )
 def test_an_answer_is_told_from_its_prompt_in_one_record(record: dict[str, Any]) -> None:
-    assert spoken([record], agent=True) == "Which file?"
+    assert speech([record], agent=True) == "Which file?"
     if "data" not in record:
-        assert spoken([record], agent=False) == "Add it"
+        assert speech([record], agent=False) == "Add it"
 
 
 def test_an_answer_is_found_in_codex_not_its_tokens(tmp_path: Path) -> None:
@@ -136,8 +136,8 @@ def test_only_the_speaker_is_heard() -> None:
         "role": "user",
         "content": [{"type": "text", "text": "<system-reminder>x"}, {"type": "text", "text": "hi"}],
     }
-    assert spoken([answer_, asked], agent=True) == "yes"
-    assert spoken([answer_, asked], agent=False) == "hi"
+    assert speech([answer_, asked], agent=True) == "yes"
+    assert speech([answer_, asked], agent=False) == "hi"
 
 
 def test_colours_of_a_terminal_are_left_out(tmp_path: Path) -> None:
@@ -303,14 +303,14 @@ def test_line_ends_that_were_escaped_are_line_ends() -> None:
     ],
 )
 def test_a_prompt_is_read_in_the_forms_of_crush_and_kimi(record: object, said: str) -> None:
-    assert spoken([record], agent=False) == said
+    assert speech([record], agent=False) == said
 
 
 def test_an_answer_of_kimi_is_read_from_its_part() -> None:
     part = {"type": "content.part", "part": {"type": "text", "text": "All is green."}}
-    assert spoken([{"type": "context.append_loop_event", "event": part}], agent=True) == "All is green."
+    assert speech([{"type": "context.append_loop_event", "event": part}], agent=True) == "All is green."
     thought = {"type": "content.part", "part": {"type": "think", "think": "hm", "text": ""}}
-    assert spoken([{"type": "context.append_loop_event", "event": thought}], agent=True) == ""
+    assert speech([{"type": "context.append_loop_event", "event": thought}], agent=True) == ""
 
 
 def test_what_copilot_puts_after_an_output_is_left_away() -> None:

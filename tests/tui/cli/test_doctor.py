@@ -189,10 +189,10 @@ def test_a_write_that_cannot_be_undone_stays_named(home: Path, capsys: pytest.Ca
 def test_the_age_of_the_model_table_is_told(days: int, level: str) -> None:
     """An old table is no fault, but newer models will be missing from it."""
     known = Models.load()
-    assert known.made is not None
-    section = checkup.models(known, known.made + timedelta(days=days))
+    assert known.made_on is not None
+    section = checkup.models(known, known.made_on + timedelta(days=days))
     assert section.facts["days"] == days and section.findings[0].level == level
-    assert f"made {known.made}" in section.findings[0].text
+    assert f"made {known.made_on}" in section.findings[0].text
     assert "litellm" in section.findings[1].text
 
 
