@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 from core.errors import NooscopeError
 from core.live.fleet.member import Member
 from core.live.fleet.roster import FleetWatch, Roster, once
-from core.logs import database
+from core.logs import database, discovery
 from core.logs.session import LogSession
 from core.report import analysis
 from core.report.analysis import Analysis
@@ -176,3 +177,40 @@ def test_a_want_of_memory_is_one_line(
     assert main(["sessions"]) == 1
     assert capsys.readouterr().err == "nooscope: not enough memory for this\n"
     assert not issubclass(MemoryError, NooscopeError)
+
+
+@pytest.mark.parametrize("deed", ["update", "keep"])
+def test_a_fault_while_looking_or_settling_is_that_sessions_alone(
+    deed: str, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(member: Member, *more: Any) -> None:
+        if member.found.session == "deep":
+            raise RecursionError("too deep")
+        before(member, *more)
+
+    fleet = roster(logs)
+    once(fleet)
+    before = getattr(Member, deed)
+    monkeypatch.setattr(Member, deed, broken)
+    claude_log(logs / "new.jsonl", "new", "/p/c.py", "Which one?")
+    rows = {row.session: row.status for row in once(fleet)[0]}
+    assert set(rows) == {"deep", "asks", "new"}
+    assert rows["new"].word == rows["asks"].word == "needs you"
+
+
+def test_a_folder_that_cannot_be_searched_hides_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(agent: Any, *more: Any) -> Iterator[Any]:
+        if agent.name == "codex":
+            raise RecursionError("too deep")
+        return before(agent, *more)
+
+    before = discovery._survey
+    monkeypatch.setattr(discovery, "_survey", broken)
+    (tmp_path / ".codex" / "sessions").mkdir(parents=True)
+    claude_log(tmp_path / ".claude" / "projects" / "p" / "asks.jsonl", "asks", "/p/b.py", "May I deploy?")
+    fleet = Roster(Settings(), {}, tmp_path, wall=lambda: NOW)
+    [row] = once(fleet)[0]
+    assert row.status.word == "needs you"
+    assert "cannot be searched" in fleet.unread[0]

@@ -119,20 +119,24 @@ def find(
     *,
     now: float | None = None,
     active_within: float = 300.0,
+    faults: list[str] | None = None,
 ) -> list[Found]:
     """Every session where agents keep theirs, the newest first; what cannot be read is left out.
 
     A session that was also received as telemetry is listed once, by its agent's own log, which tells more.
+    With `faults`, a folder whose search fails is named there and costs the other folders nothing.
     """
     moment = time.time() if now is None else now
-    rows = [
-        session
-        for agent in agents
-        if agent.location is not None
-        for root in agent.location.roots(environment, home)
-        if is_folder(root)
-        for session in _survey(agent, agent.location, root, moment, active_within)
-    ]
+    rows: list[Found] = []
+    placed = [(agent, agent.location) for agent in agents if agent.location is not None]
+    folders = [(*one, root) for one in placed for root in one[1].roots(environment, home) if is_folder(root)]
+    for agent, location, root in folders:
+        try:
+            rows += _survey(agent, location, root, moment, active_within)
+        except Exception as fault:
+            if faults is None:
+                raise
+            faults.append(f"{root}: cannot be searched ({type(fault).__name__}: {str(fault)[:200]})")
     general = {agent.name for agent in agents if agent.general}
     logged = {one.session for one in rows if one.agent not in general and one.session}
     once = [one for one in rows if one.agent not in general or one.session not in logged]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -103,7 +104,7 @@ class Roster:
                     found, self._kit, self._finder, self.settings, self.initial_states, copied, self._kept
                 )
             else:
-                member.update(found)
+                self._attempt(member, partial(member.update, found))
             members[key] = member
         for key, member in self._members.items():
             if key not in members and member.awake:
@@ -129,10 +130,14 @@ class Roster:
     def _find(self, now: float) -> list[Found]:
         active = self.settings.ingest.follow.active_within
         if not self._paths:
-            return find(self._agents, self._environment, self._home, now=now, active_within=active)
+            faults: list[str] = []
+            here = self._environment, self._home
+            found = find(self._agents, *here, now=now, active_within=active, faults=faults)
+            self.unread = tuple(faults)
+            return found
         self._faults.first.clear()
         self._faults.counts.clear()
-        found: list[Found] = []
+        found = []
         told: tuple[str, ...] = ()
         try:
             found = describe_sessions(self._agents, self._finder.sessions(self._paths), now, active)
@@ -169,25 +174,25 @@ class Roster:
         end = time.monotonic() + seconds
         while due := [member for member in self._members.values() if member.due]:
             for member in due:
-                self._let_work(member)
+                self._attempt(member, partial(member.work, _SLICE))
                 if time.monotonic() >= end:
                     return True
         for member in self._members.values():
             while member.filling:
-                self._let_fill(member)
+                self._fill(member)
                 if time.monotonic() >= end:
                     return True
         for member in self._members.values():
             while member.uncounted:
-                self._let_count(member)
+                self._count(member)
                 if time.monotonic() >= end:
                     return True
         return False
 
-    def _let_work(self, member: Member) -> None:
-        """Read on in one session; a fault becomes its status and costs the others nothing."""
+    def _attempt(self, member: Member, deed: Callable[[], object]) -> None:
+        """Do something for one session; a fault becomes its status and costs the others nothing."""
         try:
-            member.work(_SLICE)
+            deed()
         except Exception as fault:  # noqa: BLE001 the rest of the fleet must still be seen
             member.give_up(_cannot("follow it", fault))
 
@@ -199,16 +204,18 @@ class Roster:
             member.give_up(_cannot("follow it", fault))
             return member.row(now)
 
-    def _let_fill(self, member: Member) -> None:
+    def _fill(self, member: Member) -> None:
+        """Read on in the whole log of one session; after a fault the end of the log is still followed."""
         try:
             member.fill(_SLICE)
-        except Exception:  # noqa: BLE001 the end of the log is still followed
+        except Exception:  # noqa: BLE001
             member.leave_whole()
 
-    def _let_count(self, member: Member) -> None:
+    def _count(self, member: Member) -> None:
+        """Read on for the cost of one session; after a fault what its end cost is still shown."""
         try:
             member.count(_SLICE)
-        except Exception:  # noqa: BLE001 what the end of the log cost is still shown
+        except Exception:  # noqa: BLE001
             member.leave_uncounted()
 
     def settle(self, now: float) -> None:
@@ -221,7 +228,7 @@ class Roster:
             if at_rest or place >= self.settings.screen.fleet.awake:
                 self._row(member, now)
                 if at_rest:
-                    member.keep()
+                    self._attempt(member, member.keep)
                 member.rest()
 
     def rows(self, now: float) -> tuple[FleetRow, ...]:
