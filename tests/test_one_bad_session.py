@@ -173,7 +173,7 @@ def test_a_want_of_memory_is_one_line(
     def hungry(_: object) -> int:
         raise MemoryError
 
-    monkeypatch.setattr("tui.cli._command", hungry)
+    monkeypatch.setattr("tui.cli._run_command", hungry)
     assert main(["sessions"]) == 1
     assert capsys.readouterr().err == "nooscope: not enough memory for this\n"
     assert not issubclass(MemoryError, NooscopeError)

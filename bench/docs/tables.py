@@ -308,7 +308,7 @@ _EVERYWHERE = ("--help", "--set", "--project", "--theme", "--no-motion")
 
 def dataset(name: str) -> str:
     """The columns of one table of a dataset."""
-    from core.extras.batch.schema import TABLES as DATASET
+    from core.extras.batch.shares import TABLES as DATASET
 
     return table(
         ("column", "type", "what it holds"), [(f"`{col.name}`", col.type, col.about) for col in DATASET[name]]

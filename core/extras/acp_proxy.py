@@ -20,7 +20,7 @@ import msgspec
 
 from core.agents.values import decode, table, text
 from core.errors import UsageError
-from core.extras.telemetry.inbox import session_file
+from core.extras.telemetry.intake import session_file
 from core.logs.redact.text import redact, redact_torn
 from core.logs.redact.values import redact_value
 from core.store.atomic import append

@@ -99,8 +99,7 @@ class RecapScreen(Board):
         page.border_subtitle = "asking a model" if self._all_settings.narrator.on else "putting it into prose"
 
         def work() -> None:
-            from core.extras.narrator.router import Router
-            from core.extras.narrator.telling import tell_recap, tell_why
+            from core.extras.narrator.router import Router, tell_recap, tell_why
 
             router = Router(self._all_settings)
             told = [("What happened", tell_recap(router, timeline, start, stop))]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from core.errors import UsageError
 from core.extras.batch.dataset import Dataset
-from core.extras.batch.schema import TABLES
+from core.extras.batch.shares import TABLES
 from core.extras.optional import needed
 
 

@@ -16,17 +16,19 @@ from core.engine.mind.cortical import Tier
 from core.engine.percept import NEUTRAL
 from core.engine.response.learned import share_accepted
 from core.errors import NooscopeError, SettingsError, StoreError
+from core.events import MAIN
 from core.extension.registry import Registry
 from core.extension.use import program_registry
-from core.extras.narrator.facts import Fact
+from core.extras.narrator.facts import Claim, Fact, stretch_facts, stuck_facts, told_recap, told_why
 from core.extras.narrator.providers import ModelFailed, ModelReply, Provider, api_key, ask_model, provider_of
-from core.extras.narrator.templates import Claim
 from core.logs.redact.text import redact
+from core.report.event_words import dream_sentence, episode_name
 from core.report.formatting import plain
 from core.report.recap import token_estimate
 from core.settings import Settings
 from core.store.model_spend import SpendStore
 from core.store.reading_cache import ReadingCache, reading_cache_path
+from core.timeline.timeline import Timeline
 
 _MOST = 12
 _LONGEST = 400
@@ -417,3 +419,36 @@ def status_lines(settings: Settings, store: SpendStore, now: float) -> list[str]
         if rest.until > now:
             lines.append(f"{name} is left alone for {rest.until - now:.0f} s more")
     return lines or ["on, but no model is named (narrator.small, narrator.large)"]
+
+
+def tell_recap(router: Router, timeline: Timeline, start: int, stop: int, most: Tier = "T2") -> Told:
+    """What happened between two places."""
+    facts = stretch_facts(timeline, start, stop)
+    return router.tell("recap", facts, timeline.at(stop), told_recap(facts), most)
+
+
+def tell_why(router: Router, timeline: Timeline, stop: int, most: Tier = "T2") -> Told:
+    """Why the session is stuck at a place, or that it is not."""
+    facts = stuck_facts(timeline, stop)
+    return router.tell("why", facts, timeline.at(stop), told_why(facts), most)
+
+
+def tell_episodes(router: Router, timeline: Timeline, stop: int, most: Tier = "T2") -> Told:
+    """A name for each stretch of work that is remembered; a claim cites the episode's own number."""
+    kept = timeline.society_at(stop).engine(MAIN).mind.heart.episodes.history[-20:]
+    facts = [Fact(one.number, episode_name(one), "episode") for one in kept]
+    template = [Claim(fact.words, (fact.number,)) for fact in facts]
+    return router.tell("episode", facts, timeline.at(stop), template, most)
+
+
+def tell_dream(router: Router, timeline: Timeline, stop: int, most: Tier = "T2") -> Told:
+    """What the last dream did."""
+    frame = timeline.at(stop)
+    dreams = frame.mind.dreams
+    if not dreams:
+        return Told(
+            (Claim("Nothing has been dreamt yet.", ()),), "T0", "templates", "there is nothing to tell"
+        )
+    place = max(1, timeline.index_at(dreams[-1].at))
+    words = dream_sentence(dreams[-1])
+    return router.tell("dream", [Fact(place, words, "dream")], frame, [Claim(words, (place,))], most)

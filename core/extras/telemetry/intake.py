@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
+
+from blake3 import blake3
 
 from core.agents.calls import Calls, Result
 from core.agents.codex.turns import read_output
 from core.agents.normalizer import AgentKit
+from core.agents.open_events import write
 from core.agents.values import code, text, whole_number
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart
 from core.extras.telemetry.decode import LogRecord, SpanRecord
 from core.logs.redact.values import redact_event, redact_name
+from core.store.atomic import append
 
 _REFUSED = frozenset(("reject", "rejected", "denied", "abort", "deny"))
 _MAIN_NAMES = frozenset(("", MAIN, "/root"))
@@ -383,3 +391,51 @@ class Intake:
 def _session_of(attributes: dict[str, Any], resource: dict[str, Any]) -> str:
     named = (text(place.get(key)) for place in (attributes, resource) for key in _SESSION)
     return redact_name(next((name for name in named if name), ""))
+
+
+_FIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def session_file(folder: Path, session: str) -> Path:
+    """Return the file of a session in a folder; an id that is no safe file name is hashed."""
+    safe = _FIT.fullmatch(session) is not None
+    name = session if safe else blake3(session.encode("utf-8", "surrogatepass")).hexdigest(length=16)
+    return folder / f"{name}.jsonl"
+
+
+class Inbox:
+    """A folder of received sessions; a session heard of again goes on in its file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.written = 0
+
+    def path(self, session: str) -> Path:
+        """Return the file of a session."""
+        return session_file(self.folder, session)
+
+    def add(self, told: Iterable[TelemetryEvent]) -> int:
+        """Append events to their sessions' files, and say how many; raises only `OSError`, and then added
+        none."""
+        lines: dict[str, list[bytes]] = {}
+        for session, _, event in told:
+            begins = isinstance(event, SessionStart) and event.agent == MAIN
+            if begins and (session in lines or self.path(session).exists()):
+                continue
+            lines.setdefault(session, []).append(write(event, session) + b"\n")
+        if lines:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        sizes: dict[Path, int] = {}
+        try:
+            for session, held in lines.items():
+                path = self.path(session)
+                sizes[path] = path.stat().st_size if path.exists() else 0
+                append(path, b"".join(held))
+        except OSError:
+            for path, size in sizes.items():
+                with contextlib.suppress(OSError):
+                    os.truncate(path, size) if size else path.unlink()
+            raise
+        count = sum(map(len, lines.values()))
+        self.written += count
+        return count

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from core import __version__
 from core.agents.normalizer import AgentKit
 from core.agents.open_events import OpenEventsReader
+from core.engine.engine import Step
 from core.engine.society import Society
-from core.errors import Refused
-from core.events import SessionStart, Where
+from core.errors import Refused, UsageError
+from core.events import MAIN, Event, SessionStart, Where
+from core.extension.hooks import Extension
 from core.extras.telemetry import decode
-from core.extras.telemetry.inbox import Inbox
-from core.extras.telemetry.intake import Intake, TelemetryEvent
+from core.extras.telemetry.intake import Inbox, Intake, TelemetryEvent
 from core.extras.telemetry.metrics import CONTENT_TYPE, MetricsPage
-from core.hooks.receiver import JSON, LINES, PROTOBUF, Answer, Request
+from core.extras.telemetry.spans import Collector, LiveSender, Tracer, resource
+from core.hooks.receiver import JSON, LINES, PROTOBUF, Answer, Receiver, Request
+from core.live.status import StatusFacts
 from core.logs.format import Diagnostics
 from core.logs.redact.values import redact_event
 from core.settings import Settings
@@ -107,3 +113,107 @@ def open_events(body: bytes, kit: AgentKit) -> tuple[list[TelemetryEvent], Diagn
             tool = event.tool if isinstance(event, SessionStart) else ""
             told.append(TelemetryEvent(reader.session, tool, redact_event(replace(event, where=None))))
     return told, faults
+
+
+class MetricsServer(Extension):
+    """Counts in one thread and answers in another, never both at once."""
+
+    name = "metrics"
+    layer = 2
+    about = "Serves figures of a followed session for Prometheus (watch --metrics)."
+
+    def __init__(self, settings: Settings, port: int, clock: Callable[[], float], session: str = "") -> None:
+        self._session = session
+        self._metrics = MetricsPage(settings)
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._receiver = Receiver(self._answer, port=port)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="metrics", daemon=True)
+        self._thread.start()
+        try:
+            self._wait(self._receiver.start())
+        except OSError as fault:
+            self._stop()
+            said = fault.strerror or fault
+            raise UsageError(f"cannot listen on 127.0.0.1:{port}: {said}; name another port") from None
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return self._receiver.port
+
+    def on_event(self, event: Event, step: Step, society: Society) -> None:
+        """Take in one event and what it did."""
+        with self._lock:
+            self._metrics.update(self._session, "", event, step, society)
+
+    def tell(self, facts: StatusFacts) -> None:
+        """Take over what the watch knows of its session."""
+        with self._lock:
+            self._metrics.facts[self._session] = facts
+
+    def on_shutdown(self, society: Society) -> None:
+        """Stop serving."""
+        del society
+        self.close()
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._wait(self._receiver.close())
+        self._stop()
+
+    def _answer(self, request: Request) -> Answer:
+        if request.path != "/metrics":
+            raise Refused(404, "there is /metrics")
+        if request.method not in ("GET", "HEAD"):
+            raise Refused(405, "ask with GET")
+        with self._lock:
+            return Answer(self._metrics.text(self._clock()).encode(), CONTENT_TYPE)
+
+    def _wait(self, work: Coroutine[None, None, None]) -> None:
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
+
+    def _stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+
+class LiveTrace(Extension):
+    """Sends each span as it ends, from the event on that names the session."""
+
+    name = "trace"
+    layer = 2
+    about = "Sends a followed session as a trace to a collector (watch --otlp)."
+
+    def __init__(self, url: str, headers: Mapping[str, str], say: Callable[[str], None]) -> None:
+        self._collector = Collector(url, headers)
+        self._say = say
+        self._sender: LiveSender | None = None
+        self._tracer: Tracer | None = None
+
+    def on_event(self, event: Event, step: Step, society: Society) -> None:
+        """Take in one event and what it did."""
+        del society
+        if isinstance(event, SessionStart) and event.agent == MAIN:
+            self._finish()
+            self._tracer = Tracer(event.session, event.tool)
+            if self._sender is None:
+                self._sender = LiveSender(self._collector, resource(event.tool, __version__), self._say)
+        if self._tracer is not None and self._sender is not None:
+            for span in self._tracer.take(event, step):
+                self._sender.put(span)
+
+    def on_shutdown(self, society: Society) -> None:
+        """Send the agents still at work, and what waits."""
+        del society
+        self._finish()
+        if self._sender is not None:
+            self._sender.close()
+            self._say(f"{self._sender.sent:,} spans sent to {self._collector.name}")
+
+    def _finish(self) -> None:
+        if self._tracer is not None and self._sender is not None:
+            for span in self._tracer.close():
+                self._sender.put(span)

@@ -12,8 +12,7 @@ import pytest
 from core.engine.society import Society
 from core.errors import NooscopeError, StoreError
 from core.events import Prompt
-from core.extras.telemetry.inbox import Inbox
-from core.extras.telemetry.intake import TelemetryEvent
+from core.extras.telemetry.intake import Inbox, TelemetryEvent
 from core.hooks.agents import HOOKS
 from core.hooks.connection import IntakeFolder
 from core.hooks.install import Installer

@@ -183,7 +183,7 @@ def _written(work: list[Share], args: argparse.Namespace) -> Iterator[Written]:
 
     jobs = min(args.jobs or os.cpu_count() or 1, len(work))
     if args.on:
-        from core.extras.batch.cluster import cluster, done_by
+        from core.extras.batch.dataset import cluster, done_by
 
         with cluster(args.on, max(1, jobs)) as client:
             yield from done_by(client, write_share, work)

@@ -145,9 +145,7 @@ def _trace(args: argparse.Namespace) -> int:
 
     from core import __version__
     from core.export.privacy import Privacy
-    from core.extras.telemetry.otlp import encoded
-    from core.extras.telemetry.sender import BATCH, Collector, headers_of, send_all
-    from core.extras.telemetry.spans import Tracer, resource
+    from core.extras.telemetry.spans import BATCH, Collector, Tracer, encoded, headers_of, resource, send_all
     from core.logs.session import read_session
     from core.timeline.opening import seed_of
     from tui.cli.options import configured_initial

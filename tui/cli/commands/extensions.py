@@ -84,8 +84,7 @@ def _ours() -> Iterator[Row]:
     """Our own parts, which go through the same registry."""
     from core.agents.table import AGENTS
     from core.export.exporters import BUILT_IN
-    from core.extras.telemetry.live import LiveTrace
-    from core.extras.telemetry.serving import MetricsServer
+    from core.extras.telemetry.station import LiveTrace, MetricsServer
     from core.live.carry_over import CarryOver
     from core.live.notices import Notifier
 

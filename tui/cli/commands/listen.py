@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tui.cli.options import CliCommand, add_settings_options, port_argument, settings_from
 
 if TYPE_CHECKING:
-    from core.extras.telemetry.inbox import Inbox
+    from core.extras.telemetry.intake import Inbox
     from core.hooks.receiver import Receiver
     from core.hooks.server import IntakeServer, IntakeThread
     from core.settings import Settings
@@ -85,7 +85,7 @@ async def _telemetry(args: argparse.Namespace, settings: Settings) -> tuple[Rece
 
     from core.agents.registry import make_kit
     from core.errors import UsageError
-    from core.extras.telemetry.inbox import Inbox
+    from core.extras.telemetry.intake import Inbox
     from core.extras.telemetry.station import Station
     from core.hooks.receiver import Receiver
 

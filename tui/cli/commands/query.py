@@ -44,7 +44,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _list() -> int:
     from core.extras.batch.query import QUESTIONS
-    from core.extras.batch.schema import PARTITIONS, TABLES
+    from core.extras.batch.shares import PARTITIONS, TABLES
 
     for name, question in QUESTIONS.items():
         print(f"{name:<18} {question.about}")

@@ -86,8 +86,7 @@ def _run_recap(args: argparse.Namespace) -> int:
 def _print_prose(
     args: argparse.Namespace, settings: Settings, timeline: Timeline, begin: int, end: int
 ) -> int:
-    from core.extras.narrator.router import Router
-    from core.extras.narrator.telling import tell_dream, tell_episodes, tell_recap
+    from core.extras.narrator.router import Router, tell_dream, tell_episodes, tell_recap
     from core.report.formatting import count
 
     router = Router(settings)
@@ -113,8 +112,7 @@ def _add_why_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_why(args: argparse.Namespace) -> int:
-    from core.extras.narrator.router import Router
-    from core.extras.narrator.telling import tell_why
+    from core.extras.narrator.router import Router, tell_why
     from core.report.formatting import readable_json, typed_path
     from core.timeline.places import parse_place
 
@@ -143,7 +141,7 @@ def add_tier_option(parser: argparse.ArgumentParser) -> None:
 
 def prose_lines(prose: Told) -> list[str]:
     """A line for each claim, and one on who told it."""
-    from core.extras.narrator.templates import lines_of
+    from core.extras.narrator.facts import lines_of
     from core.report.formatting import plain
 
     cached = ", cached" if prose.kept else ""

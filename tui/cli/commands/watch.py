@@ -21,7 +21,7 @@ from tui.cli.recordings import edits_of
 
 if TYPE_CHECKING:
     from core.extension.hooks import Extension
-    from core.extras.telemetry.serving import MetricsServer
+    from core.extras.telemetry.station import MetricsServer
     from core.live.bus import Subscriber
     from core.live.notices import ShownNotice
     from core.logs.discovery import Found
@@ -238,13 +238,13 @@ class Watch:
         """What sends the session on or serves its figures, where that is wanted."""
         made: list[Extension] = []
         if self._args.otlp:
-            from core.extras.telemetry.live import LiveTrace
-            from core.extras.telemetry.sender import headers_of
+            from core.extras.telemetry.spans import headers_of
+            from core.extras.telemetry.station import LiveTrace
 
             headers = headers_of(os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", ""))
             made.append(LiveTrace(self._args.otlp, headers, _say))
         if self._args.metrics is not None:
-            from core.extras.telemetry.serving import MetricsServer
+            from core.extras.telemetry.station import MetricsServer
 
             server = MetricsServer(self._settings, self._args.metrics, time.time, self._path.stem)
             _say(f"figures on http://127.0.0.1:{server.port}/metrics")

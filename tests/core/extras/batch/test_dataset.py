@@ -15,10 +15,9 @@ import pytest
 from bench.claude import write_log
 from core.agents.registry import make_kit
 from core.errors import UsageError
-from core.extras.batch.cluster import cluster, done_by
+from core.extras.batch.dataset import cluster, done_by
 from core.extras.batch.query import QUESTIONS, ask
-from core.extras.batch.schema import PARTITIONS, TABLES
-from core.extras.batch.shares import SHARES, Share, Written, shares, write_share
+from core.extras.batch.shares import PARTITIONS, SHARES, TABLES, Share, Written, shares, write_share
 from core.logs.finder import sessions
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates

@@ -7,9 +7,8 @@ from typing import Any
 
 from core.engine.engine import Frame
 from core.extension import Registry
-from core.extras.narrator.facts import Fact
+from core.extras.narrator.facts import Claim, Fact
 from core.extras.narrator.router import Router, Told
-from core.extras.narrator.templates import Claim
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
 from core.store.model_spend import SpendStore

@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from core.engine.engine import Frame
+from core.extras.narrator.facts import Claim
 from core.extras.narrator.router import Told, choose, support_needed, support_of
-from core.extras.narrator.templates import Claim
 from tests.core.extras.narrator.made_up_model import answer, claims, serving, status
 from tests.core.extras.narrator.routing import FACTS, NOW, TEMPLATE, Bench, by_template, settings_with, words
 from tui.cli.commands.recap import prose_json, prose_lines

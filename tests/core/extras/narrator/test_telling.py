@@ -15,10 +15,16 @@ from msgspec.structs import replace
 from bench.workload import session
 from core.agents.registry import make_kit
 from core.events import AgentEnd, AgentStart, Event, Prompt, SessionEnd, ToolUse, Turn
-from core.extras.narrator.facts import Fact, stretch_facts, stuck_facts
-from core.extras.narrator.router import Router, WrongAnswer, read_claims
-from core.extras.narrator.telling import tell_dream, tell_episodes, tell_recap, tell_why
-from core.extras.narrator.templates import Claim, told_recap, told_why
+from core.extras.narrator.facts import Claim, Fact, stretch_facts, stuck_facts, told_recap, told_why
+from core.extras.narrator.router import (
+    Router,
+    WrongAnswer,
+    read_claims,
+    tell_dream,
+    tell_episodes,
+    tell_recap,
+    tell_why,
+)
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.settings import Settings
@@ -104,14 +110,14 @@ def test_a_check_that_passes_without_a_word_has_passed() -> None:
 @pytest.mark.parametrize(
     ("last", "first", "second"),
     [
-        (Turn(at=60.0, stop="end_turn"), "It ended its turn and waits for a prompt.", WENT),
+        (Turn(at=60.0, stop="end_turn"), "It ended its turn and waits for a prompt.", "Bash make failed 9 times."),
         (Turn(at=60.0), "It answered, and the log does not say whether it is done.", WENT),
         (Turn(at=60.0, stop="error"), "It needs you: an error or a refusal ended its turn.", WENT),
         (SessionEnd(at=60.0), "The session is over.", WENT),
         (Prompt(at=60.0, characters=0, interrupt=True), "The person stopped it.", "All 9 commands of"),
     ],
 )
-def test_a_session_at_rest_went_in_circles_and_does_not_go(last: Event, first: str, second: str) -> None:
+def test_a_session_at_rest_tells_what_failed_or_circled(last: Event, first: str, second: str) -> None:
     timeline = Timeline(SETTINGS)
     circles = [replace(CIRCLING, at=40.0 + number) for number in range(9)]
     timeline.extend([Prompt(at=30.0, characters=5), *circles])
@@ -177,12 +183,12 @@ def test_why_tells_of_a_sub_agent_that_goes_round_in_circles() -> None:
     assert not any("circles" in line for line in words)
 
 
-def test_a_turn_that_ended_on_failures_is_told_as_that() -> None:
+def test_a_turn_that_ended_on_failures_names_the_last() -> None:
     timeline = Timeline(SETTINGS)
     lost = [replace(CIRCLING, at=40.0 + n, program=f"p{n}", call=n, shape=n, result=n) for n in range(1, 5)]
     timeline.extend([Prompt(at=30.0, characters=5), *lost, Turn(at=60.0, stop="end_turn")])
     words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
-    assert words[1] == "It ended after 4 failures with nothing run that passed since."
+    assert words[1] == "Bash p4 failed once."
 
 
 def test_why_says_so_where_nothing_is_wrong(stuck: Timeline) -> None:

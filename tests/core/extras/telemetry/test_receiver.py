@@ -14,7 +14,7 @@ from bench.workload import session
 from core.agents.open_events import write
 from core.agents.registry import make_kit
 from core.events import Event
-from core.extras.telemetry.inbox import Inbox
+from core.extras.telemetry.intake import Inbox
 from core.extras.telemetry.station import Station, open_events
 from core.hooks.receiver import Receiver
 from core.logs.finder import sessions

@@ -10,9 +10,16 @@ from bench.workload import session
 from core.errors import NotSent, UsageError
 from core.events import AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse, Turn
 from core.export.privacy import Privacy
-from core.extras.telemetry.otlp import encoded
-from core.extras.telemetry.sender import BATCH, Collector, LiveSender, headers_of, send_all
-from core.extras.telemetry.spans import Span, Tracer
+from core.extras.telemetry.spans import (
+    BATCH,
+    Collector,
+    LiveSender,
+    Span,
+    Tracer,
+    encoded,
+    headers_of,
+    send_all,
+)
 from core.settings import Settings
 from core.timeline.initial_state import PLAIN
 from tests.core.export.films import hostile
