@@ -121,7 +121,7 @@ def test_where_nothing_is_taken_over_the_template_tells(at: Bench) -> None:
     with serving(answer(claims((LOOSE.words, [3])))) as model:
         told = at.tell(settings_with(small=[words(model)]))
     assert told.claims == TEMPLATE and told.left == (LOOSE._replace(events=(3,)),)
-    assert any("not taken over" in line and "schema" in line for line in prose_lines(told))
+    assert any("left out" in line and "schema" in line for line in prose_lines(told))
     assert prose_json(told)["not_taken_over"]
 
 

@@ -301,7 +301,7 @@ def test_the_commands_tell_by_templates(home: Path, capsys: pytest.CaptureFixtur
     log = str(find_sample("stuck").path)
     assert main(["why", log, "--at", "43"]) == 0
     out = capsys.readouterr().out
-    assert "round in circles" in out and "told by templates (T0); no model is on" in out
+    assert "round in circles" in out and "written by templates (T0); no model is on" in out
     assert all(int(number) <= 106 for cited in _EVENT.findall(out) for number in cited.split(", "))
     assert main(["why", log, "--at", "43", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -320,12 +320,12 @@ def test_a_model_that_is_on_is_named_before_it_is_asked(
         words = ["why", log, "--at", "43", "--set", "narrator.on=true", "--set", small]
         assert main(words) == 0
         said = capsys.readouterr()
-        assert "The test keeps failing. [43]" in said.out and "told by tiny on 127.0.0.1 (T1" in said.out
+        assert "The test keeps failing. [43]" in said.out and "written by tiny on 127.0.0.1 (T1" in said.out
         assert "narrator on: small: tiny on 127.0.0.1" in said.err
         assert main(words) == 0
         assert "kept from before" in capsys.readouterr().out and len(model.asked) == 1
         assert main([*words, "--tier", "T0"]) == 0
-        assert "told by templates (T0); T0 was asked for" in capsys.readouterr().out
+        assert "written by templates (T0); T0 was asked for" in capsys.readouterr().out
 
 
 def test_a_project_cannot_switch_a_model_on(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
