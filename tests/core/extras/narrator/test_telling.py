@@ -110,7 +110,11 @@ def test_a_check_that_passes_without_a_word_has_passed() -> None:
 @pytest.mark.parametrize(
     ("last", "first", "second"),
     [
-        (Turn(at=60.0, stop="end_turn"), "It ended its turn and waits for a prompt.", "Bash make failed 9 times."),
+        (
+            Turn(at=60.0, stop="end_turn"),
+            "It ended its turn and waits for a prompt.",
+            "Bash make failed 9 times.",
+        ),
         (Turn(at=60.0), "It answered, and the log does not say whether it is done.", WENT),
         (Turn(at=60.0, stop="error"), "It needs you: an error or a refusal ended its turn.", WENT),
         (SessionEnd(at=60.0), "The session is over.", WENT),
