@@ -1,1 +1,1 @@
-"""What we keep on disk, in the platform's own folders and never beside an agent's files."""
+"""Our files on disk, in the platform's own folders and never beside an agent's files."""

@@ -1,4 +1,4 @@
-"""Files that hold the old or the new content, never a mixture."""
+"""Writing files so that they contain the old or the new content, never a mixture."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import BinaryIO
 from core.folders import make_private
 
 OWNER_ONLY = 0o600
-"""What may be done with a new file of our own."""
+"""Permissions of a new file of our own."""
 AS_USUAL = 0o666
-"""The same of a file for others, less what the umask takes away."""
+"""Permissions of a file for others, before the umask."""
 _DESCRIPTORS = ("/dev/fd", "/proc/self/fd")
 _MOST_LINKS = 40
 
 
 def replace(path: Path, content: bytes, mode: int = OWNER_ONLY) -> None:
-    """Put `content` in place of the file in one step, its folder made where it is missing."""
+    """Replace a file in one step; its folder is created if it is missing."""
     make_private(path.parent)
     with replacing(path, mode) as file:
         file.write(content)
@@ -29,9 +29,10 @@ def replace(path: Path, content: bytes, mode: int = OWNER_ONLY) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path, mode: int = OWNER_ONLY) -> Iterator[BinaryIO]:
-    """A file to write to that takes the place of the one at `path`, on the disk before it is seen.
+    """Yield a file to write to that replaces the one at `path` once it is on the disk.
 
-    Links are followed and a file that was there keeps its permissions; what is no regular file is written to.
+    Links are followed, and an existing file keeps its permissions; what is not a regular file is written to
+    directly.
     """
     try:
         was = path.stat()
@@ -64,7 +65,7 @@ def replacing(path: Path, mode: int = OWNER_ONLY) -> Iterator[BinaryIO]:
 
 
 def _descriptor(path: Path) -> int | None:
-    """Which of the files that are open already a name such as /dev/stdout stands for."""
+    """Return the open descriptor that a name such as /dev/stdout refers to."""
     for _ in range(_MOST_LINKS):
         folder = path.parent
         if path.name.isdecimal() and folder.resolve() in [Path(name).resolve() for name in _DESCRIPTORS]:
@@ -76,7 +77,7 @@ def _descriptor(path: Path) -> int | None:
 
 
 def _keep_rights(handle: int, was: os.stat_result) -> None:
-    """Give a new file the owner, where we may, and the permissions of the one before it."""
+    """Give a new file the permissions of the old one, and its owner if possible."""
     now = os.fstat(handle)
     if (now.st_uid, now.st_gid) != (was.st_uid, was.st_gid):
         with contextlib.suppress(OSError):
@@ -85,7 +86,7 @@ def _keep_rights(handle: int, was: os.stat_result) -> None:
 
 
 def free_name(path: Path, word: str = "damaged") -> Path:
-    """A name beside a file under which nothing is kept yet, not even a link to what is gone."""
+    """Return an unused name beside a file; a dangling link counts as used."""
     aside, number = path.with_name(f"{path.name}.{word}"), 2
     while aside.exists() or aside.is_symlink():
         aside, number = path.with_name(f"{path.name}.{word}-{number}"), number + 1
@@ -93,7 +94,7 @@ def free_name(path: Path, word: str = "damaged") -> Path:
 
 
 def set_aside(path: Path, fault: object) -> str:
-    """Keep a damaged file under another name, so that the next write does not end it; what to tell."""
+    """Rename a damaged file, so that the next write does not destroy it; return a notice."""
     aside = free_name(path)
     try:
         path.rename(aside)
@@ -103,7 +104,7 @@ def set_aside(path: Path, fault: object) -> str:
 
 
 def append(path: Path, content: bytes, mode: int = OWNER_ONLY) -> None:
-    """Add to the end of the file, one program at a time; see `append_whole`."""
+    """Append to a file, one program at a time; see `append_whole`."""
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, mode)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -116,7 +117,7 @@ def append(path: Path, content: bytes, mode: int = OWNER_ONLY) -> None:
 
 
 def append_whole(handle: int, content: bytes) -> None:
-    """Add to the end of an open file; where there is no room for all of it, none of it is added."""
+    """Append to an open file; if there is no room for all of it, nothing is added."""
     size, left = os.fstat(handle).st_size, memoryview(content)
     try:
         while left:

@@ -28,7 +28,7 @@ _NUMBER = re.compile(r" \(\d{1,9}\)\Z")
 
 
 class Bookmark(msgspec.Struct, frozen=True):
-    """A named place in a recording, and what a person had to say of it."""
+    """A named place in a recording, with a note."""
 
     name: str
     place: int
@@ -39,28 +39,28 @@ class Bookmark(msgspec.Struct, frozen=True):
     """Epoch seconds at which it was made."""
     note: str = ""
     checkpoint: str = ""
-    """Hash of the state there, so that a return can be checked; blank where none was taken."""
+    """Hash of the state there, so that a return can be checked; blank if there is none."""
 
 
 class Merged(NamedTuple):
-    """What came of bookmarks from elsewhere."""
+    """The result of merging bookmarks from elsewhere."""
 
     added: tuple[str, ...]
-    """Names under which they stand now; one that was taken got a number."""
+    """Their names now; one that was in use got a number."""
     known: int
-    """How many were there already."""
+    """How many were present before."""
 
 
 Rows = list[dict[str, Any]]
 
 
 def bookmarks_folder() -> Path:
-    """Where the platform keeps an application's data."""
+    """Return the folder of bookmarks."""
     return own_folder("data") / "bookmarks"
 
 
 def bookmarks_fingerprint(row: dict[str, Any]) -> str:
-    """What makes two bookmarks the same, be it that one got a number because its name was taken."""
+    """Return what identifies a bookmark, without the number that its name may have got."""
     plain = {**row, "name": _NUMBER.sub("", str(row.get("name")))}
     return blake3(msgspec.json.encode(plain, order="deterministic")).hexdigest(length=16)
 
@@ -75,7 +75,7 @@ class Bookmarks:
         self.key = key or key_of_session(session)
         self.path = self.folder / f"{self.key}.json"
         self.notices: list[str] = []
-        """What a person should know: files set aside, rows that could not be read."""
+        """What a person should know: files that were set aside, rows that could not be read."""
         self._file = CheckedFile(self.path, "the bookmarks", SCHEMA)
         self._patience = patience
 
@@ -90,7 +90,7 @@ class Bookmarks:
         return tuple(sorted(found, key=lambda mark: (mark.place, mark.name)))
 
     def put(self, bookmark: Bookmark) -> None:
-        """Keep one; another of the same name is replaced."""
+        """Store a bookmark; another of the same name is replaced."""
         row = _row(bookmark)
 
         def change(rows: Rows) -> Rows:
@@ -100,7 +100,7 @@ class Bookmarks:
         self._change(change)
 
     def remove(self, name: str) -> bool:
-        """Give one up; False where there is none of that name."""
+        """Delete a bookmark; return False if there is none of that name."""
         gone: list[bool] = []
 
         def change(rows: Rows) -> Rows:
@@ -112,7 +112,7 @@ class Bookmarks:
         return gone[-1]
 
     def merge(self, rows: Iterable[dict[str, Any]]) -> Merged:
-        """Take in bookmarks from elsewhere beside the own; equal ones are not taken twice."""
+        """Add bookmarks from elsewhere; equal ones are not added twice."""
         given = list(rows)
         result: list[Merged] = []
 
@@ -181,7 +181,7 @@ class Bookmarks:
 
 
 def rows_of(content: dict[str, Any]) -> Rows:
-    """The bookmarks of a file as they are kept."""
+    """Return the bookmarks of a file as rows."""
     rows = content.get("bookmarks")
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
@@ -199,12 +199,12 @@ def _row(bookmark: Bookmark) -> dict[str, Any]:
 
 
 def _written(text: str) -> str:
-    """Text as every file can hold it."""
+    """Return text that can be encoded."""
     return text.encode("utf-8", "replace").decode()
 
 
 def free_bookmark_name(name: str, taken: set[str]) -> str:
-    """The name, with a number where it is taken."""
+    """Return the name, with a number if it is in use."""
     free, number = name, 2
     while free in taken:
         free, number = f"{name} ({number})", number + 1
@@ -216,14 +216,14 @@ _TRAILS = "trails"
 
 
 class Imported(NamedTuple):
-    """What an import brought."""
+    """The result of an import."""
 
     sessions: int
     added: int
     known: int
     """Bookmarks that were there already."""
     renamed: tuple[str, ...]
-    """Names given because the bookmark's own was taken."""
+    """New names of bookmarks whose own was in use."""
 
 
 def export_bookmarks(folder: Path | None = None) -> tuple[bytes, list[str]]:
@@ -245,7 +245,7 @@ def export_bookmarks(folder: Path | None = None) -> tuple[bytes, list[str]]:
 
 
 def import_bookmarks(data: bytes, folder: Path | None = None) -> Imported:
-    """Take in an exported file; where any session's cannot be written, none is."""
+    """Import an exported file; if one session's bookmarks cannot be written, none are."""
     place = folder or bookmarks_folder()
     recover_imports(place)
     sessions = _sessions(data)

@@ -1,4 +1,4 @@
-"""What watched sessions were given at their start: blobs named by content, and a small file a session."""
+"""The start of watched sessions: blobs named by content, and one small file per session."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ else:
     from backports import zstd
 
 LIMIT = 100_000_000
-"""Bytes kept at most; the sessions that were not used for longest go first."""
+"""Bytes stored at most; the sessions that were not used for longest are deleted first."""
 LARGEST = 64_000_000
 """Bytes one blob may have once it is unpacked."""
 
@@ -39,7 +39,7 @@ class Later(NamedTuple):
 
 
 class KeptStart(NamedTuple):
-    """What a session was given, as it was written."""
+    """The stored start of a session, and its later changes."""
 
     start: bytes
     later: tuple[Later, ...] = ()
@@ -51,14 +51,14 @@ class _Row(msgspec.Struct):
 
 
 class CarryOverStore:
-    """A folder that several nooscopes may use at once; who begins a session first says what it was given."""
+    """A folder that several nooscopes may use at once; the first one to start a session decides its start."""
 
     def __init__(self, folder: Path | None = None, *, limit: int = LIMIT) -> None:
         self.folder = folder or carry_over_folder()
         self.limit = limit
 
     def read(self, session: str) -> KeptStart | None:
-        """What a session was given; None where it never was watched, StoreError where it cannot be used."""
+        """Return the start of a session; None if it was never watched, `StoreError` if it cannot be used."""
         path = self._path(session)
         row = self._row(path)
         if row is None:
@@ -70,7 +70,7 @@ class CarryOverStore:
         return kept
 
     def begin(self, session: str, start: bytes) -> KeptStart:
-        """Keep what a session is given, unless it was given something before; what holds is handed back."""
+        """Store the start of a session unless there is one, and return the stored one."""
         path = self._path(session)
         try:
             with locked(self.folder / "lock.lock"):
@@ -86,7 +86,7 @@ class CarryOverStore:
         return KeptStart(start)
 
     def change(self, session: str, after: int, content: bytes) -> None:
-        """Keep what a session that was begun is given later, in place of what it was given from there on."""
+        """Store a later change of a session, in place of those from there on."""
         path = self._path(session)
         try:
             with locked(self.folder / "lock.lock"):
@@ -99,7 +99,10 @@ class CarryOverStore:
             raise self._unwritten(error) from error
 
     def set_aside(self, session: str) -> str:
-        """Rename the file of a session whose carry-over cannot be used; its new name, blank where none is."""
+        """Rename the file of a session whose start cannot be used;
+
+        return its new name, blank if there is none.
+        """
         path = self._path(session)
         try:
             with locked(self.folder / "lock.lock"):
@@ -112,7 +115,7 @@ class CarryOverStore:
         return aside.name
 
     def remove(self, session: str) -> bool:
-        """Forget what one session was given; whether anything was kept."""
+        """Forget the start of one session; return whether there was one."""
         try:
             with locked(self.folder / "lock.lock"):
                 path = self._path(session)
@@ -138,7 +141,7 @@ class CarryOverStore:
         return len(paths)
 
     def count(self) -> int:
-        """How many sessions are kept."""
+        """Return how many sessions are stored."""
         return len(self._sessions())
 
     def _sessions(self) -> list[Path]:
@@ -203,7 +206,7 @@ class CarryOverStore:
                 total = sum(_size(each) for each in self.folder.iterdir())
 
     def _sweep(self) -> None:
-        """Take away blobs that no session names, and what a crash left half written; asked under the lock."""
+        """Delete blobs that no session names, and what a crash left half written; call it under the lock."""
         for path in self.folder.glob(".*.new"):
             path.unlink(missing_ok=True)
         named: set[str] = set()

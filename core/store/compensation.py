@@ -44,12 +44,12 @@ class _Step(NamedTuple):
 
 
 def idempotency_key(chain: str, step: str) -> str:
-    """The same for the same step of the same chain, whoever asks."""
+    """Return the key of a step, equal for the same step of the same chain."""
     return blake3(chain.encode() + b"\0" + step.encode()).hexdigest()
 
 
 class Journal:
-    """One chain's durable log: locked while its program lives, each line with a check of its own bytes."""
+    """One chain's durable log: locked while its program lives, with a checksum per line."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -77,7 +77,7 @@ class Journal:
         return entries, damaged
 
     def close(self, *, keep: bool) -> None:
-        """Done with; a log that nobody needs any more is taken away."""
+        """Close the log, and delete it unless it is still needed."""
         if not keep:
             self.path.unlink(missing_ok=True)
         self._file.close()
@@ -102,7 +102,7 @@ def _check(body: bytes) -> bytes:
 
 
 def restore_file(payload: Mapping[str, str]) -> None:
-    """Give a file back what it held, or take away one that was not there."""
+    """Restore a file's content, or delete a file that did not exist."""
     path = Path(payload["path"])
     if "content" in payload:
         atomic.replace(path, base64.b64decode(payload["content"]))
@@ -111,7 +111,7 @@ def restore_file(payload: Mapping[str, str]) -> None:
 
 
 def keep_aside(path: Path) -> Path | None:
-    """A copy of what a file holds, so that putting a checkpoint in its place loses nothing."""
+    """Copy a file's content beside it, so that restoring a checkpoint loses nothing."""
     if not path.exists():
         return None
     aside = atomic.free_name(path, "replaced")
@@ -124,7 +124,7 @@ _ENDED = ("completed", "compensated", "compensation_failed")
 
 
 def _file_payload(path: Path) -> dict[str, str]:
-    """What a file holds, so that it can be given back."""
+    """Return a file's content, so that it can be restored."""
     if not path.exists():
         return {"path": str(path)}
     return {"path": str(path), "content": base64.b64encode(path.read_bytes()).decode()}
@@ -139,10 +139,10 @@ UNDOES: Mapping[str, Undo] = {"restore_file": restore_file}
 
 
 class Chain:
-    """A run of steps, each with what takes it back; leave the `with` block by an error and all are undone.
+    """Steps that can be undone;
 
-    The files named at the start are kept as they were: where undoing fails they are put back from there,
-    and the person is told.
+    leaving the `with` block by an error undoes them all. The files named at the start are saved first: if
+    undoing fails, they are restored from there, and the person is told.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class Chain:
         self.state: ChainState = "active"
         self.problems: list[str] = []
         self.restored: list[str] = []
-        """Files put back from the checkpoint, because undoing failed."""
+        """Files restored from the checkpoint because undoing failed."""
         self._journal = Journal(folder / f"{name}{_SUFFIX}")
         self._undoes = undoes
         self._steps: list[_Step] = []
@@ -188,7 +188,7 @@ class Chain:
         self.step(f"remove {path}", path.unlink, "restore_file", _file_payload(path))
 
     def complete(self) -> None:
-        """All steps stand."""
+        """Finish the chain; all steps are final."""
         self._enter("completed")
         self._journal.close(keep=False)
 
@@ -210,7 +210,10 @@ class Chain:
         return self.state
 
     def _restore(self) -> None:
-        """Put every file of the checkpoint back that is not as it was; what it held meanwhile is kept."""
+        """Restore every file of the checkpoint that has changed;
+
+        its content in between is saved beside it.
+        """
         for payload in self._checkpoint:
             path = Path(payload["path"])
             try:
@@ -228,7 +231,7 @@ class Chain:
                 self.restored.append(f"{path} was put back as it was before{kept}")
 
     def pick_up(self) -> bool:
-        """Go on from what the log says; True where something was left to undo."""
+        """Resume from the log; return whether something was left to undo."""
         entries, damaged = self._journal.read()
         self.problems += [f"line {number} of {self._journal.path} is damaged" for number in damaged]
         undone = {entry.key for entry in entries if entry.what == "undone"}
@@ -250,7 +253,7 @@ class Chain:
         self._note(ChainEntry(self.name, "state", state=state))
 
     def _note(self, entry: ChainEntry) -> None:
-        """Write down what was done already; a full disk must not keep the rest from being done."""
+        """Log an entry; a full disk must not prevent the remaining steps."""
         with contextlib.suppress(OSError):
             self._journal.add(entry)
 

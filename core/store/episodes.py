@@ -1,4 +1,4 @@
-"""Episodes of past sessions, kept in one SQLite file that several nooscopes may use at once."""
+"""Episodes of past sessions, in one SQLite file that several nooscopes may use at once."""
 
 from __future__ import annotations
 
@@ -48,22 +48,22 @@ _decode = msgspec.msgpack.Decoder(Episode).decode
 
 
 def episodes_path() -> Path:
-    """Where the platform keeps an application's data."""
+    """Return the path of the episodes."""
     return own_folder("data") / "episodes.sqlite"
 
 
 def session_key(session: str, agent: str) -> str:
-    """One agent of one session, as a name that tells nothing about either."""
+    """Return a name for one agent of one session, from which nothing can be read."""
     return blake3(f"{session}\0{agent}".encode()).hexdigest(length=16)
 
 
 class EpisodeStore:
-    """Save and fetch episodes; a damaged file is set aside under another name and a new one begun."""
+    """Saves and fetches episodes; a damaged file is set aside and a new one started."""
 
     def __init__(self, path: Path | None = None, *, keep: int = 10_000, patience: float = 5.0) -> None:
         self.path = path or episodes_path()
         self.notices: list[str] = []
-        """What a person should know: files set aside, episodes that could not be read."""
+        """What a person should know: files that were set aside, episodes that could not be read."""
         self._keep = keep
         self._patience = patience
         self._link: sqlite3.Connection | None = None
@@ -117,7 +117,7 @@ class EpisodeStore:
         return episodes
 
     def count(self) -> int:
-        """How many episodes are kept."""
+        """Return how many episodes are stored."""
 
         def read(link: sqlite3.Connection) -> int:
             return int(link.execute("SELECT count(*) FROM episodes").fetchone()[0])
@@ -125,7 +125,7 @@ class EpisodeStore:
         return self._run(read)
 
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do the work; when the file turns out to be damaged, set it aside and do it once more."""
+        """Run the work; if the file turns out to be damaged, set it aside and run it again."""
         try:
             return self._attempt(work)
         except sqlite3.DatabaseError as error:

@@ -1,4 +1,4 @@
-"""Journals of the hooks: every decision on a permit, and every sentence handed to an agent."""
+"""Journals of the hooks: every decision on a permit, and every sentence given to an agent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.store.atomic import append_whole
 _BEGINNING = "0" * 64
 _OWNER_ONLY = 0o600
 _LONGEST = 65_536
-"""Bytes that hold the last line for sure."""
+"""Bytes that always contain the last line."""
 
 
 class PermitEntry(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -38,19 +38,19 @@ class PermitEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     tier: str = ""
     reason: str = ""
     number: int = 0
-    """Of the permit or question."""
+    """Number of the permit or question."""
     by: str = ""
-    """Who answered, and from where."""
+    """Author of the answer, and the place it came from."""
 
 
 class Checked(NamedTuple):
-    """How a journal stands."""
+    """The result of checking a journal."""
 
     entries: int
     fault: str
-    """What is wrong and where; blank where all is well."""
+    """What is wrong, and in which line; blank if nothing is."""
     head: str
-    """The hash that stands for all of it."""
+    """The hash of the whole journal."""
 
 
 class _Line(msgspec.Struct, frozen=True):
@@ -59,13 +59,13 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 class PermitJournal:
-    """An append-only file; a line holds the hash of the line before it."""
+    """An append-only file; each line contains the hash of the line before it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def add(self, entry: PermitEntry) -> None:
-        """Write one entry; raises `StoreError` where it cannot be kept."""
+        """Add one entry; `StoreError` if it cannot be stored."""
         try:
             make_private(self.path.parent)
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, _OWNER_ONLY)
@@ -87,7 +87,7 @@ class PermitJournal:
                 continue
 
     def check(self) -> Checked:
-        """Whether every line is as it was written, and none is missing between the first and the last."""
+        """Check that every line is unchanged and none is missing between the first and the last."""
         before, count = _BEGINNING, 0
         for number, (check, body) in enumerate(self._lines(), 1):
             try:
@@ -124,7 +124,7 @@ def _last(data: bytes) -> str:
 
 
 class Said(msgspec.Struct, frozen=True):
-    """One sentence, to whom, and which rule asked for it."""
+    """One sentence, its recipient, and the rule behind it."""
 
     at: float
     agent: str
@@ -134,7 +134,7 @@ class Said(msgspec.Struct, frozen=True):
     call: int
     """Its fingerprint, by which the agent's log names it."""
     withheld: bool = False
-    """It was due, and kept back at random to measure whether advice helps."""
+    """It was due, and withheld at random to measure whether advice helps."""
 
 
 class SaidStore:
@@ -144,7 +144,7 @@ class SaidStore:
         self.path = path
 
     def add(self, said: Said) -> None:
-        """Write one down; raises `StoreError` where it cannot be kept."""
+        """Add one sentence; `StoreError` if it cannot be stored."""
         try:
             make_private(self.path.parent)
             atomic.append(self.path, msgspec.json.encode(said) + b"\n")
@@ -152,7 +152,7 @@ class SaidStore:
             raise StoreError(f"{self.path}: {error.strerror or error}") from error
 
     def read(self) -> Iterator[Said]:
-        """All that can be read, oldest first."""
+        """Yield all sentences that can be read, oldest first."""
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:

@@ -39,7 +39,7 @@ class FileStamp(NamedTuple):
 
 
 def stamp(path: Path) -> FileStamp | None:
-    """A file as it is now; None where it cannot be read."""
+    """Return the stamp of a file as it is now; None if it cannot be read."""
     return _stamp(str(path))
 
 
@@ -63,7 +63,7 @@ def stamps(path: Path | str) -> tuple[FileStamp, ...]:
 
 
 def has_grown(before: FileStamp) -> bool:
-    """Whether a file that has changed still holds all it held, with something more behind it."""
+    """Whether a changed file still begins with its former content."""
     path = Path(before.path)
     try:
         return path.stat().st_size > before.size and _end(before.path, before.size) == before.end
@@ -72,7 +72,7 @@ def has_grown(before: FileStamp) -> bool:
 
 
 def reading_stamp(settings: Settings, version: int) -> bytes:
-    """What beside a log decides what is read from it: the program, limits, tables of tools and prices."""
+    """Return everything beside a log that decides what is read from it: program, limits, tables."""
     import msgspec
 
     from core.settings.group import canonical
@@ -85,7 +85,7 @@ def reading_stamp(settings: Settings, version: int) -> bytes:
 
 @cache
 def code_stamp() -> str:
-    """The times of this program's own files and of extensions: what other code made is not taken over."""
+    """Return a stamp of this program's files and of extensions: results of other code are not reused."""
     offers = find_offers().offers
     places = [Path(core.__file__).parent, extension_folder()]
     for root in sorted({offer.target.partition(".")[0].partition(":")[0] for offer in offers} - {""}):
@@ -127,11 +127,11 @@ def _end(path: str, size: int) -> str:
 
 
 MOST = 64
-"""Answers kept; what was not asked for longest goes first."""
+"""Answers stored at most; the one unused for longest is deleted first."""
 LARGEST = 16_000_000
 """Bytes one of them may have."""
 _MARK = 16
-"""Bytes in front of an answer that tell whether all of it is there."""
+"""Bytes of the checksum before an answer."""
 _DAY = 86_400
 _OWNER_ONLY = 0o600
 
@@ -143,7 +143,7 @@ class KeptAnswers:
         self.folder = folder
 
     def load(self, key: str) -> bytes | None:
-        """What is kept under this key."""
+        """Return the answer stored under a key."""
         path = self.folder / key
         try:
             with path.open("rb") as file:
@@ -160,7 +160,7 @@ class KeptAnswers:
         return answer
 
     def save(self, key: str, answer: bytes, limit: int) -> bool:
-        """Keep an answer beside others of so many bytes at most; False where it cannot be written."""
+        """Store an answer within a limit of bytes for all; return False if it cannot be written."""
         if _MARK + len(answer) > min(LARGEST, limit):
             return False
         draft = self.folder / f"{key}.{os.getpid()}.new"
@@ -185,7 +185,7 @@ class KeptAnswers:
         return bool(files)
 
     def _files(self) -> list[tuple[Path, int]]:
-        """The files that are kept with their sizes, the one asked for last in front."""
+        """Return the stored files with their sizes, the last used first."""
         found = []
         with contextlib.suppress(OSError), os.scandir(self.folder) as entries:
             for entry in entries:
@@ -205,7 +205,7 @@ class KeptAnswers:
 
 
 def kept_answers() -> KeptAnswers:
-    """Those on this machine."""
+    """Return the answers on this machine."""
     return KeptAnswers(own_folder("cache") / "answers")
 
 

@@ -1,4 +1,4 @@
-"""The events of logs that were read before, kept in a compact form; a log that grew is read on from there."""
+"""Events of logs that were read before, in a compact form; a log that grew is resumed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VERSION = 10
 _LEAST = 100_000
 """Bytes of a log that is worth keeping."""
 _MOST = 32_000_000
-"""Bytes of events one log may have to be kept."""
+"""Bytes of events of one log that may be stored."""
 _CHUNK = 256
 """Events that are packed at once."""
 _PARTS = 64
@@ -53,7 +53,7 @@ class Pause(msgspec.Struct, array_like=True):
 
 
 class KeptLog(msgspec.Struct, array_like=True):
-    """What one log told."""
+    """The stored events of one log."""
 
     stamp: FileStamp
     chunks: list[bytes]
@@ -64,7 +64,7 @@ class KeptLog(msgspec.Struct, array_like=True):
 
 
 class KeptEvents:
-    """Hands out a log's events from the cache where the log is as it was, and reads what is not there."""
+    """Returns a log's events from the cache if the log is unchanged, and reads what is missing."""
 
     def __init__(self, cache: ReadingCache, about: bytes) -> None:
         self._cache = cache
@@ -109,7 +109,7 @@ class KeptEvents:
 
 
 class _Reading(Diagnostics):
-    """One log being read, and all that is needed to tell it again; it is its reader's fault counter too."""
+    """One log being read, and all that is needed to store it; it is its reader's fault counter too."""
 
     __slots__ = (
         "_chunks",
@@ -130,7 +130,7 @@ class _Reading(Diagnostics):
         self._log, self._kit, self._lines, self._size = log, kit, lines, size
         self._reader: Reader = log.format.reader(kit.counting(self), agent=log.agent, session=session)
         self.pausing = self._reader if isinstance(self._reader, PausingReader) else None
-        """The same reader, where it can be put aside and gone on with."""
+        """The reader, if its state can be stored."""
         self._chunks: list[bytes] = []
         self._open: list[Event] = []
         self._packed = 0 if _utf8(log.path) else _MOST + 1
@@ -147,7 +147,7 @@ class _Reading(Diagnostics):
         self._notes.append((self._count, line, reason))
 
     def take_over(self, kept: KeptLog, pause: Pause) -> list[Event]:
-        """Begin where an earlier reading paused; the events it had by then."""
+        """Resume where an earlier reading paused; return the events up to there."""
         events = [event for chunk in kept.chunks for event in _decode(chunk)][: pause.events]
         if self.pausing is not None:
             self.pausing.resume(pause.reader)
@@ -157,7 +157,7 @@ class _Reading(Diagnostics):
         return events
 
     def events(self) -> Iterator[Event]:
-        """What is read from here on."""
+        """Yield the events from here on."""
         log, reader, size = self._log, self._reader, self._size
         pausing = self.pausing
         due = size * (_PARTS - _LAST) // _PARTS
@@ -178,7 +178,7 @@ class _Reading(Diagnostics):
         yield from events
 
     def complete(self, now: FileStamp) -> bool:
-        """Whether the file stayed as it was meanwhile, and its events are few enough to keep."""
+        """Whether the file is unchanged and its events are few enough to be stored."""
         return self._packed <= _MOST and stamp(self._log.path) == now
 
     def kept(self, now: FileStamp) -> KeptLog:
@@ -197,12 +197,12 @@ class _Reading(Diagnostics):
 
 
 def _end(record: Record) -> int:
-    """Where the line after a record begins."""
+    """Return where the line after a record begins."""
     return record.where.offset + len(record.data) + 1
 
 
 def _again(kept: KeptLog, kit: Kit, log: Log, notes: int, events: list[Event] | None) -> Iterator[Event]:
-    """Events told again, each fault counted at its place."""
+    """Yield stored events, and count each fault at its place."""
     place, told, file = 0, 0, str(log.path)
     for chunk in [events] if events is not None else map(_decode, kept.chunks):
         for event in chunk:
@@ -224,7 +224,7 @@ def _between_lines(log: Log, pause: Pause) -> bool:
 
 
 def reading_kit(settings: Settings) -> AgentKit:
-    """What readers share, and remember what they read by, unless the cache is switched off."""
+    """Return a kit whose readers use the cache, unless it is switched off."""
     kit = make_kit(settings.ingest)
     cache = reading_cache(settings)
     if cache is not None:
@@ -233,7 +233,7 @@ def reading_kit(settings: Settings) -> AgentKit:
 
 
 def _utf8(path: Path) -> bool:
-    """Whether its name can be written down; events of a log whose name cannot are not kept."""
+    """Whether a log's name can be encoded; events of others are not stored."""
     try:
         str(path).encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""What a person says of firings: right, wrong, or missed; kept in the file of the session's bookmarks."""
+"""A person's labels of firings: right, wrong or missed; stored with the session's bookmarks."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Label(msgspec.Struct, frozen=True, order=True):
     at: float
     verdict: Verdict
     name: str = ""
-    """The firing that is judged; blank where something, whatever it be, was missed."""
+    """The judged firing; blank if something unnamed was missed."""
     agent: str = "main"
     created: float = 0.0
 
     @property
     def key(self) -> tuple[int, str, str, bool]:
-        """What a second judgement of the same thing replaces."""
+        """Key under which a second label of the same thing replaces the first."""
         return self.place, self.agent, self.name, self.verdict == "missed"
 
 
@@ -48,7 +48,7 @@ class Labels(Bookmarks):
         return tuple(sorted(found))
 
     def judge(self, label: Label) -> None:
-        """Keep a judgement; an earlier one of the same firing is replaced."""
+        """Store a label; an earlier one of the same firing is replaced."""
         self._put([label], drop=label)
 
     def withdraw(self, label: Label) -> None:
@@ -99,17 +99,17 @@ class Score(NamedTuple):
 
     @property
     def precision(self) -> float | None:
-        """Share of judged firings that are right; None where none was judged."""
+        """Share of judged firings that are right; None if none was judged."""
         return self.hits / (self.hits + self.false) if self.hits + self.false else None
 
     @property
     def recall(self) -> float | None:
-        """Share of what should fire that does; None where nothing should."""
+        """Share of what should fire that does; None if nothing should."""
         return self.hits / (self.hits + self.misses) if self.hits + self.misses else None
 
 
 def score(labels: Iterable[Label], fired: Iterable[tuple[float, str, str]], near: float) -> Score:
-    """Hold firings, as (time, agent, name), against labels; `near` seconds off still is the same moment."""
+    """Compare firings, as (time, agent, name), with labels; up to `near` seconds apart is the same moment."""
     found = list(fired)
     hits = misses = false = 0
     for label in labels:

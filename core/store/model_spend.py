@@ -1,4 +1,4 @@
-"""What prose has cost on this machine today, and which models are left alone for now."""
+"""Cost of generated text on this machine today, and models that are paused."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Rest(msgspec.Struct):
     failures: int = 0
     """In a row."""
     until: float = 0.0
-    """It is not asked before this moment."""
+    """It is not used before this moment."""
     times: int = 0
-    """How often it was left alone since it last answered."""
+    """How often it was paused since it last answered."""
 
 
 class Spend(msgspec.Struct):
@@ -32,7 +32,7 @@ class Spend(msgspec.Struct):
     tokens: int = 0
     requests: int = 0
     unpriced: int = 0
-    """Answers of models whose price is not known."""
+    """Answers of models whose price is unknown."""
     rests: dict[str, Rest] = {}
 
 
@@ -55,7 +55,7 @@ class SpendStore:
         return spend if spend.day >= today else Spend(today, rests=spend.rests)
 
     def reserve(self, now: float, money: float, tokens: int, most_money: float, most_tokens: int) -> bool:
-        """Set aside what a request may cost at most; False where the day's budget does not hold it."""
+        """Reserve the most a request may cost; return False if the day's budget does not allow it."""
         with self._file.locked():
             spend = self.read(now)
             if spend.money + money > most_money or spend.tokens + tokens > most_tokens:
@@ -76,7 +76,7 @@ class SpendStore:
             self._file.write(spend)
 
     def answered(self, now: float, name: str) -> None:
-        """A model answered: it is no longer left alone."""
+        """Record that a model answered: it is no longer paused."""
         if name in self.read(now).rests:
             with self._file.locked():
                 spend = self.read(now)

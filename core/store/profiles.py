@@ -23,7 +23,7 @@ Scope = Literal["built-in", "user", "project"]
 ROOMS = ("receptor.", "mind.", "governor.", "affect.", "response.")
 """A profile is about how a mind is modelled; the rest is left as it is unless a profile names it."""
 OURS = ("response.notices.", "response.persona.")
-"""Of these rooms, what is about the person's machine and not about the model."""
+"""Settings of these rooms that concern the person's machine, not the model."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _-]{0,39}\Z")
 
@@ -41,7 +41,7 @@ class SettingsProfile(NamedTuple):
 
 
 def read_profile(path: Path, scope: Scope) -> SettingsProfile:
-    """One file; a value that cannot be used is left out and told."""
+    """Read one file; a value that cannot be used becomes a complaint."""
     layer, faults = read_file(path, "project" if scope == "project" else "person")
     found = resolve([layer])
     values = {name: value_of(found.settings, name) for name in found.origins}
@@ -132,7 +132,7 @@ def taken_over(profile: SettingsProfile, begun: Settings) -> dict[str, Any]:
 
 
 def _joined(text: str, edits: Mapping[str, Any], begun: Settings) -> dict[str, Any]:
-    """What a file is to hold where it already has a table that was changed."""
+    """Return the values for a file that already contains a changed table."""
     try:
         held = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
@@ -151,7 +151,7 @@ class ProfileFiles(NamedTuple):
     project: Path
     """The project's folder."""
     chains: Path
-    """Where a save that is under way is noted, so that it can be undone."""
+    """Folder in which a running save is logged, so that it can be undone."""
 
     @classmethod
     def usual(cls) -> ProfileFiles:
@@ -160,7 +160,7 @@ class ProfileFiles(NamedTuple):
         return cls(mine, Path.cwd(), mine.parent / "chains")
 
     def folder(self, scope: Scope) -> Path:
-        """Where profiles of a scope are."""
+        """Return the folder of profiles of a scope."""
         if scope == "built-in":
             return PRESETS
         return (self.settings.parent if scope == "user" else self.project / ".nooscope") / "profiles"
@@ -175,7 +175,7 @@ class ProfileFiles(NamedTuple):
         return read_profiles((scope, self.folder(scope)) for scope in scopes)
 
     def save_profile(self, name: str, sentence: str, values: Mapping[str, Any], scope: Scope) -> Path:
-        """Keep changed values under a name."""
+        """Save changed values under a name."""
         path = self.folder(scope) / file_name(name.strip())
         if scope == "project":
             refuse_foreign(values)
@@ -184,9 +184,9 @@ class ProfileFiles(NamedTuple):
         return path
 
     def save_settings(self, edits: Mapping[str, Any], scope: Scope, begun: Settings | None = None) -> Path:
-        """Put changed values into a settings file, so that they hold the next time.
+        """Write changed values into a settings file.
 
-        Of a table that the file has, only the rows that differ from how it began are touched.
+        Of a table that the file contains, only rows that differ from the start are changed.
         """
         path = self.file(scope)
         if scope == "project":
@@ -204,7 +204,7 @@ class ProfileFiles(NamedTuple):
         return path
 
     def _refuse_outside(self, path: Path) -> None:
-        """Stop where a link in the project would have us write somewhere else."""
+        """Refuse a path that a link leads out of the project."""
         if not path.resolve().is_relative_to(self.project.resolve()):
             raise StoreError(f"{path} leads out of the project; nothing was written")
 

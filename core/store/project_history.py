@@ -1,4 +1,4 @@
-"""What earlier sessions left behind: baselines, learned sensitivities, affect, personas."""
+"""Results of earlier sessions: baselines, learned sensitivities, affect, personas."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ class AffectStore:
 
 
 class PersonaRecord(msgspec.Struct, frozen=True):
-    """What only this machine knows: which persona is its own, and the last meeting."""
+    """Known to this machine only: its own persona, and the last meeting."""
 
     own: str = ""
     former: str = ""
@@ -189,12 +189,12 @@ class PersonaRecord(msgspec.Struct, frozen=True):
 
 
 def persona_folder() -> Path:
-    """Return the folder of personas that nobody shares."""
+    """Return the folder of personas that are not shared."""
     return own_folder("data") / "personas"
 
 
 class PersonaStore:
-    """Leaves one's own persona in a folder that may be shared or synced, and reads the others'."""
+    """Writes our own persona to a folder that may be shared or synced, and reads the others."""
 
     def __init__(self, folder: Path, record: Path | None = None) -> None:
         self.folder = folder
@@ -242,7 +242,7 @@ class PersonaStore:
         return path
 
     def record(self) -> PersonaRecord:
-        """Return what this machine knows of its own persona and its last meeting."""
+        """Return this machine's own persona and its last meeting."""
         return self.file.read() or PersonaRecord()
 
     def add_encounter(self, encounter: Encounter) -> None:

@@ -47,7 +47,7 @@ class ReadingCache:
         self._database = CacheDatabase(path, VERSION, ("DROP TABLE IF EXISTS kept", _TABLE), timeout=2.0)
 
     def load(self, keys: Iterable[str]) -> dict[str, bytes]:
-        """The values that are kept, by key."""
+        """Return the stored values, by key."""
         wanted = list(keys)
         gathered = _gathered.get()
         found = gathered.of(self, wanted) if gathered is not None else {}
@@ -71,7 +71,7 @@ class ReadingCache:
         return found
 
     def save(self, values: dict[str, bytes]) -> bool:
-        """Keep these; False where they cannot be written."""
+        """Store values; return False if they cannot be written."""
         if not values:
             return True
         gathered = _gathered.get()
@@ -125,7 +125,7 @@ class ReadingCache:
 
 
 class _Gathered:
-    """What several saves would write, until it is written at once."""
+    """Values of several saves that are written at once."""
 
     def __init__(self) -> None:
         self._caches: dict[Path, ReadingCache] = {}
@@ -133,12 +133,12 @@ class _Gathered:
         self._size = 0
 
     def of(self, cache: ReadingCache, keys: Iterable[str]) -> dict[str, bytes]:
-        """Those of the wanted values that are not written yet."""
+        """Return the wanted values that are not written yet."""
         values = self._values.get(cache.path, {})
         return {key: values[key] for key in keys if key in values}
 
     def add(self, cache: ReadingCache, values: dict[str, bytes]) -> None:
-        """Keep these, and write everything where that is much by now."""
+        """Add values, and write all of them if they are many."""
         self._caches[cache.path] = cache
         self._values.setdefault(cache.path, {}).update(values)
         self._size += sum(map(len, values.values()))
@@ -158,9 +158,10 @@ _gathered: ContextVar[_Gathered | None] = ContextVar("gathered", default=None)
 
 @contextlib.contextmanager
 def saved_together() -> Iterator[None]:
-    """Write what is saved meanwhile in a few goes, the last of them at the end.
+    """Collect what is saved meanwhile, and write it in few transactions.
 
-    Each go waits for the disk and for other processes; what is lost where this one is killed costs only time.
+    Each of them waits for the disk and for other processes; what is lost if this process is killed costs only
+    time.
     """
     gathered = _Gathered()
     before = _gathered.set(gathered)
@@ -180,7 +181,7 @@ def reading_cache(settings: Settings) -> ReadingCache | None:
 
 
 def reading_cache_path() -> Path:
-    """Where the platform keeps what can be made again."""
+    """Return the path of the cache."""
     return own_folder("cache") / "readings.db"
 
 

@@ -17,7 +17,7 @@ USER_POLICY = "affect-policy.toml"
 
 
 def read_policy(path: Path) -> Policy | None:
-    """The policy in a TOML file; None where there is no such file, PolicyError where it cannot be used."""
+    """Read the policy in a TOML file; None if there is none, `PolicyError` if it cannot be used."""
     try:
         data = tomllib.loads(small_file(path).decode())
     except FileNotFoundError:
@@ -48,14 +48,14 @@ PROJECT_FILES = (".nooscope-rules.json", "receptor-rules.json")
 
 
 def project_file(folder: Path) -> Path:
-    """The project's rule file: the hidden one where there is one."""
+    """Return the project's rule file, the hidden one if it exists."""
     hidden, plain = (folder / name for name in PROJECT_FILES)
     there = os.path.exists  # the method of a path raises where a folder above is closed
     return hidden if there(hidden) or not there(plain) else plain
 
 
 def read_rules(path: Path) -> bytes | None:
-    """A rule file's content; None where there is no file."""
+    """Return a rule file's content; None if there is no file."""
     try:
         return small_file(path)
     except FileNotFoundError:
@@ -65,7 +65,7 @@ def read_rules(path: Path) -> bytes | None:
 
 
 class RuleFiles:
-    """The rules in force; a file that turns bad keeps its last good word."""
+    """The rules in force; a file that becomes invalid keeps its last valid content."""
 
     def __init__(
         self, own: Sequence[Path], projects: Sequence[Path] = (), before: RuleFiles | None = None
@@ -74,10 +74,10 @@ class RuleFiles:
         self._projects = tuple(path for path in dict.fromkeys(projects) if path not in self._own)
         self._good: dict[Path, bytes] = {} if before is None else dict(before._good)
         self.faults: tuple[str, ...] = ()
-        """What is wrong with files as they are now, and what of a project's is left out."""
+        """What is wrong with the files, and rules of a project that are ignored."""
 
     def load(self) -> RuleSet:
-        """Read all files again; later ones win, but a project's only where it warns more."""
+        """Read all files again; later ones win, but a project's rules only if they warn more."""
         rules = built_in()
         faults: list[str] = []
         for path in (*self._own, *self._projects):

@@ -1,4 +1,4 @@
-"""An index of the words in logs: which words stand at which place, never the text itself."""
+"""An index of the words in logs: which words are at which place, never the text itself."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _TABLES = (
 )
 _ANEW = (*(f"DROP TABLE IF EXISTS {name}" for name in ("words", "place", "log")), *_TABLES)
 _LOOKED_AT = 20_000
-"""Places with the words that are put in order at most, the last ones read, where nothing narrows them."""
+"""Most matches that are sorted, the newest, if nothing narrows the search."""
 
 
 class IndexedLog(NamedTuple):
-    """A log whose words are in the index."""
+    """An indexed log."""
 
     name: str
-    """What tells it from other stretches of the same file."""
+    """Distinguishes it from other stretches of the same file."""
     path: str
     session: str
     agent: str
@@ -49,25 +49,25 @@ class IndexedLog(NamedTuple):
     main: str
     """The main log of its session."""
     stamp: str
-    """What the file was."""
+    """Stamp of the file."""
     offset: int
-    """How far it was read."""
+    """Bytes read so far."""
     line: int
     at: float | None
-    """The last time it told."""
+    """Its last timestamp."""
     changed: float
     """When the file was last written."""
 
 
 class WordPlace(NamedTuple):
-    """Where words stand in a log."""
+    """A place of words in a log."""
 
     at: float | None
     offset: int
     length: int
     entry: str
     file: str = ""
-    """The file in a log that is a folder; blank where it is the log itself."""
+    """The file in a log that is a folder; blank if it is the log itself."""
 
 
 class Match(NamedTuple):
@@ -78,7 +78,7 @@ class Match(NamedTuple):
 
 
 class Narrowed(NamedTuple):
-    """Which logs and times are looked at."""
+    """Restricts a search to logs and times."""
 
     agent: str = ""
     project: str = ""
@@ -89,7 +89,7 @@ class Narrowed(NamedTuple):
 
 
 class WordIndex:
-    """A file that several nooscopes may use at once; what it holds can be made again from the logs."""
+    """A file that several nooscopes may use at once; it can be rebuilt from the logs."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or word_index_path()
@@ -111,10 +111,10 @@ class WordIndex:
         *,
         replace: bool,
     ) -> int:
-        """Take in a log's words, in place of what was known of it or behind that; how many places.
+        """Index a log's words, replacing or extending its entry;
 
-        `after` says what there is to know of the log once its words were handed out. All of it is written or
-        nothing.
+        return the number of places. `after` returns the log's entry once its words were read. All of it is
+        written, or nothing.
         """
         with self._open() as store:
             if replace:
@@ -166,14 +166,14 @@ class WordIndex:
         return self._database.clear()
 
     def clear_blank(self) -> None:
-        """Take away a file that was begun where there was no room for anything in it."""
+        """Delete a file that was created when there was no room for anything in it."""
         with contextlib.suppress(OSError):
             if not self.path.stat().st_size:
                 self.clear()
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """The index, made new where it is of another version or damaged."""
+        """Open the index; it is rebuilt if it is damaged or of another version."""
         try:
             with self._database.open() as store:
                 yield store
@@ -185,7 +185,7 @@ class WordIndex:
 
 
 def word_index_path() -> Path:
-    """Where the platform keeps what can be made again."""
+    """Return the path of the index."""
     return own_folder("cache") / "words.db"
 
 

@@ -1,7 +1,7 @@
-"""numpy, loaded without a thread for every core: nothing here multiplies large matrices.
+"""Load numpy with one thread:
 
-Its OpenBLAS makes those threads while it is loaded, and each spins for a while before it rests. Who
-starts something that must be quick imports this before anything that imports numpy.
+nothing here multiplies large matrices. OpenBLAS starts a thread per core while it is loaded, and each of them
+spins for a while. Programs that must start quickly import this module before anything that imports numpy.
 """
 
 from __future__ import annotations

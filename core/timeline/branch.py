@@ -18,13 +18,13 @@ from core.timeline.timeline import SettingsChange, Timeline
 BranchKind = Literal["sim", "pre_steer", "dream"]
 BranchState = Literal["open", "done", "cut", "aborted"]
 Progress = Callable[[int, int], bool]
-"""Told how many of how many events were run; a False answer cuts the branch short."""
+"""Receives how many of how many events were run; False cuts the branch short."""
 
 _REPORT = 500
 
 
 class Cost(NamedTuple):
-    """What a branch took."""
+    """Events a branch has run, and may run."""
 
     events: int
     most: int
@@ -68,7 +68,7 @@ class Branch:
         return Cost(self._rerun.done, min(self._most, len(self.events)))
 
     def grow(self, progress: Progress | None = None) -> bool:
-        """Run to the end; False where it was cut short."""
+        """Run to the end; return False if it was cut short."""
         rerun, limit = self._rerun, self.cost.most
         while rerun.done < limit:
             rerun.advance(min(_REPORT, limit - rerun.done))
@@ -95,10 +95,7 @@ class Branch:
 
 
 def copy_recording(timeline: Timeline, progress: Progress | None = None) -> Timeline | None:
-    """A recording of one's own with the same events, so that one that grows meanwhile is not looked at twice.
-
-    None where it was cut short.
-    """
+    """Return a copy of a recording, so that a growing one is not read twice; None if it was cut short."""
     first, *later = timeline.changes
     events = list(timeline.events)
     copy = Timeline(first.settings, initial=timeline.initial, later=later)
@@ -112,14 +109,15 @@ def copy_recording(timeline: Timeline, progress: Progress | None = None) -> Time
 def sim(
     timeline: Timeline, settings: Settings, after: int = 0, hypothesis: str = "", until: int | None = None
 ) -> Branch:
-    """What would have happened with other settings from a point on, or between two."""
+    """Branch with other settings from a place on, or between two places."""
     return Branch(timeline, after, "sim", hypothesis, settings, timeline.events[after:until])
 
 
 def pre_steer(timeline: Timeline, words: str, after: int, agent: str = MAIN) -> Branch:
-    """What a word of the person's at a point would have done to the mind, the agent going on as it did.
+    """Branch with a message of the person at a place;
 
-    The steer takes the place of an event of its own, so later firings stand one place further on.
+    the agent continues as it did. The message is an event of its own, so later firings are one place further
+    on.
     """
     at = timeline.time_of(after)
     prompt = Prompt(

@@ -21,7 +21,7 @@ from core.timeline.keyframes import encode
 from core.timeline.timeline import Timeline
 
 _MISFITS = (AttributeError, LookupError, TypeError, ValueError)
-"""What loading a state of another shape runs into."""
+"""Errors of loading a state of another shape."""
 
 
 class Checkpoint(Struct, frozen=True):
@@ -29,7 +29,7 @@ class Checkpoint(Struct, frozen=True):
 
     name: str
     created_at: float
-    """Epoch seconds, as handed in; no part of the hash."""
+    """Epoch seconds; not part of the hash."""
     place: int
     """Events before it."""
     content_hash: str
@@ -49,7 +49,7 @@ def state_hash(society: Society) -> str:
 
 
 def take_checkpoint(timeline: Timeline, name: str, created_at: float, place: int | None = None) -> Checkpoint:
-    """A checkpoint of a place in the recording, of its live edge where none is given."""
+    """Return a checkpoint of a place in the recording, by default of its live edge."""
     after = len(timeline) if place is None else max(0, min(place, len(timeline)))
     return checkpoint_of(timeline.society_at(after), name, created_at, after)
 
@@ -61,12 +61,12 @@ def checkpoint_of(society: Society, name: str, created_at: float, place: int) ->
 
 
 def has_state(timeline: Timeline, place: int, content_hash: str) -> bool:
-    """Whether a place of the recording still has the state it had when its hash was noted."""
+    """Whether a place of the recording still has the state with this hash."""
     return 0 <= place <= len(timeline) and state_hash(timeline.society_at(place)) == content_hash
 
 
 def restore_checkpoint(checkpoint: Checkpoint, timeline: Timeline) -> Society:
-    """Minds of one's own as they were at a checkpoint, under the settings that held there."""
+    """Return the society of a checkpoint, under the settings in force there."""
     if not checkpoint.sound:
         raise StoreError(f"checkpoint {checkpoint.name!r} is damaged: its content has another hash")
     society = timeline.branch_point(checkpoint.place)
@@ -82,29 +82,29 @@ _FOLDER = "checkpoints"
 _SUFFIX = ".checkpoint"
 
 Standing = Literal["same", "unknown", "differs", "gone"]
-"""Of the recording at a bookmark: as it was saved, never saved, another state, or shorter than that."""
+"""The recording at a bookmark: the saved state, no saved state, another state, or a shorter recording."""
 
 
 class _Kept(msgspec.Struct, frozen=True, array_like=True):
     version: int
     number: int
-    """Of those saved, which this is; the lowest goes first."""
+    """Its number among the saved ones; the lowest is deleted first."""
     checkpoint: Checkpoint
     automatic: bool = False
-    """A method asked for it, not the person."""
+    """A method requested it, not the person."""
 
 
 class Return(NamedTuple):
-    """What came of going back to a bookmark."""
+    """The result of returning to a bookmark."""
 
     bookmark: Bookmark
     standing: Standing
     saved: Society | None
-    """The minds as they were saved; None where the state itself is no longer kept."""
+    """The saved society; None if its state is no longer stored."""
 
     @property
     def words(self) -> str:
-        """How the state there compares with the one saved."""
+        """A sentence that compares the state there with the saved one."""
         match self.standing:
             case "same":
                 return "the state there is the one saved"
@@ -132,12 +132,12 @@ class Checkpoints:
         return self.keep(checkpoint, at, note)
 
     def keep(self, checkpoint: Checkpoint, at: float, note: str = "") -> Bookmark:
-        """Save a checkpoint of the moment `at` that the person asked for, and a bookmark of the same name."""
+        """Save a checkpoint of the moment `at` for the person, and a bookmark of the same name."""
         self.save(checkpoint)
         return self._put(checkpoint, at, note)
 
     def keep_automatic(self, checkpoint: Checkpoint, at: float, note: str = "") -> bool:
-        """Save one that a method asked for; False where the person's own ones take all the room there is."""
+        """Save a checkpoint for a method; return False if the person's own take all the room."""
         if not self.save(checkpoint, automatic=True):
             return False
         self._put(checkpoint, at, note)
@@ -151,9 +151,10 @@ class Checkpoints:
         return bookmark
 
     def save(self, checkpoint: Checkpoint, *, automatic: bool = False) -> bool:
-        """Keep a state on disk, and give up those beyond the number kept; whether it is kept.
+        """Store a state and delete those beyond the limit;
 
-        Automatic ones go first, each with its bookmark, then the person's own; the oldest first.
+        return whether it is stored. Automatic ones are deleted first, with their bookmarks, then the person's
+        own; the oldest first.
         """
         stored = list(self._all())
         old_number = next((one.number for one in stored if one.checkpoint.name == checkpoint.name), None)
@@ -178,7 +179,7 @@ class Checkpoints:
         return True
 
     def remove(self, name: str) -> bool:
-        """Give a bookmark and its state up; False where there is none of that name."""
+        """Delete a bookmark and its state; return False if there is none of that name."""
         existed = self.bookmarks.remove(name)
         self._unlink(name)
         return existed
@@ -190,7 +191,7 @@ class Checkpoints:
             raise StoreError(f"{self._path(name)} cannot be removed: {error}") from error
 
     def saved_names(self) -> tuple[str, ...]:
-        """Names of those whose state is on disk, the first saved first."""
+        """Return the names of the stored states, oldest first."""
         rows = sorted(self._all(), key=lambda one: (one.number, one.checkpoint.name))
         return tuple(one.checkpoint.name for one in rows)
 

@@ -1,4 +1,4 @@
-"""Columns of readings, one row an event, that grow without being copied; old blocks are packed."""
+"""Columns of readings, one row per event, that grow without being copied; old blocks are compressed."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ else:
 
 Numbers = NDArray[np.float32]
 PackedBlock: TypeAlias = tuple[bytes, ...]
-"""A block's columns, each packed by itself."""
+"""The columns of a block, each compressed."""
 _Stand: TypeAlias = tuple[list[Numbers | PackedBlock], int, list[bytes]]
-"""Blocks, how many rows lie in them, and the rows that came since, each packed."""
+"""Blocks, the number of rows in them, and the newer rows, each packed."""
 
 ROWS = 1024
 """Rows of a block."""
 OPEN = 4
 """Blocks that are not packed, the one that is being filled among them: all of most sessions."""
 _LOOKED_AT = 4096
-"""Packed columns of blocks kept open after somebody looked, of all recordings together, 4 kB each: the few
-columns that are drawn of a million rows."""
+"""Compressed columns of blocks that stay open after use, of all recordings together, 4 kB each:
+
+the few columns that are drawn of a million rows.
+"""
 _FRESH = 256
 _FAN = 8
 _SMALL = 16
@@ -39,9 +41,10 @@ _SMALL = 16
 
 
 class Columns:
-    """A table of float32 kept in blocks; a column's envelope costs the width drawn, not the length.
+    """A table of float32 in blocks;
 
-    One thread may add rows while others read: what a reader needs stands in one tuple, replaced whole.
+    the cost of an envelope depends on the width drawn, not on the length. One thread may add rows while
+    others read: a reader uses one tuple, which is replaced as a whole.
     """
 
     __slots__ = ("_drawing", "_fresh", "_index", "_last", "_pack", "_pyramids", "_stand", "names")
@@ -59,7 +62,7 @@ class Columns:
 
     @classmethod
     def unpacked(cls, names: Sequence[str], blocks: Sequence[Sequence[bytes]]) -> Columns:
-        """What `packed` gave; ValueError where it is no table of these columns."""
+        """Return the columns that `packed` wrote; `ValueError` if it is not a table of these columns."""
         columns = cls(names)
         settled = max(0, len(blocks) - OPEN)
         for number, pieces in enumerate(blocks):
@@ -72,7 +75,7 @@ class Columns:
         return columns
 
     def packed(self) -> list[PackedBlock]:
-        """All rows in as little room as they take here, to be kept on disk."""
+        """Return all rows, compressed, to be stored on disk."""
         blocks, settled, _ = self._stand
         found: list[PackedBlock] = []
         for start in range(0, len(self), ROWS):
@@ -94,7 +97,7 @@ class Columns:
             self._put(self._rows(fresh))
 
     def extend(self, rows: NDArray[np.floating]) -> None:
-        """Add many rows at once, one row of the array an event."""
+        """Add many rows at once, one per event."""
         if self._fresh:
             self._put(self._rows(self._fresh))
         self._put(rows)
@@ -176,7 +179,7 @@ class Columns:
 
 
 def _settle(blocks: list[Numbers | PackedBlock], number: int) -> None:
-    """Pack a block that is no longer among the newest."""
+    """Compress a block that is no longer among the newest."""
     block = blocks[number] if number >= 0 else ()
     if not isinstance(block, tuple):
         blocks[number] = tuple(map(_packed, block))
@@ -197,7 +200,7 @@ def _piece(block: Numbers | PackedBlock, place: int) -> Numbers:
 
 
 def _room(rows: int) -> int:
-    """How large a first block is made for so many rows."""
+    """Return the size of a first block for so many rows."""
     return min(ROWS, max(_SMALL, 1 << (rows - 1).bit_length()))
 
 

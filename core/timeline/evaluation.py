@@ -1,4 +1,4 @@
-"""What readings are worth on runs whose end is known."""
+"""How well readings predict the end of runs whose end is known."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SEED = 7
 
 
 class Ranked(NamedTuple):
-    """An AUC and the interval that holds it nine times in ten."""
+    """An AUC and its 90 % interval."""
 
     auc: float
     low: float
@@ -56,11 +56,11 @@ class Ranking:
 
     @property
     def models(self) -> int:
-        """How many models have runs of both ends."""
+        """How many models have both resolved and unresolved runs."""
         return len(self._groups)
 
     def auc(self, values: Floats) -> float:
-        """The AUC for failing alone; a half where no model has runs of both ends."""
+        """Return the AUC for failing; 0.5 if no model has both kinds of runs."""
         areas = [
             float(weighted_auc(values[rows], self._failed[rows], np.ones((len(rows), 1)))[0])
             for rows in self._groups
@@ -68,7 +68,7 @@ class Ranking:
         return float(np.mean(areas)) if areas else 0.5
 
     def rank(self, values: Floats) -> Ranked | None:
-        """The AUC for failing, and its interval; None where no model has runs of both ends."""
+        """Return the AUC for failing and its interval; None if no model has both kinds of runs."""
         if not self._groups:
             return None
         plain: list[float] = []
@@ -95,7 +95,7 @@ def weighted_auc(values: Floats, failed: Bools, weights: Floats) -> Floats:
 
 
 POINTS = ("10", "15", "20", "25", "end")
-"""Actions after which runs that still go on are read, and the end, its finishing act left out."""
+"""Numbers of actions after which running sessions are read, and the end without its final action."""
 ALARMS = ("loop", "frustration", "stuck", "halt", "ask_person")
 _METHODS = {"frustration_alert": "frustration", "ask_person": "ask_person"}
 TENTHS = 10
@@ -115,7 +115,7 @@ class Walk(Struct, frozen=True):
     alarms: dict[str, int]
     """The number of the action that first raised each."""
     said: tuple[tuple[int, float, float], ...]
-    """Forecasts of the next call by tenth: how many, the sum said, the sum that failed."""
+    """Forecasts of the next call by tenth: their number, their sum, and how many failed."""
     squared: float
     actions: int
 
@@ -212,7 +212,7 @@ class _Walker:
 
 
 def _raised(step: Step, storm: bool) -> list[str]:
-    """What a person is told of, and the marks."""
+    """Return the alarms a person would see, and the marks."""
     names = [_METHODS[fired.method] for fired in step.reaction.fired if fired.method in _METHODS]
     loop = step.reaction.loop
     if loop is not None:
@@ -272,7 +272,7 @@ def _able(walks: Sequence[Walk]) -> list[Walk]:
 
 
 def _alarms(walks: Sequence[Walk]) -> dict[str, dict[str, float | int | None]]:
-    """Each alarm against the base rate of the models whose runs it speaks in."""
+    """Compare each alarm with the base rate of the models in whose runs it fires."""
     names = [*ALARMS, *sorted({name for walk in walks for name in walk.alarms} - set(ALARMS))]
     failing = dict.fromkeys((walk.model for walk in walks), 0)
     counts = dict(failing)

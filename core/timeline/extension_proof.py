@@ -14,18 +14,18 @@ from core.extension.in_step import ExtendedEngine, StepExtension
 from core.settings import Settings
 
 _CUTS = 7
-"""Places at which its state is dumped and taken up again."""
+"""Places at which its state is dumped and loaded."""
 
 
 class Proof(NamedTuple):
-    """What came of it."""
+    """The verdict on an extension."""
 
     sound: bool
     sentences: tuple[str, ...]
 
 
 def prove(kind: type[StepExtension], events: Sequence[Event]) -> Proof:
-    """Run it twice, and once more with its state taken up at several places."""
+    """Run it twice, and a third time with its state dumped and loaded at several places."""
     settings = Settings()
 
     def minds() -> Society:

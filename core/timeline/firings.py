@@ -39,7 +39,7 @@ class Difference(NamedTuple):
         return not (self.gained or self.lost or self.moved)
 
     def table(self) -> dict[str, tuple[int, int, int, int]]:
-        """Kept, gained, lost and moved firings for each name."""
+        """Count firings in both runs, gained, lost and moved, for each name."""
         rows: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
         groups = (
             [pair.actual for pair in self.kept],
@@ -118,9 +118,10 @@ _NEXT: dict[Verdict | None, Verdict | None] = {None: "right", "right": "wrong", 
 def judged_labels(
     labels: Sequence[Label], timeline: Timeline, index: int, now: float
 ) -> tuple[list[Label], bool, str]:
-    """Judge what fired with the event before the playhead: right, then wrong, then nothing.
+    """Judge the firings of the event before the playhead:
 
-    The labels, whether they are to be withdrawn, and what to say where nothing fired.
+    right, then wrong, then not judged. Returns the labels, whether to withdraw them, and a sentence if
+    nothing fired.
     """
     marks = [mark for mark in timeline.marks.between(index - 1, index) if mark.kind in FIRINGS]
     if not marks:

@@ -29,7 +29,7 @@ from core.store.rules import USER_POLICY, USER_RULES, RuleFiles, chosen_policy, 
 
 
 class InitialState(NamedTuple):
-    """All that a society's doings depend on beside settings and events; the same one begins it alike."""
+    """Everything a society depends on beside settings and events."""
 
     seed: int = 0
     policy: Policy | None = None
@@ -40,21 +40,21 @@ class InitialState(NamedTuple):
     past: tuple[Episode, ...] = ()
     """Episodes of earlier sessions."""
     thresholds: Mapping[Axis, float] | None = None
-    """Where axes used to fire in earlier sessions."""
+    """Thresholds at which axes fired in earlier sessions."""
     patterns: Mapping[Pattern, float] | None = None
     """Shares of patterns in earlier sessions."""
     personas: tuple[Persona, ...] = ()
-    """Those a look ahead may ask."""
+    """Personas that a look ahead may consult."""
     affect: KeptAffect | None = None
-    """Of the same agent's last session in the same project."""
+    """Affect of the same agent's last session in the same project."""
     neighbours: tuple[Neighbour, ...] = ()
     """Other sessions at work in the same folder."""
     extensions: tuple[StepRef, ...] = ()
-    """What takes part in every step beside our own mechanisms."""
+    """Extensions that run in every step."""
 
     @property
     def plain(self) -> bool:
-        """Nothing but the seed was handed in, so that any machine begins alike."""
+        """Whether it contains nothing but the seed, so that every machine starts alike."""
         return self == InitialState(self.seed)
 
     def content(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class InitialState(NamedTuple):
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> InitialState:
-        """The same beginning again; LookupError, TypeError or ValueError where it is none."""
+        """Return the state that `content` described; LookupError, TypeError or ValueError if it is none."""
         policy, rules = content["policy"], content["rules"]
         return cls(
             seed=convert(content["seed"], int),
@@ -107,7 +107,7 @@ class InitialState(NamedTuple):
         )
 
     def packed(self) -> bytes:
-        """The same bytes for the same content."""
+        """Return canonical bytes of the content."""
         return cbor2.dumps(self.content(), canonical=True)
 
     def society(self, settings: Settings, make_engine: EngineMaker = Engine) -> Society:
@@ -124,7 +124,7 @@ class InitialState(NamedTuple):
         return society
 
     def resumed(self, settings: Settings, state: Mapping[str, Any]) -> Society:
-        """Minds that go on from a dump of some that began like this."""
+        """Return a society resumed from a dump of one that started like this."""
         society = self._society(settings, Engine)
         society.load(state)
         self.remind(society)
@@ -144,7 +144,7 @@ class InitialState(NamedTuple):
         )
 
     def remind(self, society: Society) -> None:
-        """Hand the main agent what earlier sessions left; a dump does not hold it."""
+        """Give the main agent what earlier sessions left; a dump does not contain it."""
         engine = society.engine(MAIN)
         if self.past:
             engine.mind.remember(self.past)
@@ -159,11 +159,11 @@ def _rules(methods: list[Any], origins: Mapping[str, str], wakeups: Sequence[Any
 
 
 PLAIN = InitialState()
-"""Nothing handed in."""
+"""The default start."""
 
 
 class ConfiguredStart(NamedTuple):
-    """What minds are given, and what is wrong with the files it comes from."""
+    """The initial state from the person's files, and what is wrong with those."""
 
     initial: InitialState
     """Without a seed: every session has its own."""
@@ -177,9 +177,10 @@ def rule_files(project: Path | None = None, before: RuleFiles | None = None) -> 
 
 
 class StartFiles:
-    """The files a running program begins sessions with; one that turns bad keeps its last good word.
+    """The files a running program starts sessions with;
 
-    A project's policy is a layer of the settings and only narrows them. Extensions are the person's alone.
+    a file that becomes invalid keeps its last valid content. A project's policy is a layer of the settings
+    and only narrows them. Extensions are the person's alone.
     """
 
     def __init__(self, project: Path | None = None) -> None:

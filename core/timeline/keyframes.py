@@ -23,12 +23,12 @@ else:
 Segments = Mapping[str, bytes]
 
 _LARGE = 64
-"""A table with more rows than this is cut into segments of its own."""
+"""Tables with more rows are cut into segments of their own."""
 _SHARES = 32
 
 
 _WIDE = b"\xc1"
-"""What no MessagePack begins with, before a segment that is CBOR."""
+"""The byte before a segment in CBOR; no MessagePack begins with it."""
 _packer = msgspec.msgpack.Encoder(order="deterministic")
 _unpacker = msgspec.msgpack.Decoder()
 
@@ -39,7 +39,10 @@ def encode(value: Any) -> bytes:
 
 
 def pack(value: Any) -> bytes:
-    """The same in a fortieth of the time; integers of more than 64 bits have no such form and stay CBOR."""
+    """Return deterministic MessagePack;
+
+    integers of more than 64 bits need CBOR, which takes forty times as long.
+    """
     try:
         return _packer.encode(value)
     except (OverflowError, TypeError):
@@ -47,7 +50,7 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(content: bytes) -> Any:
-    """What `pack` wrote; raises `ValueError` where it did not."""
+    """Return what `pack` wrote; `ValueError` if it is damaged."""
     try:
         return cbor2.loads(content[1:]) if content[:1] == _WIDE else _unpacker.decode(content)
     except (msgspec.DecodeError, cbor2.CBORDecodeError, UnicodeDecodeError) as error:
@@ -55,7 +58,7 @@ def unpack(content: bytes) -> Any:
 
 
 def split_state(state: Mapping[str, Any]) -> dict[str, bytes]:
-    """Cut a state into segments, so that what did not change need not be kept again."""
+    """Cut a state into segments, so that unchanged ones are stored once."""
     segments: dict[str, bytes] = {}
     _split(state, "", segments)
     return segments
@@ -96,7 +99,7 @@ def join(segments: Segments) -> Any:
 
 @lru_cache(4096)
 def _path(name: str) -> tuple[tuple[str, ...], str]:
-    """The groups a segment lies in, and its own name."""
+    """Return the groups of a segment, and its own name."""
     *groups, last = name.split("/")[1:]
     return tuple(groups), last
 
@@ -117,7 +120,7 @@ def pack_segments(segments: Segments) -> bytes:
 
 
 def unpack_segments(packed: bytes) -> dict[str, bytes]:
-    """What `pack_segments` wrote; raises `TypeError` or `ValueError` where it did not."""
+    """Return what `pack_segments` wrote; `TypeError` or `ValueError` if it is damaged."""
     names, contents = unpack(packed)
     return dict(zip(names, contents, strict=True))
 
@@ -128,7 +131,7 @@ def state_identity(segments: Segments) -> str:
 
 
 def packed_identity(packed: bytes) -> str:
-    """The same of segments that are packed already."""
+    """Return the blake3 hash of packed segments."""
     return blake3(packed).hexdigest()
 
 
@@ -142,7 +145,7 @@ class StateChange(NamedTuple):
 
 
 def state_changes(before: Segments, after: Segments) -> list[StateChange]:
-    """What turns one into the other, by name."""
+    """Return the changes that turn one state into the other, by name."""
     changes = [StateChange(name, "removed", b"") for name in before if name not in after]
     for name, content in after.items():
         if name not in before:
@@ -153,7 +156,7 @@ def state_changes(before: Segments, after: Segments) -> list[StateChange]:
 
 
 def changed_bytes(before: Segments, after: Segments) -> int:
-    """How much differs: of a modified segment the larger side, so that a rewrite is no nothing."""
+    """Return how many bytes differ; of a modified segment the larger side counts."""
     total = sum([len(content) for name, content in before.items() if name not in after])
     for name, content in after.items():
         old = before.get(name, b"")
@@ -176,9 +179,12 @@ def apply(before: Segments, changes: list[StateChange]) -> dict[str, bytes]:
 _LEVEL = 3
 _CHAIN = 12
 _RUN = 8 * _CHAIN
-"""Whole states of which the first stands alone. The first of every chain leans on that of an earlier chain, a
-power of two of them away, each other on the one just before it: none is more than fourteen away from one that
-stands alone, and leaning takes off three quarters of the size."""
+"""Whole states of which only the first is independent.
+
+The first of each chain is compressed against the first of an earlier chain, a power of two away, every other
+one against the one before it: at most fourteen must be opened to read one, and compression saves three
+quarters of the size.
+"""
 _TABLE = (15, 17)
 _WINDOW = (19, 27)
 """Least and most of what packing remembers, as powers of two: places, of which one for every eight bytes of a
@@ -189,15 +195,15 @@ _SMALL = 1024
 
 
 class KeyFrame(NamedTuple):
-    """One kept state: whole (I), or what changed since the one before (P)."""
+    """One stored state: whole (I), or the changes since the frame before (P)."""
 
     after: int
-    """How many events had been run."""
+    """Number of events run before it."""
     kind: Literal["I", "P"]
     id: str
     packed: bytes
     leans: int = -1
-    """A whole one may be packed against an earlier one, named by its `after`; -1 stands alone."""
+    """The `after` of an earlier frame that this whole one is compressed against; -1 if none."""
 
 
 class KeyFrames:
@@ -227,7 +233,7 @@ class KeyFrames:
         self._before: tuple[int, bytes] | None = None
         """The last whole state, for the next to lean on."""
         self._chains: list[int] = []
-        """Where chains start that later ones lean on."""
+        """First frames of chains that later chains are compressed against."""
         self._number = 0
         self.bytes = 0
 
@@ -238,7 +244,7 @@ class KeyFrames:
         return iter(self._frames)
 
     def add(self, index: int, state: Mapping[str, Any], regime: str = "", *, whole: bool = False) -> KeyFrame:
-        """Keep the state after `index` events; they come in rising order."""
+        """Store the state after `index` events, in rising order."""
         segments = split_state(state)
         p_frames, share = self._spacing
         last = self._tip[1]
@@ -321,7 +327,7 @@ class KeyFrames:
         return segments
 
     def restore(self, frame: KeyFrame) -> Any:
-        """The state a frame keeps."""
+        """Return the state of a frame."""
         return join(self.segments(frame))
 
     def discard(self, frame: KeyFrame) -> None:
@@ -338,7 +344,7 @@ class KeyFrames:
             self._tip = -1, self._tip[1]
 
     def adopt(self, frames: list[KeyFrame]) -> None:
-        """Take frames that were kept elsewhere, each checked when it is used."""
+        """Use frames from a stored recording, each checked when it is read."""
         self._frames = list(frames)
         self._before, self._chains = None, []
         self._indexes = [frame.after for frame in frames]

@@ -39,7 +39,7 @@ class Mark(NamedTuple):
     kind: MarkKind
     name: str
     weight: float = 0.0
-    """How strong it was, where that can be said."""
+    """Its strength, if known."""
 
 
 class RecordedMarks(PackedList[Mark], kind=Mark, chunk=128, fresh=4, looked_at=512):
@@ -57,7 +57,7 @@ class Marks:
         self._states: dict[str, str] = {}
 
     def packed(self) -> list[bytes]:
-        """All marks in as little room as they take here, to be kept on disk."""
+        """Return all marks, compressed, to be stored on disk."""
         return self._all.packed()
 
     def __len__(self) -> int:
@@ -70,7 +70,8 @@ class Marks:
         return self._all[place]
 
     def start(self, earlier: Marks, place: int) -> None:
-        """Begin where another recording's marks stand before `place`, so that no change is marked twice."""
+        """Start with the states of another recording's agents before `place`, so that no change is
+        marked twice."""
         for mark in earlier.between(0, place):
             if mark.kind == "state":
                 self._states[mark.agent] = mark.name
@@ -82,7 +83,7 @@ class Marks:
         return head
 
     def adopt(self, marks: Iterable[Mark]) -> None:
-        """Take over marks that were kept."""
+        """Use the marks of a stored recording."""
         self._all = marks if isinstance(marks, RecordedMarks) else RecordedMarks(marks)
         self._indexes = array("q", [mark.place for mark in self._all])
         self._states = {mark.agent: mark.name for mark in self._all if mark.kind == "state"}
@@ -133,7 +134,7 @@ _MARKED = frozenset((Prompt, Compaction, Advice, AgentStart, AgentEnd))
 
 
 def _log_marks(event: Event) -> _Found:
-    """What the log itself says."""
+    """Return the marks of events that the log itself reports."""
     if isinstance(event, Prompt):
         return [("prompt", "interrupt" if event.interrupt else "prompt", float(event.characters))]
     if isinstance(event, Compaction):
@@ -146,7 +147,7 @@ def _log_marks(event: Event) -> _Found:
 
 
 def _mind_marks(step: Step, shifted: bool, rows: _Found) -> None:
-    """What changed in the mind."""
+    """Add the marks of changes in the mind."""
     thought, verdict, mood = step.thought, step.verdict, step.mood
     if thought.regime_changed:
         rows.append(("regime", thought.regime, 0.0))

@@ -45,7 +45,7 @@ _NOT_MODELLED = frozenset(("screen", "timeline", "narrator", "extensions"))
 
 
 class LogStamp(NamedTuple):
-    """A log as it was when its recording was kept."""
+    """A log at the time its recording was stored."""
 
     path: str
     size: int
@@ -54,7 +54,7 @@ class LogStamp(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> LogStamp | None:
-        """The log as it is now; None where it is gone."""
+        """Return the log as it is now; None if it is gone."""
         try:
             status = path.stat()
         except OSError:
@@ -63,14 +63,14 @@ class LogStamp(NamedTuple):
 
 
 class KeptRecording(NamedTuple):
-    """A recording that was kept, and the logs it was made of."""
+    """A stored recording, and the logs it was made from."""
 
     timeline: Timeline
     sources: tuple[LogStamp, ...]
 
 
 class Cache:
-    """A folder of recordings, each checked when it is read; damaged ones are taken away and made again."""
+    """A folder of recordings, each checked when it is read; damaged ones are deleted."""
 
     def __init__(self, folder: Path, limit: int) -> None:
         self.folder = folder
@@ -101,7 +101,8 @@ class Cache:
         sources: tuple[LogStamp, ...],
         later: Sequence[SettingsChange] = (),
     ) -> bool:
-        """Keep a recording; False where it cannot be written or more was applied than it was given."""
+        """Store a recording; return False if it cannot be written or was run with other settings than
+        these."""
         applied = [change for change in later if change.after <= len(timeline)]
         if not _same_settings(timeline.changes[1:], timeline.changes[0].settings, applied):
             return False
@@ -133,7 +134,7 @@ class Cache:
         return self.folder / (name.hexdigest(16) + _SUFFIX)
 
     def _tidy(self) -> None:
-        """Take away what was not used for longest until the rest fits."""
+        """Delete the recordings that were not used for longest until the rest fits."""
         files: list[tuple[int, int, Path]] = []
         for path in self.folder.glob(f"*{_SUFFIX}"):
             with contextlib.suppress(OSError):
@@ -235,7 +236,7 @@ _REPORT = 512
 
 
 class Progress(NamedTuple):
-    """How far the reading is."""
+    """Progress of reading a log."""
 
     read: int
     """Bytes."""
@@ -249,16 +250,16 @@ class Progress(NamedTuple):
 
 
 Report = Callable[[Progress], bool]
-"""Told now and then how far it is; a False answer stops the reading."""
+"""Receives the progress now and then; False stops the reading."""
 
 
 def seed_of(session: str) -> int:
-    """A number of its own for each session, the same on every machine."""
+    """Return the seed of a session, the same on every machine."""
     return int.from_bytes(blake3(session.encode("utf-8", "surrogatepass")).digest(8), "big")
 
 
 def session_stamps(session: LogSession) -> tuple[LogStamp, ...]:
-    """How all logs of a session stand that its events come from."""
+    """Return the stamps of all logs of a session."""
     logs = (*session.logs, *session.helpers)
     return tuple(stamp for log in logs if (stamp := LogStamp.of(log.path)) is not None)
 
@@ -273,7 +274,7 @@ def record(
     initial: InitialState = PLAIN,
     later: tuple[SettingsChange, ...] = (),
 ) -> Timeline | None:
-    """The whole session as a recording, begun from its own seed; None where the reading was stopped."""
+    """Record the whole session from its own seed; None if the reading was stopped."""
     start = initial._replace(seed=seed_of(session.id))
     sources = session_stamps(session)
     cached = cache.load(session.id, settings, start, later) if cache is not None else None
@@ -300,7 +301,7 @@ def record(
 
 
 def _resume(cached: Timeline, events: Iterator[Event], fresh: Timeline) -> tuple[Timeline, Iterator[Event]]:
-    """Go on from what was kept if the log still begins with it, else start over."""
+    """Resume a stored recording if the log still begins with its events, else start over."""
     read_events: list[Event] = []
     for expected in cached.events:
         event = next(events, None)
@@ -318,7 +319,7 @@ def _chain(first: list[Event], events: Iterator[Event]) -> Iterator[Event]:
 
 
 _RARELY = 8192
-"""Events between two kept states where a recording is looked at, not scrubbed."""
+"""Events between two key frames of a recording that is viewed, not scrubbed."""
 
 
 def last_screen(

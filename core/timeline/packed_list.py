@@ -1,4 +1,4 @@
-"""A list that only grows: the newest rows as they came, older ones compressed until somebody reads them."""
+"""A list that only grows: the newest rows as objects, older ones compressed until they are read."""
 
 from __future__ import annotations
 
@@ -26,11 +26,14 @@ _PIECES: dict[int, int] = {
 """For pieces of a few kilobytes: what does not repeat is left as it is, which takes half the time of the
 usual level and a tenth more room."""
 _packer = zstd.ZstdCompressor(options=_PIECES)
-"""One for all: to make one takes longer than to pack a piece. It lets one thread in at a time."""
+"""One compressor for all:
+
+creating one takes longer than compressing a piece. It admits one thread at a time.
+"""
 
 
 def compress_piece(content: bytes) -> bytes:
-    """A piece that `zstd.decompress` opens and that tells its size."""
+    """Compress a piece so that `zstd.decompress` knows its size."""
     return _packer.compress(content, _packer.FLUSH_FRAME)
 
 
@@ -39,7 +42,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 class _Packing:
-    """How rows of one kind are read back."""
+    """Decodes rows of one kind."""
 
     __slots__ = ("decode", "opened")
 
@@ -63,7 +66,10 @@ class PackedList(Sequence[T]):
     _packing: ClassVar[_Packing]
 
     def __init_subclass__(cls, *, kind: Any, chunk: int, fresh: int, looked_at: int) -> None:
-        """`looked_at` chunks are kept open after somebody looked, of all such lists together."""
+        """Declare a list of one kind;
+
+        `looked_at` chunks stay open after use, of all lists of the kind together.
+        """
         super().__init_subclass__()
         cls.CHUNK, cls.FRESH, cls._packing = chunk, fresh, _Packing(kind, looked_at)
 
@@ -77,7 +83,7 @@ class PackedList(Sequence[T]):
 
     @classmethod
     def unpacked(cls, chunks: Sequence[bytes]) -> Self:
-        """What `packed` gave; every row is checked."""
+        """Return the list that `packed` wrote; every row is checked."""
         unpacked_list = cls()
         fresh = len(chunks) - cls.FRESH
         for number, chunk in enumerate(chunks):
@@ -90,7 +96,7 @@ class PackedList(Sequence[T]):
         return unpacked_list
 
     def packed(self) -> list[bytes]:
-        """All rows in as little room as they take here, to be kept on disk."""
+        """Return all rows, compressed, to be stored on disk."""
         return [
             chunk if isinstance(chunk, bytes) else compress_piece(_encode(chunk)) for chunk in self._chunks
         ]
@@ -113,7 +119,7 @@ class PackedList(Sequence[T]):
         return head
 
     def _settle(self, number: int) -> None:
-        """Pack a chunk that is no longer among the newest, where it comes back as it was."""
+        """Compress a chunk that is no longer among the newest, if it decodes to the same rows."""
         chunk = self._chunks[number] if number >= 0 else b""
         if isinstance(chunk, bytes):
             return
@@ -168,7 +174,7 @@ class PackedList(Sequence[T]):
     __hash__ = None  # type: ignore[assignment]
 
     def __iter__(self) -> Iterator[T]:
-        """Those that are there when it begins."""
+        """Iterate over the rows present at the start."""
         total = self._count
         for start in range(0, total, self.CHUNK):
             yield from self._chunk(start // self.CHUNK)[: total - start]

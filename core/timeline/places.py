@@ -38,7 +38,7 @@ def parse_place(timeline: Timeline, text_place: str) -> int:
 
 
 def _seconds_from_start(text: str) -> float | None:
-    """Seconds from the start, where they are written as 00:41:12 or 41m."""
+    """Return seconds from the start for 00:41:12 or 41m."""
     parts = text.split(":")
     if 2 <= len(parts) <= 3 and all(part.isdecimal() for part in parts):
         offset = 0
@@ -62,7 +62,7 @@ def _too_late(timeline: Timeline, text_place: str) -> UsageError:
 
 
 def _index_in_file(timeline: Timeline, place: str) -> int:
-    """After the event that stands at a byte, or at an entry of a document; the first from there on."""
+    """Return the place after the first event at or after a byte, or at an entry of a document."""
     for number, event in enumerate(timeline.events, 1):
         where = event.where
         if where is None:
@@ -80,12 +80,12 @@ Landing = Literal["trouble", "failure", "prompt"]
 TROUBLED: frozenset[str] = frozenset(
     ("compound_frustration_seeking", "frustration_spike", "uncertainty_spike", "fatigue_rising")
 )
-"""Signals of trouble; the others tell that things go well or that the agent looks around."""
+"""Signals of trouble; the others mean that things go well or that the agent explores."""
 _KINDS: frozenset[MarkKind] = frozenset(("signal", "halt", "quarantine", "method"))
 
 
 class Place(NamedTuple):
-    """An event worth going to."""
+    """An event to jump to."""
 
     place: int
     """From 0."""
@@ -139,7 +139,7 @@ def _nearest_trouble(timeline: Timeline, here: int, forward: bool) -> Place | No
 
 
 def is_trouble(mark: Mark, telling: set[str]) -> bool:
-    """Whether a mark is of trouble; `telling` are the methods that tell the person of a risk."""
+    """Whether a mark is trouble; `telling` are the methods that notify the person of a risk."""
     if mark.kind == "signal":
         return mark.name in TROUBLED
     if mark.kind == "method":

@@ -1,4 +1,4 @@
-"""How fast a recording goes by: real time, slower, faster, with idle stretches cut short."""
+"""Playback of a recording: speeds, and a film in which idle stretches are short."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ class Reel:
         return self._ends[-1] if self._ends else 0.0
 
     def add(self, at: float) -> None:
-        """Put one event at the end of the film."""
+        """Append one event to the film."""
         pause = 0.0 if self._last is None else min(max(0.0, at - self._last), self._idle)
         self._ends.append(self.length + pause)
         if self._last is None or at > self._last:
             self._last = at
 
     def place(self, index: int) -> float:
-        """Where on the film the first `index` events end."""
+        """Return where on the film the first `index` events end."""
         return self._ends[min(index, len(self._ends)) - 1] if index > 0 and self._ends else 0.0
 
     def index(self, place: float) -> int:
-        """How many events lie at or before a place on the film."""
+        """Return how many events are at or before a place on the film."""
         return bisect_right(self._ends, place)
 
 
 class Player:
-    """A playhead that moves on when it is told how much time went by."""
+    """A playhead that advances with elapsed time."""
 
     __slots__ = ("_place", "playing", "reel", "speed")
 
@@ -58,7 +58,7 @@ class Player:
         self._place = 0.0
 
     def seek(self, index: int) -> None:
-        """Put the playhead after the first `index` events."""
+        """Move the playhead behind the first `index` events."""
         self._place = self.reel.place(index)
 
     def advance(self, seconds: float) -> int:

@@ -28,7 +28,7 @@ FELT = ("at", *(f"axis.{axis}" for axis in AXES), *(f"threshold.{axis}" for axis
 """Columns of a run of the receptor alone."""
 
 _SAMPLES = 1024
-"""How often a run of the receptor alone reads the thresholds."""
+"""How many times a run of the receptor alone reads the thresholds."""
 
 
 def with_edits(settings: Settings, edits: Mapping[str, Any]) -> Settings:
@@ -40,7 +40,7 @@ def with_edits(settings: Settings, edits: Mapping[str, Any]) -> Settings:
 
 
 def _own(settings: Settings) -> tuple[Given, ...]:
-    """Those settings that are not as built in."""
+    """Return the settings that differ from the built-in ones."""
     return tuple(
         Given(name, value)
         for name, each in tunables().items()
@@ -86,7 +86,7 @@ class Rerun:
         return self.run.tracks
 
     def advance(self, events: int) -> bool:
-        """Run so many more; False once there are none left."""
+        """Run so many more events; return False once none are left."""
         run, initial, later, after = self.run, self._initial, self._later, self._after
         stop = min(self.done + events, self.total)
         for number, event in enumerate(self.events[self.done : stop], self.done):
@@ -97,7 +97,7 @@ class Rerun:
         return self.done < self.total
 
     def marks(self) -> list[Mark]:
-        """What fired so far."""
+        """Return the firings so far."""
         return [mark for mark in self.run.marks if mark.kind in FIRINGS]
 
     def _start(self, settings: Settings) -> Society:
@@ -161,7 +161,7 @@ class ReceptorRerun(Rerun):
 
 
 def rerun_with(timeline: Timeline, edits: Mapping[str, Any], *, whole: bool = True) -> Rerun:
-    """A recording with some settings changed throughout, all else as it was at each place."""
+    """Return a re-run of a recording with some settings changed throughout."""
     eras = [era._replace(settings=with_edits(era.settings, edits)) for era in timeline.changes]
     if not whole:
         return ReceptorRerun(timeline.events, eras, timeline.initial)

@@ -21,7 +21,7 @@ from core.timeline.marks import Marks
 from core.timeline.packed_list import PackedList
 
 CODES = ("state", "pattern", "regime", "governor", "signals", "fresh", "quarantined")
-"""Columns that hold a number for a name, or a bit for each signal of SIGNALS."""
+"""Columns with the number of a name, or with one bit per signal of SIGNALS."""
 NAMES = (
     "at",
     *CODES,
@@ -40,7 +40,7 @@ _BIT = {name: 1 << number for number, name in enumerate(SIGNALS)}
 
 
 class Track:
-    """Columns of one agent, and which event of the recording each row stands for."""
+    """Columns of one agent, and the event of the recording for each row."""
 
     __slots__ = ("columns", "indexes", "origin")
 
@@ -86,12 +86,12 @@ class Track:
         return head
 
     def row(self, index: int) -> int:
-        """The row of the agent's last event at or before `index`; -1 where there is none."""
+        """Return the row of the agent's last event at or before `index`; -1 if there is none."""
         return bisect_right(self.indexes, index) - 1
 
 
 class MethodText(NamedTuple):
-    """What a method said with one event."""
+    """The text of a method at one event."""
 
     place: int
     method: str
@@ -99,18 +99,18 @@ class MethodText(NamedTuple):
 
 
 class MethodTexts(PackedList[MethodText], kind=MethodText, chunk=128, fresh=2, looked_at=2):
-    """Texts in the order they were said."""
+    """Texts of methods in order."""
 
 
 class Run:
-    """A society that is stepped, its agents' tracks, the marks, and what methods said."""
+    """A society that is stepped, its agents' tracks, the marks, and the texts of methods."""
 
     __slots__ = ("_texts", "marks", "origin", "society", "texts_from", "tracks")
 
     def __init__(self, society: Society, origin: float | None = None) -> None:
         self.society = society
         self.origin = origin
-        """Time the tracks count from; the first event's where none is given."""
+        """Time the tracks count from, by default that of the first event."""
         self.tracks: dict[str, Track] = {}
         self.marks = Marks()
         self._texts = MethodTexts()
@@ -133,7 +133,7 @@ class Run:
         return step
 
     def head(self, place: int, society: Society) -> Run:
-        """The run of the first `place` events, which goes on with these minds."""
+        """Return the run of the first `place` events, to be continued with this society."""
         head = Run(society, self.origin)
         tracks = {agent: track.head(place) for agent, track in self.tracks.items()}
         head.tracks = {agent: track for agent, track in tracks.items() if len(track)}
@@ -143,5 +143,5 @@ class Run:
 
     @property
     def texts(self) -> dict[tuple[int, str], str]:
-        """What each method said, by place and name; gathered when asked."""
+        """The text of each method, by place and name."""
         return {(place, method): text for place, method, text in self._texts}

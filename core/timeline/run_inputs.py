@@ -1,4 +1,4 @@
-"""Where a session starts: with what it was given when it was first watched, or else as things are today."""
+"""The inputs of a session's run: those of the time it was first watched, or else today's."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from core.timeline.rerun import with_edits
 from core.timeline.timeline import SettingsChange
 
 VERSION = 1
-"""Of a blob; one with a higher one was made by a newer nooscope."""
+"""The version of a blob; a higher one was made by a newer nooscope."""
 
 
 class RunInputs(NamedTuple):
-    """All that a session's run depends on beside its events."""
+    """Everything a session's run depends on beside its events."""
 
     settings: Settings
     initial: InitialState = PLAIN
@@ -35,7 +35,7 @@ class RunInputs(NamedTuple):
 
     @property
     def last(self) -> Settings:
-        """Those that hold once all of it has been read."""
+        """The settings in force once all of it has been read."""
         return self.later[-1].settings if self.later else self.settings
 
 
@@ -46,13 +46,13 @@ def modelled(settings: Settings) -> dict[str, Any]:
 
 
 def pack_start(settings: Settings, initial: InitialState) -> bytes:
-    """What a session is given, the same bytes for the same content."""
+    """Return the start of a session as canonical bytes."""
     content = {**initial.content(), "version": VERSION, "settings": modelled(settings)}
     return cbor2.dumps(content, canonical=True)
 
 
 def pack_change(change: SettingsChange) -> bytes:
-    """What is given later, the same bytes for the same content."""
+    """Return a later change as canonical bytes."""
     content = {"version": VERSION, "settings": modelled(change.settings)}
     if change.news:
         content["heard"] = to_builtins(change.heard)
@@ -61,7 +61,7 @@ def pack_change(change: SettingsChange) -> bytes:
 
 
 def unpack_inputs(stored: KeptStart, today: Settings) -> RunInputs:
-    """What a session was given; all that a run does not depend on is as today."""
+    """Return the inputs of a session; settings that a run does not depend on are today's."""
     content = _content(stored.start)
     try:
         initial = InitialState.from_content(content)
@@ -93,7 +93,7 @@ def _content(body: bytes) -> dict[str, Any]:
 
 
 def _as_given(today: Settings, values: Mapping[str, Any]) -> Settings:
-    """Today's settings with all that a run depends on as it was."""
+    """Return today's settings with those that a run depends on as they were then."""
     usual = {name: each.default for name, each in tunables().items() if is_modelled(name)}
     other = {
         name: value for name, each in tunables().items() if (value := value_of(today, name)) != each.default
@@ -119,7 +119,8 @@ class Fingerprints:
         self._known: dict[tuple[int, ...], tuple[str, RunInputs]] = {}
 
     def of(self, inputs: RunInputs) -> str:
-        """The same name for the same settings, initial state and later changes; the seed is left out."""
+        """Return a name that is equal for equal settings, initial state and later changes, without the
+        seed."""
         settings, initial, later = inputs
         key = tuple(map(id, (settings, *initial[1:], *later)))
         entry = self._known.get(key)
@@ -146,14 +147,14 @@ class InitialStates:
         self.settings = settings
         self.initial = initial
         self.edits = dict(edits or {})
-        """What the person asks for in this run; it holds throughout, whatever the session was given."""
+        """Edits of the person for this run; they apply throughout."""
         self.notices: list[str] = []
         self.spoke = False
         """Whether there was anything to say of what a session or all of them start from."""
         self._store = store
 
     def of(self, session: str) -> RunInputs:
-        """For a replay: as it was first watched, with this run's edits on top."""
+        """Return the inputs for a replay: those of the first watching, with this run's edits."""
         inputs = self._read(session)
         if inputs is None:
             return RunInputs(self.settings, self.initial._replace(seed=seed_of(session)))
@@ -165,7 +166,10 @@ class InitialStates:
         return RunInputs(with_edits(inputs.settings, self.edits), inputs.initial, later)
 
     def begin(self, session: str, make: Callable[[], InitialState]) -> RunInputs:
-        """For a live run: as it was first watched, or what `make` says, which is kept for its replay."""
+        """Return the inputs for a live run:
+
+        those of the first watching, or what `make` returns, which is stored.
+        """
         inputs = self._read(session, aside=True)
         if inputs is not None and not self._declined(inputs):
             return self._with_extensions(inputs)
@@ -181,7 +185,7 @@ class InitialStates:
             return start
 
     def _with_extensions(self, inputs: RunInputs) -> RunInputs:
-        """Go on without extensions that are gone or have changed, and say so."""
+        """Drop extensions that are gone or have changed, with a notice."""
         refs = inputs.initial.extensions
         if not refs:
             return inputs
@@ -202,7 +206,7 @@ class InitialStates:
         return inputs.settings.response.prior.enabled and not prior
 
     def changed(self, session: str, change: SettingsChange) -> None:
-        """Keep what a session is given while it is watched."""
+        """Store a change of a session's settings while it is watched."""
         if self._store is None:
             return
         try:
@@ -227,7 +231,7 @@ class InitialStates:
         return None
 
     def _compare(self, then_settings: Settings) -> None:
-        """Say where a replay does not follow the settings of today."""
+        """Add a notice if a replay does not use today's settings."""
         today, then = modelled(self.settings), modelled(then_settings)
         other = [name for name in today if today[name] != then[name] and name not in self.edits]
         if other:

@@ -1,4 +1,4 @@
-"""One setting over its range: how often each thing fires, and how that agrees with what people said."""
+"""One setting over its range: how often each thing fires, and how well that agrees with labels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from core.timeline.timeline import SettingsChange, Timeline, without_collector
 
 
 class SweepPoint(Struct, frozen=True):
-    """What fired at one value of the setting."""
+    """Firings at one value of the setting."""
 
     value: Any
     fired: int
@@ -41,7 +41,7 @@ class SweepPoint(Struct, frozen=True):
 
 
 class Sweep(Struct, frozen=True):
-    """A setting, the values tried, and the one that holds."""
+    """A setting, the values tried, and the present one."""
 
     name: str
     present: Any
@@ -55,13 +55,13 @@ class Sweep(Struct, frozen=True):
 
     @property
     def moving(self) -> tuple[str, ...]:
-        """What fires more or less often as the value changes."""
+        """Names that fire more or less often as the value changes."""
         names = sorted({name for point in self.points for name in point.names})
         return tuple(name for name in names if len({point.names.get(name, 0) for point in self.points}) > 1)
 
 
 def grid(tunable: Tunable, low: float, high: float, count: int) -> list[float]:
-    """So many values from one bound to the other, within what the setting allows."""
+    """Return `count` values from one bound to the other, within the limits of the setting."""
     if tunable.kind not in ("number", "integer"):
         raise UsageError(f"{tunable.name} has no range: it may be {tunable.allowed()}")
     if count < 2 or not low < high:
@@ -114,7 +114,7 @@ def sweep_session(
     initial: InitialState = PLAIN,
     later: Sequence[SettingsChange] = (),
 ) -> Sweep:
-    """One saved session at every value, begun from its own seed."""
+    """Run one saved session at every value, from its own seed."""
     kit = reading_kit(settings)
     events = list(read_session(session, kit, settings.ingest.lines))
     labels_of_session = Labels(session.id, folder=labels).judged()
@@ -142,9 +142,10 @@ def sweep_recording(
     report: Callable[[Sweep], bool],
     edits: Mapping[str, Any] | None = None,
 ) -> None:
-    """A recording at every value, with other edits where there are any; told after each value.
+    """Run a recording at every value, with the other edits;
 
-    Settings of the receptor are tried on signals alone. A False answer ends it.
+    `report` receives each step and returns False to stop. Settings of the receptor are tried on signals
+    alone.
     """
     all_edits = dict(edits or {})
     whole = not all(each.startswith("receptor.") for each in (name, *all_edits))
@@ -167,7 +168,7 @@ def sweep_recording(
 
 
 def spread(values: Sequence[float], present: float) -> list[float]:
-    """The same values in an order that shows the whole range soon: present and ends first, then halves."""
+    """Order values so that the whole range shows soon: the present one and the ends first, then halves."""
     ordered = sorted(values)
     chosen = [min(ordered, key=lambda value: abs(value - present)), ordered[0], ordered[-1]]
     size = len(ordered)

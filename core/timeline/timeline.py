@@ -37,17 +37,16 @@ class RecordedEvents(PackedList[Event], kind=Event, chunk=CHUNK, fresh=FRESH, lo
 
 
 _AGENTS = 8
-"""Agents awake for which a kept state lies one interval further from the one before it; up to twice as many
-are kept at every interval."""
+"""Number of awake agents per interval between key frames; up to twice as many get one at every interval."""
 _LOAD = 40
-"""Steps that take about as long as loading a kept state."""
+"""Steps that take about as long as loading a key frame."""
 _STRIDES = 12
 _STRIDE_MOST = 32
-"""Who goes back by small steps finds a state so many of them further back, or so many events."""
+"""When seeking backwards by small steps, a state is stored so many steps further back, or so many events."""
 
 
 class SettingsChange(NamedTuple):
-    """What a session is given from an event on: settings, and what neighbours report."""
+    """Inputs of a session from one event on: settings, and reports from neighbours and the disk."""
 
     after: int
     """Events before it."""
@@ -88,14 +87,14 @@ class Timeline:
         self.run = Run(self.initial.society(settings))
         """The minds at the live edge, and what they left behind."""
         self._trail: tuple[int, Mapping[str, Any]] | None = None
-        """A state a little before the last seek, for who goes back by small steps."""
+        """A state a little before the last seek, for seeking backwards by small steps."""
         self._every = every or settings.timeline.keyframes.every
         self._whole = False
-        """A dream asked for a whole frame; the next one is."""
+        """A dream requested a whole frame; the next frame is whole."""
         self._cursor: tuple[int, Society] | None = None
         self._times = array("d")
         self._later = deque(later)
-        """Settings that will hold from events on that are still to come."""
+        """Changes at events that are still to come."""
         self._turn()
 
     def __len__(self) -> int:
@@ -103,7 +102,7 @@ class Timeline:
 
     @property
     def settings(self) -> Settings:
-        """Those in force at the live edge."""
+        """The settings in force at the live edge."""
         return self.changes[-1].settings
 
     @property
@@ -123,7 +122,7 @@ class Timeline:
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Everyone who did something, in the order they came."""
+        """All agents that did something, in order of appearance."""
         return tuple(self.run.tracks)
 
     def add(self, event: Event) -> Step:
@@ -143,14 +142,13 @@ class Timeline:
         return step
 
     def _due(self, index: int) -> bool:
-        """Whether the last kept state lies far enough back: one of many agents takes longer to keep and to
-        load, so such states lie further apart."""
+        """Whether the last key frame is far enough back: many agents take longer to store and to load."""
         nearest = self.frames.nearest(index)
         before = nearest.after if nearest is not None else 0
         return index - before >= self._every * (len(self.society.agents) // _AGENTS)
 
     def _turn(self) -> None:
-        """Apply what is due at this place, as it was applied when the session was watched."""
+        """Apply the changes that are due at this place, as when the session was watched."""
         while self._later and self._later[0].after <= len(self.events):
             change = self._later.popleft()
             self._apply(change.settings)
@@ -162,14 +160,14 @@ class Timeline:
             self.add(event)
 
     def keep(self, *, whole: bool = False) -> None:
-        """Keep the state at the live edge as a key frame."""
+        """Store the state at the live edge as a key frame."""
         nearest = self.frames.nearest(len(self.events))
         if nearest is None or nearest.after < len(self.events):
             regime = self.society.engine(MAIN).mind.heart.regime.regime
             self.frames.add(len(self.events), _packed(self.society.dump()), regime, whole=whole)
 
     def apply(self, settings: Settings) -> None:
-        """Let other settings hold from here on; a replay changes them at the same event."""
+        """Change the settings from here on; a replay changes them at the same event."""
         self._later.clear()
         self._apply(settings)
 
@@ -193,7 +191,7 @@ class Timeline:
     def adopt(
         self, events: RecordedEvents, tracks: dict[str, Track], marks: Iterable[Mark], frames: list[KeyFrame]
     ) -> None:
-        """Take over a recording that was kept, up to its last key frame, which must be at its end."""
+        """Use a stored recording up to its last key frame, which must be at its end."""
         self.frames.adopt(frames)
         last = self.frames.nearest(len(events))
         if events and (last is None or last.after != len(events)):
@@ -214,9 +212,10 @@ class Timeline:
             self._remind(self.run.society, len(events))
 
     def head(self, place: int) -> Timeline:
-        """The first `place` events as a recording of its own, which may go on in another way.
+        """Return the first `place` events as a recording of its own, which may continue differently.
 
-        What was applied after them is applied again at the same places."""
+        Later changes are applied again at the same places.
+        """
         head = Timeline(self.changes[0].settings, initial=self.initial, every=self._every)
         head.changes = [change for change in self.changes if change.after <= place]
         head._later = deque([*self.changes[len(head.changes) :], *self._later])
@@ -256,19 +255,19 @@ class Timeline:
         return society
 
     def branch_point(self, index: int) -> Society:
-        """Minds of one's own after the first `index` events, to be stepped at will."""
+        """Return a separate society after the first `index` events, to be stepped freely."""
         return self.loaded(self.settings_at(index), self.society_at(index).dump())
 
     def kept_state(self, frame: KeyFrame) -> dict[str, Any]:
-        """What a key frame holds, as a dump; raises `StoreError` where it is damaged."""
+        """Return the dump in a key frame; `StoreError` if it is damaged."""
         return _unpacked(self.frames.restore(frame))
 
     def loaded(self, settings: Settings, state: Mapping[str, Any]) -> Society:
-        """Minds that go on from a dump of this recording's."""
+        """Return a society resumed from a dump of this recording."""
         return self.initial.resumed(settings, state)
 
     def index_at(self, at: float) -> int:
-        """How many events had happened by a moment."""
+        """Return how many events had happened at a moment."""
         return bisect_right(self._times, at)
 
     def time_of(self, index: int) -> float:
@@ -278,7 +277,7 @@ class Timeline:
         return self._times[max(0, min(index, len(self._times)) - 1)]
 
     def _nearest(self, index: int) -> tuple[int, Society]:
-        """The cursor if it lies near on the way, else the trail, else a key frame, else the beginning."""
+        """Return the cursor if it is near, else the trail, else a key frame, else the start."""
         frame = self.frames.nearest(index)
         nearest = frame.after if frame is not None else 0
         if self._cursor is not None and nearest - _LOAD <= self._cursor[0] <= index:
@@ -297,7 +296,7 @@ class Timeline:
         return 0, self.initial.society(self.changes[0].settings)
 
     def _reloaded(self, settings: Settings, state: Mapping[str, Any]) -> Society:
-        """Minds that go on from a dump; those of the last seek are used again where nothing but it counts."""
+        """Return a society resumed from a dump; that of the last seek is reused if nothing else differs."""
         cursor, self._cursor = self._cursor, None
         if cursor is None or self.initial.extensions or cursor[1].settings is not settings:
             return self.loaded(settings, state)
@@ -328,7 +327,7 @@ class Timeline:
             step(event)
 
     def settings_at(self, index: int) -> Settings:
-        """Those in force after the first `index` events."""
+        """Return the settings in force after the first `index` events."""
         place = bisect_right([change.after for change in self.changes], index) - 1
         return self.changes[place].settings
 
@@ -336,7 +335,7 @@ class Timeline:
 def apply_due_changes(
     initial: InitialState, society: Society, later: deque[SettingsChange], place: int
 ) -> Society:
-    """Minds after so many events, gone on with the settings that were applied there."""
+    """Return the society after the changes that are due at a place."""
     while later and later[0].after <= place:
         change = later.popleft()
         if change.settings != society.settings:
@@ -347,7 +346,7 @@ def apply_due_changes(
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """Hold the collector still: a pass over a long recording would be felt in a seek."""
+    """Stop the garbage collector: a pass over a long recording would delay a seek."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -358,7 +357,7 @@ def without_collector() -> Iterator[None]:
 
 
 def _packed(state: Mapping[str, Any]) -> dict[str, Any]:
-    """A society's dump with each member under its name, so that only what changed is kept."""
+    """Return a society's dump with each member under its name, so that unchanged ones are stored once."""
     packed = dict(state)
     members: Sequence[Sequence[Any]] = packed.pop("members")
     packed["order"] = [member[0] for member in members]

@@ -62,7 +62,7 @@ def silenced_by_flow(tracks: Mapping[str, Track], events: Sequence[Event]) -> li
 def silenced_by_cooldown(
     tracks: Mapping[str, Track], marks: Sequence[Mark], settings: Settings, initial: InitialState
 ) -> list[Mark]:
-    """Each fresh signal that a method would have answered, had it not fired so short a time before."""
+    """Return each fresh signal that a method would have answered without its cooldown."""
     rules = initial.rules or built_in()
     scoring = settings.response.scoring
     deltas = cue_deltas(initial.learned or NOTHING_LEARNED, settings.response.learning)
@@ -157,13 +157,13 @@ _FIRST = 0.012
 _EVERY = 0.25
 """Seconds between two partial results."""
 _BREATH = 0.002
-"""Seconds between two batches that nobody waits for, so that a key press is answered first."""
+"""Seconds between two batches of background work, so that a key press is answered first."""
 _LEAST = 1e-4
 """Smaller differences cannot be seen."""
 
 
 class TextChange(NamedTuple):
-    """What a method said, and what it would have said at the same event."""
+    """A method's text, and its text under the edits at the same event."""
 
     mark: Mark
     before: str
@@ -175,7 +175,7 @@ class WhatIfResult(NamedTuple):
 
     edits: Mapping[str, Any]
     felt: Rerun | None
-    """Axes and signals: soon there. None where the edits cannot touch them."""
+    """Axes and signals, available early; None if the edits cannot change them."""
     whole: Rerun | None
     """Everything."""
     difference: Difference
@@ -185,15 +185,15 @@ class WhatIfResult(NamedTuple):
     complete: bool
     """Every mechanism was run over every event."""
     share: float
-    """Of the work done so far, from 0 to 1."""
+    """Share of the work done so far, from 0 to 1."""
     silenced: Difference | None = None
     """Crossings that were or would not be heard; None until all is run."""
     texts: tuple[TextChange, ...] | None = None
-    """Words that kept methods would have said otherwise; None until they are known."""
+    """Texts of methods that fire in both runs and differ; None until they are known."""
 
     @property
     def settled(self) -> bool:
-        """What the difference says of signals will not change any more."""
+        """Whether the difference in signals is final."""
         return self.done >= self.total
 
     def track(self, agent: str, series: str = "axis.flow") -> tuple[Track | None, int]:
@@ -205,7 +205,7 @@ class WhatIfResult(NamedTuple):
         return max(tracks, key=lambda one: one[1], default=(None, 0))
 
     def why_unchanged(self, agent: str) -> list[str]:
-        """Why nothing fires otherwise; empty where something does, or where all is not run yet."""
+        """Return why nothing fires differently; empty if something does, or if the run is not complete."""
         if self.whole is None or self.silenced is None or not self.difference.equal:
             return []
         unheard = [pair.other for pair in self.silenced.kept + self.silenced.moved] + [*self.silenced.gained]
@@ -238,7 +238,7 @@ def changed_series(
 
 
 def filled_series(chosen: list[str], most: int) -> list[str]:
-    """Further axes where there is room for them."""
+    """Add further axes up to `most` series."""
     others = [f"axis.{axis}" for axis in AXES if f"axis.{axis}" not in chosen]
     return [*chosen, *others[: max(0, most - len(chosen))]]
 
@@ -265,12 +265,15 @@ def _mean_gap(actual: Track, other: Track, series: str, rows: int) -> float:
 
 @lru_cache(1)
 def _unedited(timeline: Timeline, eras: int) -> Rerun:  # noqa: ARG001 with more of them it is another run
-    """The recording run again as it was, for words that a cache did not keep; the same for all edits."""
+    """Return the unedited re-run of a recording, for texts that a cache did not store;
+
+    it serves all edits.
+    """
     return rerun_with(timeline, {})
 
 
 def _unhurried(run: Rerun, cancelled: Callable[[], bool]) -> bool:
-    """Run to the end, key presses first; False where nobody wants it any more."""
+    """Run to the end, key presses first; return False if it was cancelled."""
     while run.advance(_BATCH):
         if cancelled():
             return False
@@ -287,7 +290,7 @@ class WhatIf:
         self.felt: Rerun | None = None
         self.whole: Rerun | None = None
         self._unedited: Rerun | None = None
-        """The recording as it was, run again for words that a cache did not keep."""
+        """The unedited re-run, for texts that a cache did not store."""
 
     @property
     def behind(self) -> bool:
@@ -316,7 +319,7 @@ class WhatIf:
                 post(self.result())
 
     def _recorded_texts(self) -> Mapping[tuple[int, str], str] | None:
-        """What methods said in the recording; None until it is known."""
+        """Return the texts of methods in the recording; None until they are known."""
         if self.timeline.run.texts_from == 0:
             return self.timeline.run.texts
         unedited = self._unedited
@@ -325,7 +328,7 @@ class WhatIf:
         return None
 
     def _texts(self) -> tuple[TextChange, ...] | None:
-        """Where a method fires in both runs and its words differ."""
+        """Return the texts that differ where a method fires in both runs."""
         whole = self.whole
         if whole is None or whole.done < len(self.timeline):
             return None
@@ -355,7 +358,7 @@ class WhatIf:
         return compare(actual, other, timeline.settings.timeline.branch.near)
 
     def _rerun(self, feels: bool) -> Rerun | None:
-        """The run of the receptor alone, where the edits touch it; the run of everything."""
+        """Return the run of the receptor alone if the edits concern it, or the run of everything."""
         if not feels:
             self.whole = self.whole or rerun_with(self.timeline, self.edits)
             return self.whole
@@ -364,7 +367,7 @@ class WhatIf:
         return self.felt
 
     def result(self) -> WhatIfResult:
-        """What is known by now: signals from the run that is furthest, all else from the whole one."""
+        """Return the result so far: signals from the run that is further, all else from the whole run."""
         receptor, whole = self.felt, self.whole
         total = len(self.timeline)
         run, lived = (receptor.done if receptor else 0), (whole.done if whole else 0)
