@@ -13,7 +13,7 @@ FRESH   = $(if $(shell test -e $(COMPILED)/.made && ! find core -type f -not -na
 WITH    = PYTHONSAFEPATH=1 PYTHONPATH="$(CURDIR)/$(COMPILED):$(CURDIR)"
 HAS_CC := $(shell command -v cc)
 
-.PHONY: run test agents check format bench compiled test-compiled fit models docs pictures clean
+.PHONY: run test agents check format bench compiled test-compiled fit models docs pictures site dist clean
 .DEFAULT_GOAL := run
 
 $(VENV)/bin/python:
@@ -37,6 +37,11 @@ $(VENV)/.dev: $(VENV)/.test
 	@touch $@
 
 # Starts at once; without a compiled engine it also starts compiling one in the background, for the next run.
+$(VENV)/.site: $(VENV)/.run
+	@echo "Adding what the site needs (once) ..."
+	@$(PIP) --editable '.[site]'
+	@touch $@
+
 run: $(VENV)/.run
 	@$(if $(FRESH),,$(BIN)/python -m bench.background start)
 	@$(if $(FRESH),PYTHONPATH="$(FRESH)") NOOSCOPE_BUILD="$(CURDIR)/build/engine.json" $(BIN)/nooscope $(ARGS)
@@ -94,6 +99,15 @@ docs: $(VENV)/.test
 
 pictures: $(VENV)/.test
 	@$(BIN)/python -m bench.pictures
+
+# The pages of docs/ as a site in build/site; a broken link is an error.
+site: $(VENV)/.site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "build/site/index.html"
+
+# A plain and a compiled wheel in dist/, each tried in a fresh environment.
+dist: $(VENV)/.dev
+	@$(BIN)/python -m bench.dist dist
 
 clean:
 	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -15,33 +15,29 @@ from core.settings.logs import LineSettings
 
 
 def measure(folder: Path) -> Counter[str]:
-    """Count the edits and changed files of all sessions below a folder."""
+    """Count the edits of all sessions below a folder by how much of their files the log carries."""
     kit, lines = make_kit(), LineSettings()
     counts: Counter[str] = Counter()
     for session in sessions([str(folder)], kit, lines):
         events = list(read_session(session, kit, lines))
-        changes = read_outcome(session, events, kit, lines).changes
-        edits, carried = changes.edit_counts()
-        files = changes.files(len(events))
-        counts.update(sessions=1, edits=edits, carried=carried)
-        counts["files"] += sum(one.state != "command" for one in files)
-        counts["whole"] += sum(one.state == "complete" for one in files)
-        counts["by commands"] += sum(one.state == "command" for one in files)
+        for change in read_outcome(session, events, kit, lines).changes.files(len(events)):
+            counts[change.state] += len(change.places)
     return counts
 
 
 def main() -> int:
-    """Print the table, one row per folder that has edits."""
-    print("| agent | sessions | edits | text in the log | files | whole file known | by commands only |")
-    print("|---|---:|---:|---:|---:|---:|---:|")
-    for folder in sorted(one for root in sys.argv[1:] for one in Path(root).iterdir() if one.is_dir()):
+    """Print the table of docs/formats.md, one row per folder that has edits."""
+    print("| agent | edits | whole file | edited lines | no text |")
+    print("| --- | --- | --- | --- | --- |")
+    folders = (one for root in sys.argv[1:] for one in Path(root).iterdir() if one.is_dir())
+    for folder in sorted(folders, key=lambda one: one.name):
         try:
             counts = measure(folder)
         except NooscopeError:
             continue
-        if counts["edits"] or counts["by commands"]:
-            names = ("sessions", "edits", "carried", "files", "whole", "by commands")
-            print(f"| {folder.name} | {' | '.join(str(counts[name]) for name in names)} |")
+        if counts:
+            cells = (counts.total(), *(counts[state] for state in ("complete", "pieces", "command")))
+            print(f"| {folder.name} | {' | '.join(map(str, cells))} |")
     return 0
 
 

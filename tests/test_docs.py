@@ -19,7 +19,7 @@ from core.settings.layers import tunables
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
     *sorted((ROOT / "docs").glob("*.md")),
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "AGENTS.md")),
 ]
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
@@ -109,7 +109,7 @@ def test_python_examples_run(page: str, code: str) -> None:
 
 
 def test_there_are_ten_lines_to_embed_the_engine() -> None:
-    code = [text for page, text in blocks("python") if page == "README.md"]
+    code = [text for page, text in blocks("python") if page == "embedding.md"]
     assert len(code) == 2
     assert all(len(text.strip().splitlines()) <= 14 for text in code)
 
@@ -146,14 +146,13 @@ def test_the_example_theme_and_table_can_be_used(tmp_path: Path) -> None:
     assert models.cost("vendor/my-long-model", 1_000_000, 0) == 2.0
 
 
-@pytest.mark.parametrize("page", ["README.md", "formats.md"])
-def test_the_example_events_are_read(page: str, tmp_path: Path) -> None:
+def test_the_example_events_are_read(tmp_path: Path) -> None:
     from core.agents.registry import make_kit
     from core.events import ToolUse
     from core.logs.finder import sessions
     from core.logs.session import read_session
 
-    (lines,) = [text for name, text in blocks("json") if name == page]
+    (lines,) = [text for name, text in blocks("json") if name == "formats.md"]
     written: list[Any] = [json.loads(line) for line in lines.splitlines()]
     (tmp_path / "log.jsonl").write_text(lines)
     kit = make_kit()
@@ -188,7 +187,7 @@ def test_setting_names_in_prose_exist() -> None:
 
 def test_every_status_is_explained() -> None:
     page = (ROOT / "docs" / "commands.md").read_text("utf-8")
-    table = page.partition("## How a session stands")[2].partition("\n## ")[0]
+    table = page.partition("## Status of a session")[2].partition("\n## ")[0]
     told = re.findall(
         r"`([^`]+)`", "\n".join(line.split("|")[1] for line in table.splitlines() if "| `" in line)
     )
@@ -202,3 +201,50 @@ def test_every_command_with_json_is_named() -> None:
     sentence = page.partition("**JSON.** ")[2].partition(" take `--json`")[0]
     able = {name for name in COMMANDS if "--json" in command_parser(name)._option_string_actions}
     assert set(re.findall(r"`(\w+)`", sentence)) == able - {"watch"}
+
+
+_SHOWN = {
+    "nooscope": "claude-code",
+    "nooscope fleet": "worth a look",
+    "nooscope replay LOG": "asked     0:00",
+    "nooscope recap LOG": "outcome 4 files changed",
+    "nooscope changes LOG": "+++ b/src/dates/zones.ts",
+    "nooscope compare LOG LOG2": "then they diverge",
+    "nooscope search midnight": "nooscope replay ",
+    "nooscope cost --by project": "paperlane",
+    "nooscope inspect why LOG": "[",
+    "nooscope tune whatif LOG": "frustration",
+    "nooscope export LOG": "",
+    "nooscope hooks": "claude ",
+}
+"""A part of what each example of the README prints on the samples."""
+
+
+def test_the_examples_of_the_readme_do_what_they_say(
+    tmp_path: Path, home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sample_sessions import find_sample
+    from sample_sessions.archive import decompress  # type: ignore[attr-defined]
+    from tui.cli import main
+
+    log, other = find_sample("stuck").path, find_sample("flow").path
+    own = home / "home" / ".claude" / "projects" / "p" / log.stem
+    own.parent.mkdir(parents=True)
+    own.write_bytes(decompress(log.read_bytes()))
+    monkeypatch.chdir(tmp_path)
+    block = (ROOT / "README.md").read_text("utf-8").partition("## On the command line")[2].split("```")[1]
+    examples = [line.split("  ")[0] for line in block.splitlines() if line.startswith("nooscope")]
+    assert len(examples) == len(_SHOWN)
+    for example, (beginning, part) in zip(examples, _SHOWN.items(), strict=True):
+        assert example.startswith(beginning)
+        names = {"LOG": str(log), "LOG2": str(other)}
+        assert main([names.get(word, word) for word in example.split()[1:]]) == 0, example
+        assert part in capsys.readouterr().out, example
+    assert (tmp_path / "session.html").read_text("utf-8").startswith("<!doctype html>")
+
+
+def test_every_page_is_in_the_site() -> None:
+    site = (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:")[2]
+    assert sorted(re.findall(r": (\S+\.md)$", site, re.M)) == sorted(
+        path.name for path in (ROOT / "docs").glob("*.md")
+    )

@@ -373,11 +373,6 @@ class SessionChanges:
             if edit.kind == "move":
                 self._open[edit.target] = self._open.pop(edit.path)
 
-    def edit_counts(self) -> tuple[int, int]:
-        """Count the edits by tools, and those whose text the log carries."""
-        kinds = [edit.kind for track in self._tracks for edit in track.edits if edit.kind != "command"]
-        return len(kinds), len(kinds) - kinds.count("unknown")
-
     def files(self, place: int, agent: str = "") -> list[FileChange]:
         """Every file changed by the first `place` events, or by one agent among them, in path order."""
         built = [self._change(track, place, agent) for track in self._tracks]
