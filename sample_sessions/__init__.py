@@ -62,7 +62,7 @@ class Sample(NamedTuple):
 @cache
 def samples() -> tuple[Sample, ...]:
     """All stories, in the order they are best watched."""
-    told = json.loads((HERE / INDEX).read_text(encoding="utf-8"))["samples"]
+    entries = json.loads((HERE / INDEX).read_text(encoding="utf-8"))["samples"]
     return tuple(
         Sample(
             **entry
@@ -75,15 +75,15 @@ def samples() -> tuple[Sample, ...]:
                 ),
             }
         )
-        for entry in told
+        for entry in entries
     )
 
 
 def find_sample(name: str) -> Sample:
     """The story with this name, or the only one whose name starts like this; UsageError names the choices."""
-    found = [sample for sample in samples() if sample.name == name]
-    found = found or [sample for sample in samples() if name and sample.name.startswith(name)]
-    if len(found) != 1:
-        names = ", ".join(sample.name for sample in found or samples())
+    matches = [sample for sample in samples() if sample.name == name]
+    matches = matches or [sample for sample in samples() if name and sample.name.startswith(name)]
+    if len(matches) != 1:
+        names = ", ".join(sample.name for sample in matches or samples())
         raise UsageError(f"{name!r} is not a story; there {'are' if ',' in names else 'is'} {names}")
-    return found[0]
+    return matches[0]

@@ -13,9 +13,9 @@ def main() -> int:
     folder = Path(__file__).resolve().parent
     files = build()
     changed = save(folder, files)
-    kept = sum((folder / name).stat().st_size for name in files)
+    size = sum((folder / name).stat().st_size for name in files)
     sys.stdout.write("".join(f"{name}\n" for name in changed))
-    sys.stdout.write(f"{len(changed)} of {len(files)} files changed, {kept / 1000:.0f} kB in all\n")
+    sys.stdout.write(f"{len(changed)} of {len(files)} files changed, {size / 1000:.0f} kB in all\n")
     return 0
 
 

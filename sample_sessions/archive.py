@@ -33,9 +33,9 @@ def build(stories: Iterable[Story] = STORIES) -> dict[str, bytes]:
         stage = story.play()
         first = ""
         for path, data in WRITERS[story.program.name](stage).items():
-            kept = f"{FOLDER}/{story.name}/{path}{'.zst' if len(data) > LONG else ''}"
-            first = first or kept
-            files[kept] = data
+            stored_path = f"{FOLDER}/{story.name}/{path}{'.zst' if len(data) > LONG else ''}"
+            first = first or stored_path
+            files[stored_path] = data
         index.append(
             _entry(story, first, stage.world.name, stage.end - stage.start)
             | {

@@ -55,7 +55,7 @@ def run_demo(
     note: str = "",
     faults: Sequence[str] = (),
 ) -> int:
-    """Play a sample until the person leaves; a note says why, where it was not asked for."""
+    """Play a sample until the person quits; a note explains a sample that was not requested."""
     app = DemoApp(sample, settings, begin=StartFiles(project).read, note=note, faults=faults)
     end_with_terminal()
     app.run()

@@ -49,7 +49,7 @@ from core.events import MAIN, Advice, AgentEnd, AgentStart, Event, SessionEnd, S
 from core.settings import Settings
 
 _NOTABLE = 0.02
-"""A field that moves less is not told of."""
+"""A field that moves less is not reported."""
 
 
 class Changes(Stateful):
@@ -78,7 +78,7 @@ class Changes(Stateful):
         affect: Affect,
         leaves: int,
     ) -> None:
-        """Put on the fabric what this step changed; `leaves` is how many files the work has seen."""
+        """Emit what this step changed to the fabric; `leaves` is the number of known files."""
         emit, at = fabric.emit, event.at
         if isinstance(event, ToolUse):
             self._opened(fabric, event, leaves)
@@ -169,7 +169,7 @@ class Changes(Stateful):
 
 
 class Step(StepValue, frozen=True, gc=False):
-    """What one event did."""
+    """The result of one event in every model."""
 
     percept: Percept
     thought: Thought
@@ -190,15 +190,15 @@ class Frame(Value, frozen=True):
     affect: AffectReading
     response: ResponseReading
     story: Story
-    """State, flow, regime, phase and governor as they are told together."""
+    """State, flow, regime, phase and governor without contradictions."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Engine(Stateful):
     """The model of one agent's mind.
 
-    It has no clock, no chance and no files: the same events and settings give the same bytes. Rules and what
-    was learned in earlier sessions are handed in like settings.
+    It has no clock, randomness or files: the same events and settings give the same bytes. Rules and what was
+    learned in earlier sessions are arguments, like settings.
     """
 
     __slots__ = (
@@ -252,7 +252,7 @@ class Engine(Stateful):
         self._events = 0
 
     def step(self, event: Event) -> Step:
-        """Let time pass up to the event, then take it in."""
+        """Advance time to the event, then run every model on it."""
         self._events += 1
         elapsed = 0.0
         if event.at > self._at:
@@ -287,7 +287,7 @@ class Engine(Stateful):
         return Step(percept, thought, verdict, mood, reaction)
 
     def frame(self, at: float | None = None) -> Frame:
-        """All readings, decayed to `at` where that is later than the last event; nothing changes."""
+        """Return all readings, decayed to `at` if that is after the last event; nothing changes."""
         moment = self._at if at is None or at < self._at else at
         receptor = self.receptor.read(moment)
         mind = self.mind.read(moment, receptor.now)
@@ -319,11 +319,11 @@ class Engine(Stateful):
         )
 
     def story(self, step: Step) -> Story:
-        """The words for the moment after a step."""
+        """Return the story after a step."""
         return tell(self.story_facts(step))
 
     def story_facts(self, step: Step) -> StoryFacts:
-        """What the mechanisms say after a step, each for itself."""
+        """Return what each model says after a step."""
         percept = step.percept
         signals = percept.signals
         return StoryFacts(

@@ -1,4 +1,4 @@
-"""What the receptor says of one event: the only thing it hands to the rest of the mind."""
+"""The percept: the receptor's result for one event, and all that the other models get from it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Signal(NamedTuple):
     intensity: float
     """How far above the threshold, never negative."""
     fresh: bool
-    """True on the event that fired it, False while it is held."""
+    """True on the event that fired it, False on later events."""
 
 
 class Percept(Struct, frozen=True, gc=False):

@@ -23,7 +23,7 @@ class KeptField(NamedTuple):
     loaded: str = "self.{name} = {value}"
     """The statement that reads it back."""
     given: tuple[tuple[str, Any], ...] = ()
-    """Names that the two need."""
+    """Names that the two expressions need."""
 
     @property
     def public(self) -> str:
@@ -104,7 +104,7 @@ def inners(name: str) -> KeptField:
 
 
 def made(name: str, save: Callable[[Any], Any], load: Callable[[Any], Any]) -> KeptField:
-    """Anything else, with two functions of its own."""
+    """Any other value, with its own dump and load functions."""
     return KeptField(
         name,
         "save_{name}(self.{name})",
@@ -114,7 +114,7 @@ def made(name: str, save: Callable[[Any], Any], load: Callable[[Any], Any]) -> K
 
 
 def through(name: str, load: str) -> KeptField:
-    """What a property gives, and the method named takes back."""
+    """The value of a property, which the named method loads."""
     return KeptField(name, loaded=f"self.{load}({{value}})")
 
 
@@ -150,14 +150,14 @@ def row(name: str, kind: Callable[..., Any]) -> KeptField:
 
 def grouped(name: str, *parts: str | KeptField) -> KeptField:
     """Attributes that are written together under one name."""
-    kept = [_kept(part) for part in parts]
-    places = [f"p_{part.public}" for part in kept]
-    steps = "; ".join(part.load(place) for part, place in zip(kept, places, strict=True))
+    fields = [_kept(part) for part in parts]
+    places = [f"p_{part.public}" for part in fields]
+    steps = "; ".join(part.load(place) for part, place in zip(fields, places, strict=True))
     return KeptField(
         name,
-        _literal(f"({', '.join(part.save() for part in kept)},)"),
+        _literal(f"({', '.join(part.save() for part in fields)},)"),
         _literal(f"({', '.join(places)},) = ") + "{value}; " + _literal(steps),
-        tuple(given for part in kept for given in part.given),
+        tuple(pair for part in fields for pair in part.given),
     )
 
 
@@ -186,7 +186,7 @@ class Stateful:
         return dump(self)
 
     def load(self, state: Any) -> None:
-        """Go on exactly as the one that was dumped."""
+        """Continue exactly as the dumped object."""
         load = _LOADS.get(type(self)) or _compile(type(self))[1]
         load(self, state)
 
@@ -194,7 +194,7 @@ class Stateful:
         """Compute again what follows from the state; called after a load."""
 
     def same(self, other: Stateful) -> bool:
-        """Whether both would go on alike."""
+        """Return whether both would continue alike."""
         return bool(self.dump() == other.dump())
 
 
@@ -215,10 +215,10 @@ def given(cls: type[Stateful]) -> dict[str, Any]:
 
 
 def state_functions(cls: type[Stateful]) -> tuple[str, str]:
-    """Its two functions as a person would write them, so that they cost no more than by hand."""
-    kept = [_kept(one) for one in cls.STATE]
-    saved = [one.save() for one in kept]
-    public = [one.public for one in kept]
+    """Return the source of the two functions, as fast as if written by hand."""
+    fields = [_kept(one) for one in cls.STATE]
+    saved = [one.save() for one in fields]
+    public = [one.public for one in fields]
     checked = ""
     if cls.NAMED:
         parts = [f"{name!r}: {value}" for name, value in zip(public, saved, strict=True)]
@@ -232,7 +232,7 @@ def state_functions(cls: type[Stateful]) -> tuple[str, str]:
         dump = f"def dump(self):\n    return ({', '.join(saved)},)"
         values = [f"v_{name}" for name in public]
         opened = f"        ({', '.join(values)},) = state\n"
-    steps = "".join(f"        {one.load(value)}\n" for one, value in zip(kept, values, strict=True))
+    steps = "".join(f"        {one.load(value)}\n" for one, value in zip(fields, values, strict=True))
     restored = "        self.restored()\n" if cls.restored is not Stateful.restored else ""
     load = (
         f"def load(self, state):\n    try:\n{checked}{opened}{steps}{restored}"

@@ -1,4 +1,4 @@
-"""One story: how state, flow, regime, phase and governor are told, so that no two of them contradict."""
+"""One story: state, flow, regime, phase and governor in words that do not contradict each other."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from core.engine.percept import AgentState
 from core.engine.values import Value
 
 FAILING = 0.4
-"""Share of failing commands from which on nothing is told as going well."""
+"""Share of failing commands at which nothing is reported as going well."""
 
 
 class Facts(NamedTuple):
-    """What the mechanisms say, each for itself."""
+    """What each model says."""
 
     state: AgentState
     flowing: bool
@@ -25,7 +25,7 @@ class Facts(NamedTuple):
     governor: GovernorState
     failure_rate: float
     loop: bool
-    """A loop goes on."""
+    """A loop is running."""
     ended: bool
     """The agent has ended its turn."""
     failures: int = 0
@@ -35,7 +35,7 @@ class Facts(NamedTuple):
 
 
 class Story(Value, frozen=True):
-    """The same as a person is told it."""
+    """The words for one moment."""
 
     state: AgentState
     flowing: bool
@@ -45,7 +45,7 @@ class Story(Value, frozen=True):
 
 
 class StoryRule(NamedTuple):
-    """Two things that never stand together, and what is told instead."""
+    """Two things that never appear together, and the words used instead."""
 
     where: str
     never: str
@@ -65,7 +65,7 @@ RULES = (
     StoryRule("the turn has ended", "stuck, deep work, exploring, flow", "idle"),
     StoryRule("the governor would halt", "deep work, flow", "exploring"),
 )
-"""Which combinations may not stand together; the first column wins."""
+"""Combinations that may not appear together; the first column wins."""
 
 _AT_WORK = ("stuck", "deep_work", "exploring")
 _GOOD_PHASES = ("thriving", "stable")

@@ -1,4 +1,4 @@
-"""What the rooms hand each other and show: values that never change.
+"""Immutable values, fingerprints of texts, and values derived from settings.
 
 A class keyword such as `frozen` is lost where its module is compiled; its base keeps the option for it.
 """
@@ -19,11 +19,11 @@ class Value(Struct, frozen=True):
 
 
 class StepValue(Struct, frozen=True, gc=False):
-    """One of those made for every event; it holds no circle, so Python's collector need not look at it."""
+    """A value made for every event; it has no cycles, so Python's garbage collector skips it."""
 
 
 LONGEST = 32_768
-"""Of a longer text only its beginning, its end and its length are looked at."""
+"""Of a longer text only its beginning, its end and its length count."""
 _HALF = LONGEST // 2
 
 _BLANKED = re.compile(r"""[0-9"'`](?:(?<=\d)[0-9a-fA-FxX-]*|(?<=")[^"\n]*"|(?<=')[^'\n]*'|(?<=`)[^`\n]*`)""")
@@ -32,7 +32,7 @@ _number = int.from_bytes
 
 
 def fingerprint(text: str | bytes) -> int:
-    """64 bits that stand for a text; 0 where it is blank."""
+    """Return a 64-bit fingerprint of a text; 0 if it is blank."""
     if not text or text.isspace():
         return 0
     if isinstance(text, bytes):
@@ -47,7 +47,7 @@ def fingerprint(text: str | bytes) -> int:
 
 
 def blanked(text: str) -> str:
-    """The text with its numbers, ids and quoted strings taken out."""
+    """Return the text without its numbers, ids and quoted strings."""
     pieces = _BLANKED.split(text)
     if len(pieces) == 1:
         return text
@@ -56,7 +56,7 @@ def blanked(text: str) -> str:
 
 
 def shape(text: str) -> int:
-    """A fingerprint that near-duplicates share."""
+    """Return a fingerprint that near-duplicates share."""
     return fingerprint(blanked(text))
 
 
@@ -65,9 +65,9 @@ _Made = TypeVar("_Made")
 
 
 class Derived(Generic[_Given, _Made]):
-    """A pure function that keeps what it made of the last objects it was given, known by identity.
+    """A pure function that caches its last result by the identity of its arguments.
 
-    Settings never change, so the same objects give the same value; who gets it must not change it.
+    Settings never change, so the same objects give the same value; callers must not change it.
     """
 
     __slots__ = ("_held", "_make")
@@ -76,12 +76,12 @@ class Derived(Generic[_Given, _Made]):
         self._make = make
         self._held: tuple[tuple[object, ...], _Made] | None = None
 
-    def __call__(self, *given: _Given.args, **named: _Given.kwargs) -> _Made:
-        """The value for these objects."""
-        held = self._held
-        asked = (*given, *named.values())
-        if held is not None and len(held[0]) == len(asked) and all(map(is_, held[0], asked)):
-            return held[1]
-        made = self._make(*given, **named)
-        self._held = (asked, made)
-        return made
+    def __call__(self, *arguments: _Given.args, **keywords: _Given.kwargs) -> _Made:
+        """Return the value for these objects."""
+        last = self._held
+        inputs = (*arguments, *keywords.values())
+        if last is not None and len(last[0]) == len(inputs) and all(map(is_, last[0], inputs)):
+            return last[1]
+        value = self._make(*arguments, **keywords)
+        self._held = (inputs, value)
+        return value

@@ -1,4 +1,4 @@
-"""Settings of core/affect: what events are to it, what holds the fields in check, and what they bend."""
+"""Settings of affect: control fields, observations, limits, contagion and modulation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Trigger = Literal[
     "contagion",
 ]
 TRIGGERS: tuple[Trigger, ...] = get_args(Trigger)
-"""What may drive a field: six observations, then three influences of other agents."""
+"""Causes of updates: six observations, then three influences of other agents."""
 
 Authority = Literal["self", "parent", "child", "peer", "broadcast"]
 AUTHORITIES: tuple[Authority, ...] = get_args(Authority)
@@ -47,7 +47,7 @@ def _gain(why: str) -> Spec:
 
 
 class FieldSettings(Group):
-    """What policy says of one control field."""
+    """The policy of one control field."""
 
     rest: Annotated[float, _rest("Value it returns to when nothing happens.")] = 0.5
     floor: Annotated[
@@ -68,10 +68,10 @@ class FieldSettings(Group):
     on_uncertainty: Annotated[float, _gain("Raw change at full uncertainty.")] = 0.0
     on_success: Annotated[float, _gain("Raw change at a full success.")] = 0.0
     triggers: Annotated[
-        tuple[Trigger, ...], Spec("What may drive it; all else is refused.", project=FEWER)
+        tuple[Trigger, ...], Spec("Causes that may change it; all others are refused.", project=FEWER)
     ] = TRIGGERS
     authority: Annotated[
-        tuple[Authority, ...], Spec("Who may drive it; anyone else is refused.", project=FEWER)
+        tuple[Authority, ...], Spec("Agents that may change it; all others are refused.", project=FEWER)
     ] = AUTHORITIES
     inherits: Annotated[Mask, Spec("How a sub-agent takes it over from its parent.")] = "attenuated"
     returns: Annotated[Mask, Spec("How a parent takes it back from a sub-agent.")] = "excluded"
@@ -88,9 +88,9 @@ class UncertaintySettings(FieldSettings):
     rate_limit: Annotated[float, _rate("Wide, as it must follow a field that changes fast.")] = 0.1
     on_failure: Annotated[float, _gain("Failing again shows that the picture is wrong.")] = 0.06
     on_uncertainty: Annotated[float, _gain("Uncertainty is its own subject, so the largest gain.")] = 0.1
-    on_success: Annotated[float, _gain("A success shows that the picture holds.")] = -0.05
+    on_success: Annotated[float, _gain("A success confirms the picture.")] = -0.05
     inherits: Annotated[Mask, Spec("A narrower task is partly as unclear as its parent's.")] = "attenuated"
-    returns: Annotated[Mask, Spec("What a sub-agent could not settle stays open.")] = "attenuated"
+    returns: Annotated[Mask, Spec("An open question of a sub-agent stays open.")] = "attenuated"
 
 
 class AmbiguitySettings(FieldSettings):
@@ -114,7 +114,7 @@ class NoveltySettings(FieldSettings):
 class PersistenceSettings(FieldSettings):
     """How long a line of work goes on under partial failure."""
 
-    time_constant: Annotated[float, _tau("Long, as it stands for experience piled up slowly.")] = 1800.0
+    time_constant: Annotated[float, _tau("Long, as it represents slowly gained experience.")] = 1800.0
     rate_limit: Annotated[float, _rate("Narrow, as slow experience must not jump.")] = 0.04
     on_failure: Annotated[float, _gain("Each repeated failure wears down the will to go on.")] = -0.04
     on_success: Annotated[float, _gain("Success feeds the will to go on.")] = 0.02
@@ -137,10 +137,10 @@ class EscalationSettings(FieldSettings):
         float, Spec("Highest value it may take; never absolute.", 0.75, 1, 0.01, project=PERSON)
     ] = 0.95
     triggers: Annotated[
-        tuple[Trigger, ...], Spec("What may drive it; all else is refused.", project=PERSON)
+        tuple[Trigger, ...], Spec("Causes that may change it; all others are refused.", project=PERSON)
     ] = TRIGGERS
     authority: Annotated[
-        tuple[Authority, ...], Spec("Who may drive it; anyone else is refused.", project=PERSON)
+        tuple[Authority, ...], Spec("Agents that may change it; all others are refused.", project=PERSON)
     ] = AUTHORITIES
     on_competing: Annotated[float, _gain("Objectives that compete are the person's to rank.")] = 0.04
     on_pressure: Annotated[float, _gain("Pressure is its own subject, so the largest gain.")] = 0.1
@@ -166,7 +166,7 @@ class CooperationSettings(FieldSettings):
     time_constant: Annotated[float, _tau("Long, as habits of working together change slowly.")] = 1200.0
     rate_limit: Annotated[float, _rate("Narrow, as one event is not a reason to change habits.")] = 0.05
     on_competing: Annotated[float, _gain("Several objectives can be shared out.")] = 0.03
-    on_success: Annotated[float, _gain("What works alone and together is done again.")] = 0.015
+    on_success: Annotated[float, _gain("Success raises the wish to work in the same way.")] = 0.015
     inherits: Annotated[Mask, Spec("A sub-agent must not delegate because its parent did.")] = "excluded"
 
 
@@ -269,7 +269,7 @@ class ContagionSettings(Group):
 
 
 class InheritanceSettings(Group):
-    """What passes between a parent and its sub-agents."""
+    """Inheritance between a parent and its sub-agents."""
 
     blend: Annotated[float, Spec("Weight of the parent against the sub-agent's own start.", 0, 1, 0.05)] = 0.6
     attenuation: Annotated[

@@ -1,4 +1,4 @@
-"""Settings as a person turns them: every change checked, undone and redone."""
+"""Settings while a person edits them: drafts with undo, and the rows of tables."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ _COARSE = 20
 
 
 class Drafted(NamedTuple):
-    """Settings as they stand on the bench."""
+    """Settings with the edits of the tuning screen."""
 
     base: Settings
     edits: Mapping[str, Any]
 
     def value(self, name: str) -> Any:
-        """What a setting would be."""
+        """Return the value of a setting with the edits."""
         return self.edits[name] if name in self.edits else value_of(self.base, name)
 
     def changed(self, name: str) -> bool:
-        """Whether it is edited, or other than built-in."""
+        """Return whether a setting is edited or differs from its built-in value."""
         return name in self.edits or value_of(self.base, name) != tunables()[name].default
 
 
 class Draft:
-    """Edits laid over the settings in force; an edit that says what already holds is none."""
+    """Edits over the settings in force; an edit to the value in force is dropped."""
 
     def __init__(
         self,
         base: Settings,
-        begun: Settings | None = None,
+        original: Settings | None = None,
     ) -> None:
-        self.begun = base if begun is None else begun
+        self.begun = base if original is None else original
         """The settings before any of them was changed."""
         self.base = base
         """The settings in force."""
         self.settings = base
-        """Those with the edits."""
+        """The settings with the edits."""
         self.edits: dict[str, Any] = {}
         self._past: list[dict[str, Any]] = []
         self._future: list[dict[str, Any]] = []
         self._standing = _standing(base)
 
     def rebase(self, base: Settings) -> None:
-        """Other settings are in force now; edits that say the same are dropped."""
+        """Put other settings in force; edits with the same value are dropped."""
         if base == self.base:
             return
         self.base = base
@@ -67,12 +67,12 @@ class Draft:
 
     @property
     def drafted(self) -> Drafted:
-        """As it stands now, to be shown."""
+        """The current draft, for the screen."""
         return Drafted(self.base, dict(self.edits))
 
     @property
     def changes(self) -> dict[str, Any]:
-        """All that differs from how it began, in force already or not."""
+        """Every setting that differs from the original, in force or not."""
         return {
             name: value
             for name in tunables()
@@ -80,44 +80,46 @@ class Draft:
         }
 
     def value(self, name: str) -> Any:
-        """What a setting would be."""
+        """Return the value of a setting with the edits."""
         return self.edits[name] if name in self.edits else value_of(self.base, name)
 
     def set(self, name: str, value: Any, *, joined: bool = False) -> str:
-        """Change one setting; what is wrong with the value, in words, where it is refused.
+        """Change one setting; return why the value was refused, or a blank text.
 
         A `joined` change is undone together with the one before, as while a slider moves.
         """
         return self.lay({name: value}, joined=joined)
 
     def lay(self, values: Mapping[str, Any], *, joined: bool = False) -> str:
-        """Change several settings in one step; the first fault, where there is any."""
+        """Change several settings in one step; return the first fault, or a blank text."""
         edits = {**self.edits, **values}
-        found = resolve([self._standing, _layer(edits)])
-        if found.complaints:
-            fault = found.complaints[0]
+        resolved = resolve([self._standing, _layer(edits)])
+        if resolved.complaints:
+            fault = resolved.complaints[0]
             own = fault.name in values and len(values) == 1
             return fault.problem if own else f"{fault.name}: {fault.problem}"
         self._note(joined=joined)
-        self._enter({name: value_of(found.settings, name) for name in edits})
+        self._enter({name: value_of(resolved.settings, name) for name in edits})
         return ""
 
     def reset(self, names: Iterable[str]) -> bool:
-        """Back to what is in force; where that is so already, to the built-in value. Whether any moved."""
-        wanted = list(names)
-        edited = [name for name in wanted if name in self.edits]
+        """Reset to the values in force, or else to the built-in values; return whether any changed."""
+        targets = list(names)
+        edited = [name for name in targets if name in self.edits]
         if edited:
             self._note()
             self._enter({name: value for name, value in self.edits.items() if name not in edited})
             return True
-        known = tunables()
+        declared_settings = tunables()
         values = {
-            name: known[name].default for name in wanted if value_of(self.base, name) != known[name].default
+            name: declared_settings[name].default
+            for name in targets
+            if value_of(self.base, name) != declared_settings[name].default
         }
         return bool(values) and not self.lay(values)
 
     def undo(self) -> bool:
-        """Take the last change back."""
+        """Undo the last change."""
         if not self._past:
             return False
         self._future.append(self.edits)
@@ -125,7 +127,7 @@ class Draft:
         return True
 
     def redo(self) -> bool:
-        """Make it again."""
+        """Redo the change."""
         if not self._future:
             return False
         self._past.append(self.edits)
@@ -158,7 +160,7 @@ def _layer(edits: Mapping[str, Any]) -> Layer:
 
 
 def nudged_value(tunable: Tunable, value: Any, direction: int, *, fine: bool) -> Any:
-    """The value one key press further: a step, a fine step, the other state, the next choice."""
+    """Return the value after one key press: a step, a fine step, the other state or the next choice."""
     if tunable.kind == "switch":
         return not value
     if tunable.kind == "choice":
@@ -182,7 +184,7 @@ def nudged_value(tunable: Tunable, value: Any, direction: int, *, fine: bool) ->
 
 
 def parse_value(tunable: Tunable, text: str) -> Any:
-    """A typed value: a number as such, text as it stands, a table as TOML."""
+    """Parse a typed value: a number, text or a TOML table."""
     text = text.strip()
     if tunable.kind in ("text", "choice"):
         return text.strip("\"'")
@@ -196,12 +198,12 @@ def parse_value(tunable: Tunable, text: str) -> Any:
 
 
 def value_text(value: Any) -> str:
-    """A value as one would type it."""
+    """Return a value as one would type it."""
     return value if isinstance(value, str) else toml_value(plain_value(value))
 
 
 def plain_value(value: Any) -> Any:
-    """A value without models in it."""
+    """Return a value with groups as plain tables."""
     if isinstance(value, Mapping):
         return {key: plain_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -226,20 +228,20 @@ class TableShape(NamedTuple):
     levels: tuple[tuple[str, ...], ...]
     """For each key on the way to a value the only ones there are; empty where any will do."""
     leaf: Tunable
-    """What stands at the end of the way."""
+    """The kind of value at the end."""
 
 
 @cache
 def shape_of(name: str) -> TableShape:
-    """The shape of a table, read off its type."""
+    """Return the shape of a table, from its type."""
     annotation = field_of(name).kind
     levels: list[tuple[str, ...]] = []
     while get_origin(annotation) is dict:
         key, annotation = get_args(annotation)
         levels.append(_words(key))
     if levels:
-        known = (tuple(fields_of(ProfileSettings)),) if name == OVERRIDE else tuple(levels)
-        return TableShape("map", known, _leaf(annotation))
+        key_choices = (tuple(fields_of(ProfileSettings)),) if name == OVERRIDE else tuple(levels)
+        return TableShape("map", key_choices, _leaf(annotation))
     words = _words(get_args(annotation)[0])
     return TableShape("set", (words,), _leaf(bool)) if words else TableShape("list", ((),), _leaf(str))
 
@@ -253,7 +255,7 @@ def _leaf(annotation: Any) -> Tunable:
 
 
 def item_at(table: Any, path: TablePath) -> Any:
-    """What stands at a path; MISSING where nothing does."""
+    """Return the item at a path, or MISSING."""
     for step in path:
         if isinstance(table, Mapping):
             table = table.get(step, MISSING)
@@ -265,7 +267,7 @@ def item_at(table: Any, path: TablePath) -> Any:
 
 
 def with_item(table: Any, path: TablePath, item: Any) -> Any:
-    """The table with something at a path, and what is needed on the way there."""
+    """Return the table with an item at a path; tables on the way are created."""
     first, *rest = path
     if isinstance(first, int):
         return (*table[:first], item, *table[first + 1 :])
@@ -275,12 +277,12 @@ def with_item(table: Any, path: TablePath, item: Any) -> Any:
 
 
 def with_word(table: Any, place: int, word: str) -> tuple[str, ...]:
-    """A list with one word more."""
+    """Return the list with a word inserted."""
     return (*table[:place], word, *table[place:])
 
 
 def without_item(table: Any, path: TablePath) -> Any:
-    """The table less one row, and less what would hold nothing then."""
+    """Return the table without one row and without tables that are empty then."""
     first, *rest = path
     if isinstance(first, int):
         return (*table[:first], *table[first + 1 :])
@@ -292,53 +294,53 @@ def without_item(table: Any, path: TablePath) -> Any:
 
 
 def with_toggled(words: tuple[str, ...], table: tuple[str, ...], word: str, *usual: Any) -> tuple[str, ...]:
-    """Some of a few words with one more or less, in the order in which they usually stand."""
-    wanted = set(table) ^ {word}
-    for known in usual:
-        if set(known) == wanted:
-            return tuple(known)
-    return tuple(each for each in words if each in wanted)
+    """Return the words with one added or removed, in their usual order."""
+    chosen_words = set(table) ^ {word}
+    for words_in_order in usual:
+        if set(words_in_order) == chosen_words:
+            return tuple(words_in_order)
+    return tuple(each for each in words if each in chosen_words)
 
 
-def with_changes(held: Any, before: Any, after: Any) -> Any:
-    """A table with the rows changed in which two others differ; any other value as it is after."""
-    if not (isinstance(held, Mapping) and isinstance(before, Mapping) and isinstance(after, Mapping)):
+def with_changes(table: Any, before: Any, after: Any) -> Any:
+    """Apply the difference of two tables to a third; any other value becomes the new one."""
+    if not (isinstance(table, Mapping) and isinstance(before, Mapping) and isinstance(after, Mapping)):
         return after
-    kept = {key: item for key, item in held.items() if key in after or key not in before}
+    unchanged = {key: item for key, item in table.items() if key in after or key not in before}
     changed = {
-        key: with_changes(held.get(key), before.get(key), item)
+        key: with_changes(table.get(key), before.get(key), item)
         for key, item in after.items()
         if key not in before or before[key] != item
     }
-    return {**kept, **changed}
+    return {**unchanged, **changed}
 
 
 def with_restored(shape: TableShape, table: Any, path: TablePath, *usual: Any) -> Any:
-    """The table with a row as it is in the first of the usual tables in which it is another; MISSING in none.
+    """Restore a row from the first reference table in which it differs; MISSING if it differs in none.
 
-    A row that the usual table lacks goes.
+    A row that the reference table lacks is removed.
     """
-    for known in usual:
+    for reference in usual:
         if shape.form == "map":
-            before, now = item_at(known, path), item_at(table, path)
+            before, now = item_at(reference, path), item_at(table, path)
             if before is not MISSING and before != now:
                 return with_item(table, path, before)
             if before is MISSING and now is not MISSING:
                 return without_item(table, path)
             continue
         word = str(path[0] if isinstance(path[0], str) else table[path[0]])
-        if (word in known) == (word in table):
+        if (word in reference) == (word in table):
             continue
         if shape.form == "set":
             return with_toggled(shape.levels[0], table, word, *usual)
-        if word in known:
-            return with_word(table, min(len(table), known.index(word)), word)
+        if word in reference:
+            return with_word(table, min(len(table), reference.index(word)), word)
         return without_item(table, path)
     return MISSING
 
 
 def value_fault(leaf: Tunable, value: Any) -> str:
-    """Why a value cannot stand in a row; blank where it can."""
+    """Return why a value is not allowed in a row, or a blank text."""
     if leaf.kind in ("number", "integer"):
         sound = isinstance(value, int | float) and not isinstance(value, bool)
         whole = leaf.kind == "number" or (sound and float(value).is_integer())
@@ -350,7 +352,7 @@ def value_fault(leaf: Tunable, value: Any) -> str:
 
 
 def key_fault(words: tuple[str, ...], key: str) -> str:
-    """Why a key cannot be; blank where it can."""
+    """Return why a key is not allowed, or a blank text."""
     if not key:
         return "it cannot be empty"
     if not words or key in words:
@@ -365,7 +367,7 @@ _REACH = 100.0
 
 RowState = Literal["value", "branch", "gone", "hint"]
 Usual = Callable[[str, TablePath, Drafted], Any]
-"""What would hold without a row; None where nothing is known."""
+"""The value without a row; None if it is not known."""
 
 
 class TableRow(NamedTuple):
@@ -374,17 +376,17 @@ class TableRow(NamedTuple):
     table: Tunable
     path: TablePath
     state: RowState
-    """A value, a row with rows of its own, a row that was taken out, or a word where there is none."""
+    """A value, a row with rows of its own, a removed row, or a hint if there are none."""
     label: str
     item: Any
     knob: Tunable
-    """The row as a setting of its own; its default is what would hold without it."""
+    """The row as a setting; its default is the value without the row."""
     leaf: Tunable
-    """What may be typed there."""
+    """The allowed values."""
     edited: bool
-    """Other than in force."""
+    """Differs from the value in force."""
     other: bool
-    """Other than built-in."""
+    """Differs from the built-in value."""
 
     @property
     def depth(self) -> int:
@@ -392,60 +394,64 @@ class TableRow(NamedTuple):
 
 
 def leaf_at(name: str, path: TablePath) -> Tunable:
-    """What may stand at a path."""
+    """Return the kind of value at a path."""
     if name == OVERRIDE and path:
         return tunables()[FIGURES + str(path[0])]
     return shape_of(name).leaf
 
 
 def table_rows(table: Tunable, drafted: Drafted, usual: Usual = lambda *_: None) -> tuple[TableRow, ...]:
-    """All rows of a table, those that were taken out last; one that says what to do where there are none."""
+    """Return all rows of a table, removed ones last; an empty table has one row with a hint."""
     shape = shape_of(table.name)
     now, force = drafted.value(table.name), value_of(drafted.base, table.name)
     if shape.form == "map":
-        made = list(
+        rows = list(
             _mapped(table, partial(_knob, drafted=drafted, usual=usual), (now, force, table.default), ())
         )
     elif shape.form == "set":
-        made = [_word(table, (word,), word, now, force) for word in shape.levels[0]]
+        rows = [_word(table, (word,), word, now, force) for word in shape.levels[0]]
     else:
-        made = [_word(table, (place,), word, now, force) for place, word in enumerate(now)]
+        rows = [_word(table, (place,), word, now, force) for place, word in enumerate(now)]
         lost = dict.fromkeys(word for word in (*force, *table.default) if word not in now)
-        made += [_word(table, (word,), word, now, force) for word in lost]
-    return tuple(made) or (_cell(table, (), "hint", "", None),)
+        rows += [_word(table, (word,), word, now, force) for word in lost]
+    return tuple(rows) or (_cell(table, (), "hint", "", None),)
 
 
 def _mapped(
     table: Tunable, knob: Callable[[TableRow], Tunable], versions: tuple[Any, Any, Any], above: TablePath
 ) -> Iterator[TableRow]:
-    """Rows of one level, and below each what it holds."""
+    """Yield the rows of one level, each with its inner rows below it."""
     now, force, default = versions
     deep = len(above) + 1 < len(shape_of(table.name).levels)
     for key in dict.fromkeys((*now, *force, *default)):
         path = (*above, key)
         inner = tuple(each.get(key, MISSING) for each in versions)
         item, *others = inner
-        made = _cell(table, path, "gone" if item is MISSING else "value", str(key), item)
-        made = made._replace(edited=item != others[0], other=item != others[1])
+        row = _cell(table, path, "gone" if item is MISSING else "value", str(key), item)
+        row = row._replace(edited=item != others[0], other=item != others[1])
         if item is MISSING:
-            yield made._replace(item=others[0] if others[0] is not MISSING else others[1])
+            yield row._replace(item=others[0] if others[0] is not MISSING else others[1])
         elif deep:
-            yield made._replace(state="branch")
-            known = tuple(each if isinstance(each, Mapping) else {} for each in inner)
-            yield from _mapped(table, knob, (known[0], known[1], known[2]), path)
+            yield row._replace(state="branch")
+            inner_tables = tuple(each if isinstance(each, Mapping) else {} for each in inner)
+            yield from _mapped(table, knob, (inner_tables[0], inner_tables[1], inner_tables[2]), path)
         else:
-            yield made._replace(knob=knob(made))
+            yield row._replace(knob=knob(row))
 
 
 def _word(table: Tunable, path: TablePath, word: str, now: Any, force: Any) -> TableRow:
     here = word in now
-    gone = not here and shape_of(table.name).form == "list"
-    made = _cell(
-        table, path, "gone" if gone else "value", word, word if shape_of(table.name).form == "list" else here
+    removed = not here and shape_of(table.name).form == "list"
+    row = _cell(
+        table,
+        path,
+        "gone" if removed else "value",
+        word,
+        word if shape_of(table.name).form == "list" else here,
     )
     default = word in table.default
-    return made._replace(
-        knob=made.leaf._replace(default=default), edited=here != (word in force), other=here != default
+    return row._replace(
+        knob=row.leaf._replace(default=default), edited=here != (word in force), other=here != default
     )
 
 
@@ -455,7 +461,7 @@ def _cell(table: Tunable, path: TablePath, state: RowState, label: str, item: An
 
 
 def _knob(cell: TableRow, *, drafted: Drafted, usual: Usual) -> Tunable:
-    """A slider for a value, with what would hold without the row marked on it."""
+    """Return a slider for a value; its default is the value without the row."""
     name, leaf = cell.table.name, cell.leaf
     built_in = item_at(cell.table.default, cell.path)
     default = usual(name, cell.path, drafted) if built_in is MISSING else built_in
@@ -468,7 +474,7 @@ def _knob(cell: TableRow, *, drafted: Drafted, usual: Usual) -> Tunable:
 class Editing:
     """Changes to one draft; moves of one slider that follow each other are undone together.
 
-    Where a change is refused its method says why; a blank answer means that it holds.
+    Each method returns why a change was refused, or a blank text.
     """
 
     def __init__(self, draft: Draft) -> None:
@@ -505,34 +511,34 @@ class Editing:
         return fault or self.set(name, with_item(self.draft.value(name), path, value))
 
     def insert_word(self, name: str, place: int, word: str) -> str:
-        """Put a word into a list."""
+        """Insert a word into a list."""
         return (
             self.set(name, with_word(self.draft.value(name), place, word)) if word else "it cannot be empty"
         )
 
     def remove(self, row: TableRow) -> str:
-        """Take a row out of its table."""
+        """Remove a row from its table."""
         return self.set(row.table.name, without_item(self.draft.value(row.table.name), row.path))
 
     def restore(self, row: TableRow) -> str | None:
-        """A row back to what is in force, or from there to built-in; None where it is that already."""
+        """Reset a row to the value in force, or else to the built-in value; None if it already is."""
         name = row.table.name
         before = (value_of(self.draft.base, name), row.table.default)
         value = with_restored(shape_of(name), self.draft.value(name), row.path, *before)
         return None if value is MISSING else self.set(name, value)
 
     def reset(self, names: Iterable[str]) -> bool:
-        """Settings back to what is in force, or from there to built-in; whether any moved."""
+        """Reset settings to the values in force, or else to built-in ones; return whether any changed."""
         self._last_nudge = None
         return self.draft.reset(names)
 
     def undo(self) -> bool:
-        """Take the last change back."""
+        """Undo the last change."""
         self._last_nudge = None
         return self.draft.undo()
 
     def redo(self) -> bool:
-        """Make the change again that was taken back last."""
+        """Redo the last undone change."""
         self._last_nudge = None
         return self.draft.redo()
 

@@ -1,4 +1,4 @@
-"""Settings of the narrator: which models may put facts into prose, and what that may cost."""
+"""Settings of the narrator and of extensions."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ ProviderWords = Annotated[
 
 
 class DemandSettings(Group):
-    """How much each request asks for, against the gate that chooses between no, a small and a large model."""
+    """How demanding each request is; the gate chooses no, a small or a large model by it."""
 
-    why: Annotated[float, Spec("What an answer to `why is it stuck` asks for.", 0, 2, 0.05)] = 0.7
-    recap: Annotated[float, Spec("What a recap in prose asks for.", 0, 2, 0.05)] = 0.5
-    episode: Annotated[float, Spec("What names for episodes ask for.", 0, 2, 0.05)] = 0.4
-    dream: Annotated[float, Spec("What the summary of a dream asks for.", 0, 2, 0.05)] = 0.4
+    why: Annotated[float, Spec("Demand of an answer to `why is it stuck`.", 0, 2, 0.05)] = 0.7
+    recap: Annotated[float, Spec("Demand of a recap in prose.", 0, 2, 0.05)] = 0.5
+    episode: Annotated[float, Spec("Demand of names for episodes.", 0, 2, 0.05)] = 0.4
+    dream: Annotated[float, Spec("Demand of the summary of a dream.", 0, 2, 0.05)] = 0.4
 
 
 class NarratorSettings(Group):
-    """Prose made by a model from facts; off, templates tell everything and nothing leaves the machine."""
+    """Prose written by a language model; if off, text comes from templates and nothing leaves the machine."""
 
-    on: Annotated[bool, Spec("Let a model put facts into prose; redacted facts are then sent to it.")] = False
+    on: Annotated[bool, Spec("Let a language model write prose; redacted facts are then sent to it.")] = False
     small: Annotated[
         tuple[ProviderWords, ...],
-        Spec("Small models, the next one where one fails: `openai qwen3:4b http://127.0.0.1:11434/v1`."),
+        Spec("Small models, tried in order: `openai qwen3:4b http://127.0.0.1:11434/v1`."),
     ] = ()
     large: Annotated[
         tuple[ProviderWords, ...],
-        Spec("Large models, the same way: `anthropic claude-sonnet-4-5`; the key is in ANTHROPIC_API_KEY."),
+        Spec("Large models, tried in order: `anthropic claude-sonnet-4-5`; the key is in ANTHROPIC_API_KEY."),
     ] = ()
     money: Annotated[
-        float, Spec("What all nooscopes of this machine may spend on prose in a UTC day.", 0, 1000, 0.1, "$")
+        float, Spec("Daily budget for prose on this machine, per UTC day.", 0, 1000, 0.1, "$")
     ] = 0.5
     tokens: Annotated[
         int,
         Spec(
-            "Tokens all nooscopes of this machine may use for prose in a UTC day.",
+            "Tokens for prose on this machine, per UTC day.",
             0,
             1_000_000_000,
             10_000,
@@ -67,7 +67,7 @@ class NarratorSettings(Group):
 
 
 class ExtensionSettings(Group):
-    """What is installed beside nooscope, and how far it is trusted to work."""
+    """Installed extensions, and the limits of their failures."""
 
     faults: Annotated[
         int, Spec("Faults after which an extension is switched off for the run.", 1, 1000, 1)

@@ -12,7 +12,7 @@ LARGEST = 1_000_000
 
 
 def small_file(path: Path, most: int = LARGEST) -> bytes:
-    """A regular file's content; OSError says why there is none to be had.
+    """Return the content of a regular file; OSError says why it cannot be read.
 
     A device or a pipe could be read for ever; only the null device counts as an empty file.
     """

@@ -23,7 +23,7 @@ class AppraisalSettings(Group):
     urgency_arousal: Annotated[float, Spec("Arousal from full urgency.", 0, 1, 0.01)] = 0.6
     danger_risk: Annotated[float, Spec("Risk pressure from full danger.", 0, 2, 0.05)] = 0.6
     outcome_risk: Annotated[
-        float, Spec("Risk pressure taken away by a clear outcome, good or bad.", 0, 1, 0.01)
+        float, Spec("Risk pressure removed by a clear outcome, good or bad.", 0, 1, 0.01)
     ] = 0.3
 
 
@@ -93,10 +93,10 @@ class ProfileSettings(Group):
     ] = 1000
     stagnation_floor: Annotated[float, Spec("Effort at or under which stagnation halts.", 0, 1, 0.01)] = 0.2
     stagnation_effort_scale: Annotated[
-        float, Spec("What stagnation leaves of granted effort.", 0, 1, 0.05)
+        float, Spec("Factor on granted effort during stagnation.", 0, 1, 0.05)
     ] = 0.5
     stagnation_persistence_scale: Annotated[
-        float, Spec("What stagnation leaves of granted persistence.", 0, 1, 0.05)
+        float, Spec("Factor on granted persistence during stagnation.", 0, 1, 0.05)
     ] = 0.5
     effort_dip: Annotated[float, Spec("Effort under which recovering begins.", 0, 1, 0.01)] = 0.3
     persistence_dip: Annotated[float, Spec("Persistence under which recovering begins.", 0, 1, 0.01)] = 0.3

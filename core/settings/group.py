@@ -227,8 +227,8 @@ def fields_of(group: type[Group]) -> dict[str, Field]:
 
 def _field(info: msgspec.structs.FieldInfo) -> Field:
     kind = get_args(info.type)[0] if get_origin(info.type) is Annotated else info.type
-    made = info.default_factory is not NODEFAULT
-    default = info.default_factory() if made else info.default
+    has_factory = info.default_factory is not NODEFAULT
+    default = info.default_factory() if has_factory else info.default
     return Field(info.type, kind, _spec(info.type), default, info.required)
 
 

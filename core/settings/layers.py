@@ -1,4 +1,4 @@
-"""Settings from several places, later ones winning, each fault named and nothing else lost."""
+"""Settings from several places; later ones win, and a wrong value costs only itself."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Layer(NamedTuple):
     """A file's path, `environment` or `--set`."""
     values: tuple[Given, ...] = ()
     owner: Owner = "person"
-    """Whose word it is; a project's is taken only as far as each setting says."""
+    """Who wrote it; a project's values are limited by the trust of each setting."""
 
 
 class Complaint(NamedTuple):
@@ -61,7 +61,7 @@ class Complaint(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """Settings in force, where each changed one came from, and what was left out."""
+    """Settings in force, the origin of each changed one, and the values left out."""
 
     settings: Settings
     origins: Mapping[str, str]
@@ -102,18 +102,18 @@ def read_file(path: Path, owner: Owner, group: str = "") -> tuple[Layer, tuple[C
 
 def read_environment(environment: Mapping[str, str]) -> tuple[Layer, tuple[Complaint, ...]]:
     """`NOOSCOPE_RECEPTOR_AMBIENT_TIME_CONSTANT=300` and the like as a layer."""
-    known = {variable_name(name): name for name in tunables()}
+    names = {variable_name(name): name for name in tunables()}
     values: list[Given] = []
     complaints: list[Complaint] = []
     for variable in sorted(environment):
         if not variable.startswith(PREFIX) or variable in RESERVED:
             continue
-        name = known.get(variable)
+        name = names.get(variable)
         if name is not None:
             values.append(Given(name, _spoken(environment[variable], tunables()[name])))
         else:
             complaints.append(
-                Complaint("environment", 0, variable, "no such setting" + _nearest(variable, known))
+                Complaint("environment", 0, variable, "no such setting" + _nearest(variable, names))
             )
     return Layer("environment", tuple(values)), tuple(complaints)
 
@@ -138,41 +138,41 @@ def variable_name(name: str) -> str:
 
 
 def resolve(layers: Sequence[Layer]) -> Resolved:
-    """Lay the layers over the built-in values, the last one on top.
+    """Apply the layers to the built-in values, the last one on top.
 
-    What a project may not set is left out here, so that nothing reads settings without it.
+    Values that a project may not set are left out here, for every reader of settings.
     """
     chosen: dict[str, list[_Taken]] = {}
     order = itertools.count()
     complaints: list[Complaint] = []
     for layer in layers:
-        strange = [given for given in layer.values if given.name not in tunables()]
+        strange = [entry for entry in layer.values if entry.name not in tunables()]
         if len(strange) > _STRANGE:
             left = len(strange) - _STRANGE
             complaints.append(Complaint(layer.origin, 0, "", f"{left} more names in it are not settings"))
-        unsaid = {given.name for given in strange[_STRANGE:]}
-        for given in layer.values:
-            if given.name in unsaid:
+        unsaid = {entry.name for entry in strange[_STRANGE:]}
+        for entry in layer.values:
+            if entry.name in unsaid:
                 continue
-            problem, value = _checked(given)
+            problem, value = _checked(entry)
             if not problem and layer.owner == "project":
-                problem = _refused(given, value, chosen)
+                problem = _refused(entry, value, chosen)
             if problem:
-                complaints.append(Complaint(layer.origin, given.line, given.name, problem))
+                complaints.append(Complaint(layer.origin, entry.line, entry.name, problem))
             else:
-                chosen.setdefault(given.name, []).append(_Taken(layer, given, value, next(order)))
+                chosen.setdefault(entry.name, []).append(_Taken(layer, entry, value, next(order)))
     while True:
         try:
             settings = _laid_over(BUILT_IN_SETTINGS, _tree(chosen))
             break
         except _Misfit as misfit:
             complaints.append(_withdraw(misfit, chosen))
-    origins = {name: taken[-1].layer.origin for name, taken in chosen.items()}
+    origins = {name: values[-1].layer.origin for name, values in chosen.items()}
     return Resolved(settings, origins, tuple(complaints))
 
 
 class _Misfit(ValueError):
-    """Values of a group that do not go together."""
+    """Values of a group that contradict each other."""
 
     def __init__(self, group: str, problem: str) -> None:
         super().__init__(problem)
@@ -180,7 +180,7 @@ class _Misfit(ValueError):
 
 
 def _laid_over(group: GroupT, tree: Mapping[str, Any], name: str = "") -> GroupT:
-    """A group with values that were checked one by one; together they are checked here."""
+    """Return a group with values that were checked one by one; the group checks them together."""
     if not tree:
         return group
     changes = {
@@ -196,7 +196,7 @@ def _laid_over(group: GroupT, tree: Mapping[str, Any], name: str = "") -> GroupT
 
 
 class _Taken(NamedTuple):
-    """One value that holds unless a later one stands over it."""
+    """One value, in force unless a later one replaces it."""
 
     layer: Layer
     given: Given
@@ -205,17 +205,17 @@ class _Taken(NamedTuple):
     """How many values were taken before it."""
 
 
-def _refused(given: Given, value: Any, chosen: Mapping[str, Sequence[_Taken]]) -> str:
-    """Why a project's value is left out; empty where it may be taken."""
-    tunable = tunables()[given.name]
-    below = chosen.get(given.name)
+def _refused(entry: Given, value: Any, chosen: Mapping[str, Sequence[_Taken]]) -> str:
+    """Return why a project's value is left out, or a blank text."""
+    tunable = tunables()[entry.name]
+    below = chosen.get(entry.name)
     standing = below[-1].value if below else tunable.default
     if tunable.trust.allows(value, standing):
         return ""
     if tunable.trust.way == "never":
         return "only your own settings may set it; a project's value is left out"
     allowed = tunable.trust.sentence_end()
-    return f"{_shown(given.value)} is left out: it is {_shown(standing)}, and a project {allowed}"
+    return f"{_shown(entry.value)} is left out: it is {_shown(standing)}, and a project {allowed}"
 
 
 def value_of(settings: Settings, name: str) -> Any:
@@ -265,17 +265,17 @@ def _spoken(text: str, tunable: Tunable | None) -> Any:
         return text
 
 
-def _checked(given: Given) -> tuple[str, Any]:
-    tunable = tunables().get(given.name)
+def _checked(entry: Given) -> tuple[str, Any]:
+    tunable = tunables().get(entry.name)
     if tunable is None:
-        if any(name.startswith(given.name + ".") for name in tunables()):
+        if any(name.startswith(entry.name + ".") for name in tunables()):
             return "is a group of settings, not a setting", None
-        return "no such setting" + _nearest(given.name, tunables()), None
+        return "no such setting" + _nearest(entry.name, tunables()), None
     try:
-        return "", check_value(field_of(given.name).hint, given.value, strict=tunable.kind != "table")
+        return "", check_value(field_of(entry.name).hint, entry.value, strict=tunable.kind != "table")
     except Invalid as error:
         detail = _detail(error.errors()[0]) if tunable.kind == "table" and not tunable.words else ""
-        return f"{_shown(given.value)} is not allowed, it may be {tunable.allowed()}{detail}", None
+        return f"{_shown(entry.value)} is not allowed, it may be {tunable.allowed()}{detail}", None
 
 
 _WHOLE = frozenset(("tuple_type", "list_type", "dict_type", "model_type"))
@@ -288,12 +288,12 @@ _TYPES = {
 
 
 def _detail(fault: Mapping[str, Any]) -> str:
-    """What is wrong inside a list or a table; blank where it is neither."""
+    """Return the fault inside a list or a table; blank for any other value."""
     if fault["type"] in _WHOLE:
         return ""
     place = ".".join(str(step + 1) if isinstance(step, int) else str(step) for step in fault["loc"])
-    wanted = _TYPES.get(fault["type"], str(fault["msg"]).removeprefix("Input should be "))
-    return f"; {place or 'it'} should be {wanted}"
+    expected = _TYPES.get(fault["type"], str(fault["msg"]).removeprefix("Input should be "))
+    return f"; {place or 'it'} should be {expected}"
 
 
 def field_of(name: str) -> Field:
@@ -307,36 +307,36 @@ def field_of(name: str) -> Field:
 
 def _tree(chosen: Mapping[str, Sequence[_Taken]]) -> dict[str, Any]:
     tree: dict[str, Any] = {}
-    for name, taken in chosen.items():
+    for name, values in chosen.items():
         *groups, last = name.split(".")
         node = tree
         for group in groups:
             node = node.setdefault(group, {})
-        node[last] = taken[-1].value
+        node[last] = values[-1].value
     return tree
 
 
 def _withdraw(misfit: _Misfit, chosen: dict[str, list[_Taken]]) -> Complaint:
-    """Take back the newest value of a group whose values do not go together, a project's first."""
+    """Withdraw the newest value of a group whose values contradict each other, a project's first."""
     group = misfit.group
     inside = [name for name in chosen if name == group or name.startswith(group + ".") or not group]
     inside = inside or list(chosen)
     foreign = [name for name in inside if chosen[name][-1].layer.owner == "project"]
     culprit = max(foreign or inside, key=lambda name: chosen[name][-1].order)
-    layer, given, *_ = chosen[culprit].pop()
+    layer, entry, *_ = chosen[culprit].pop()
     if not chosen[culprit]:
         del chosen[culprit]
-    problem = f"{_shown(given.value)} does not fit the rest: {misfit}"
-    return Complaint(layer.origin, given.line, culprit, problem)
+    problem = f"{_shown(entry.value)} does not fit the rest: {misfit}"
+    return Complaint(layer.origin, entry.line, culprit, problem)
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
-    return _closest(name, tuple(known))
+def _nearest(name: str, names: Iterable[str]) -> str:
+    return _closest(name, tuple(names))
 
 
 @functools.lru_cache(64)
 def _closest(name: str, names: tuple[str, ...]) -> str:
-    """Each comparison with hundreds of names takes longer than all else of a small command."""
+    """Return a hint at the most similar name; cached, as comparing hundreds of names is slow."""
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     if not close:
         last = name.rsplit(".", 1)[-1]

@@ -1,4 +1,4 @@
-"""The settings in the order and the groups a person meets them, and those that a search leaves."""
+"""The list of settings in groups, and its search."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ Inside = Callable[[Tunable], Iterable[TableRow] | None]
 
 
 def row_key(row: ListRow) -> tuple[str, TablePath]:
-    """What tells a row from all others."""
+    """Return the identity of a row."""
     if isinstance(row, SettingGroup):
         return row.group, ("",)
     return (row.tunable.name, ()) if isinstance(row, SettingRow) else (row.table.name, row.path or ("",))
 
 
 def shape_here(row: ListRow | None) -> TableShape | None:
-    """How the table is built that a row is, or is part of."""
+    """Return the shape of the table that a row is or belongs to."""
     if row is None or isinstance(row, SettingGroup):
         return None
     table = row.table if isinstance(row, TableRow) else row.tunable
@@ -59,40 +59,42 @@ def group_of(name: str) -> str:
 @cache
 def setting_groups() -> dict[str, tuple[str, ...]]:
     """The settings of every group, in the order they were declared."""
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for name in tunables():
-        found.setdefault(group_of(name), []).append(name)
-    return {group: tuple(names) for group, names in found.items()}
+        groups.setdefault(group_of(name), []).append(name)
+    return {group: tuple(names) for group, names in groups.items()}
 
 
 @cache
 def group_sentence(group: str) -> str:
-    """What a group is about."""
+    """Return the sentence of a group."""
     return field_of(group).sentence
 
 
 def list_rows(
     opened: Collection[str],
     words: str = "",
-    wanted: Callable[[str], bool] | None = None,
+    matches: Callable[[str], bool] | None = None,
     inside: Inside | None = None,
 ) -> tuple[ListRow, ...]:
-    """Headings and, below those that are open, settings; a search opens every group it finds something in."""
+    """Return the headings and the settings of open groups; a search opens every group with a match."""
     looked_for = words.lower().split()
-    narrowed = bool(looked_for) or wanted is not None
-    made: list[ListRow] = []
+    narrowed = bool(looked_for) or matches is not None
+    rows: list[ListRow] = []
     for group, names in setting_groups().items():
-        kept = [name for name in names if _fits(name, looked_for) and (wanted is None or wanted(name))]
-        if narrowed and not kept:
+        listed_names = [
+            name for name in names if _fits(name, looked_for) and (matches is None or matches(name))
+        ]
+        if narrowed and not listed_names:
             continue
         is_open = group in opened or narrowed
-        made.append(SettingGroup(group, tuple(kept), group_sentence(group), is_open))
-        for name in kept if is_open else ():
+        rows.append(SettingGroup(group, tuple(listed_names), group_sentence(group), is_open))
+        for name in listed_names if is_open else ():
             tunable = tunables()[name]
             listed = inside(tunable) if inside is not None and tunable.kind == "table" else None
-            made.append(SettingRow(tunable, name.removeprefix(group + "."), listed is not None))
-            made += listed or ()
-    return tuple(made)
+            rows.append(SettingRow(tunable, name.removeprefix(group + "."), listed is not None))
+            rows += listed or ()
+    return tuple(rows)
 
 
 def _fits(name: str, words: list[str]) -> bool:

@@ -8,14 +8,14 @@ from core.settings.group import Group, Spec, lower
 
 
 class HostsSettings(Group):
-    """Sessions of many hosts on one NATS server; what is kept is fixed when the stream is made."""
+    """Sessions of many hosts on one NATS server; limits are fixed when the stream is created."""
 
     keep: Annotated[float, Spec("The stream forgets events older than this.", 0.01, 3650, 1, "days")] = 30.0
     most: Annotated[
         float,
         Spec("The stream forgets its oldest events beyond this size; 0 means no limit.", 0, 1e7, 100, "MB"),
     ] = 0.0
-    replicas: Annotated[int, Spec("Servers of a NATS cluster that hold each event.", 1, 5, 1)] = 1
+    replicas: Annotated[int, Spec("Servers of a NATS cluster that store each event.", 1, 5, 1)] = 1
     window: Annotated[
         float, Spec("For so long the server itself drops an event sent again.", 1, 86_400, 10, "s")
     ] = 120.0
@@ -25,7 +25,7 @@ class HostsSettings(Group):
     ssh: Annotated[
         tuple[str, ...], Spec("Command that reaches another machine for `fleet --from ssh://host`.")
     ] = ("ssh",)
-    missed: Annotated[int, Spec("Signs of life missed before a host is said to be lost.", 2, 100, 1)] = 4
+    missed: Annotated[int, Spec("Heartbeats missed before a host is reported as lost.", 2, 100, 1)] = 4
 
 
 class LineSettings(Group):
@@ -57,7 +57,7 @@ class FollowSettings(Group):
     """How growing logs are watched."""
 
     poll: Annotated[
-        float, Spec("How often files are looked at where no change is announced.", 0.05, 60, 0.05, "s")
+        float, Spec("How often files are checked if the system does not report changes.", 0.05, 60, 0.05, "s")
     ] = 0.5
     debounce: Annotated[
         float, Spec("How long announced changes are gathered before a file is read.", 0.0, 2, 0.01, "s")
@@ -65,7 +65,7 @@ class FollowSettings(Group):
     active_within: Annotated[
         float,
         Spec(
-            "A session counts as active when its log last told of something this recently, by its own clock.",
+            "A session counts as active if its log is this recent, by its own clock.",
             5,
             86_400,
             5,

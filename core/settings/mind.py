@@ -1,4 +1,4 @@
-"""Settings of core/mind: what draws attention, what tires, what is corrected, when it thinks."""
+"""Settings of the mind: attention, habituation, sleep, homeostasis and clock."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class UrgencySettings(Group):
     halt: Annotated[float, Spec("Urgency when the governor halts.", 0, 1, 0.05)] = 1.0
     destructive: Annotated[float, Spec("Urgency of a destructive command.", 0, 1, 0.05)] = 0.9
     rejected: Annotated[float, Spec("Urgency of a call that was not allowed.", 0, 1, 0.05)] = 0.8
-    failure: Annotated[float, Spec("Urgency of one failing call.", 0, 1, 0.05)] = 0.45
+    failure: Annotated[float, Spec("Urgency of a failing call.", 0, 1, 0.05)] = 0.45
     again: Annotated[float, Spec("Urgency added for each further failure or repeat.", 0, 0.5, 0.01)] = 0.1
     repeat: Annotated[float, Spec("Urgency of a call repeated without a new result.", 0, 1, 0.05)] = 0.4
     burn: Annotated[float, Spec("Urgency of a spike in token use.", 0, 1, 0.05)] = 0.7
@@ -58,9 +58,7 @@ class UrgencySettings(Group):
     commit: Annotated[float, Spec("Urgency of a commit.", 0, 1, 0.05)] = 0.35
     compaction: Annotated[float, Spec("Urgency of a compaction.", 0, 1, 0.05)] = 0.5
     context: Annotated[float, Spec("Urgency of a context that is nearly full.", 0, 1, 0.05)] = 0.7
-    deadline: Annotated[
-        float, Spec("Urgency of something meant for the agent and not said in time.", 0, 1, 0.05)
-    ] = 0.5
+    deadline: Annotated[float, Spec("Urgency of a message to the agent that expired.", 0, 1, 0.05)] = 0.5
 
 
 class StimulusSettings(Group):
@@ -80,7 +78,7 @@ class StimulusSettings(Group):
         int, Spec("Turns cheaper than this never count as spikes.", 0, 1000000, 1000, "tokens")
     ] = 20000
     burn_smoothing: Annotated[float, Spec("How fast the usual burn of a turn adapts.", 0.01, 1, 0.01)] = 0.1
-    burn_warmup: Annotated[int, Spec("Turns before spikes can be told.", 1, 100, 1)] = 5
+    burn_warmup: Annotated[int, Spec("Turns before a spike can be detected.", 1, 100, 1)] = 5
     context_near: Annotated[
         float, Spec("Share of the way to compaction that counts as near.", 0.3, 1, 0.01, project=lower(0.5))
     ] = 0.85
@@ -88,13 +86,13 @@ class StimulusSettings(Group):
 
 
 class SalienceSettings(Group):
-    """What the mind attends to."""
+    """Attention of the mind."""
 
     novelty_weight: Annotated[float, Spec("Share of novelty in a score.", 0, 1, 0.05)] = 0.4
     relevance_weight: Annotated[float, Spec("Share of relevance in a score.", 0, 1, 0.05)] = 0.35
     urgency_weight: Annotated[float, Spec("Share of urgency in a score.", 0, 1, 0.05)] = 0.25
     smoothing: Annotated[float, Spec("How fast the usual urgency of a kind adapts.", 0.01, 1, 0.01)] = 0.2
-    decay: Annotated[float, Spec("What is left of a score after one gamma tick.", 0.1, 0.999, 0.01)] = 0.85
+    decay: Annotated[float, Spec("Factor on a score per gamma tick.", 0.1, 0.999, 0.01)] = 0.85
     expiry: Annotated[float, Spec("When an item is dropped, in working time.", 10, 7200, 10, "s")] = 300.0
     top: Annotated[int, Spec("How many items win attention at once.", 1, 20, 1)] = 5
     distinct: Annotated[bool, Spec("Show each pattern once, with a count, instead of every item.")] = True
@@ -144,7 +142,12 @@ class ContextSettings(Group):
     window: Annotated[
         int,
         Spec(
-            "Context window where the log names none.", 4000, 10000000, 1000, "tokens", project=lower(32_000)
+            "Context window if the log does not name one.",
+            4000,
+            10000000,
+            1000,
+            "tokens",
+            project=lower(32_000),
         ),
     ] = 200000
     share: Annotated[
@@ -182,7 +185,7 @@ class PleasureRuleSettings(Group):
 
 
 class HomeostasisSettings(Group):
-    """What is corrected when signals stray, and the knobs themselves."""
+    """Corrections of signals that stray, and the knobs they move."""
 
     smoothing: Annotated[float, Spec("How fast the averages follow their signals.", 0.001, 1, 0.005)] = 0.05
     gain: Annotated[float, Spec("Correction per unit of deviation.", 0, 5, 0.05)] = 0.5
@@ -192,15 +195,13 @@ class HomeostasisSettings(Group):
     tool_trust: Annotated[float, Spec("Trust a call needs, before correction.", 0, 1, 0.05)] = 0.5
     tool_trust_low: Annotated[float, Spec("Least trust a correction may ask for.", 0, 1, 0.05)] = 0.1
     tool_trust_high: Annotated[float, Spec("Most trust a correction may ask for.", 0, 1, 0.05)] = 0.9
-    tool_trust_held: Annotated[bool, Spec("Hold tool trust where it is set, whatever the rules say.")] = False
+    tool_trust_held: Annotated[bool, Spec("Keep tool trust fixed, whatever the rules say.")] = False
     tier_bias: Annotated[float, Spec("Leaning towards stronger models, before correction.", -1, 1, 0.05)] = (
         0.0
     )
     tier_bias_low: Annotated[float, Spec("Least bias a correction may set.", -1, 1, 0.05)] = -0.5
     tier_bias_high: Annotated[float, Spec("Most bias a correction may set.", -1, 1, 0.05)] = 0.5
-    tier_bias_held: Annotated[bool, Spec("Hold the tier bias where it is set, whatever the rules say.")] = (
-        False
-    )
+    tier_bias_held: Annotated[bool, Spec("Keep the tier bias fixed, whatever the rules say.")] = False
     dream_mode: Annotated[
         Literal["auto", "standard", "intensive"],
         Spec("Whether the rules choose how hard dreams work, or you do."),
@@ -312,7 +313,7 @@ class PeerTrigger(TriggerSettings):
 
 
 class WakeupSettings(Group):
-    """What may wake the mind between ticks."""
+    """Triggers that wake the mind between ticks."""
 
     window: Annotated[
         float, Spec("A wakeup this close before a theta tick is left to it.", 0, 120, 1, "s")
@@ -328,13 +329,13 @@ class WakeupSettings(Group):
 
 
 class DreamSettings(Group):
-    """What a consolidation leaves behind."""
+    """The result of a consolidation."""
 
     kept: Annotated[int, Spec("How many past dreams are remembered.", 1, 256, 1)] = 16
 
 
 class MindSettings(Group):
-    """Settings of core/engine/mind."""
+    """Attention, sleep, habituation, homeostasis and clock."""
 
     stimuli: StimulusSettings = StimulusSettings()
     salience: SalienceSettings = SalienceSettings()

@@ -1,4 +1,4 @@
-"""Settings of what the mind holds: cortical state, forecast, fabric, episodes, tiers, metrics."""
+"""Settings of the mind's state: cortical state, forecast, fabric, episodes, tiers, metrics."""
 
 from __future__ import annotations
 
@@ -108,9 +108,7 @@ class ForecastSettings(Group):
     lean: Annotated[
         float, Spec("How far a chance below that of all calls is drawn towards it.", 0, 1, 0.05)
     ] = 0.25
-    least: Annotated[float, Spec("No chance of failing is said to be smaller than this.", 0, 0.5, 0.01)] = (
-        0.06
-    )
+    least: Annotated[float, Spec("Lowest predicted chance of failing.", 0, 0.5, 0.01)] = 0.06
     memory: Annotated[
         int, Spec("Calls after which a table halves its counts and so forgets.", 8, 1024, 8)
     ] = 64
@@ -171,11 +169,11 @@ class EpisodeSettings(Group):
     summary_size: Annotated[int, Spec("How many actions and folders a summary keeps.", 1, 64, 1)] = 6
     trace_length: Annotated[int, Spec("How many last calls a full episode lists.", 0, 200, 4)] = 24
     proof_weight: Annotated[
-        float, Spec("What a passing or failing test, build or commit weighs.", 0, 10, 0.5)
+        float, Spec("Weight of a passing or failing test, build or commit.", 0, 10, 0.5)
     ] = 2.0
-    edit_weight: Annotated[float, Spec("What a successful edit weighs.", 0, 10, 0.25)] = 0.5
+    edit_weight: Annotated[float, Spec("Weight of a successful edit.", 0, 10, 0.25)] = 0.5
     setback_weight: Annotated[
-        float, Spec("What a failing, rejected or interrupted call weighs.", 0, 10, 0.25)
+        float, Spec("Weight of a failing, rejected or interrupted call.", 0, 10, 0.25)
     ] = 1.0
     verdict: Annotated[
         float, Spec("Mean weight a call from which an episode is gain or loss.", 0, 2, 0.05)
@@ -213,11 +211,9 @@ class TierSettings(Group):
         "12b",
         "14b",
     )
-    otherwise: Annotated[
-        Literal["T0", "T1", "T2"], Spec("Tier of a model that no word of the table names.")
-    ] = "T2"
+    otherwise: Annotated[Literal["T0", "T1", "T2"], Spec("Tier of a model that is not in the table.")] = "T2"
     daily_money: Annotated[
-        float, Spec("What a day may cost; 0 sets no limit.", 0, 10_000, 1, "$", project=lower(1))
+        float, Spec("Daily budget; 0 for no limit.", 0, 10_000, 1, "$", project=lower(1))
     ] = 25.0
     daily_tokens: Annotated[
         int,

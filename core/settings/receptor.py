@@ -198,13 +198,13 @@ class TimeSettings(Group):
 
 
 class CommanderSettings(Group):
-    """How behaviour is read off the windows."""
+    """How the windows are classified."""
 
     short: Annotated[float, Spec("Length of the window that shows spikes.", 30, 1200, 30, "s")] = 300.0
     medium: Annotated[float, Spec("Length of the window that shows trends.", 1200, 14400, 60, "s")] = 1800.0
     most: Annotated[int, Spec("Most events a window remembers.", 50, 20000, 50)] = 2000
     stagnation_events: Annotated[
-        int, Spec("With this many events or fewer there is too little to tell.", 0, 20, 1)
+        int, Spec("With this many events or fewer the pattern is stagnation.", 0, 20, 1)
     ] = 3
     wandering_share: Annotated[
         float, Spec("Share of reads and searches that is wandering, without edits.", 0, 1, 0.05)
@@ -251,7 +251,8 @@ class EmotionSettings(Group):
 
     half_life: HalfLifeSettings = HalfLifeSettings()
     long_prompt: Annotated[
-        int, Spec("A prompt longer than this tells the agent something.", 0, 10000, 10, "characters")
+        int,
+        Spec("A prompt longer than this lowers seeking and raises confidence.", 0, 10000, 10, "characters"),
     ] = 100
     compaction_relief: Annotated[
         float, Spec("Share of fatigue that a compaction takes away.", 0, 1, 0.05)
@@ -286,8 +287,8 @@ class AmbientSettings(Group):
     silence: Annotated[
         float, Spec("A pause longer than this freezes the baseline and starts a new one.", 30, 3600, 10, "s")
     ] = 180.0
-    low: Annotated[float, Spec("No threshold lies below this.", 0, 0.5, 0.01)] = 0.25
-    high: Annotated[float, Spec("No threshold lies above this.", 0.5, 1, 0.01)] = 0.85
+    low: Annotated[float, Spec("Lowest threshold.", 0, 0.5, 0.01)] = 0.25
+    high: Annotated[float, Spec("Highest threshold.", 0.5, 1, 0.01)] = 0.85
     ignore_below: Annotated[
         float, Spec("Values under this do not move the baseline, fatigue excepted.", 0, 0.5, 0.01)
     ] = 0.05
@@ -295,15 +296,13 @@ class AmbientSettings(Group):
 
 
 class FlowSettings(Group):
-    """What keeps flow from being claimed while things fail."""
+    """The limit of flow while commands fail."""
 
-    failures: Annotated[
-        float, Spec("Share of failing commands from which on nothing flows.", 0.05, 1, 0.05)
-    ] = 0.40
+    failures: Annotated[float, Spec("Share of failing commands at which flow ends.", 0.05, 1, 0.05)] = 0.40
 
 
 class FactSettings(Group):
-    """How far back the plain figures look."""
+    """How far back the plain counts look."""
 
     recent: Annotated[int, Spec("Actions among which stale results and edits are counted.", 3, 50, 1)] = 10
     failing: Annotated[int, Spec("Actions among which failures are counted.", 3, 100, 1)] = 20
@@ -346,7 +345,7 @@ class HeatmapSettings(Group):
         float, Spec("Share of new hot paths above which the context has shifted.", 0, 0.95, 0.05)
     ] = 0.5
     leaves: Annotated[int, Spec("Most paths remembered; the coldest are forgotten.", 32, 20000, 32)] = 512
-    targets: Annotated[int, Spec("Most paths of one tool use that are looked at.", 1, 1000, 1)] = 32
+    targets: Annotated[int, Spec("Most paths of one tool use that are counted.", 1, 1000, 1)] = 32
     shown: Annotated[int, Spec("Hottest paths the tree shows.", 5, 500, 5, project=PROJECT)] = 40
 
 

@@ -14,16 +14,16 @@ LocalAddress = Annotated[
 
 
 class AdviceSettings(Group):
-    """What an agent is told where its hooks were installed with --advise or --guard."""
+    """Advice to an agent whose hooks were installed with --advise or --guard."""
 
     level: Annotated[
         Literal["off", "hint", "full"], Spec("Nothing, only loops and halts, or all that is due.")
     ] = "hint"
-    urgent: Annotated[int, Spec("Priority from which a word counts as urgent for a hint.", 0, 255, 5)] = 200
+    urgent: Annotated[int, Spec("Priority at which advice counts as urgent for a hint.", 0, 255, 5)] = 200
     rest: Annotated[
         int, Spec("Acts for which a rule stays silent after it spoke; doubles each time.", 1, 1000, 1)
     ] = 10
-    kept: Annotated[int, Spec("Sentences remembered so that none is said twice.", 10, 10_000, 10)] = 500
+    kept: Annotated[int, Spec("Sentences remembered, so that none is sent twice.", 10, 10_000, 10)] = 500
     silence: Annotated[
         float,
         Spec("Share of advice withheld at random, to measure whether it helps; 0 for none.", 0, 0.9, 0.1),
@@ -37,7 +37,7 @@ class AdviceSettings(Group):
 
 
 class GuardSettings(Group):
-    """What an agent under --guard needs a permit for."""
+    """Calls for which an agent under --guard needs a permit."""
 
     read: Annotated[tuple[str, ...], Spec("Further tools that only read, by name or pattern.")] = ()
     write: Annotated[tuple[str, ...], Spec("Further tools that write, by name or pattern.")] = ()
@@ -57,22 +57,20 @@ class GuardSettings(Group):
         "*/.codex/*",
         "*/nooscope/*",
     )
-    lifetime: Annotated[float, Spec("How long a permit holds.", 1, 3600, 5, "s")] = 120.0
+    lifetime: Annotated[float, Spec("How long a permit is valid.", 1, 3600, 5, "s")] = 120.0
     wait: Annotated[
         float, Spec("How long a call waits for your answer before the agent asks itself.", 0, 500, 1, "s")
     ] = 20.0
     steps: Annotated[bool, Spec("A halt for the number of steps alone stops writing too.")] = False
     tool_trust: Annotated[
         float,
-        Spec(
-            "Trust a call needs, by the model's own reckoning, from which on writing needs you.", 0, 1, 0.05
-        ),
+        Spec("Trust that a call needs, computed by the model, at which writing needs you.", 0, 1, 0.05),
     ] = 0.6
     quarantine: Annotated[
-        bool, Spec("A call that would write is put to you while the agent's affect is quarantined.")
+        bool, Spec("While the agent's affect is quarantined, writing needs your approval.")
     ] = True
     executing: Annotated[
-        bool, Spec("A call that would write is put to you while the agent lacks the confidence to execute.")
+        bool, Spec("While the agent lacks the confidence to execute, writing needs your approval.")
     ] = True
     budget: Annotated[
         float,
@@ -85,24 +83,22 @@ class GuardSettings(Group):
 class CapSettings(Group):
     """How much agents may spend; without --guard hooks a cap can warn but not hold anything."""
 
-    session_dollars: Annotated[
-        float, Spec("What one session may cost; 0 for no cap.", 0, 100_000, 1, "$")
-    ] = 0.0
+    session_dollars: Annotated[float, Spec("Cost cap of one session; 0 for no cap.", 0, 100_000, 1, "$")] = (
+        0.0
+    )
     session_tokens: Annotated[
         int, Spec("Tokens one session may use, sent and received; 0 for no cap.", 0, 10**12, 100_000)
     ] = 0
     all_dollars: Annotated[
-        float, Spec("What all sessions with hooks may cost in a day; 0 for no cap.", 0, 100_000, 1, "$")
+        float, Spec("Daily cost cap of all sessions with hooks; 0 for no cap.", 0, 100_000, 1, "$")
     ] = 0.0
     all_tokens: Annotated[
         int, Spec("Tokens all sessions with hooks may use in a day; 0 for no cap.", 0, 10**12, 100_000)
     ] = 0
-    warn: Annotated[float, Spec("Share of a cap from which on you are warned.", 0.1, 1, 0.05)] = 0.8
+    warn: Annotated[float, Spec("Share of a cap at which you are warned.", 0.1, 1, 0.05)] = 0.8
     burn: Annotated[
         float,
-        Spec(
-            "Token use, in multiples of your normal, from which on you are warned; 0 for never.", 0, 1000, 1
-        ),
+        Spec("Token use, in multiples of your normal, at which you are warned; 0 for never.", 0, 1000, 1),
     ] = 10.0
     reached: Annotated[
         Literal["ask", "stop"], Spec("At a cap, hold each call and ask you, or end the turn (Claude Code).")
@@ -135,7 +131,7 @@ class ScoringSettings(Group):
     mismatch: Annotated[
         float,
         Spec(
-            "What a score is multiplied with in a state that is not the method's.",
+            "Factor on a score in a state that is not the method's.",
             0,
             1,
             0.05,
@@ -181,7 +177,7 @@ class ResponseEscalationSettings(Group):
 
 
 class ActionSettings(Group):
-    """What the actions look at and how much they say."""
+    """How far the actions look and how much text they write."""
 
     recalled: Annotated[int, Spec("Past episodes a search names.", 1, 20, 1, project=PROJECT)] = 3
     alike: Annotated[int, Spec("Past episodes a look ahead compares.", 1, 50, 1, project=PROJECT)] = 5
@@ -191,7 +187,7 @@ class ActionSettings(Group):
         float, Spec("Share of all futures below which a look ahead leaves one out.", 0, 0.9, 0.05)
     ] = 0.15
     likeness: Annotated[
-        float, Spec("Likeness of actions from which a persona tells of one's own future.", 0, 1, 0.05)
+        float, Spec("Likeness of actions at which a persona predicts this agent's behaviour.", 0, 1, 0.05)
     ] = 0.8
     visits: Annotated[
         int, Spec("Visits that make a path worth going back to.", 1, 50, 1, project=PROJECT)
@@ -210,9 +206,9 @@ class ActionSettings(Group):
 
 
 class MemoSettings(Group):
-    """The notices that could be handed to the agent."""
+    """The hot memo: notices for the agent."""
 
-    size: Annotated[int, Spec("Notices the memo holds.", 1, 20, 1)] = 3
+    size: Annotated[int, Spec("Notices in the memo.", 1, 20, 1)] = 3
     tokens: Annotated[int, Spec("Tokens the memo's text may take.", 20, 4000, 10, "tokens")] = 200
 
 
@@ -238,7 +234,7 @@ class LearningSettings(Group):
 
 
 class PriorSettings(Group):
-    """What one session hands to the next."""
+    """What one session passes on to the next."""
 
     enabled: Annotated[bool, Spec("Begin a session with what was normal in earlier ones.")] = True
     blend: Annotated[float, Spec("Weight of the newest session in the prior.", 0, 1, 0.05)] = 0.3
@@ -249,7 +245,7 @@ class PersonaSettings(Group):
     """Anonymous statistics shared through a folder."""
 
     on: Annotated[bool, Spec("Leave a persona after a session, and perhaps meet another's.")] = True
-    folder: Annotated[str, Spec("Folder where personas are left and met; empty for nooscope's own.")] = ""
+    folder: Annotated[str, Spec("Folder of shared personas; empty for nooscope's own.")] = ""
     chance: Annotated[float, Spec("Chance that a persona in the folder is met.", 0, 1, 0.05)] = 0.3
     snapshots: Annotated[int, Spec("Snapshots of a session that a persona needs at least.", 2, 100, 1)] = 2
     confidence: Annotated[float, Spec("Mean confidence that a persona needs at least.", 0, 1, 0.05)] = 0.4
@@ -260,7 +256,7 @@ class PersonaSettings(Group):
 
 
 class NoticeSettings(Group):
-    """How the person is told, and when not."""
+    """How and when the person is notified."""
 
     needs_you: Annotated[bool, Spec("Tell when an agent needs the person.", project=ON)] = True
     risk: Annotated[bool, Spec("Tell when an agent is at risk.", project=ON)] = True
@@ -277,7 +273,7 @@ class NoticeSettings(Group):
     waiting: Annotated[int, Spec("Notices that may wait for a slow command or address.", 1, 500, 1)] = 16
     quiet_from: Annotated[Clock, Spec("Start of quiet hours by the local clock, such as 22:00.")] = ""
     quiet_until: Annotated[Clock, Spec("End of quiet hours by the local clock, such as 07:30.")] = ""
-    muted: Annotated[tuple[str, ...], Spec("Rules that never tell.")] = ()
+    muted: Annotated[tuple[str, ...], Spec("Rules that never notify.")] = ()
     idle: Annotated[float, Spec("A live agent that is still for so long has stopped.", 5, 3600, 5, "s")] = (
         60.0
     )
@@ -309,7 +305,7 @@ class OutlookSettings(Group):
     """Whether a run goes worse or better than is usual for its agent."""
 
     base_rate: Annotated[
-        float, Spec("Share of this agent's runs that go wrong; 0 where nobody knows.", 0, 0.99, 0.01)
+        float, Spec("Share of this agent's runs that fail; 0 if unknown.", 0, 0.99, 0.01)
     ] = 0.0
     own_shift: Annotated[
         float, Spec("Mean shift of this agent's own runs, which is its usual.", -5, 5, 0.05)
@@ -319,7 +315,7 @@ class OutlookSettings(Group):
 
 
 class ResponseSettings(Group):
-    """From a firing to the right word at the right time."""
+    """From signals to notices and advice."""
 
     loops: LoopSettings = LoopSettings()
     outlook: OutlookSettings = OutlookSettings()

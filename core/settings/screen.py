@@ -8,11 +8,9 @@ from core.settings.group import PROJECT, Group, Spec
 
 
 class CostSettings(Group):
-    """What a day of work may cost."""
+    """The daily budget."""
 
-    budget: Annotated[
-        float, Spec("What all agents may cost you in a day; 0 for no limit.", 0, 100_000, 1, "$")
-    ] = 0.0
+    budget: Annotated[float, Spec("Daily budget for all agents; 0 for no limit.", 0, 100_000, 1, "$")] = 0.0
     evening: Annotated[float, Spec("Time of day until which the pace is carried on.", 0, 24, 0.5, "h")] = 18.0
     stretch: Annotated[float, Spec("Stretch of time over which the pace is taken.", 5, 1440, 5, "min")] = 60.0
 
@@ -71,7 +69,7 @@ Series = Literal[
 
 
 class ScreenSettings(Group):
-    """What is shown, and how."""
+    """The screen."""
 
     theme: Annotated[str, Spec("Theme the screen begins with.")] = "nocturne"
     motion: Annotated[bool, Spec("Let things move; off shows each change at once.")] = True

@@ -1,4 +1,4 @@
-"""Settings of the timeline: what is kept, and how a recording plays."""
+"""Settings of the timeline: recording, playing and branches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PlaySettings(Group):
 
 
 class CacheSettings(Group):
-    """What is remembered on disk, so that a second opening is instant."""
+    """Recordings cached on disk, so that a second opening is instant."""
 
     on: Annotated[bool, Spec("Keep key frames of opened sessions in the cache folder.")] = True
     limit: Annotated[int, Spec("Most the cache may take.", 0, 100_000, 64, "MB")] = 512
@@ -59,11 +59,11 @@ class CheckpointSettings(Group):
 
 
 class NavigationSettings(Group):
-    """What is said and kept of a person's moves through a recording."""
+    """The record of a person's moves through a recording."""
 
     summary: Annotated[
         Literal["none", "structural", "narrative"],
-        Spec("What a return says of the stretch passed over: nothing, counts, or a story."),
+        Spec("Summary of the skipped stretch on a return: nothing, counts, or a story."),
     ] = "structural"
     tokens: Annotated[int, Spec("Most tokens such a story may take.", 20, 2000, 20)] = 120
     kept: Annotated[int, Spec("Moves kept; the oldest go first.", 16, 100_000, 16)] = 256

@@ -16,7 +16,7 @@ from core.settings.group import Group, Tunable
 
 
 def toml_value(value: Any) -> str:
-    """A value as TOML writes it, with every harmful character spelled out."""
+    """Return a value as TOML, with every harmful character escaped."""
     return safe(_item(value).as_string(), toml_escape, lines=True)
 
 
@@ -37,7 +37,7 @@ def _item(value: Any) -> Item:
 
 
 def settings_toml(tunables: Iterable[Tunable], values: Mapping[str, Any]) -> str:
-    """Settings as TOML, each with its sentence and what it may be."""
+    """Return settings as TOML, each with its sentence and allowed values."""
     tables: dict[str, list[str]] = {}
     for each in tunables:
         group, _, key = each.name.rpartition(".")
@@ -49,7 +49,7 @@ def settings_toml(tunables: Iterable[Tunable], values: Mapping[str, Any]) -> str
 
 
 def with_values(text: str, values: Mapping[str, Any]) -> str:
-    """A settings file with some values set, all else in it as it was; ValueError where that cannot be."""
+    """Return a settings file with some values set and all else unchanged; ValueError if that fails."""
     try:
         document = tomlkit.parse(text)
         before = tomllib.loads(text)
@@ -58,8 +58,8 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
     try:
         for name, value in values.items():
             _put(document, name.split("."), _item(value))
-        made = tomlkit.dumps(document)
-        right = tomllib.loads(made) == _merged(before, values)
+        new_text = tomlkit.dumps(document)
+        right = tomllib.loads(new_text) == _merged(before, values)
     except (TOMLKitError, tomllib.TOMLDecodeError, TypeError, ValueError):
         right = False
     if not right:
@@ -67,11 +67,11 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
         raise ValueError(
             f"the settings file is laid out in a way that cannot be added to; write there: {own}"
         )
-    return made
+    return new_text
 
 
 def _put(node: Any, steps: list[str], item: Item) -> None:
-    """Set a value below a table, and make the tables on the way there."""
+    """Set a value below a table, and create the tables on the way."""
     group, *rest = steps
     if not rest:
         _set(node, group, item)
@@ -83,20 +83,20 @@ def _put(node: Any, steps: list[str], item: Item) -> None:
 
 
 def _set(node: Any, key: str, item: Item) -> None:
-    """Set a value; of a table only the rows that change, so that what is written beside the others stays."""
-    held = node.get(key) if isinstance(node, MutableMapping) else None
-    if not isinstance(item, InlineTable) or not isinstance(held, MutableMapping):
+    """Set a value; of a table only the rows that change, so that comments stay."""
+    table = node.get(key) if isinstance(node, MutableMapping) else None
+    if not isinstance(item, InlineTable) or not isinstance(table, MutableMapping):
         node[key] = item
         return
-    for gone in [each for each in held if each not in item]:
-        del held[gone]
+    for stale_key in [each for each in table if each not in item]:
+        del table[stale_key]
     for inner, value in item.items():
-        if inner not in held or held[inner] != value:
-            _set(held, inner, value)
+        if inner not in table or table[inner] != value:
+            _set(table, inner, value)
 
 
 def _merged(tree: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """What the file must hold with the values in it."""
+    """Return the expected content of the file with the values."""
     for name, value in values.items():
         *groups, last = name.split(".")
         node = tree

@@ -196,18 +196,18 @@ class Actor:
         refused: bool = False,
     ) -> None:
         self._think(3.0, 27.0)
-        asked = self._now()
-        said = thought + call.new + call.command + call.pattern
-        usage = self._usage(said)
+        called_at = self._now()
+        words = thought + call.new + call.command + call.pattern
+        usage = self._usage(words)
         self._pass(self.dice.between(*took))
         self.uses += 1
         self.stage.deeds.append(
-            Used(self._now(), self.name, asked, thought, call, result, code, tuple(hits), usage, refused)
+            Used(self._now(), self.name, called_at, thought, call, result, code, tuple(hits), usage, refused)
         )
         self._grow(result)
 
-    def _usage(self, said: str) -> Usage:
-        output = 40 + int(len(said) / _CHARACTERS) + self.dice.below(160)
+    def _usage(self, words: str) -> Usage:
+        output = 40 + int(len(words) / _CHARACTERS) + self.dice.below(160)
         fresh = 3 + self.dice.below(9)
         cached = self._cached
         usage = Usage(fresh, cached, max(0, self.context - cached - fresh), output)

@@ -57,14 +57,14 @@ class World:
 
     def hits(self, pattern: str, paths: tuple[str, ...]) -> str:
         """What a search prints for these files."""
-        found = []
+        hits = []
         for path in paths:
             lines = self.text(path).split("\n")
             dice = Dice(f"{pattern}/{path}")
             for _ in range(1 + dice.below(3)):
                 number = dice.below(len(lines))
-                found.append(f"{path}:{number + 1}:{lines[number].strip() or pattern}")
-        return "\n".join(found)
+                hits.append(f"{path}:{number + 1}:{lines[number].strip() or pattern}")
+        return "\n".join(hits)
 
     def words(self, template: str, dice: Dice) -> str:
         """A sentence with this project's words put in."""

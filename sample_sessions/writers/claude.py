@@ -177,8 +177,8 @@ class _Log:
         for order in deed.orders:
             call = f"toolu_01{self._dice.word(22)}"
             self._calls[order.child] = (call, order)
-            asked = {"description": order.title, "prompt": order.task, "subagent_type": order.role}
-            parts.append({"type": "tool_use", "id": call, "name": "Task", "input": asked})
+            arguments = {"description": order.title, "prompt": order.task, "subagent_type": order.role}
+            parts.append({"type": "tool_use", "id": call, "name": "Task", "input": arguments})
         self._message(deed.at, parts, deed.usage)
         last = self._last
         for place, order in enumerate(deed.orders):

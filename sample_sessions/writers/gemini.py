@@ -50,8 +50,8 @@ class _Chat:
                 yield answer
                 yield answer | {"toolCalls": [self._call(deed)]}
             case Compacted():
-                said = f"Chat history compressed from {deed.before} to {deed.after} tokens."
-                yield self._message(deed.at, "info", said)
+                text = f"Chat history compressed from {deed.before} to {deed.after} tokens."
+                yield self._message(deed.at, "info", text)
             case _:
                 raise ValueError(f"no sub-agents in this writer: {deed}")
 
@@ -147,8 +147,8 @@ def _output(deed: Used) -> str:
         case "write":
             return f"Successfully created and wrote to new file: {call.path}."
         case "run":
-            shown = f"Command: {call.command}\nDirectory: (root)\nOutput: {text or '(empty)'}"
-            return f"{shown}\nError: (none)\nExit Code: {deed.code}\nSignal: (none)"
+            header = f"Command: {call.command}\nDirectory: (root)\nOutput: {text or '(empty)'}"
+            return f"{header}\nError: (none)\nExit Code: {deed.code}\nSignal: (none)"
         case "web":
             return text or "No results found"
         case "plan":

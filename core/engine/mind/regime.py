@@ -17,9 +17,9 @@ class RegimeReading(Value, frozen=True):
     regime: Regime
     candidate: Regime
     lasting: float
-    """Seconds for which the candidate has held."""
+    """Seconds for which the candidate has lasted."""
     needed: float
-    """Seconds it has to hold."""
+    """Seconds it must last."""
 
 
 class RegimeSense(Stateful):

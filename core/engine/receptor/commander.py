@@ -29,7 +29,7 @@ CODES: dict[tuple[Action, Outcome], int] = {
     for code, action in enumerate(COUNTED)
     for outcome in ("success", "failure", "empty")
 } | {("shell_exec", "failure"): FAILED_SHELL}
-"""How an act is counted; what is not here moves no pattern."""
+"""The counter of each act; any other act does not affect the pattern."""
 
 EDITING, RUNNING = 1, 2
 _SIDE = (0, 0, EDITING, RUNNING, 0, 0, 0, RUNNING)
@@ -42,7 +42,7 @@ def failure_rate(counts: list[int]) -> float:
 
 
 class Tally(Stateful):
-    """Count every act since the beginning, and how often editing and running changed places."""
+    """Count every act of the session, and how often editing and running alternated."""
 
     __slots__ = ("_side", "alternations", "counts", "total")
     STATE = (
@@ -95,7 +95,7 @@ class Window:
         self._most = most
         self._acts: deque[tuple[float, int]] = deque()
         self.oldest = inf
-        """When the first of them was."""
+        """Time of the oldest act."""
         self._added = 0
         self._changes: deque[int] = deque()
         """Numbers of the acts after which the side changed."""
@@ -107,7 +107,7 @@ class Window:
 
     @property
     def alternations(self) -> int:
-        """How often editing and running changed places."""
+        """How often editing and running alternated."""
         return len(self._changes)
 
     def add(self, now: float, code: int) -> None:
@@ -132,7 +132,7 @@ class Window:
             self.slide(now)
 
     def slide(self, now: float) -> bool:
-        """Let go of what is too old; say whether anything went."""
+        """Drop acts that are too old; return whether any was dropped."""
         acts = self._acts
         since = now - self.span
         if self.oldest >= since and self.total <= self._most:
@@ -149,7 +149,7 @@ class Window:
         return True
 
     def ahead(self, now: float) -> Window:
-        """The window as it would be at a later moment, to be read; this one stays as it is."""
+        """Return the window as it would be at a later moment; this one does not change."""
         if self.oldest >= now - self.span and self.total <= self._most:
             return self
         later = Window(self.span, self._most)
@@ -226,7 +226,7 @@ class Commander(Stateful):
         self.failure_rate = 0.0
         """Share of its shell commands that failed."""
         self.usual: tuple[tuple[Pattern, float], ...] = ()
-        """Shares of the patterns in earlier sessions; handed in, and no part of a dump."""
+        """Shares of the patterns in earlier sessions; not part of a dump."""
 
     def update(self, now: float, action: Action, outcome: Outcome) -> None:
         """Count one tool use and classify again."""
@@ -252,7 +252,7 @@ class Commander(Stateful):
         return self._passes >= self._recovery
 
     def slide(self, now: float) -> None:
-        """Let time pass."""
+        """Advance time."""
         short, medium = self._short, self._medium
         self.turned = False
         if short.oldest < now - short.span:
@@ -269,7 +269,7 @@ class Commander(Stateful):
         self.failure_rate = failure_rate(short.counts) if short.counts[FAILED_SHELL] else 0.0
 
     def read(self, now: float) -> BehaviourReading:
-        """The three windows as they stand at a moment not before the last event."""
+        """Return the three windows at a moment not before the last event."""
         short = self._read("short", self._short.ahead(now), self.recovered)
         medium = self._read("medium", self._medium.ahead(now))
         changed = short.pattern != medium.pattern
@@ -301,7 +301,7 @@ class Commander(Stateful):
 
 
 class _Rules:
-    """The heuristics, asked in a fixed order."""
+    """The heuristics, in a fixed order."""
 
     __slots__ = (
         "_alternations",

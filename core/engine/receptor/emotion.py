@@ -21,7 +21,7 @@ Vector: TypeAlias = tuple[float, float, float, float, float, float]
 
 FRUSTRATION, SEEKING, CONFIDENCE, FATIGUE, FLOW, UNCERTAINTY = range(6)
 NONE = -1
-"""Stands for no axis."""
+"""No axis."""
 ZERO: Vector = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 POSITION: dict[Axis, int] = {axis: position for position, axis in enumerate(AXES)}
 
@@ -39,9 +39,9 @@ CAUSES: dict[tuple[Action, Outcome], str] = {
     ("memory_read", "empty"): "memory_miss",
     ("memory_write", "success"): "memory_write",
 }
-"""Which row of the table a tool use stands for by its outcome alone; `ActionFacts` adds what its past says.
+"""The impulse of a tool use by its outcome alone; `ActionFacts` adds others.
 
-A command that ran and had nothing to say ended well."""
+A command with empty output passed."""
 LONG_PROMPT = "long_prompt"
 EVERY_EVENT = "every_event"
 CONTEXT_SHIFT = "context_shift"
@@ -50,25 +50,25 @@ IMPLEMENTATION = "implementation"
 
 
 _Met: TypeAlias = tuple[tuple[str, ...], str, bool]
-"""Causes, pattern and shift that meet in one event."""
+"""Causes, pattern and shift of one event."""
 _ROWS = 4096
-"""Sums kept; when there are more, all are made anew."""
+"""Most sums cached; the cache is emptied when it is full."""
 
 
 class Impulses:
-    """Sum one row for every cause, pattern and shift that meet, the first time they do for any agent."""
+    """Sum the impulses of each combination of causes, pattern and shift once for all agents."""
 
     __slots__ = ("_named", "_rows", "implementation", "weariness")
 
     def __init__(self, settings: ImpulseSettings) -> None:
         self.weariness = settings.fatigue_per_hour / 3600.0
-        """What every second worked adds to the fatigue of an event."""
+        """Fatigue that each second worked adds to an event."""
         self._named, self._rows = _named(settings)
         self.implementation = self._named[IMPLEMENTATION]
-        """What failures and frustration take back, as far as they go."""
+        """The row that failures and frustration reduce."""
 
     def row(self, causes: tuple[str, ...], pattern: str, shifted: bool) -> Vector:
-        """What an event adds to the axes, beside its weariness."""
+        """Return the impulses of an event, without the fatigue of hours worked."""
         key = (causes, pattern, shifted)
         found = self._rows.get(key)
         if found is None:
@@ -78,11 +78,11 @@ class Impulses:
         return found
 
     def parts(
-        self, causes: tuple[str, ...], pattern: str, shifted: bool, now: float, axis: int, held: float
+        self, causes: tuple[str, ...], pattern: str, shifted: bool, now: float, axis: int, share: float
     ) -> list[tuple[str, float]]:
         """What an event adds to one axis, impulse by impulse; `held` is what implementation is left with."""
         parts = [
-            (name, row[axis] * held if name == IMPLEMENTATION else row[axis])
+            (name, row[axis] * share if name == IMPLEMENTATION else row[axis])
             for name, row in self._parts(causes, pattern, shifted)
         ]
         if axis == FATIGUE:
@@ -97,12 +97,12 @@ class Impulses:
 
 @Derived
 def _named(settings: ImpulseSettings) -> tuple[dict[str, Vector], dict[_Met, Vector]]:
-    """Each row by its name, and room for the sums that agents with these settings come to."""
-    named: dict[str, Vector] = {"": ZERO}
+    """Return each row by its name, and a cache of sums that agents with these settings share."""
+    rows: dict[str, Vector] = {"": ZERO}
     for name, row in asdict(settings).items():
         if isinstance(row, Impulse):
-            named[name] = _impulse_vector(row)
-    return named, {}
+            rows[name] = _impulse_vector(row)
+    return rows, {}
 
 
 def _impulse_vector(row: Impulse) -> Vector:
@@ -123,7 +123,7 @@ _NEGLIGIBLE = 1e-12
 
 _Mark: TypeAlias = tuple[int, float, float, tuple[str, ...], str, bool, Vector, float, float, float]
 """One event: number, at, now, causes, pattern, whether it shifted, the axes after it, flow it disrupted, and
-what implementation was left with for confidence and for flow."""
+the shares of the implementation impulses for confidence and for flow."""
 
 
 def _mark(row: Sequence[Any]) -> _Mark:
@@ -188,17 +188,17 @@ class EmotionEngine(Stateful):
         p, q, r, s, t, u = self._impulses.row(causes, pattern, shifted)
         a, b, c, d, e, f = self.values
         raw = self.undisturbed
-        passed = now - self._now
-        if passed > 0.0:
+        elapsed = now - self._now
+        if elapsed > 0.0:
             i, j, k, m, n, o = self._rates
-            a *= exp(i * passed)
-            b *= exp(j * passed)
-            c *= exp(k * passed)
-            d *= exp(m * passed)
-            fade = exp(n * passed)
+            a *= exp(i * elapsed)
+            b *= exp(j * elapsed)
+            c *= exp(k * elapsed)
+            d *= exp(m * elapsed)
+            fade = exp(n * elapsed)
             e *= fade
             raw *= fade
-            f *= exp(o * passed)
+            f *= exp(o * elapsed)
             self._now = now
         flowing = calm * (1.0 - a)
         if pattern == IMPLEMENTATION:
@@ -223,7 +223,7 @@ class EmotionEngine(Stateful):
         self._marks.append((event, at, now, causes, pattern, shifted, values, 0.0, calm, flowing))
 
     def relieve(self, event: int, at: float, now: float) -> None:
-        """A compaction of the agent's context takes part of its fatigue away."""
+        """Reduce fatigue after a compaction of the agent's context."""
         a, b, c, d, e, f = self.ahead(now)
         self.undisturbed *= exp(self._rates[FLOW] * (now - self._now))
         self._now = now
@@ -231,7 +231,7 @@ class EmotionEngine(Stateful):
         self._marks.append((event, at, now, _COMPACTED, "", False, self.values, 0.0, 1.0, 1.0))
 
     def disrupt(self, amount: float) -> None:
-        """A signal breaks into the flow of the event just felt."""
+        """Reduce flow, because a signal fired on the last event."""
         a, b, c, d, e, f = self.values
         amount = min(amount, e)
         self.values = (a, b, c, d, e - amount, f)
@@ -239,12 +239,12 @@ class EmotionEngine(Stateful):
         self._marks[-1] = (*last[:6], self.values, amount, *last[8:])
 
     def ahead(self, now: float) -> Vector:
-        """The axes faded to a later moment, without letting it pass."""
-        passed = now - self._now
-        return self.values if passed <= 0.0 else self._faded(self.values, passed)
+        """Return the axes as they will be at a later moment."""
+        elapsed = now - self._now
+        return self.values if elapsed <= 0.0 else self._faded(self.values, elapsed)
 
     def trend(self, now: float) -> Vector:
-        """How far each axis has come since a while ago, or since the oldest event remembered."""
+        """Return the change of each axis since a while ago, or since the oldest event remembered."""
         then = now - self._trend
         since, past = self._marks[0][2], self._marks[0][6]
         for _, _, moment, _, _, _, values, _, _, _ in self._marks:
@@ -256,10 +256,10 @@ class EmotionEngine(Stateful):
         return (a, b, c, d, e, f)
 
     def why(self, axis: Axis, now: float) -> Why:
-        """Which impulses of which recent events make up the value; what is older, in one figure."""
+        """Return the impulses of recent events that make up the value; older ones are one figure."""
         position = POSITION[axis]
         rate = self._rates[position]
-        found: list[Contribution] = []
+        contributions: list[Contribution] = []
         since, level = self._marks[0][2], self._marks[0][6][position]
         older = level * exp(rate * (now - since))
         for mark in islice(self._marks, 1, None):
@@ -268,17 +268,17 @@ class EmotionEngine(Stateful):
             left = exp(rate * (now - moment))
             for source, amount in self._effects(mark, position, level * faded):
                 if amount:
-                    found.append(Contribution(event, at, source, amount * left, amount))
+                    contributions.append(Contribution(event, at, source, amount * left, amount))
             since, level = moment, values[position]
         return Why(
             axis=axis,
             value=self.ahead(now)[position],
-            contributions=tuple(reversed(found)),
+            contributions=tuple(reversed(contributions)),
             older=older,
         )
 
     def still(self) -> EmotionEngine:
-        """One that stands where this one stands and never moves, to be asked why at any later time."""
+        """Return a copy that does not change, to explain values later."""
         other = EmotionEngine(*self._given)
         other._now, other.values, other.undisturbed = self._now, self.values, self.undisturbed
         other._marks = self._marks.copy()
@@ -290,22 +290,22 @@ class EmotionEngine(Stateful):
         effect = values[position] + disruption - before
         if causes == _COMPACTED:
             return [(COMPACTION, effect)] if position == FATIGUE else []
-        held = flowing if position == FLOW else calm if position == CONFIDENCE else 1.0
-        parts = self._impulses.parts(causes, pattern, shifted, moment, position, held)
+        left_share = flowing if position == FLOW else calm if position == CONFIDENCE else 1.0
+        parts = self._impulses.parts(causes, pattern, shifted, moment, position, left_share)
         total = sum([amount for _, amount in parts])
         share = effect / total if abs(total) > _NEGLIGIBLE else 1.0
         return [*((source, amount * share) for source, amount in parts), (DISRUPTION, -disruption)]
 
-    def _faded(self, values: Vector, passed: float) -> Vector:
+    def _faded(self, values: Vector, elapsed: float) -> Vector:
         a, b, c, d, e, f = values
         i, j, k, m, n, o = self._rates
         return (
-            a * exp(i * passed),
-            b * exp(j * passed),
-            c * exp(k * passed),
-            d * exp(m * passed),
-            e * exp(n * passed),
-            f * exp(o * passed),
+            a * exp(i * elapsed),
+            b * exp(j * elapsed),
+            c * exp(k * elapsed),
+            d * exp(m * elapsed),
+            e * exp(n * elapsed),
+            f * exp(o * elapsed),
         )
 
 
@@ -315,7 +315,7 @@ def _vector(values: Sequence[float]) -> Vector:
 
 
 class Explanation(Sequence[Why]):
-    """What makes up each axis at one moment, in the order of AXES, worked out when it is looked at."""
+    """The contributions to each axis at one moment, in the order of AXES, computed when they are read."""
 
     __slots__ = ("_made", "_now", "_still")
 

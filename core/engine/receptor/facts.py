@@ -1,4 +1,4 @@
-"""Plain figures of what the agent did, counted and never interpreted."""
+"""Plain counts of what the agent did, without interpretation."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from core.events import ToolUse, Turn
 from core.settings.receptor import FactSettings
 
 _OWN, _EDITED, _FAILED = 1, 2, 4
-"""What is known of a file: the agent made it, edited it, failed to edit it."""
+"""Marks of a file: the agent created it, edited it, failed to edit it."""
 _STALE, _EDIT = 1, 2
-"""What is known of a recent action."""
+"""Marks of a recent action."""
 _DOUBTS = 3
 """Most phrases of doubt before one action that count."""
 _TARGETS = 4
-"""Files of one action that are looked at."""
+"""Most files of one action that are counted."""
 
 
 COUNTS = (
@@ -52,11 +52,11 @@ COUNTS = (
     "words_of_checking",
     "words_of_doubt",
 )
-"""What is counted over the whole session, each a whole number."""
+"""Counts over the whole session, each a whole number."""
 
 
 class ActionFacts(Stateful):
-    """Count what an agent's actions came to, in memory that does not grow with the session.
+    """Count the results of an agent's actions, in memory that does not grow with the session.
 
     An action is a tool use that took place, plans left out. A change is a good edit of a file that the agent
     did not make itself; a check is the first command after an edit.
@@ -124,7 +124,7 @@ class ActionFacts(Stateful):
         self._doubts = min(_DOUBTS, self._doubts + event.doubting)
 
     def update(self, event: ToolUse) -> tuple[str, ...]:
-        """Count one action; the rows of the impulse table that it stands for."""
+        """Count one action; return its rows in the table of impulses."""
         action = event.action
         causes: list[str] = []
         cause = CAUSES.get((action, event.outcome))
@@ -201,7 +201,7 @@ class ActionFacts(Stateful):
                 self._errors[result] = None
 
     def _touched(self, targets: tuple[str, ...]) -> bool:
-        """Remember the files of an action; whether one of them is new."""
+        """Remember the files of an action; return whether one of them is new."""
         new = False
         files = self._files
         for target in targets[:_TARGETS]:
@@ -213,34 +213,34 @@ class ActionFacts(Stateful):
 
     def _edit(self, event: ToolUse, failed: bool, new: bool, causes: list[str]) -> None:
         target = event.targets[0] if event.targets else ""
-        known = self._files.get(target, 0)
+        marks = self._files.get(target, 0)
         if failed:
             self.failed_edits += 1
             causes.append("failed_edit")
-            if known & _FAILED:
+            if marks & _FAILED:
                 self.failed_edits_again += 1
-            known |= _FAILED
+            marks |= _FAILED
         elif event.outcome == "success":
-            if known & _EDITED:
+            if marks & _EDITED:
                 self.edits_again += 1
             elif new and not event.before:
-                known |= _OWN
+                marks |= _OWN
             self.edits += 1
             self.edits_since_pass += 1
             self.since_good_edit = 0
             self.failures_since_edit = 0
             self._dirty = True
             self._generation += 1
-            if target and not known & _OWN:
+            if target and not marks & _OWN:
                 if not self.changes:
                     self.looks_before_edit = self.looks
                 self.changes += 1
                 self.since_change = 0
-                if not known & _EDITED:
+                if not marks & _EDITED:
                     self.changed_files += 1
-            known |= _EDITED
+            marks |= _EDITED
         if target:
-            self._files[target] = known
+            self._files[target] = marks
 
     def _run(self, event: ToolUse, failed: bool) -> None:
         self.runs += 1
@@ -291,11 +291,11 @@ class ActionFacts(Stateful):
         return self._edited
 
     def restored(self) -> None:
-        """Count again what was recent."""
+        """Count the recent edits again."""
         self._edited = sum([1 for mark in self._recent if mark & _EDIT])
 
     def read(self) -> FactsReading:
-        """All figures, with names."""
+        """Return all counts."""
         return FactsReading(
             failures_recent=self.failures_recent,
             stale_recent=self.stale_recent,
@@ -307,6 +307,6 @@ class ActionFacts(Stateful):
 
 
 def _keep(table: dict[Any, Any], most: int) -> None:
-    """Make room for one more by letting the oldest go."""
+    """Drop the oldest entry if the table is full."""
     if len(table) >= most:
         del table[next(iter(table))]

@@ -197,14 +197,14 @@ class Heatmap(Stateful):
         self._context: tuple[str, ...] = ()
         self.shifts = 0
         self._last: tuple[float, HeatmapReading] | None = None
-        """What was last read, and for when; it holds until a leaf changes."""
+        """The last reading and its time; valid until a leaf changes."""
 
     def restored(self) -> None:
-        """What was read belongs to other leaves."""
+        """Drop the cached reading."""
         self._last = None
 
     def update(self, event: ToolUse, now: float, state: AgentState) -> bool:
-        """Visit the targets of a tool use; say whether the context has shifted with it."""
+        """Visit the targets of a tool use; return whether the context has shifted."""
         self._last = None
         unit = exp((now - self._base) / self._fade)
         if now - self._base > _REBASE * self._fade:
@@ -212,7 +212,7 @@ class Heatmap(Stateful):
             unit = 1.0
         changed = False
         targets = event.targets
-        seen = event.modified
+        modified_at = event.modified
         succeeded = event.outcome == "success"
         opened = succeeded and event.action == "file_read"
         modified = succeeded and event.action == "file_edit"
@@ -226,23 +226,23 @@ class Heatmap(Stateful):
             leaf.last_access = event.at
             leaf.last_state = state
             leaf.weight += unit
-            if seen is not None:
-                leaf.last_modified = seen
-                seen = None
+            if modified_at is not None:
+                leaf.last_modified = modified_at
+                modified_at = None
             if leaf not in self._top and self._climb(leaf):
                 changed = True
         return changed and self._compare()
 
     def _plant(self, path: str) -> Leaf:
         if len(self._leaves) >= self._most:
-            kept = sorted(self._leaves.values(), key=lambda leaf: leaf.weight, reverse=True)
-            kept[int(self._most * _KEPT) :] = self._top
-            self._leaves = {leaf.path: leaf for leaf in kept}
+            by_weight = sorted(self._leaves.values(), key=lambda leaf: leaf.weight, reverse=True)
+            by_weight[int(self._most * _KEPT) :] = self._top
+            self._leaves = {leaf.path: leaf for leaf in by_weight}
         leaf = self._leaves[path] = Leaf(path)
         return leaf
 
     def _climb(self, leaf: Leaf) -> bool:
-        """Let a leaf take its place among the hottest, if it is one of them."""
+        """Insert a leaf among the hottest if it is one of them."""
         top = self._top
         if len(top) < self._size:
             top.append(leaf)
@@ -254,7 +254,7 @@ class Heatmap(Stateful):
         return True
 
     def _compare(self) -> bool:
-        """Say whether too many of the hottest paths are new to the context."""
+        """Return whether too many of the hottest paths are new to the context."""
         context = self._context
         if len(context) < self._size:
             self._context = tuple(leaf.path for leaf in self._top)
@@ -272,14 +272,14 @@ class Heatmap(Stateful):
         self._base = now
 
     def see_changed(self, path: str, at: float) -> None:
-        """Take in that a known file last changed on disk at a moment."""
+        """Record when a known file last changed on disk."""
         leaf = self._leaves.get(path)
         if leaf is not None and (leaf.last_modified is None or at > leaf.last_modified):
             leaf.last_modified = at
             self._last = None
 
     def hottest(self, most: int) -> list[Leaf]:
-        """So many of the leaves visited most of late."""
+        """Return this many of the hottest leaves."""
         leaves = self._leaves.values()
         if len(leaves) > _MANY * most:
             return nsmallest(most, leaves, key=_by_weight)
@@ -292,7 +292,7 @@ class Heatmap(Stateful):
 
     @property
     def leaves(self) -> Iterable[Leaf]:
-        """Every path remembered; to look at, not to change."""
+        """Every path remembered; do not change them."""
         return self._leaves.values()
 
     def read(self, now: float) -> HeatmapReading:
@@ -301,16 +301,16 @@ class Heatmap(Stateful):
             return self._last[1]
         unit = exp((now - self._base) / self._fade)
         hottest = self.hottest(self._shown)
-        shown = [leaf.read(unit) for leaf in hottest]
-        seen = {leaf.path for leaf in hottest}
+        top = [leaf.read(unit) for leaf in hottest]
+        top_paths = {leaf.path for leaf in hottest}
         hidden = [
             (leaf.path, leaf.count, leaf.weight / unit)
             for leaf in self._leaves.values()
-            if leaf.path not in seen
+            if leaf.path not in top_paths
         ]
         reading = HeatmapReading(
-            tree=grow(shown, hidden),
-            top=tuple(shown),
+            tree=grow(top, hidden),
+            top=tuple(top),
             leaves=len(self._leaves),
             context=self._context,
         )

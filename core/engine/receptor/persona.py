@@ -24,7 +24,7 @@ _DAY = 86_400.0
 
 
 class AmbientPrior(Struct, frozen=True, rename="camel"):
-    """Where axes used to lie, and where they used to fire."""
+    """Usual baselines and thresholds of the axes."""
 
     baseline_emotion: dict[Axis, float] = field(default_factory=dict)
     adapted_thresholds: dict[Axis, float] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Prior(Struct, frozen=True, rename="camel"):
 
 
 def distribution(counts: Mapping[Name, int], names: tuple[Name, ...]) -> dict[Name, float]:
-    """Counts as shares of their sum; empty where nothing was counted."""
+    """Return counts as shares of their sum; empty if the sum is 0."""
     total = sum(counts.get(name, 0) for name in names)
     return {name: counts.get(name, 0) / total for name in names} if total else {}
 
@@ -54,7 +54,7 @@ def session_prior(
     patterns: Mapping[Pattern, int],
     actions: Mapping[Action, int],
 ) -> Prior:
-    """One session as it would stand alone."""
+    """Return the prior of one session alone."""
     return Prior(
         ts=ts,
         session_count=1,
@@ -65,7 +65,7 @@ def session_prior(
 
 
 def blended(old: Prior | None, session: Prior, settings: PriorSettings) -> Prior:
-    """The prior after one more session; the first one is taken whole."""
+    """Return the prior after one more session; the first session is not blended."""
     if old is None:
         return session
     weight = settings.blend
@@ -84,7 +84,7 @@ def blended(old: Prior | None, session: Prior, settings: PriorSettings) -> Prior
 def mixed(
     old: Mapping[Name, float], new: Mapping[Name, float], weight: float, names: tuple[Name, ...]
 ) -> dict[Name, float]:
-    """Both by weight; where one says nothing, the other alone."""
+    """Return both by weight; a value that only one has is kept."""
     if not new:
         return dict(old)
     if not old:
@@ -105,7 +105,7 @@ def usable(prior: Prior, at: float, settings: PriorSettings) -> bool:
 
 
 def seeds(prior: Prior) -> dict[Axis, float]:
-    """The baselines an ambient estimator begins with."""
+    """Return the baselines an ambient estimator starts with."""
     return {
         axis: min(max(prior.ambient.baseline_emotion[axis], 0.0), 1.0)
         for axis in AXES
@@ -165,14 +165,14 @@ class EmotionProfile(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WorkContext(Struct, frozen=True, forbid_unknown_fields=True):
-    """What kind of work it was, in words of a closed list."""
+    """The kind of work, in words of a closed list."""
 
     technologies: tuple[Technology, ...]
     domains: tuple[Domain, ...]
 
 
 class SessionMeta(Struct, frozen=True, forbid_unknown_fields=True):
-    """How much the rest rests on."""
+    """How much data the persona rests on."""
 
     elapsed: float
     """Minutes."""
@@ -184,7 +184,7 @@ class SessionMeta(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Persona(Struct, frozen=True, forbid_unknown_fields=True):
-    """A behavioural fingerprint without a finger."""
+    """A behavioural fingerprint that identifies no one."""
 
     origin: Origin
     emotion: EmotionProfile
@@ -198,18 +198,18 @@ class Persona(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Encounter(Struct, frozen=True):
-    """A persona that was met, and what can make the meeting happen again."""
+    """The persona that was met, and the seed that repeats the meeting."""
 
     profile: str
     seed: int
     likeness: float
     blend: float
     met: int
-    """How many there were to meet."""
+    """Number of personas to choose from."""
 
 
 def model_family(model: str) -> Family:
-    """The maker's line of a model; a name of its own could tell who trained it."""
+    """Return the product line of a model; the name of a private model could identify its owner."""
     lowered = model.lower()
     for word, line in (("o1", "gpt"), ("o3", "gpt"), ("o4", "gpt"), ("codex", "gpt"), ("gemma", "gemini")):
         if lowered.startswith(word):
@@ -218,7 +218,7 @@ def model_family(model: str) -> Family:
 
 
 def work_context(visits: Iterable[tuple[str, int]]) -> WorkContext:
-    """Tags from the endings of visited paths; what is in no list leaves no trace."""
+    """Return tags from the extensions of visited paths; unlisted extensions are ignored."""
     technologies: dict[Technology, int] = {}
     domains: dict[Domain, int] = {}
     for path, count in visits:
@@ -239,7 +239,7 @@ def _most(counts: Mapping[Tag, int], size: int) -> tuple[Tag, ...]:
 
 
 def entropy(shares: Iterable[float]) -> float:
-    """Of a distribution, in bits."""
+    """Return the entropy of a distribution in bits."""
     return -sum(share * log2(share) for share in shares if share > 0.0)
 
 
@@ -259,7 +259,7 @@ def make_persona(
     context: WorkContext,
     settings: PersonaSettings,
 ) -> Persona | None:
-    """A persona, or None where a session says too little about anyone."""
+    """Return a persona, or None if the session has too little data."""
     if (
         snapshots < settings.snapshots
         or mean.get("confidence", 0.0) < settings.confidence
@@ -310,7 +310,7 @@ def genuine(persona: Persona) -> bool:
 
 
 def likeness(one: Mapping[Action, float], other: Mapping[Action, float]) -> float:
-    """Cosine of two action signatures; 0 where either is empty."""
+    """Return the cosine of two action signatures; 0 if either is empty."""
     shared = sum(one.get(name, 0.0) * other.get(name, 0.0) for name in ACTIONS)
     lengths = sqrt(
         sum(value * value for value in one.values()) * sum(value * value for value in other.values())
@@ -319,7 +319,7 @@ def likeness(one: Mapping[Action, float], other: Mapping[Action, float]) -> floa
 
 
 def blend_of(alike: float, settings: PersonaSettings) -> float:
-    """How much of a persona is taken over at that likeness."""
+    """Return the share of a persona that is blended in at this likeness."""
     if alike > settings.near:
         return settings.kin
     return settings.cousin if alike >= settings.far else 0.0
@@ -329,11 +329,11 @@ def encounter(
     personas: Sequence[Persona], signature: Mapping[Action, float], seed: int, settings: PersonaSettings
 ) -> tuple[Encounter, Persona] | None:
     """Perhaps meet one of the personas: each by chance, drawn from the seed, and of those the most alike."""
-    met = [persona for persona in personas if _draw(seed, persona.origin.profile) < settings.chance]
-    if not met:
+    candidates = [persona for persona in personas if _draw(seed, persona.origin.profile) < settings.chance]
+    if not candidates:
         return None
     ranked = sorted(
-        ((likeness(signature, persona.actions), persona) for persona in met),
+        ((likeness(signature, persona.actions), persona) for persona in candidates),
         key=lambda pair: (-pair[0], pair[1].origin.profile),
     )
     alike, persona = ranked[0]
@@ -342,7 +342,7 @@ def encounter(
 
 
 def take_over(own: Mapping[Axis, float], persona: Persona, blend: float) -> dict[Axis, float]:
-    """Baselines of one's own, leaning towards a persona's."""
+    """Return our baselines, blended with a persona's."""
     mean = persona.emotion.mean
     return {
         axis: (1.0 - blend) * own.get(axis, 0.0) + blend * mean.get(axis, 0.0)

@@ -1,4 +1,4 @@
-"""What a screen shows of the receptor: immutable, built only when asked for."""
+"""Readings of the receptor for the screen: immutable, built on demand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from core.events import Action
 
 
 class AxisReading(Struct, frozen=True):
-    """One axis: where it stands, and where it would fire."""
+    """One axis: its value, and where it would fire."""
 
     axis: Axis
     value: float
@@ -17,15 +17,15 @@ class AxisReading(Struct, frozen=True):
     baseline: float
     offset: float
     field: float
-    """What the meta neuron adds; always 0 for flow."""
+    """Shift by the meta neuron; always 0 for flow."""
     trend: float
-    """Change against a while ago."""
+    """Change since a while ago."""
     firing: bool
-    """A signal of this axis stands, be it only held."""
+    """A signal of this axis is active, fired or held."""
     held: bool
-    """It stands although the value is below the threshold."""
+    """The signal is active although the value is below the threshold."""
     release: int
-    """Events below the threshold until it is let go; 0 where nothing stands."""
+    """Events below the threshold until it is released; 0 if no signal is active."""
 
 
 class GateReading(Struct, frozen=True):
@@ -74,10 +74,10 @@ class BehaviourReading(Struct, frozen=True):
     medium: WindowReading
     session: WindowReading
     delta: str
-    """Such as `exploration -> trial_error`; empty where both agree."""
+    """Such as `exploration -> trial_error`; empty if both agree."""
     meaning: str
     usual: tuple[tuple[Pattern, float], ...] = ()
-    """Shares of the patterns in earlier sessions, where there were any."""
+    """Shares of the patterns in earlier sessions, if there were any."""
 
 
 class PathReading(Struct, frozen=True):
@@ -117,7 +117,7 @@ class HeatmapReading(Struct, frozen=True):
 
 
 class Contribution(Struct, frozen=True):
-    """What one impulse of one event still adds to a value."""
+    """The remaining contribution of one impulse to a value."""
 
     event: int
     """Number of the event, from 1."""
@@ -125,13 +125,13 @@ class Contribution(Struct, frozen=True):
     source: str
     """Name of the impulse in the settings, or `compaction` or `disruption`."""
     amount: float
-    """What is left of it."""
+    """The part that remains."""
     impulse: float
-    """What it did when it came."""
+    """Its original effect."""
 
 
 class Why(Struct, frozen=True):
-    """What makes up a value: contributions, newest first, and all older ones in one figure."""
+    """The explanation of a value: contributions, newest first, and all older ones as one figure."""
 
     axis: Axis
     value: float
@@ -162,7 +162,7 @@ class FactsReading(Struct, frozen=True, kw_only=True):
     """Failures whose error had come before."""
     failed_edits: int
     failed_edits_again: int
-    """Of these, those of a file an edit of which had failed before."""
+    """Failed edits of a file with an earlier failed edit."""
     failed_reads: int
     same_result: int
     """Calls made again with the same result."""
@@ -185,7 +185,7 @@ class FactsReading(Struct, frozen=True, kw_only=True):
     runs_since_change: int
     """Commands run since the first change."""
     edits_since_pass: int
-    """Good edits since a command last went well."""
+    """Successful edits since a command last passed."""
     since_good_edit: int
     """Actions since the last good edit, or since the beginning."""
     since_change: int
@@ -197,13 +197,13 @@ class FactsReading(Struct, frozen=True, kw_only=True):
     looks_before_edit: int
     """Files read and searches made before the first change."""
     words_of_checking: int
-    """Phrases of checking in the agent's words, each counted once an answer."""
+    """Phrases of checking in the agent's text, each counted once per answer."""
     words_of_doubt: int
-    """Phrases of doubt in the agent's words, each counted once an answer."""
+    """Phrases of doubt in the agent's text, each counted once per answer."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The figures a person asks for first, in words; none before the first action."""
+        """The most important counts in words; none before the first action."""
         if not self.actions:
             return ()
         edit = "the last good edit" if self.edits else "the beginning, no edit yet"
@@ -231,7 +231,7 @@ class ReceptorReading(Struct, frozen=True):
     events: int
     """Events of every kind so far."""
     idle: bool
-    """Nothing has come for so long that the baseline is frozen."""
+    """The silence is so long that the baseline is frozen."""
     axes: tuple[AxisReading, ...]
     gate: GateReading
     held: tuple[HeldReading, ...]

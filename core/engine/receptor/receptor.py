@@ -52,7 +52,7 @@ class SubjectiveTime(Stateful):
         self._room = settings.cap
         self.now = 0.0
         self.wall = 0.0
-        """Seconds on the wall since the first event, backward jumps left out."""
+        """Wall seconds since the first event, without backward jumps."""
         self.gap = 0.0
         """Wall seconds between the last two events."""
         self.elapsed = 0.0
@@ -60,11 +60,11 @@ class SubjectiveTime(Stateful):
 
     @property
     def at(self) -> float | None:
-        """When the last event was; None before the first."""
+        """Time of the last event; None before the first."""
         return self._at
 
     def update(self, at: float, act: bool) -> None:
-        """Move on to an event; an act opens a new stretch."""
+        """Advance to an event; an act starts a new stretch."""
         last = self._at
         if last is None or at >= last or at < last - self._freeze:
             self._at = at
@@ -92,17 +92,17 @@ class SubjectiveTime(Stateful):
 
 
 EFFECTIVE = ("success", "failure", "empty")
-"""Outcomes of a call that took place; any other tires the agent and does no more."""
+"""Outcomes of a call that took place; other outcomes only add fatigue."""
 
 
 LEVELS = (*(f"threshold.{axis}" for axis in AXES), *(f"baseline.{axis}" for axis in AXES))
-"""Names of what `Receptor.levels` gives."""
+"""Names of the values of `Receptor.levels`."""
 
 
 _NO_CAUSES: tuple[str, ...] = ()
 _LONG_PROMPT = (LONG_PROMPT,)
 _new_tuple = tuple.__new__
-"""Builds a named tuple without its Python-level constructor: these are made for every event."""
+"""Builds a named tuple without its Python-level constructor, as this runs for every event."""
 
 
 def _written(signals: tuple[Signal, ...]) -> tuple[Any, ...]:
@@ -168,7 +168,7 @@ class Receptor(Stateful):
         self._heatmap = Heatmap(settings.heatmap)
         self._failures = settings.flow.failures
         self.facts = ActionFacts(settings.facts)
-        """Plain figures of what the agent did."""
+        """Plain counts of what the agent did."""
         self._storm = settings.meta.stuck_failures
         self._long_prompt = settings.emotion.long_prompt
         self._disruption_flow = settings.emotion.disruption_flow
@@ -178,14 +178,14 @@ class Receptor(Stateful):
         self._signals: tuple[Signal, ...] = ()
 
     def seed(self, prior: Mapping[Axis, float], thresholds: Mapping[Axis, float] | None = None) -> None:
-        """Begin with baselines of earlier sessions, and with what C had made of B's thresholds there."""
+        """Start with the baselines of earlier sessions and with C's shifts of B's thresholds there."""
         self._ambient.seed(prior)
         if thresholds:
             neutral = dict(zip(AXES, self._neuron.thresholds(self._ambient.baseline, Field()), strict=True))
             self._meta.seed({axis: level - neutral[axis] for axis, level in thresholds.items()})
 
     def remind(self, patterns: Mapping[Pattern, float]) -> None:
-        """Take the shares of patterns that were usual in earlier sessions, to be compared with."""
+        """Set the usual shares of patterns in earlier sessions, for comparison."""
         self._commander.usual = tuple(patterns.items())
 
     @property
@@ -200,11 +200,11 @@ class Receptor(Stateful):
 
     @property
     def storm(self) -> bool:
-        """Whether so many actions in a row have failed that it is being stuck whatever else is felt."""
+        """Whether so many actions in a row have failed that the agent is stuck, whatever the axes say."""
         return 0 < self._storm <= self.facts.failures_in_a_row
 
     def step(self, event: Event) -> Percept:
-        """Walk one event through the receptor."""
+        """Run one event through the receptor."""
         self._events += 1
         clock = self._clock
         if type(event) is ToolUse:
@@ -235,7 +235,7 @@ class Receptor(Stateful):
         return self._stand(event.at)
 
     def _feel(self, at: float, causes: tuple[str, ...], pattern: str, shifted: bool) -> Percept:
-        """Impulses, baseline, then C, A and B in turn."""
+        """Run impulses, baseline, then C, A and B."""
         clock, commander, emotion = self._clock, self._commander, self._emotion
         ambient, meta, gate, neuron = self._ambient, self._meta, self._gate, self._neuron
         silence = clock.gap > self._silence
@@ -289,7 +289,7 @@ class Receptor(Stateful):
         )
 
     def _stand(self, at: float) -> Percept:
-        """What an event that is not an act finds: everything as it was, but for the time gone by."""
+        """Return the percept of an event that is not an act: only time has passed."""
         clock, commander = self._clock, self._commander
         rate = commander.failure_rate
         signals = self._signals
@@ -311,16 +311,16 @@ class Receptor(Stateful):
         )
 
     def _state(self, rate: float) -> AgentState:
-        """What the last act was found in, but for deep work that time has shown to fail."""
+        """Return the state of the last act; deep work ends once the window shows failures."""
         state = self._meta.state
         return "exploring" if state == "deep_work" and not self._flows(rate) else state
 
     def _flows(self, rate: float) -> bool:
-        """Whether so many commands failing leaves room for flow."""
+        """Return whether this failure rate allows flow."""
         return rate < self._failures
 
     def _standing(self, rate: float) -> tuple[Signal, ...]:
-        """What the last act fired or held, none of it fresh; flow ends once the window shows failures."""
+        """Return the signals of the last act as not fresh; flow ends once the window shows failures."""
         signals = self._signals
         if not self._flows(rate) and signals and signals[0].name == "flow_active":
             return ()
@@ -330,18 +330,18 @@ class Receptor(Stateful):
         return signals
 
     def why(self, axis: Axis, at: float | None = None) -> Why:
-        """Which impulses of which events make up the value of an axis."""
+        """Return the impulses that make up the value of an axis."""
         return self._emotion.why(axis, self._clock.now + self._clock.ahead(at)[1])
 
     def explained(self, at: float | None = None) -> Explanation:
-        """The same of all axes, worked out only when it is looked at."""
+        """Return the explanation of all axes, computed when it is read."""
         return Explanation(self._emotion, self._clock.now + self._clock.ahead(at)[1])
 
     def read(self, at: float | None = None) -> ReceptorReading:
-        """Everything a screen shows; with a later `at`, as it will be then if nothing happens."""
+        """Return all readings; with a later `at`, as they will be if nothing happens until then."""
         clock = self._clock
-        gap, passed = clock.ahead(at)
-        now, wall = clock.now + passed, clock.wall + gap
+        gap, elapsed = clock.ahead(at)
+        now, wall = clock.now + elapsed, clock.wall + gap
         values, trend = self._emotion.ahead(now), self._emotion.trend(now)
         idle = clock.at is None or gap > self._silence
         behaviour = self._commander.read(now)
@@ -384,6 +384,6 @@ class Receptor(Stateful):
         )
 
     def levels(self) -> tuple[float, ...]:
-        """Thresholds, then baselines, each in the order of AXES: what a curve is drawn from."""
+        """Return the thresholds, then the baselines, each in the order of AXES, for the curves."""
         baseline = self._ambient.baseline
         return self._neuron.thresholds(baseline, self._meta.field) + tuple(baseline)

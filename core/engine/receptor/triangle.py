@@ -24,7 +24,7 @@ from core.settings.receptor import AmbientSettings, MetaSettings, NeuronSettings
 
 
 def effective(baseline: float, offset: float, field: float, low: float, high: float) -> float:
-    """The threshold of B for one axis."""
+    """Return the threshold of one axis."""
     threshold = baseline + offset + field
     return low if threshold < low else high if threshold > high else threshold
 
@@ -54,33 +54,33 @@ class AmbientEstimator(Stateful):
         self.baseline = [0.0] * len(AXES)
 
     def seed(self, prior: Mapping[Axis, float]) -> None:
-        """Begin with what was normal before; new events soon outweigh it."""
+        """Start with earlier baselines; new events soon outweigh them."""
         for axis, level in prior.items():
             self._prior[POSITION[axis]] = min(max(level, 0.0), 1.0)
         self.baseline = list(self._prior)
         self._seeded = True
 
     def freeze(self) -> None:
-        """A silence: what comes next does not continue what came before."""
+        """Start a new average with the next event, after a silence."""
         self._seeded = False
 
     def reset(self) -> None:
-        """The context shifted: what was normal there is not normal here."""
+        """Reset the baselines after a context shift."""
         self.baseline = list(self._prior)
 
     def update(self, now: float, values: Vector, undisturbed: float) -> None:
         """Move the averages towards the present values."""
-        passed = now - self._now
+        elapsed = now - self._now
         self._now = now
         baseline = self.baseline
         if not self._seeded:
             baseline[:] = values
             baseline[FLOW] = undisturbed
             self._seeded = True
-        elif passed > 0.0:
+        elif elapsed > 0.0:
             frustration, seeking, confidence, fatigue, _, uncertainty = values
             a, b, c, d, e, f = baseline
-            alpha = 1.0 - exp(-passed / self._constant)
+            alpha = 1.0 - exp(-elapsed / self._constant)
             least = self._ignore
             self.baseline = [
                 a + alpha * (frustration - a) if frustration >= least else a,
@@ -96,7 +96,7 @@ _BENT: tuple[Axis, ...] = ("frustration", "seeking", "uncertainty")
 
 
 class Field:
-    """What C adds to thresholds of B. There is no place in it for flow: A is out of reach."""
+    """The shifts of B's thresholds by C. It has no entry for flow: C cannot reach A."""
 
     __slots__ = ("frustration", "seeking", "uncertainty")
 
@@ -146,7 +146,7 @@ class MetaNeuron(Stateful):
         self.state: AgentState = "idle"
 
     def seed(self, field: Mapping[Axis, float]) -> None:
-        """Begin with a field of earlier sessions; it goes back step by step like any other."""
+        """Start with the field of earlier sessions; it decays like any other."""
         for axis in _BENT:
             shift = field.get(axis, 0.0)
             setattr(self.field, axis, min(max(shift, -self._bound), self._bound))
@@ -160,7 +160,7 @@ class MetaNeuron(Stateful):
         flow: float,
         failures: int = 0,
     ) -> None:
-        """Take in what B fired on the event before, then set state and field for this one.
+        """Step with B's dominant axis of the last event, then set state and field for this one.
 
         `failures` is how many actions in a row have failed.
         """
@@ -203,11 +203,11 @@ class MetaNeuron(Stateful):
         return "exploring"
 
     def read(self, state: AgentState) -> MetaReading:
-        seen = len(self._buffer) or 1
+        count = len(self._buffer) or 1
         field = self.field
         return MetaReading(
             state=state,
-            rates=tuple((axis, self._hits[position] / seen) for position, axis in enumerate(AXES)),
+            rates=tuple((axis, self._hits[position] / count) for position, axis in enumerate(AXES)),
             field=(
                 ("frustration", field.frustration),
                 ("seeking", field.seeking),
@@ -223,12 +223,12 @@ class MetaNeuron(Stateful):
 
 
 def _back(value: float, step: float) -> float:
-    """One step towards zero, never past it."""
+    """Return the value one step closer to zero."""
     return max(value - step, 0.0) if value > 0.0 else min(value + step, 0.0)
 
 
 ORDER = (FRUSTRATION, SEEKING, UNCERTAINTY, CONFIDENCE, FATIGUE)
-"""The axes B listens to, in the order its signals are sent; flow is not among them."""
+"""The axes of B, in the order of its signals; flow is not among them."""
 COMPOUND: SignalName = "compound_frustration_seeking"
 NAMES: dict[int, SignalName] = {
     FRUSTRATION: "frustration_spike",
@@ -240,14 +240,14 @@ NAMES: dict[int, SignalName] = {
 
 
 _make = tuple.__new__
-"""Builds a named tuple without its Python-level constructor: these are made for every act."""
+"""Builds a named tuple without its Python-level constructor, as this runs for every act."""
 
 
 class EmotionNeuron(Stateful):
-    """Fire an axis at or above its threshold; let it go after enough events below it in a row.
+    """Fire an axis at or above its threshold; release it after enough events below it in a row.
 
-    Frustration and seeking that stand together are sent as one compound signal. While A fires, B rests and
-    forgets what it held.
+    Frustration and seeking that are active together are sent as one compound signal, provided that a recent
+    act failed. While A fires, B sends nothing and drops what it held.
     """
 
     __slots__ = (
@@ -275,13 +275,13 @@ class EmotionNeuron(Stateful):
         self._high = ambient.high
         self._offsets = tuple(getattr(ambient.offset, axis) for axis in AXES)
         self._left = [0] * len(AXES)
-        """Events below the threshold until each axis is let go; 0 where nothing stands."""
+        """Events below the threshold until each axis is released; 0 if no signal is active."""
         self._intensity = [0.0] * len(AXES)
         self._compound = False
         self.dominant = NONE
-        """The axis that stands highest above its threshold."""
+        """The axis furthest above its threshold."""
         self.greatest = 0.0
-        """How far it stands above it."""
+        """Its distance above the threshold."""
 
     def update(
         self, values: Vector, baseline: Sequence[float], field: Field, failing: bool
@@ -295,16 +295,16 @@ class EmotionNeuron(Stateful):
         standing: list[Signal] = []
         dominant, greatest = NONE, -1.0
         for axis, intensity in zip(ORDER, excess, strict=True):
-            held = left[axis]
+            left_before = left[axis]
             if intensity >= 0.0:
                 left[axis] = self._hold
-            elif held > 1:
-                left[axis] = held - 1
+            elif left_before > 1:
+                left[axis] = left_before - 1
                 intensity = 0.0
             else:
                 left[axis] = 0
                 continue
-            fresh = not held
+            fresh = not left_before
             self._intensity[axis] = intensity
             if intensity > greatest:
                 dominant, greatest = axis, intensity
@@ -321,7 +321,7 @@ class EmotionNeuron(Stateful):
     def _excess(
         self, values: Vector, baseline: Sequence[float], field: Field
     ) -> tuple[float, float, float, float, float]:
-        """How far each axis stands above its threshold, in the order of its signals."""
+        """Return the distance of each axis above its threshold, in the order of its signals."""
         low, high = self._low, self._high
         frustration, seeking, confidence, fatigue, _, uncertainty = values
         a, b, c, d, _, f = baseline
@@ -340,13 +340,13 @@ class EmotionNeuron(Stateful):
         )
 
     def frustrated(self, value: float, baseline: Sequence[float], field: Field) -> bool:
-        """Whether frustration stands at or above its threshold."""
+        """Return whether frustration is at or above its threshold."""
         threshold = baseline[FRUSTRATION] + self._offsets[FRUSTRATION] + field.frustration
         low, high = self._low, self._high
         return value >= (low if threshold < low else high if threshold > high else threshold)
 
     def rest(self) -> None:
-        """A fires: nothing of B is sent or held."""
+        """Drop all signals of B, because A fires."""
         self._left = [0] * len(AXES)
         self._compound = False
         self.dominant, self.greatest = NONE, 0.0
@@ -359,7 +359,7 @@ class EmotionNeuron(Stateful):
         return effective(level, offset, lift, self._low, self._high), level, offset, lift
 
     def thresholds(self, baseline: Sequence[float], field: Field) -> tuple[float, ...]:
-        """Those of all axes, in the order of AXES."""
+        """Return the thresholds of all axes, in the order of AXES."""
         low, high = self._low, self._high
         a, b, c, d, e, f = baseline
         i, j, k, m, n, o = self._offsets
@@ -373,7 +373,7 @@ class EmotionNeuron(Stateful):
         )
 
     def release(self, axis: int) -> int:
-        """Events below the threshold until the axis is let go; 0 where nothing stands."""
+        """Return the events below the threshold until the axis is released; 0 if no signal is active."""
         return self._left[axis]
 
     def read(self) -> tuple[HeldReading, ...]:
@@ -411,12 +411,12 @@ class FlowGate(Stateful):
         self.intensity = 0.0
 
     def threshold(self, baseline: float) -> float:
-        """From where on the agent flows."""
+        """Return the threshold of flow."""
         threshold = baseline + self._offset
         return self._low if threshold < self._low else self._high if threshold > self._high else threshold
 
     def update(self, flow: float, baseline: float) -> bool:
-        """Say whether the agent flows."""
+        """Return whether the agent is in flow."""
         threshold = baseline + self._offset
         if threshold < self._low:
             threshold = self._low
@@ -432,7 +432,7 @@ class FlowGate(Stateful):
         return False
 
     def close(self) -> None:
-        """The agent does not flow, whatever the axis says."""
+        """Stop firing, whatever the value of flow."""
         self.firing = self.fresh = False
         self.intensity = 0.0
 
