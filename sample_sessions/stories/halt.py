@@ -65,15 +65,11 @@ def _tell(agent: Actor) -> None:
         "state stuck",
         "governor RECOVERING",
     )
-    _round(agent, 4)
-    agent.narrate(
-        "pip failed five times and nothing was changed in between: a loop. The effort budget sinks.",
-        "loop failing",
-    )
-    for turn in range(5, 7):
+    for turn in range(4, 7):
         _round(agent, turn)
     agent.narrate(
-        "A dozen steps without reward: the governor would halt here. It only watches, so the agent goes on.",
+        "pip fails again and again: a loop. The governor would halt here; it only watches, so work goes on.",
+        "loop failing",
         "halt STAGNATION",
     )
     for turn in range(7, 14):
@@ -105,5 +101,5 @@ STORY = Story(
         "state stuck",
         "signal frustration_spike",
     ),
-    never=("quarantine", "compaction", "signal flow_active", "state deep_work"),
+    never=("compaction", "signal flow_active", "state deep_work"),
 )

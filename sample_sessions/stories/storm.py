@@ -96,15 +96,13 @@ def _tell(agent: Actor) -> None:
     hot = children[HOT]
     _hot(hot, 7)
     hot.narrate(
-        "One runs hot: it fails, passes and fails in haste. Its parent and a sibling begin to feel it.",
+        "One runs hot: it fails, passes and fails in haste. Others begin to feel it, so it is quarantined.",
         "contagion",
         "state stuck",
-    )
-    _hot(hot, 4)
-    hot.narrate(
-        "Its affect moves too much: quarantine. From here on it hands nothing on to anybody.",
         "quarantine enters",
     )
+    _hot(hot, 4)
+    hot.narrate("Its affect moves too much; while in quarantine it passes nothing on to anybody.")
     _hot(hot, 3)
     _cool(hot)
     done = "uses shared/logging.py now; its tests pass."

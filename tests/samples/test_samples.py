@@ -221,7 +221,7 @@ def test_the_governor_would_halt_once_and_the_agent_goes_on() -> None:
     assert (
         evidence.first("state stuck") < evidence.first("governor RECOVERING") < evidence.first("loop failing")
     )
-    assert evidence.first("loop failing") < evidence.first("halt")
+    assert evidence.first("loop failing") <= evidence.first("halt")
     later = [event for event in evidence.events if isinstance(event, ToolUse) and event.at > halt.at]
     assert len(later) >= 12
     assert evidence.summary.outcomes == {"failure": evidence.summary.tool_uses - 1, "success": 1}
