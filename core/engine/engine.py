@@ -213,7 +213,7 @@ class Engine(Stateful):
         "response",
         "settings",
     )
-    VERSION = 7
+    VERSION = 8
     NAMED = True
     STATE: ClassVar[Sequence[str | KeptField]] = (
         "agent",
@@ -272,8 +272,11 @@ class Engine(Stateful):
             self.mind.report("halt")
         mood = self.affect.step(event, percept, novelty)
         reaction = self.response.step(event, percept, thought, verdict, mood)
-        if any(episode.fate == "expired" for episode in reaction.told):
-            self.mind.report("deadline")
+        for episode in reaction.told:
+            if episode.fate == "expired":
+                self.mind.report("deadline")
+            elif episode.fate == "said":
+                self.mind.heart.episodes.advise(episode.intervention.sender)
         self._changes.tell(
             self.mind.heart.fabric,
             event,

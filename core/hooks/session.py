@@ -425,15 +425,18 @@ class HookedSession:
         """What may be said to the agent at a moment; nothing of long ago, nor before the log was read."""
         if self._behind:
             return None
-        waiting = self.society.engine(MAIN).response.queue.waiting
+        engine = self.society.engine(MAIN)
+        waiting = engine.response.queue.waiting
         due = [one for acts, one in self._due if self._acts - acts <= _LATE]
         due += [one for one in waiting if self._heard - one.created_at <= _FRESH or one.sender == "person"]
         if moment == "prompt":
-            due += [
-                _noted(line)
-                for line in self.society.engine(MAIN).response.notes
-                if self._heard - line.at < _NOTED
-            ]
+            notes = list(engine.response.notes)
+            if self._acts == 0:
+                playbook = engine.mind.heart.episodes.playbook
+                notes += [
+                    MemoLine(self._heard, "playbook", f"Earlier here: {one.line()}.") for one in playbook
+                ]
+            due += [_noted(line) for line in notes if self._heard - line.at < _NOTED]
         return self.adviser.choose(due, flow=self._flow, moments=_BEFORE.get(moment, ()))
 
     def withholds(self, advised: Advised) -> bool:

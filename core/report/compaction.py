@@ -72,7 +72,7 @@ class GovernorKept(Struct, frozen=True):
 
 
 class Lesson(Struct, frozen=True):
-    """What a method said and the memo still holds."""
+    """A line of the hot memo, or of the playbook of this project."""
 
     method: str
     text: str
@@ -150,7 +150,8 @@ def preserve(
         playbook=tuple(
             Lesson(entry.method, entry.text, entry.at)
             for entry in sorted(frame_before.response.memo, key=lambda entry: -entry.at)
-        ),
+        )
+        + tuple(Lesson("playbook", line, frame_before.at) for line in frame_before.mind.playbook),
     )
 
 

@@ -178,6 +178,13 @@ class EpisodeSettings(Group):
     verdict: Annotated[
         float, Spec("Mean weight a call from which an episode is gain or loss.", 0, 2, 0.05)
     ] = 0.1
+    playbook_cases: Annotated[
+        int, Spec("Episodes that a line of the playbook rests on at least.", 2, 100, 1, "episodes")
+    ] = 3
+    playbook_share: Annotated[
+        float, Spec("Share of them that must have gone the same way.", 0.5, 1, 0.05)
+    ] = 0.7
+    playbook_size: Annotated[int, Spec("Lines of the playbook.", 0, 64, 1, "lines")] = 8
 
 
 class TierSettings(Group):

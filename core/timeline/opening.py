@@ -37,7 +37,7 @@ else:
     from backports import zstd
 
 
-VERSION = 11
+VERSION = 12
 _SUFFIX = ".recording"
 _CHECK = 32
 _NOT_MODELLED = frozenset(("screen", "timeline", "narrator", "extensions"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
@@ -60,10 +60,13 @@ class Episode(Struct, frozen=True):
     """Its last calls, two letters each; empty once it is a summary."""
     session: str = ""
     """Key of the saved session it comes from; empty for this one."""
+    advised: str = ""
+    """The rule whose advice reached the agent in it; empty if none did."""
 
     def line(self) -> str:
-        """As one reads it."""
-        return f"{self.regime}, {self.did()}"
+        """The episode in one line."""
+        advice = f", after advice ({self.advised})" if self.advised else ""
+        return f"{self.regime}, {self.did()}{advice}"
 
     def did(self) -> str:
         """What was done mostly, and what came of it."""
@@ -92,3 +95,44 @@ class Recalled(Struct, frozen=True):
     task: float
     recency: float
     line: str
+
+
+class Heuristic(NamedTuple):
+    """One line of the playbook: what a kind of work in this project mostly led to, and on what evidence."""
+
+    what: str
+    good: int
+    bad: int
+
+    @property
+    def share(self) -> float:
+        """Share of the cases that went the way the line says."""
+        return max(self.good, self.bad) / (self.good + self.bad)
+
+    def line(self) -> str:
+        """The heuristic as a sentence."""
+        cases = self.good + self.bad
+        outcome = "went well" if self.good > self.bad else "failed"
+        return f"{self.what} {outcome} {max(self.good, self.bad)} of {cases} times"
+
+
+def distill(episodes: Iterable[Episode], least: int, share: float, most: int) -> tuple[Heuristic, ...]:
+    """Return the heuristics with the most evidence; later episodes that refute one make it disappear."""
+    counts: dict[str, list[int]] = {}
+    for episode in episodes:
+        if episode.outcome == "flat":
+            continue
+        for what in _features(episode):
+            counts.setdefault(what, [0, 0])[episode.outcome == "loss"] += 1
+    lines = [Heuristic(what, good, bad) for what, (good, bad) in counts.items() if good + bad >= least]
+    lines = [one for one in lines if one.share >= share]
+    return tuple(sorted(lines, key=lambda one: (-one.good - one.bad, one.what))[:most])
+
+
+def _features(episode: Episode) -> Iterator[str]:
+    """Name what a playbook counts of an episode: its main action, where, and the advice given in it."""
+    folders = [(times, name) for name, times in episode.signature if name not in ACTION_WORDS]
+    where = f" in {max(folders)[1]}" if folders else ""
+    yield f"{ACTION_WORDS[episode.action]}{where}"
+    if episode.advised:
+        yield f"advice by {episode.advised}"

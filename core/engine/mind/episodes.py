@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from msgspec import structs
 
 from core.engine.mind.cortical import REGIMES, SEVERITY, CorticalState, Tier
-from core.engine.mind.episode import Border, Episode, Recalled, Situation, Verdict
+from core.engine.mind.episode import Border, Episode, Heuristic, Recalled, Situation, Verdict, distill
 from core.engine.state import Stateful, each, mapped, plain_list
 from core.engine.values import Derived, Value
 from core.events import (
@@ -179,6 +179,7 @@ class Episodes(Stateful):
     """
 
     __slots__ = (
+        "_advised",
         "_affect",
         "_at",
         "_began_by",
@@ -204,6 +205,7 @@ class Episodes(Stateful):
         "_worth",
     )
     STATE = (
+        "_advised",
         "_number",
         "_pattern",
         "_began_by",
@@ -237,6 +239,7 @@ class Episodes(Stateful):
 
     def _open(self, began_by: Border, at: float) -> None:
         self._began_by: Border = began_by
+        self._advised = ""
         self._at = at
         self._calls = 0
         self._failures = 0
@@ -331,6 +334,7 @@ class Episodes(Stateful):
                 self._failures,
                 largest(self._counts, self._settings.signature_size),
                 "".join(map(_LETTERS.__getitem__, self._trace)),
+                advised=self._advised,
             )
             self._number += 1
             self._kept.append(ended)
@@ -352,6 +356,17 @@ class Episodes(Stateful):
     def compared(self) -> int:
         """How many episodes a recall looks at."""
         return len(self._kept) + len(self._past)
+
+    def advise(self, rule: str) -> None:
+        """Mark the open episode as one in which advice of a rule reached the agent."""
+        self._advised = rule
+
+    @property
+    def playbook(self) -> tuple[Heuristic, ...]:
+        """What kinds of work in this project mostly led to, by this session's and saved episodes."""
+        settings = self._settings
+        every = [*self._kept, *[episode for episode, _ in self._past]]
+        return distill(every, settings.playbook_cases, settings.playbook_share, settings.playbook_size)
 
     def compress(self, before: int) -> int:
         """Turn every full episode that ended before a tick into a summary; how many there were."""

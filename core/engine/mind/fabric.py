@@ -389,15 +389,26 @@ class ThinkingStarted(NamedTuple):
     at: float
     trigger: str
     model: str
+    invocation: int
+    """Number of the prompt that the agent works on."""
 
 
 class ThinkingEnded(NamedTuple):
-    """What began with a prompt is over."""
+    """The work on a prompt is over."""
 
     at: float
+    invocation: int
     duration: float
     turns: int
     cost: float
+
+
+class TurnStarted(NamedTuple):
+    """The model was asked; `at` is the time of the event before its answer."""
+
+    at: float
+    turn: int
+    model: str
 
 
 class TurnEnded(NamedTuple):
@@ -535,6 +546,7 @@ MindEvent: TypeAlias = (
     | Woken
     | ThinkingStarted
     | ThinkingEnded
+    | TurnStarted
     | TurnEnded
     | ModelSelected
     | ToolReturned

@@ -105,7 +105,6 @@ class Metrics(Stateful):
         "_forecasts",
         "_gamma",
         "_hits",
-        "_last_at",
         "_misses",
         "_retrieved",
         "_seed",
@@ -113,6 +112,7 @@ class Metrics(Stateful):
         "_turns",
         "_unpriced",
         "last",
+        "last_at",
         "theta",
     )
     STATE = (
@@ -129,7 +129,7 @@ class Metrics(Stateful):
         "_act",
         "_tokens",
         "_accuracy",
-        "_last_at",
+        "last_at",
         "theta",
         row("last", TickRow),
     )
@@ -140,7 +140,7 @@ class Metrics(Stateful):
         self._agent = agent
         self._tokens = 0
         self._accuracy: float | None = None
-        self._last_at: float | None = None
+        self.last_at: float | None = None
         self.theta = 0
         self.last: TickRow | None = None
         self._clear()
@@ -158,13 +158,13 @@ class Metrics(Stateful):
             self.turn(event)
         else:
             self._events += 1
-            self._last_at = event.at
+            self.last_at = event.at
 
     def tool_use(self, event: ToolUse) -> None:
         """Count one call."""
         self._events += 1
         self._actions += 1
-        self._last_at = event.at
+        self.last_at = event.at
         duration = event.duration
         if duration is not None:
             self._act += duration
@@ -182,10 +182,10 @@ class Metrics(Stateful):
             self._unpriced += 1
         else:
             self._cost += event.cost
-        at, last = event.at, self._last_at
+        at, last = event.at, self.last_at
         if last is not None and at > last:
             self._deliberate += at - last
-        self._last_at = at
+        self.last_at = at
 
     def retrieved(self, compared: int, matches: int) -> None:
         """Count one recollection: how many episodes were compared, and how many were like the moment."""

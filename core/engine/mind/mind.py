@@ -21,6 +21,7 @@ from core.engine.mind.fabric import (
     ToolCalled,
     ToolReturned,
     TurnEnded,
+    TurnStarted,
     WakeupDropped,
     Woken,
 )
@@ -30,6 +31,7 @@ from core.engine.mind.readings import (
     Thought,
     read_clock,
     read_habituation,
+    read_heartbeat,
     read_homeostasis,
     read_salience,
     read_sleep,
@@ -57,6 +59,7 @@ class Mind(Stateful):
         "_asked_at",
         "_asked_cost",
         "_asked_turns",
+        "_invocation",
         "_recalled",
         "_settings",
         "_source",
@@ -71,7 +74,7 @@ class Mind(Stateful):
         inner("_wakeups"),
         inner("heart"),
         "_turns",
-        grouped("asked", "_asked_at", "_asked_turns", "_asked_cost"),
+        grouped("asked", "_asked_at", "_asked_turns", "_asked_cost", "_invocation"),
     )
 
     def __init__(
@@ -89,6 +92,7 @@ class Mind(Stateful):
         self._asked_at: float | None = None
         self._asked_turns = 0
         self._asked_cost = 0.0
+        self._invocation = 0
         self._recalled: tuple[Recalled, ...] | None = None
         """What the last moment is like, once somebody looked; only a step makes another moment."""
 
@@ -169,6 +173,7 @@ class Mind(Stateful):
     def _turn(self, event: Turn) -> Stimuli:
         heart = self.heart
         heart.mood.events += 1
+        started = heart.metrics.last_at
         heart.metrics.turn(event)
         tiers, model, cost = heart.tiers, event.model, event.cost
         tokens = event.input_tokens + event.output_tokens + event.cache_write
@@ -188,6 +193,7 @@ class Mind(Stateful):
         if cost:
             self._asked_cost += cost
         cached = event.cache_read / context if context else 0.0
+        heart.fabric.emit(_make(TurnStarted, (started if started is not None else event.at, turns, model)))
         heart.fabric.emit(_make(TurnEnded, (event.at, turns, model, tokens, cost, cached)))
         return self._source.turn(event, tokens, heart.gauge.fill)
 
@@ -216,11 +222,14 @@ class Mind(Stateful):
     def _prompt(self, event: Prompt) -> None:
         heart, at = self.heart, event.at
         if self._asked_at is not None:
-            heart.emit(ThinkingEnded(at, at - self._asked_at, self._asked_turns, self._asked_cost))
+            heart.emit(
+                ThinkingEnded(at, self._invocation, at - self._asked_at, self._asked_turns, self._asked_cost)
+            )
         self._asked_at = None if event.interrupt else at
         self._asked_turns, self._asked_cost = 0, 0.0
         if not event.interrupt:
-            heart.emit(ThinkingStarted(at, "prompt", heart.tiers.model))
+            self._invocation += 1
+            heart.emit(ThinkingStarted(at, "prompt", heart.tiers.model, self._invocation))
 
     def _compaction(self, event: Compaction) -> None:
         heart = self.heart
@@ -353,6 +362,8 @@ class Mind(Stateful):
             last_tick=heart.metrics.last,
             confidence=heart.confidence,
             executing=heart.executing,
+            playbook=tuple([one.line() for one in heart.episodes.playbook]),
+            heartbeat=read_heartbeat(heart.metrics.last, heart.executing, heart.forecast.accuracy),
             recalled=tuple([one.line for one in self._like_now()]),
             events=heart.fabric.recent(),
             emitted=heart.fabric.emitted,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from msgspec import Struct
 
 from core.engine.mind.clock import Clock, Resolution, Ticks, Wakeup, Wakeups
@@ -133,6 +135,33 @@ class TriggerReading(Struct, frozen=True):
     fired_at: float | None
 
 
+class HeartbeatStep(NamedTuple):
+    """One of the nine steps of a tick, and what the mechanisms did in it."""
+
+    step: str
+    did: str
+
+
+def read_heartbeat(row: TickRow | None, executing: bool, accuracy: float) -> tuple[HeartbeatStep, ...]:
+    """Say what each step of the last tick did; empty before the first tick."""
+    if row is None:
+        return ()
+    moved = f"{row.accuracy_change:+.2f}" if row.accuracy_change else "unchanged"
+    steps = {
+        "observe": f"{row.appraise_work} events",
+        "retrieve": f"{row.retrieve_work} episodes compared, recall hit {row.memory_hits} times, "
+        f"missed {row.memory_misses}",
+        "analyze": f"regime {row.regime}, sleep pressure {row.sleep_pressure:.0%}",
+        "gate": f"{row.gate_work} turns placed, tier {row.tier}",
+        "deliberate": f"{row.deliberate_seconds:.0f} s of thinking, ${row.cost:.2f}",
+        "validate": "executing" if executing else "not executing: writes need a permit under guard",
+        "act": f"{row.actions} calls, {row.act_seconds:.0f} s",
+        "verify": f"{row.predict_work} forecasts checked, accuracy {accuracy:.2f} ({moved})",
+        "reflect": f"{row.reflect_work} rules or episodes looked over",
+    }
+    return tuple([HeartbeatStep(step, did) for step, did in steps.items()])
+
+
 class MindReading(Struct, frozen=True):
     """The whole mind at one moment."""
 
@@ -161,6 +190,10 @@ class MindReading(Struct, frozen=True):
     """What the gate goes by: confidence as affect lets it fade and come back."""
     executing: bool = True
     """False while it lacks the confidence to carry out."""
+    playbook: tuple[str, ...] = ()
+    """What kinds of work in this project mostly led to, with their evidence."""
+    heartbeat: tuple[HeartbeatStep, ...] = ()
+    """The nine steps of the last tick."""
     recalled: tuple[str, ...] = ()
     """The past episodes most like this moment, as many as affect lets be looked at."""
     events: tuple[MindEvent, ...] = ()

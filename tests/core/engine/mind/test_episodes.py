@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from core.engine.mind.cortical import EMOTIONS, REGIMES, CorticalState, Regime
-from core.engine.mind.episode import Episode, Situation
+from core.engine.mind.episode import Episode, Situation, distill
 from core.engine.mind.episodes import Episodes, Likeness, coarse, cosine, largest
 from core.engine.percept import PATTERNS
 from core.events import Action, Event, Outcome, Prompt, Purpose, SessionEnd, ToolUse
@@ -364,3 +364,26 @@ def test_loaded_episodes_go_on_equal(events: list[Event], cut: int) -> None:
     assert one.dump() == other.dump()
     assert one.read() == other.read()
     assert one.recall(brain(), 99, tier="T2") == other.recall(brain(), 99, tier="T2")
+
+
+def test_the_playbook_holds_what_enough_episodes_agree_on_and_forgets_what_they_refute() -> None:
+    losses = [past(outcome="loss", advised="loop_alert") for _ in range(3)]
+    lines = [one.line() for one in distill(losses, 3, 0.7, 8)]
+    assert lines == ["advice by loop_alert failed 3 of 3 times", "editing in src/loader/ failed 3 of 3 times"]
+    assert distill(losses[:2], 3, 0.7, 8) == ()
+    gains = [past(outcome="gain") for _ in range(2)]
+    refuted = [one.what for one in distill([*losses, *gains], 3, 0.7, 8)]
+    assert refuted == ["advice by loop_alert"]
+    assert len(distill(losses, 3, 0.7, 1)) == 1
+
+
+def test_advice_that_reached_the_agent_is_part_of_its_episode() -> None:
+    episodes = Episodes(EpisodeSettings(least_calls=1))
+    state = CorticalState()
+    episodes.update(ToolUse(at=1.0, action="file_edit"), "implementation", state, 1)
+    episodes.advise("loop_alert")
+    ended = episodes.update(Prompt(at=2.0, characters=3), "implementation", state, 2)
+    assert ended is not None and ended.advised == "loop_alert"
+    assert ended.line().endswith("after advice (loop_alert)")
+    later = episodes.update(ToolUse(at=3.0, action="file_edit"), "implementation", state, 3)
+    assert later is None

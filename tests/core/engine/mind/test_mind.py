@@ -266,3 +266,15 @@ def test_an_agent_that_fails_without_confidence_stops_executing() -> None:
     assert not executing(3.0, 0.4, 6, 0.0)
     assert not executing(4.0, 0.4, 6, 0.1)
     assert executing(5.0, 0.39, 6, 0.0)
+
+
+def test_the_heartbeat_has_nine_steps_once_a_tick_was_run() -> None:
+    mind = Mind(MindSettings())
+    assert mind.read().heartbeat == ()
+    for number in range(40):
+        mind.step(shell(START + 10.0 * number), percept(START + 10.0 * number, 10.0 * number))
+    steps = mind.read().heartbeat
+    assert [one.step for one in steps] == [
+        *("observe", "retrieve", "analyze", "gate", "deliberate", "validate", "act", "verify", "reflect")
+    ]
+    assert steps[5].did == "executing" and "calls" in steps[6].did
