@@ -188,6 +188,7 @@ class IntakeHandler:
         except Exception as fault:  # noqa: BLE001 the guard answers whatever the model makes of a call
             self._trouble(f"a call of {session.name} cannot be followed: {type(fault).__name__}: {fault}")
         self.answers.observe(call)
+        self._read_on(session)
         reply: HookReply | int = SILENCE
         reached = self._over_cap(session)
         if mode == "guard" and call.moment == "before_tool":
@@ -347,6 +348,14 @@ class IntakeHandler:
 
     def _sorted(self, hooks: AgentHooks, call: HookCall) -> Sorted:
         return self._normalizer.sort(hooks.framework, call.tool, call.arguments)
+
+    def _read_on(self, session: HookedSession) -> None:
+        """Take in what the log has by now, so that a decision is made with the state the screen shows."""
+        if not session.reading:
+            try:
+                session.catch_up()
+            except Exception as fault:  # noqa: BLE001 a log that cannot be followed must not cost the hooks
+                self._trouble(f"the log of {session.name} cannot be followed: {fault}")
 
     def _catch_up(self, session: HookedSession) -> None:
         """Read the session's log once the answer is out."""

@@ -24,12 +24,16 @@ from core.hooks.limits import Caps, DayLedger
 from core.hooks.phone import PhoneLinks, Verdict, post_json
 from core.hooks.receiver import Receiver
 from core.hooks.session import HookedSession
+from core.live.carry_over import CarryOver
 from core.live.hook_signs import claude_sessions
 from core.logs.agent import roots
 from core.report.plan_limits import LimitHistory, LimitSample, codex_log_samples
 from core.settings import Settings
+from core.store.carry_over import CarryOverStore
 from core.store.journals import PermitJournal, SaidStore
 from core.timeline.initial_state import PLAIN, InitialState
+from core.timeline.opening import seed_of
+from core.timeline.run_inputs import InitialStates, RunInputs
 
 _BODY = 8 * 1024 * 1024
 _PATIENCE = 5.0
@@ -55,6 +59,7 @@ class IntakeServer:
         *,
         port: int | None = None,
         initial: InitialState = PLAIN,
+        starts: CarryOverStore | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._place = place
@@ -67,6 +72,8 @@ class IntakeServer:
         )
         self._settings = settings
         self._initial = initial
+        self._starts = starts
+        """What sessions were given at their start; without it nothing of earlier sessions is."""
         self._kit = make_kit(settings.ingest)
         self._environment = environment
         self._home = home
@@ -109,7 +116,20 @@ class IntakeServer:
         return self._receivers[1].port if self._port is not None and self._receivers else None
 
     def _follow(self, hooks: AgentHooks, session: str) -> HookedSession:
-        return HookedSession(hooks, session, self._kit, self._settings, self._initial, self._is_log)
+        return HookedSession(hooks, session, self._kit, self._settings, self._begin, self._is_log)
+
+    def _begin(self, session: str, tool: str, project: str) -> RunInputs:
+        """What a session is given at its start: what the screen gave it, or will give it."""
+        states = InitialStates(self._settings, self._initial, store=self._starts)
+        if self._starts is None:
+            return states.of(session)
+        carry_over = CarryOver(
+            self._settings, initial=self._initial, use=self._settings.response.prior.enabled
+        )
+        carry_over.session = session
+        carry_over.belongs(tool, project)
+        now, seed = self._clock(), seed_of(session)
+        return states.begin(session, lambda: carry_over.initial_state(session, seed, now))
 
     def _is_log(self, path: Path) -> bool:
         """Whether a log lies where an agent keeps its logs, so that nothing else is ever read."""

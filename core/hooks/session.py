@@ -10,11 +10,12 @@ from msgspec.structs import replace
 
 from core.agents.calls import Calls, Result, exit_code, said_event
 from core.agents.normalizer import AgentKit
-from core.agents.words import word_logs
+from core.engine.engine import Step
 from core.engine.percept import AXES
 from core.engine.response.advice import Advised, Adviser, sentence
 from core.engine.response.interventions import Intervention, MemoLine
 from core.engine.response.permits import Standing
+from core.engine.society import Society
 from core.engine.values import fingerprint
 from core.events import (
     MAIN,
@@ -31,6 +32,7 @@ from core.events import (
 from core.hooks.agent_replies import HookCall, HookMode
 from core.hooks.agents import AgentHooks
 from core.hooks.limits import SessionUse, Spent, figures_json
+from core.live.driver import Driver
 from core.live.hook_signs import (
     HookAsk,
     HookEndedCall,
@@ -39,15 +41,17 @@ from core.live.hook_signs import (
     PermitQuestion,
     StatusFigures,
 )
+from core.live.source import Followed
 from core.live.status import Limits, StatusFacts, status_of
 from core.live.status_facts import StatusTracker
-from core.logs.follow import Follower
 from core.logs.redact.values import one_line, redact_event, redact_name
 from core.report.compaction import Preserved, Preserver, handover
 from core.report.plan_limits import PlanLimit
 from core.settings import Settings
 from core.timeline.initial_state import InitialState
+from core.timeline.keyframes import pack, unpack
 from core.timeline.opening import seed_of
+from core.timeline.run_inputs import InitialStates, RunInputs
 
 _ENDED = 32
 """Calls remembered to have ended."""
@@ -183,6 +187,8 @@ _SPAN = 60.0
 """Seconds within which the same prompt told by hook and by log is one."""
 _SLACK = 1.0
 """Seconds by which the log's clock may be behind that of the hooks."""
+_PENDING = 64
+"""Events of hooks that may wait for their log."""
 _LATE = 1
 """Acts for which a word may come late."""
 _FRESH = 120.0
@@ -199,9 +205,10 @@ _BEFORE = {"batch": ("decide", "reflect"), "prompt": ("decide",), "after_tool": 
 
 
 class HookedSession:
-    """The minds of one session, fed by its hooks at once and by its log for the rest.
+    """One session with hooks: the driver that also runs for the screen, and what hooks know ahead of its log.
 
-    It decides what may be said and what stands; the recording is made from the log alone.
+    The state of the minds is that of the log. What only hooks told so far is applied to a copy, which lasts
+    until the log tells it too. A session without a log that may be read has the hooks alone.
     """
 
     def __init__(
@@ -210,41 +217,50 @@ class HookedSession:
         session: str,
         kit: AgentKit,
         settings: Settings,
-        initial: InitialState | None = None,
+        start: Callable[[str, str, str], RunInputs] | None = None,
         within: Callable[[Path], bool] = lambda _: False,
     ) -> None:
         self._kit = kit
         self._settings = settings
+        self._start = start
+        """What a session of an agent in a project is given at its start."""
         self._within = within
         """Whether a log lies where its agent keeps logs."""
         self.framework = hooks.framework
         self._calls = Calls(kit, hooks.framework)
-        self._tracker = StatusTracker(settings.response.notices.final)
         self._limits = Limits.of(settings)
         self.name = session
         self.agent = hooks.name
-        self.society = (initial or InitialState())._replace(seed=seed_of(session)).society(settings)
+        self.driver: Driver | None = None
+        """Follows its log, as for the screen."""
+        self._inputs: RunInputs | None = None
+        self._tracker = StatusTracker(settings.response.notices.final)
+        self._own: Society | None = None
+        """The minds, if there is no log."""
+        self._pending: list[Event] = []
+        """What hooks told and the log did not yet."""
+        self._steers: list[tuple[str, float, bool]] = []
+        """Sentences of the person's own that were not said yet."""
+        self._ahead_minds: Society | None = None
+        """A copy of the log's minds that took in what is pending."""
         self.adviser = Adviser(settings.response.advice)
-        self.follower: Follower | None = None
         self.mode: HookMode = "observe"
         self.answers = False
         self.reachable = True
         """Its prompts can be answered now; of Codex, while its daemon runs."""
         self._figures = StatusFigures()
         self._known: dict[object, None] = {}
+        """Names of what was taken in, so that nothing is told twice."""
         self._first = 0.0
         """When a hook first called."""
-        self._unnamed: Counter[tuple[str, bool]] = Counter()
-        """Calls that hooks tell without ids, and those the log tells since then, by agent and teller."""
-        self._names = True
-        """Hooks tell the ids of calls."""
+        self._unclaimed: Counter[str] = Counter()
+        """Calls by agent that the log told before their hooks, which may not name them."""
         self._ahead = AheadOfLog(self._limits.asking)
         self._flow = self._quarantined = False
         self._heard = 0.0
         self.project = ""
         self._behind = False
         """Its log is being read for the first time."""
-        self._held: deque[Event] = deque(maxlen=_KNOWN)
         self._acts = 0
         self._due: deque[tuple[int, Intervention]] = deque(maxlen=_FAILURES)
         """Words whose moment came with the log's own lines, and after how many acts."""
@@ -261,24 +277,81 @@ class HookedSession:
         self.limits: tuple[PlanLimit, ...] = ()
         self.warning = ""
 
+    @property
+    def society(self) -> Society:
+        """The minds with all that is known: those of the log, and what only hooks told so far."""
+        if self._ahead_minds is not None:
+            return self._ahead_minds
+        if self.driver is not None:
+            return self.driver.society
+        if self._own is None:
+            inputs = self._given()
+            self._own = inputs.initial.society(inputs.settings)
+        return self._own
+
+    @property
+    def reading(self) -> bool:
+        """Whether its log is still being read for the first time."""
+        return self._behind
+
+    def _given(self) -> RunInputs:
+        """What its minds are given at their start: the same as on the screen."""
+        if self._inputs is None:
+            plain = RunInputs(self._settings, InitialState(seed_of(self.name)))
+            start = self._start
+            self._inputs = plain if start is None else start(self.name, self.framework, self.project)
+        return self._inputs
+
     def take(self, call: HookCall, at: float) -> None:
-        """A hook was called: what it tells becomes an event at once."""
+        """Take in a call of a hook; what it tells becomes an event at once."""
         self._heard = at
         self._first = self._first or at
-        self._names = self._names and not (call.moment == "after_tool" and not call.id)
         if call.project and not self.project:
             self.project = self._calls.project = call.project
-        if call.transcript and self.follower is None and self._within(Path(call.transcript)):
-            self.follower = Follower(Path(call.transcript), self._kit, self._settings.ingest)
+        if (
+            call.transcript
+            and self.driver is None
+            and self._own is None
+            and self._within(Path(call.transcript))
+        ):
+            source = Followed(Path(call.transcript), self._kit, self._settings)
+            states = InitialStates(self._settings)
+            self.driver = Driver(source, states, inputs=self._given(), hooks=lambda _: self.signs())
             self._behind = True
         self._ahead.hear(call, at)
         if call.compacted and call.agent == MAIN and not self._behind:
             self._hand_over(self._preserver.now(self.society, at))
         event = self._event(call, at)
-        if event is not None and self._behind:
-            self._held.append(event)
-        elif event is not None and self._new(event, hooked=True):
-            self._step(event)
+        if event is not None:
+            self._go_ahead(event)
+
+    def _go_ahead(self, event: Event) -> None:
+        """Take in what a hook told, unless the log told it before."""
+        if any(key in self._known for key in _keys(event)):
+            return
+        if isinstance(event, ToolUse) and not event.id and self._unclaimed[event.agent]:
+            self._unclaimed[event.agent] -= 1
+            return
+        event = redact_event(event)
+        if self.driver is None:
+            self._know(event)
+            self._preserver.before(event, self.society, "")
+            step = self.society.step(event)
+            self._tracker.update(event, step)
+            self._react(event, step)
+        elif not isinstance(event, Turn | SessionEnd):  # a log tells these by itself
+            self._pending = [*self._pending, event][-_PENDING:]
+            if not self._behind:
+                self._react(event, self._copy().step(event))
+
+    def _copy(self) -> Society:
+        """The copy of the log's minds that is ahead of the log."""
+        if self._ahead_minds is None and self.driver is not None:
+            inputs, minds = self.driver.inputs, self.driver.society
+            self._ahead_minds = inputs.initial.resumed(minds.settings, unpack(pack(minds.dump())))
+            for message, at, cancel in self._steers:
+                self._ahead_minds.engine(MAIN).response.steer(message, at, cancel=cancel)
+        return self.society
 
     def _event(self, call: HookCall, at: float) -> Event | None:
         match call.moment:
@@ -308,32 +381,61 @@ class HookedSession:
         return None
 
     def catch_up(self) -> bool:
-        """Take in a little of what the log tells beyond the hooks; whether there is more."""
-        if self.follower is None:
+        """Take in a little of what the log tells; whether there is more."""
+        driver = self.driver
+        if driver is None:
             return False
+        events = 0
         try:
-            events = self.follower.poll(_AT_ONCE)
+            for event, step in driver.poll(_AT_ONCE):
+                events += 1
+                self._ahead_minds = None
+                if isinstance(event, ToolUse) and event.outcome != "pending":
+                    self._ahead.logged(event.id)
+                known = self._was_pending(event)
+                self._know(event)
+                if not driver.is_retaken(event) and (self._behind or not known):
+                    self._react(event, step)
         except Exception:
-            self.follower = None
-            self._arrive()
+            self._own, self.driver = self.society, None
+            self._behind = False
             raise
-        for event in events:
-            if isinstance(event, ToolUse) and event.outcome != "pending":
-                self._ahead.logged(event.id)
-            if self._new(event):
-                self._step(event)
-        more = bool(events) and self.follower.behind
-        if self._behind and not more:
-            self._arrive()
+        more = bool(events) and driver.source.behind
+        if events or self._behind:
+            self._settle(more)
         return more
 
-    def _arrive(self) -> None:
-        """What was before is known now: what hooks told meanwhile follows in its order."""
-        self._behind = False
-        while self._held:
-            event = self._held.popleft()
-            if self._new(event, hooked=True):
-                self._step(event)
+    def _settle(self, more: bool) -> None:
+        """Apply what is still pending to the minds of the log, once all of it has been read."""
+        arrived, self._behind = self._behind and not more, self._behind and more
+        if self._behind:
+            return
+        last = self.driver.tracker.last if self.driver is not None else 0.0
+        self._pending = [
+            one for one in self._pending if one.at >= last - (_SLACK if isinstance(one, Prompt) else _FRESH)
+        ]
+        for event in self._pending:
+            step = self._copy().step(event)
+            if arrived:
+                self._react(event, step)
+
+    def _was_pending(self, event: Event) -> bool:
+        """Whether a hook told of an event of the log before; then it is pending no longer."""
+        keys = set(_keys(event))
+        call = isinstance(event, ToolUse) and event.outcome != "pending" and event.at >= self._first - _SLACK
+        for place, one in enumerate(self._pending):
+            unnamed = call and isinstance(one, ToolUse) and not one.id and one.agent == event.agent
+            if unnamed or not keys.isdisjoint(_keys(one)):
+                del self._pending[place]
+                return True
+        self._unclaimed[event.agent] += call
+        return False
+
+    def _know(self, event: Event) -> None:
+        for key in _keys(event)[:1]:
+            self._known[key] = None
+            if len(self._known) > _KNOWN:
+                del self._known[next(iter(self._known))]
 
     def spent(self) -> Spent:
         """What the session used so far: its own figure if a status line told one, else by its log."""
@@ -347,34 +449,10 @@ class HookedSession:
         """What only a status line knows."""
         self._figures = figures
 
-    def _new(self, event: Event, *, hooked: bool = False) -> bool:
-        """Whether nobody told this before: calls by their id, prompts and sentences by their words."""
-        if isinstance(event, ToolUse) and event.outcome != "pending":
-            more = self._one_more(event, hooked)
-            if not self._names:
-                return more
-        keys = _keys(event)
-        if not keys:
-            return not isinstance(event, ToolUse)
-        if any(key in self._known for key in keys):
-            return False
-        self._known[keys[0]] = None
-        if len(self._known) > _KNOWN:
-            del self._known[next(iter(self._known))]
-        return True
-
-    def _one_more(self, event: ToolUse, hooked: bool) -> bool:
-        """Whether a call is one more than the other teller has told so far, for agents that name none."""
-        if not hooked and event.at < self._first - _SLACK:
-            return True
-        self._unnamed[event.agent, hooked] += 1
-        return self._unnamed[event.agent, hooked] > self._unnamed[event.agent, not hooked]
-
-    def _step(self, event: Event) -> None:
-        event = redact_event(event)
-        self._preserver.before(event, self.society, "")
-        step = self.society.step(event)
-        self._tracker.update(event, step)
+    def _react(self, event: Event, step: Step) -> None:
+        """Note what an event means for advice, the guard and the caps."""
+        if self.driver is not None and not isinstance(event, Compaction):
+            self._preserver.before(event, self.society, "")
         if isinstance(event, SessionStart):
             self.project = event.project or self.project
         elif isinstance(event, Turn):
@@ -382,17 +460,20 @@ class HookedSession:
             self.use.update(event)
         elif isinstance(event, Prompt):
             self.adviser.turn()
-        elif isinstance(event, Compaction) and event.agent == MAIN and self._preserver.kept:
-            self._hand_over(self._preserver.kept[-1])
+        elif isinstance(event, Compaction) and event.agent == MAIN:
+            kept = self._preserver.kept if self.driver is None else self.driver.preserved()
+            if kept:
+                self._hand_over(kept[-1])
         elif isinstance(event, ToolUse):
             self.adviser.act()
             self._acts += 1
             if event.outcome == "failure":
-                self._failures.append((event.at, event.targets, event.program or event.tool))
+                targets = tuple(map(redact_name, event.targets))
+                self._failures.append((event.at, targets, redact_name(event.program or event.tool)))
         if event.agent == MAIN:
             told = step.reaction.told
             self._due.extend(
-                (self._acts, one.intervention._replace(window=None))
+                (self._acts, _redacted(one.intervention._replace(window=None)))
                 for one in told
                 if one.fate == "delivered"
             )
@@ -428,7 +509,11 @@ class HookedSession:
         engine = self.society.engine(MAIN)
         waiting = engine.response.queue.waiting
         due = [one for acts, one in self._due if self._acts - acts <= _LATE]
-        due += [one for one in waiting if self._heard - one.created_at <= _FRESH or one.sender == "person"]
+        due += [
+            _redacted(one)
+            for one in waiting
+            if self._heard - one.created_at <= _FRESH or one.sender == "person"
+        ]
         if moment == "prompt":
             notes = list(engine.response.notes)
             if self._acts == 0:
@@ -448,13 +533,13 @@ class HookedSession:
         self.adviser.record_said(advised)
         if withheld:
             return
-        event = said_event(advised.sentence, at)
-        if self._new(event, hooked=True):
-            self.society.step(event)
+        self._steers = [one for one in self._steers if sentence(one[0]) != advised.sentence]
+        self._go_ahead(said_event(advised.sentence, at))
 
     def steer(self, message: str, at: float, *, cancel: bool = False) -> None:
         """Queue a sentence of the person's own for the next moment; `cancel` denies the next call with it."""
-        self.society.engine(MAIN).response.steer(message, at, cancel=cancel)
+        self._steers.append((message, at, cancel))
+        self._copy().engine(MAIN).response.steer(message, at, cancel=cancel)
 
     def standing(self) -> Standing:
         """What the governor and the budget say; nothing else is asked, and nothing while the log is read."""
@@ -498,16 +583,11 @@ class HookedSession:
 
     def facts(self) -> StatusFacts:
         """What is known of the session now."""
-        held: list[Event] = []
-        if self.follower is not None and not self._behind:
-            held = list(self.follower.pending_events())
-            if self.follower.session is not None:
-                self._tracker.endings.allow(word_logs(self.follower.session))
-        ended = {("tool", call.id) for call in self._ahead.ended} | self._known.keys()
-        named = {event.id for event in held if isinstance(event, ToolUse)}
-        held = [event for event in held if not isinstance(event, ToolUse) or ("tool", event.id) not in ended]
-        held += [call.event() for call in self._ahead.open if not call.id or call.id not in named]
-        facts = self._tracker.facts(self.society, held, heard=max(self._heard, self._tracker.last))
+        if self.driver is not None:
+            return self.driver.facts(max(self._heard, self.driver.heard))
+        open_calls = [call.event() for call in self._ahead.open]
+        heard = max(self._heard, self._tracker.last)
+        facts = self._tracker.facts(self.society, open_calls, heard=heard)
         return replace(facts, events=max(1, facts.events))
 
     def signs(self, questions: Sequence[PermitQuestion] = ()) -> HookSigns:
@@ -576,11 +656,15 @@ def _noted(line: MemoLine) -> Intervention:
     )
 
 
+def _redacted(word: Intervention) -> Intervention:
+    return word._replace(message=one_line(word.message, 400))
+
+
 def _keys(event: Event) -> tuple[tuple[object, ...], ...]:
     """Under which names an event may have been told; a prompt's time differs a little from hook to log."""
     match event:
         case ToolUse():
-            return (("tool", event.id),) if event.outcome != "pending" else ()
+            return (("tool", event.id),) if event.id and event.outcome != "pending" else ()
         case Prompt():
             span = int(event.at // _SPAN)
             return tuple(("prompt", event.call, span + near) for near in (0, -1, 1))

@@ -209,13 +209,22 @@ def serving_hooks(settings: Settings, requested: bool | None, project: Path | No
     from core.errors import NooscopeError
     from core.hooks.connection import default_place
     from core.hooks.server import IntakeServer, IntakeThread
+    from core.store.carry_over import CarryOverStore
     from core.timeline.initial_state import configured_start
 
     try:
         initial = configured_start(
             project
         ).initial  # what is wrong with its files is told by what runs beside
-        server = IntakeServer(settings, default_place(), time.time, os.environ, Path.home(), initial=initial)
+        server = IntakeServer(
+            settings,
+            default_place(),
+            time.time,
+            os.environ,
+            Path.home(),
+            initial=initial,
+            starts=CarryOverStore(),
+        )
         thread = IntakeThread(server, take_over=requested is True)
     except NooscopeError as fault:
         print(f"nooscope: hooks are not served: {fault}", file=sys.stderr)

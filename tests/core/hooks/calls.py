@@ -9,7 +9,6 @@ from core.hooks.agent_replies import HookCall
 from core.hooks.agents import HOOKS
 from core.hooks.session import HookedSession
 from core.settings import Settings
-from core.timeline.initial_state import InitialState
 
 KIT = make_kit()
 
@@ -36,4 +35,4 @@ def read(value: dict[str, Any], agent: str = "claude") -> HookCall:
 
 
 def session(settings: Settings | None = None, **more: Any) -> HookedSession:
-    return HookedSession(HOOKS["claude"], "s-1", KIT, settings or Settings(), InitialState(), **more)
+    return HookedSession(HOOKS["claude"], "s-1", KIT, settings or Settings(), **more)

@@ -266,5 +266,5 @@ def test_a_burst_of_telemetry_does_not_keep_calls_waiting(tmp_path: Path) -> Non
         sender.wait(20)
         assert len(answers) >= 3 and all(answers), answers
     finally:
-        listen.terminate()
+        listen.kill()
         listen.communicate(timeout=20)

@@ -256,7 +256,7 @@ async def test_after_a_cut_the_agent_is_told_what_was_open(intake: IntakeServer)
     told = await ask(intake, "hook/claude/advise", cut)
     words = told["hookSpecificOutput"]
     assert words["hookEventName"] == "SessionStart"
-    assert "this was open: python3 failed" in words["additionalContext"]
+    assert "python3 failed" in words["additionalContext"]
     assert await ask(intake, "hook/claude/advise", cut) == {}
     assert await ask(intake, "hook/claude/advise", hook("PostToolBatch")) == {}
 

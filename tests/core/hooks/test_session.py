@@ -11,13 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.engine.response import Learned
 from core.engine.response.interventions import MemoLine
 from core.engine.response.permits import Standing
 from core.events import MAIN
 from core.hooks.session import HookedSession
+from core.live.driver import Driver
+from core.live.source import Followed
 from core.settings import Settings
 from core.settings.layers import with_value
-from tests.core.hooks.calls import failure, hook, read, session, tool
+from core.timeline.initial_state import InitialState
+from core.timeline.keyframes import pack
+from core.timeline.run_inputs import InitialStates, RunInputs
+from tests.core.hooks.calls import KIT, failure, hook, read, session, tool
 
 
 def acts(one: HookedSession) -> int:
@@ -70,7 +76,7 @@ def test_a_log_that_lies_elsewhere_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "s-1.jsonl").write_text(log_line(0, "2026-01-01T00:00:00Z", type="user"))
     one = session(within=lambda _: False)
     one.take(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(tmp_path / "s-1.jsonl"))), 1.0)
-    assert one.follower is None and not one.catch_up()
+    assert one.driver is None and not one.catch_up()
 
 
 @pytest.mark.parametrize(
@@ -281,7 +287,8 @@ def test_calls_without_ids_count_once_too(order: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "s-1.jsonl"
         lines = [log_line(0, "2026-01-01T00:00:00Z", type="user", message={"content": "go"})]
-        log.write_text("\n".join((*lines, *_told(0))) + "\n")
+        more = log_line(5, "2026-01-01T00:00:06Z", type="user", message={"content": "more"})
+        log.write_text("\n".join((*lines, *_told(0), more)) + "\n")
         one = session(within=lambda _: True)
         at = 1_767_225_601.0
         one.take(read(hook("UserPromptSubmit", prompt="more", transcript_path=str(log))), at + 5)
@@ -376,3 +383,39 @@ def test_the_hot_memo_reaches_the_agent_with_its_next_prompt() -> None:
     assert told is not None and told.sentence == "[nooscope] Half of the commands fail."
     following.said(told, 1002.0)
     assert following.advice("prompt") is None
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.sampled_from(("hook", "log", "ask")), min_size=1, max_size=30))
+def test_the_guard_decides_with_the_state_the_screen_shows(order: list[str]) -> None:
+    """Whatever hooks tell and whenever the log is read: same start, settings and lines, same minds."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "s-1.jsonl"
+        log.write_text(log_line(0, "2026-01-01T00:00:00Z", type="user", message={"content": "go"}) + "\n")
+        inputs = RunInputs(Settings(), InitialState(7, learned=Learned(), prior={"frustration": 0.4}))
+        one = session(start=lambda *_: inputs, within=lambda _: True)
+        screen = Driver(Followed(log, KIT, Settings()), InitialStates(Settings()), inputs=inputs)
+        at, hooked, logged = 1_767_225_601.0, 0, 0
+        one.take(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(log))), at)
+        for what in [*order, *["log", "ask"] * 3]:
+            if what == "hook":
+                one.take(read(failure(hooked)), at + hooked)
+                hooked += 1
+            elif what == "log":
+                log.write_text(log.read_text() + "\n".join(_told(logged)) + "\n")
+                logged += 1
+            else:
+                one.take(read(tool("PreToolUse", 90)), at + 30)
+                while one.catch_up():
+                    pass
+                list(screen.poll(1000))
+                assert one.driver is not None
+                assert pack(one.driver.society.dump()) == pack(screen.society.dump())
+                if hooked <= logged:
+                    assert one.society is one.driver.society, "nothing is ahead of the log"
+                    assert one.standing().halt == session_halt(screen)
+
+
+def session_halt(screen: Driver) -> str:
+    reading = screen.society.engine(MAIN).governor.read()
+    return (reading.halt or "halted").lower() if reading.state == "HALTED" else ""

@@ -19,7 +19,6 @@ from core.live.source import Followed, Target
 from core.live.status import Limits, status_json
 from core.live.status_facts import StatusHistory
 from core.logs.finder import sessions
-from core.logs.follow import Follower
 from core.logs.session import LogSession, read_session
 from core.report.turn_endings import EndingReader
 from core.settings import Settings
@@ -130,8 +129,8 @@ def statuses(path: Path) -> dict[str, tuple[str, str, str]]:
     facts = history.facts(end, timeline.society)
     frame = history.status(facts, end, timeline.time_of(end), LIMITS, ended=True)
     told["frame"] = (frame.word, frame.ending, frame.words or told["watch"][2])
-    hooked: HookedSession = hooked_session()
-    hooked.follower = Follower(path, make_kit(SETTINGS.ingest), SETTINGS.ingest)
+    hooked: HookedSession = hooked_session(within=lambda _: True)
+    hooked.driver = Driver(Followed(path, make_kit(SETTINGS.ingest), SETTINGS), InitialStates(SETTINGS))
     while hooked.catch_up():
         pass
     line = hooked.status(now)

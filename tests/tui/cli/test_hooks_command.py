@@ -11,7 +11,11 @@ from pathlib import Path
 import pytest
 
 from core.hooks.connection import call, default_place
+from core.hooks.server import IntakeServer
 from core.settings import Settings
+from core.store.carry_over import CarryOverStore
+from core.timeline.initial_state import InitialState
+from core.timeline.run_inputs import InitialStates
 from tests.core.hooks.calls import failure, hook, tool
 from tui.cli import main
 from tui.cli.launch import serving_hooks
@@ -36,6 +40,14 @@ def served() -> Iterator[None]:
 
 def ask(path: str, value: object) -> object:
     return call(default_place(), path, value, 10.0)
+
+
+def test_a_session_starts_alike_for_the_guard_and_the_screen(home: Path) -> None:
+    server = IntakeServer(Settings(), default_place(), lambda: 5e8, {}, home, starts=CarryOverStore())
+    guard = server._begin("s-9", "claude-code", "/p")
+    assert guard.initial.learned is not None
+    screen = InitialStates(Settings(), store=CarryOverStore()).begin("s-9", lambda: InitialState(1))
+    assert screen == guard
 
 
 def test_in_status_and_out(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,7 +106,7 @@ def test_a_question_is_listed_answered_and_in_the_journal(capsys: pytest.Capture
     assert main(["permits", "approve", "1", "--session"]) == 0
     assert "Approved for this session." in capsys.readouterr().out
     assert main(["permits", "deny", "1"]) == 1
-    assert "no question 1 waits" in capsys.readouterr().err
+    assert "question 1 is not waiting any more" in capsys.readouterr().err
     assert main(["permits", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["waiting"] == [] and [one["what"] for one in told["decided"]] == ["asked", "approved"]

@@ -112,6 +112,7 @@ async def _intake(
     from core.errors import NooscopeError
     from core.hooks.connection import default_place
     from core.hooks.server import IntakeServer, IntakeThread
+    from core.store.carry_over import CarryOverStore
     from tui.cli.options import configured_initial
 
     try:
@@ -123,6 +124,7 @@ async def _intake(
             Path.home(),
             port=args.hooks_port,
             initial=configured_initial(args.project),
+            starts=CarryOverStore(),
             say=_say,
         )
         thread = await asyncio.to_thread(IntakeThread, intake)
