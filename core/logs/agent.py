@@ -1,4 +1,4 @@
-"""An agent as far as it is known before any of its logs is read: its formats, and where its logs are."""
+"""An agent before any of its logs is read: its formats, and where its logs are."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ Environment = Mapping[str, str]
 
 
 class Survey(Protocol):
-    """Lists the sessions below a root, for agents whose sessions do not lie in files of their own."""
+    """Lists the sessions below a root, for agents whose sessions are not files."""
 
     def __call__(self, agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
         """The sessions there; one changed within `active_within` seconds of `now` is active."""
 
 
 class Location(NamedTuple):
-    """Where an agent keeps its sessions, and how the names in there are to be read."""
+    """Where an agent stores its sessions, and how to read their names."""
 
     roots: Callable[[Environment, Path], list[Path]]
     patterns: tuple[str, ...] = ()
-    """Of the main logs, below a root."""
+    """Patterns of the main logs, below a root."""
     marks: tuple[bytes, ...] = ()
-    """What stands in a log about once an event, with no blank after a colon."""
+    """Bytes that a log contains about once per event, without a blank after a colon."""
     once: tuple[re.Pattern[bytes], ...] = ()
     """Ids or totals that a log repeats, each as a group: every value of it counts once."""
     aside: bytes = b""
-    """What the beginning of a line holds that repeats what other lines or logs tell."""
+    """Bytes at the beginning of a line that repeats other lines or logs."""
     passed_over: str = ""
     """Names that begin so belong to no session of their own."""
     nested: str = ""
-    """Where the logs of sub-agents are, below the folder named like the session."""
+    """Folder of the sub-agents' logs, below the folder named like the session."""
     beside: str = ""
-    """Where else they are, seen from the main log's folder; `{session}` stands for the session's id."""
+    """Another folder for them, relative to the main log's folder; `{session}` is the session's id."""
     session: Callable[[Path], str] | None = None
-    """The session's id as a log's path tells it, where its records do not."""
+    """Returns the session's id from a log's path, if its records do not contain it."""
     ended: bytes = b""
-    """What the last lines hold once a session is over."""
+    """Bytes in the last lines of a session that is over."""
     survey: Survey | None = None
-    """How sessions are listed there, where they are not files."""
+    """Lists the sessions there, if they are not files."""
     elsewhere: bool = False
-    """Whether logs that are listed there may lie outside the roots."""
+    """Whether listed logs may be outside the roots."""
 
 
 class Agent(NamedTuple):
-    """One agent whose logs can be read."""
+    """An agent whose logs can be read."""
 
     name: str
     """As events name it, such as claude-code."""
@@ -62,17 +62,17 @@ class Agent(NamedTuple):
     formats: Sequence[Format]
     location: Location | None = None
     general: bool = False
-    """Its format is not one agent's own; it is asked after all that are."""
+    """Its format is not specific to one agent; it is tried after all specific ones."""
     tools: Path | None = None
-    """A table of its tools that does not lie in its folder here."""
+    """A table of its tools outside its folder here."""
     resume: tuple[str, ...] = ()
-    """The command that takes a session up again; `{session}` stands for its id, `{path}` for its log."""
+    """The command that resumes a session; `{session}` is its id, `{path}` its log."""
     seen: str = "real logs"
-    """What its reader was tried on; a documented shape alone is said so."""
+    """What its reader was tested on, such as real logs or documentation alone."""
     versions: str = ""
-    """The versions whose logs were read; blank if logs do not say it."""
+    """The versions whose logs were read; blank if logs do not contain it."""
     certain: bool = False
-    """Its formats can be certain of a log, so they are asked first and no other has to be imported."""
+    """Its formats can be certain of a log, so they are tried first and no other has to be imported."""
 
 
 def folder(environment: Environment, name: str) -> Path | None:
@@ -88,11 +88,11 @@ def nowhere(environment: Environment, home: Path) -> list[Path]:
 
 
 CERTAIN = 100
-"""As sure as a format can be; no other is asked after it."""
+"""The highest score of a format; no other is tried after it."""
 
 
 def recognise(sample: Sample, agents: tuple[Agent, ...]) -> Format | None:
-    """The format whose content this most surely is, the first of equals; or None."""
+    """Return the format with the highest score, the first of equals; or None."""
     best, score = None, 0
     for agent in sorted(agents, key=lambda agent: not agent.certain):
         for one in agent.formats:
@@ -105,7 +105,7 @@ def recognise(sample: Sample, agents: tuple[Agent, ...]) -> Format | None:
 
 
 def _sureness(log_format: Format, sample: Sample) -> int:
-    """What a format says of a beginning; one that cannot make sense of it does not know it."""
+    """Return a format's score for a beginning; 0 if it raises."""
     try:
         return log_format.sniff(sample)
     except Exception:  # noqa: BLE001 a file may hold anything, and the other formats must still be asked

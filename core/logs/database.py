@@ -26,7 +26,7 @@ _ROWS = 20_000_000
 _STEPS = 1000
 """Steps of SQLite between two looks at the clock, at which ctrl+c is heard too."""
 _WAL = 2
-"""The version in a database's header that says it has a log beside it."""
+"""The version in a database's header that means it has a write-ahead log."""
 _COLUMNS = {
     "message": ("data",),
     "part": ("data",),
@@ -34,11 +34,11 @@ _COLUMNS = {
     "messages": ("parts", "content_json"),
     "sessions": ("title", "name"),
 }
-"""Where the words of a row may stand, by the table's name."""
+"""Columns that may contain the words of a row, by table."""
 
 
 def content(path: Path, entry: str) -> bytes:
-    """What stands in the row an entry names now; blank where it is gone."""
+    """Return the content of the row that an entry names; blank if it is gone."""
     name, _, row_id = entry.partition("/")
     columns = _COLUMNS.get(name)
     if columns is None:
@@ -68,9 +68,9 @@ def select(
     rest: str = "",
     values: Sequence[Any] = (),
 ) -> Iterator[dict[str, Any]]:
-    """The rows of a table, with those of the wanted columns that its version of the schema has.
+    """Yield the rows of a table, with the requested columns that its schema has.
 
-    A row's number can be asked for as `rowid`.
+    `rowid` gives the number of a row.
     """
     there = {str(column[1]) for column in database.execute(f"PRAGMA table_info({table})")}
     chosen = [column for column in columns if column in there or (there and column == "rowid")]
@@ -82,13 +82,13 @@ def select(
 
 
 def numbers(database: sqlite3.Connection, table: str) -> dict[str, int]:
-    """How many rows of a table each session has, by its index alone."""
+    """Count the rows of each session in a table, by its index alone."""
     statement = f"SELECT session_id, count(*) FROM {table} GROUP BY session_id"  # noqa: S608 our own words
     return {str(session): int(number) for session, number in database.execute(statement)}
 
 
 def tables(path: Path) -> set[str]:
-    """The names of a database's tables; none where it cannot be read."""
+    """Return the names of a database's tables; none if it cannot be read."""
     try:
         with closing(connect(path)) as database:
             return {str(name) for (name,) in database.execute("SELECT name FROM sqlite_master")}
@@ -105,7 +105,7 @@ def wal_bytes(path: Path) -> int:
 
 
 class _Bounded(sqlite3.Connection):
-    """A connection whose queries end: a hostile file may hold views that never do."""
+    """A connection whose queries end: a hostile file may contain endless views."""
 
     left = _SECONDS
     exhausted = False
@@ -158,8 +158,8 @@ class _BoundedCursor(sqlite3.Cursor):
 def connect(path: Path) -> _Bounded:
     """Open for reading only.
 
-    A logged database without its shared index would need one to be made. Where it has a log of changes
-    beside it, both are copied to a folder of our own and read there; where it has none it is read as it is.
+    A database in WAL mode without its shared index would need a new one. With a write-ahead log beside it,
+    both are copied to a folder of our own and read there; without one it is opened as it is.
     """
     with open_log(path) as stream:
         header = stream.read(20)
@@ -197,7 +197,7 @@ def _open(place: str, *first: str) -> _Bounded:
 
 
 def _decode(data: bytes) -> str:
-    """A text as it stands in a row; a damaged byte costs itself alone, not the row and all that follow."""
+    """Decode text leniently: a damaged byte costs only itself, not the rest of the table."""
     return data.decode("utf-8", "replace")
 
 
@@ -224,9 +224,10 @@ class TableRead:
         self._open: set[int] = set()
 
     def lost(self, database: sqlite3.Connection) -> bool:
-        """Whether all must be read: nothing was yet, or the highest row is no longer the one it was.
+        """Whether all must be read:
 
-        Numbers of rows are given again when the newest are deleted or the file is packed.
+        nothing was read yet, or the highest row is another one now. Row numbers are reused when the newest
+        rows are deleted or the file is vacuumed.
         """
         place, last_id = self._top
         statement = f"SELECT id FROM {self.name} WHERE rowid = ?"  # noqa: S608 our own words
@@ -265,7 +266,7 @@ class RowsRead:
         self._tables: dict[str, TableRead] = {}
 
     def of(self, name: str) -> TableRead:
-        """How far one table was read."""
+        """Return how far one table was read."""
         return self._tables.setdefault(name, TableRead(name))
 
     def goes_on(self, database: sqlite3.Connection, names: Iterable[str]) -> bool:

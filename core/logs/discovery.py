@@ -40,7 +40,7 @@ class Found(msgspec.Struct, frozen=True):
     agent: str
     session: str
     project: str
-    """The folder the agent works in; blank where the log's beginning does not tell."""
+    """The folder the agent works in; blank if the log's beginning does not contain it."""
     path: Path
     """The main log."""
     paths: tuple[Path, ...]
@@ -52,18 +52,18 @@ class Found(msgspec.Struct, frozen=True):
     """About how many; guessed from its size and a sample."""
     active: bool
     title: str = ""
-    """What the session is about: the title its log keeps, else the first prompt; safe to show."""
+    """The title in its log, else the first prompt; safe to show."""
     told: float | None = None
-    """The last time the log itself tells."""
+    """The last timestamp in the log."""
 
     @property
     def last(self) -> float:
-        """When something last happened, by the log's own clock; its change on disk where it tells no time."""
+        """Time of the last activity by the log's own clock, or of its last change on disk."""
         return self.modified if self.told is None else self.told
 
 
 class Listed(NamedTuple):
-    """One session of a database, as its own rows tell of it."""
+    """One session of a database, from its own rows."""
 
     session: str
     project: str
@@ -75,7 +75,7 @@ class Listed(NamedTuple):
 
 
 def listed_session(agent: str, path: Path, one: Listed, size: int, now: float, active_within: float) -> Found:
-    """A session of a database that takes up so many bytes of it."""
+    """Return a session of a database that takes up so many bytes."""
     last = one.last or 0.0
     return Found(
         agent=agent,
@@ -104,7 +104,7 @@ def extent(folder: Path) -> tuple[int, float, int]:
 
 
 _ANYWHERE = Location(nowhere, (), (b'"role":', b'"action":', b'"observation":', b'"tool":'))
-"""What is known of logs that lie in no agent's usual place."""
+"""The location of logs outside every agent's usual folders."""
 _BUDGET = 32 * 1024 * 1024
 """Bytes that are read to count the events of the newest sessions; older ones are guessed from samples."""
 _REMEMBERED = 2_000
@@ -121,10 +121,11 @@ def find(
     active_within: float = 300.0,
     faults: list[str] | None = None,
 ) -> list[Found]:
-    """Every session where agents keep theirs, the newest first; what cannot be read is left out.
+    """Find every session in the agents' folders, newest first;
 
-    A session that was also received as telemetry is listed once, by its agent's own log, which tells more.
-    With `faults`, a folder whose search fails is named there and costs the other folders nothing.
+    unreadable ones are left out. A session that was also received as telemetry is listed once, by its agent's
+    own log, which contains more. With `faults`, a folder whose search fails is named there and the other
+    folders are still searched.
     """
     moment = time.time() if now is None else now
     rows: list[Found] = []
@@ -146,7 +147,7 @@ def find(
 def describe_sessions(
     agents: tuple[Agent, ...], sessions: list[LogSession], now: float, active_within: float = 300.0
 ) -> list[Found]:
-    """The same of sessions that were found by path, the newest first."""
+    """Describe sessions that were found by path, newest first."""
     locations = {agent.name: agent.location for agent in agents}
     sharing = Counter(session.logs[0].path for session in sessions)
     listings: dict[Path, dict[str, Listed]] = {}
@@ -208,7 +209,7 @@ def _row(
 
 
 def _outlined(log: Log) -> float | None:
-    """The last time that a log tells which is not JSON."""
+    """Return the last timestamp of a log that is not JSON."""
     if log.format.outline is None:
         return None
     try:
@@ -239,7 +240,7 @@ def _stretch(location: Location, log: Log, one: Found, sharing: int) -> int:
 def _with_exact_counts(
     agents: tuple[Agent, ...], sessions: list[Found], shared: set[Path] | None = None
 ) -> list[Found]:
-    """The same list, its newest sessions looked through whole for their events and titles."""
+    """Return the list with exact counts and titles for the newest sessions."""
     by_name = {agent.name: agent for agent in agents}
     left = _BUDGET
     better = []
@@ -340,7 +341,7 @@ def _weigh(
 
 
 def _share(log: Log, size: int) -> int:
-    """How much of its file a session takes up."""
+    """Return how many bytes of its file a session takes up."""
     return size if log.whole else (size if log.end is None else log.end) - log.start
 
 

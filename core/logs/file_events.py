@@ -22,19 +22,20 @@ _OVERFLOW, _IGNORED, _FOLDER = 0x4000, 0x8000, 0x4000_0000
 _WANTED = _MODIFY | _ATTRIB | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE | _DELETE_SELF | _MOVE_SELF
 _HEAD = struct.Struct("iIII")
 _ROOM = 65_536
-"""Bytes of announcements taken at once."""
+"""Bytes of announcements read at once."""
 _VANISHED = (errno.ENOENT, errno.ENOTDIR)
 
 
 class Inotify:
-    """Some folders, all that is below them too where that is wanted; a folder nobody may see is passed over.
+    """Watches folders, on request with everything below;
 
-    Raises `OSError` where a folder is not there or a limit of the system is reached.
+    folders without permission are skipped. Raises `OSError` if a folder does not exist or a limit of the
+    system is reached.
     """
 
     def __init__(self, folders: Iterable[Path], *, recursive: bool) -> None:
         self.lost = False
-        """More was announced than could be kept, so anything may have changed."""
+        """The kernel dropped announcements, so anything may have changed."""
         self._recursive = recursive
         self._folders: dict[int, list[str]] = {}
         """Every watch and the names its folder goes by, of which links give it more than one."""
@@ -66,7 +67,7 @@ class Inotify:
         return bool(self._ready.poll(1000 * seconds))
 
     def take(self) -> set[Path]:
-        """The paths announced since they were last taken."""
+        """Return the paths announced since the last call."""
         paths: set[Path] = set()
         try:
             while data := os.read(self._descriptor, _ROOM):
@@ -77,7 +78,7 @@ class Inotify:
         return paths
 
     def _paths(self, number: int, mask: int, name: str) -> list[str]:
-        """What an announcement is about; folders that come or go below are taken along."""
+        """Return the paths of an announcement; new and removed folders below are watched or dropped."""
         if mask & _OVERFLOW:
             self.lost = True
         if mask & _IGNORED:
@@ -141,11 +142,11 @@ def _fault(name: str) -> OSError:
 
 
 _STEP = 0.01
-"""Seconds without another path after which what was announced is handed on."""
+"""Seconds without another path after which the announced ones are returned."""
 _GLANCE = 0.1
 """Seconds within which a wish to stop is seen."""
 _SELDOM = 0.5
-"""The same where nobody waits for the end."""
+"""Seconds within which a stop is noticed if nobody waits for it."""
 
 
 def file_changes(
@@ -157,12 +158,11 @@ def file_changes(
     tell: Callable[[str], None] | None = None,
     unhurried: bool = False,
 ) -> Iterator[set[Path]]:
-    """Paths that changed, or an empty set whenever the waiting time is over.
+    """Yield changed paths, or an empty set after each waiting time.
 
-    An `unhurried` caller lets it take a while until a wish to stop is seen.
-
-    Where the system gives no file events, because its limits are reached or otherwise, `tell` gets a sentence
-    and every call waits once, so that the caller looks by itself.
+    For an `unhurried` caller a stop may be noticed late. Without file events, because a limit is reached or
+    for another reason, `tell` receives a sentence and the call returns after one wait, so that the caller
+    polls.
     """
     if not folders:
         stop.wait(settings.poll)
@@ -184,14 +184,14 @@ def file_changes(
 
 
 def _kernel_announces() -> bool:
-    """Whether the kernel can be asked itself: on Linux, but not where that runs inside Windows."""
+    """Whether inotify can be used: on Linux, but not inside Windows."""
     return sys.platform == "linux" and "microsoft" not in os.uname().release.lower()
 
 
 def _from_kernel(
     folders: list[Path], stop: threading.Event, settings: FollowSettings, recursive: bool, unhurried: bool
 ) -> Iterator[set[Path]]:
-    """Changes as the kernel announces them; ends where some were lost, so that one begins anew."""
+    """Yield changes from inotify; ends if announcements were lost, so that the caller starts over."""
     step = min(_STEP, settings.debounce / 2)
     glance = _SELDOM if unhurried else _GLANCE
     with Inotify(folders, recursive=recursive) as kernel:
@@ -235,7 +235,7 @@ def _announced(
 
 
 def _limit(fault: Exception) -> str:
-    """Why there are no file events, and what would help where a limit is reached."""
+    """Return why there are no file events, and which limit to raise."""
     words = str(fault)
     if "watch limit" in words or (isinstance(fault, OSError) and fault.errno == errno.ENOSPC):
         return "the limit fs.inotify.max_user_watches is reached"

@@ -38,11 +38,11 @@ _PIECE = 4096
 _FAMILY = 64
 """Sessions with one beginning of which each names all older ones as what it may repeat."""
 _DEEDS = 16
-"""Deeds at the beginning of a log that are looked at to tell a copy from a twin."""
+"""Actions at the beginning of a log that are compared to tell a copy from a twin."""
 
 
 class Beginning(NamedTuple):
-    """What the head of a log tells of its session."""
+    """The session as described by the head of a log."""
 
     session: str
     tool: str
@@ -59,14 +59,14 @@ class Beginnings:
         self._known: dict[Path, Beginning] = {}
 
     def of(self, log: Log) -> Beginning:
-        """How a log begins."""
+        """Return how a log begins."""
         beginning = self._known.get(log.path)
         if beginning is None:
             beginning = self._known[log.path] = self._begin(log)
         return beginning
 
     def mark_copies(self, sessions: list[LogSession]) -> list[LogSession]:
-        """Where sessions begin with the same deeds, each but the oldest repeats those before it."""
+        """Mark sessions that begin with the same actions: each repeats the older ones."""
         families: dict[object, list[LogSession]] = {}
         for session in sessions:
             first = self.of(session.logs[0]).first
@@ -91,9 +91,9 @@ class Beginnings:
         ]
 
     def _owners(self, family: list[LogSession]) -> Iterator[list[int]]:
-        """Of each session of a large family, the places of those that first told what it repeats.
+        """Yield, for each session of a large family, the places of the sessions whose events it repeats.
 
-        To name all older ones would cost the square of their number.
+        Naming all older ones would take quadratic time.
         """
         first: dict[int, int] = {}
         for place, session in enumerate(family):
@@ -117,12 +117,12 @@ class Beginnings:
         return Beginning(start.session, start.tool, None) if start else plain
 
     def _further(self, log: Log) -> frozenset[Hashable]:
-        """The deeds that follow the first: two sessions may be asked for the same at the same moment."""
+        """Return the actions after the first: two sessions may get the same prompt at the same moment."""
         deeds = (event for event in self._events(log) if not isinstance(event, SessionStart))
         return frozenset(map(identity, islice(deeds, 1, _DEEDS)))
 
     def _events(self, log: Log) -> Iterator[Event]:
-        """The events that the head of a log tells."""
+        """Yield the events in the head of a log."""
         try:
             size = self._lines.head
             beginning = head(log.path, size)
@@ -166,7 +166,7 @@ class Runs:
         self._known: dict[Path, tuple[tuple[int, int, int], list[LogSession]]] = {}
 
     def of(self, log: Log) -> list[LogSession]:
-        """The sessions of a log that holds several, each with its own stretch of it; else none."""
+        """Return the sessions of a log that contains several, each with its own stretch; else none."""
         if not getattr(log.format.reader, "many", False):
             return []
         try:
@@ -223,7 +223,7 @@ class Runs:
         return runs
 
     def _openings(self, log: Log) -> Iterator[Record]:
-        """What has to be read to know a log's sessions: of a database no more than their rows."""
+        """Yield what must be read to know a log's sessions: of a database only their rows."""
         if log.format.style != "database":
             yield from records(log, self._silent.diagnostics, self._lines)
             return
@@ -234,7 +234,7 @@ class Runs:
 
 
 def _own_names(ids: list[str]) -> list[str]:
-    """The same ids, each that comes again with a number behind it."""
+    """Return the ids, each repeated one with a number."""
     names: dict[str, None] = {}
     last: dict[str, int] = {}
     for name in ids:
@@ -247,7 +247,7 @@ def _own_names(ids: list[str]) -> list[str]:
 
 
 def _interleaved(log: Log, starts: list[SessionStart]) -> list[LogSession]:
-    """Sessions whose lines stand between each other's, each with its own lines."""
+    """Return sessions whose lines are mixed in one log, each with its own lines."""
     first: dict[str, SessionStart] = {}
     for start in starts:
         first.setdefault(start.session, start)
@@ -260,9 +260,9 @@ _SQLITE = b"SQLite format 3\0"
 
 
 def sessions(paths: Iterable[Path | str], kit: Kit, lines: LineSettings | None = None) -> list[LogSession]:
-    """The sessions in files, folders and patterns, in order of path.
+    """Return the sessions in files, folders and patterns, in order of path.
 
-    A path without a readable log is counted; `UnreadableLog` says why when none has any.
+    A path without a readable log is counted; `UnreadableLog` explains if none has any.
     """
     return Finder(kit, lines).sessions(paths)
 
@@ -279,9 +279,9 @@ class Companions(NamedTuple):
 
     logs: list[Log]
     complete: bool
-    """Whether all that are there hold something yet."""
+    """Whether all of them have content yet."""
     helpers: tuple[Log, ...] = ()
-    """Those of forks that the agent's program makes for itself."""
+    """Logs of forks that the agent's program makes for itself."""
 
 
 class Finder:
@@ -313,7 +313,7 @@ class Finder:
         return self._gather(list(logs_by_key.values()))
 
     def format(self, path: Path) -> tuple[Format | None, str]:
-        """What a file's content shows it to be, or why it is not a log."""
+        """Return the format of a file, or why it is not a log."""
         try:
             status = path.stat()
             recognised = self._known.get(path)
@@ -343,7 +343,7 @@ class Finder:
         return LogSession(beginning.session, beginning.tool, (log, *more.logs), helpers=more.helpers)
 
     def companions(self, log: Log) -> Companions:
-        """The logs of a session's sub-agents that hold something already."""
+        """Return the logs of a session's sub-agents that have content."""
         if log.format.companions is None or log.run is not None:
             return Companions([], True)
         try:
@@ -360,7 +360,7 @@ class Finder:
         return Companions([log for helper, log in logs if not helper], len(logs) == len(companions), helpers)
 
     def _logs(self, path: Path | str) -> tuple[list[Log], str]:
-        """The logs a path stands for, and why where there are none."""
+        """Return the logs of a path, and why there are none."""
         place = expand_home(path)
         if not is_there(place) and glob.has_magic(str(path)):
             matches = sorted(glob.glob(str(place), recursive=True))  # noqa: PTH207 it may be absolute
@@ -410,7 +410,7 @@ class Finder:
         return kind, "" if kind else "no log of a known format"
 
     def _opens(self, text: bytes) -> bool:
-        """Whether a text that is not JSON begins like a log."""
+        """Whether text that is not JSON begins like a log."""
         formats = (one for agent in self._kit.agents for one in agent.formats)
         return any(one.opening and text.startswith(one.opening) for one in formats)
 
@@ -441,7 +441,7 @@ class Finder:
 
 
 def _without_received(sessions: list[LogSession]) -> list[LogSession]:
-    """The sessions less those received from an agent whose own log of the same session is there too."""
+    """Drop received sessions if the agent's own log of the same session is present."""
     logged = {(one.tool, one.id) for one in sessions if one.logs[0].format.name == one.tool}
     return [
         one
@@ -460,7 +460,7 @@ def _no_logs(folder: Path) -> str:
 
 
 def _unfinished(text: bytes) -> bool:
-    """Whether a head is that of one object that goes on beyond it, and not of lines that are objects each."""
+    """Whether a head is one object that continues beyond it, and not one object per line."""
     try:
         msgspec.json.decode(text.partition(b"\n")[0], type=dict[str, msgspec.Raw] | list[msgspec.Raw])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -476,10 +476,10 @@ def _key(log: Log) -> Path:
 
 
 def _has_plain_twin(log: Log, companions: dict[Path, Companions]) -> bool:
-    """Whether a packed log lies beside the plain one it was made from."""
+    """Whether a compressed log is beside the plain one it was made from."""
     return log.path.suffix == ".zst" and log.path.with_suffix("") in companions
 
 
 def _text(beginning: bytes) -> bytes:
-    """What a log begins with, without the marks and the blanks before it."""
+    """Return the beginning of a log without byte order mark and blanks."""
     return beginning.removeprefix(b"\xef\xbb\xbf").lstrip(b"\0 \t\r\n")

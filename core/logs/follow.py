@@ -23,9 +23,9 @@ from core.logs.tail import Tail, open_tail
 from core.settings.logs import IngestSettings
 
 SAID = 200
-"""Events behind from which on it is said; less is what comes between two looks at a busy log."""
+"""Lag in events from which a person is told; less is normal for a busy log."""
 UNKNOWN = -1
-"""Behind, but nobody can say by how much: the log is not a file of lines."""
+"""The lag is unknown: the log is not a file of lines."""
 
 
 def is_late(events: int) -> bool:
@@ -34,7 +34,7 @@ def is_late(events: int) -> bool:
 
 
 def events_behind(unread: int | None, read: int, events: int) -> int:
-    """About how many events so many unread bytes hold, from those read so far; ask only while behind."""
+    """Estimate how many events are in the unread bytes, from those read so far; call it only while behind."""
     if not unread or not read or not events:
         return UNKNOWN
     return max(1, round(unread * events / read))
@@ -42,26 +42,28 @@ def events_behind(unread: int | None, read: int, events: int) -> int:
 
 _time = attrgetter("at")
 BATCH = 10_000
-"""Events handed over at once at most, so that catching up with a long log stays in bounded memory."""
+"""Most events returned at once, so that catching up with a long log needs bounded memory."""
 STRIDE = 64
 """Events between two places to which a reader of events may want to go back at least."""
 _SLACK = 4 * STRIDE
 RECENT = 4096 + _SLACK
-"""Events remembered to give one that comes late its place: half as many may lie between, as a reader may go
-back twice as far. An event that comes later still is put before those."""
+"""Events remembered to give a late one its place:
+
+half as many may be in between, as a reader may go back twice as far. An even later event is placed before
+those.
+"""
 _ALONE = 512
 """Events remembered while a session has one log."""
 
 
 class Follower:
-    """One session, its sub-agents' logs as they appear, and every event of them exactly once.
+    """Follows one session with its sub-agents' logs, and emits each event exactly once.
 
-    A path that is not there yet, or is still empty, is waited for. Nothing is ever opened for writing.
-
-    Logs of one session are written side by side, so an event may come to light after others that belong
-    behind it. With `rewind`, the order is that of a saved session whenever one looks: `rewind(place)` is told
-    how many of the events handed on stay, returns how many it wants to keep, and the next batch begins there.
-    Without it, events are handed on as they come to light.
+    A path that does not exist yet, or is still empty, is waited for. Nothing is ever opened for writing. The
+    logs of one session are written in parallel, so an event may appear after others that follow it in time.
+    With `rewind`, the order is always that of the saved session: `rewind(place)` receives how many of the
+    emitted events stay valid, returns how many the caller keeps, and the next batch starts there. Without it,
+    events are emitted as they appear.
     """
 
     def __init__(
@@ -80,14 +82,14 @@ class Follower:
         self._stream: Iterator[Row] | None = None
         self._rewind = rewind
         self._recent: list[Row] = []
-        """The last events handed on; none where nobody goes back."""
+        """The last emitted events; empty without `rewind`."""
         self._before = 0
-        """Events handed on before those."""
+        """Number of events emitted before those."""
         self._floor: tuple[float, str] = -inf, ""
         """The place of the last of them."""
         self._latest = 0.0
         self.retaken: frozenset[int] = frozenset()
-        """Which events of the last batch were handed on before, by their `id`."""
+        """The `id`s of events in the last batch that were emitted before."""
         self._notices: list[str] = []
         self._noticed: set[str] = set()
         self._stood: list[tuple[str, int, int]] = []
@@ -112,7 +114,7 @@ class Follower:
         return self._in_order(fresh)
 
     def _in_order(self, fresh: list[Row]) -> list[Event]:
-        """The events of these rows, and before them again those handed on that belong behind the first."""
+        """Return the events of these rows, preceded by emitted ones that must follow the first."""
         self.retaken = frozenset()
         self._latest = max([self._latest, *(row[2].at for row in fresh)])
         if self._rewind is None or not fresh or not self.may_have_companions:
@@ -140,7 +142,7 @@ class Follower:
         return self.session is not None and self.session.logs[0].format.companions is not None
 
     def drain(self) -> Iterator[list[Event]]:
-        """All that is there now, in batches."""
+        """Yield everything available now, in batches."""
         while True:
             events = self.poll()
             if events:
@@ -149,23 +151,26 @@ class Follower:
                 return
 
     def finish(self) -> list[Event]:
-        """What only the end of the logs completes: an unended last line, calls without a result."""
+        """Return the events that only the end of the logs completes: an unfinished last line, open calls."""
         helpers = [one for one in self._tails.values() if one.helper]
         agents = [one for one in self._tails.values() if not one.helper]
         events = self._in_order(list(merge([_reaching(one, one.finish()) for one in agents])))
         return [*events, *as_of(self._latest, chain(*(one.finish() for one in helpers)))]
 
     def pending_events(self) -> list[Event]:
-        """What the logs have begun and not ended; reading on is not touched by it."""
+        """Return what the logs have begun and not ended, without changing anything."""
         return sorted(chain(*(one.pending_events() for one in self._tails.values())), key=_time)
 
     def in_flight(self) -> list[ToolUse]:
-        """Calls begun but not answered yet, oldest first; for showing only."""
+        """Return the open calls, oldest first; for display only."""
         waiting = [call for one in self._tails.values() for call in one.in_flight()]
         return sorted(waiting, key=_time)
 
     def extent(self) -> tuple[int, int | None]:
-        """Bytes handed on so far, and bytes written but not handed on; None where that cannot be told."""
+        """Return the bytes whose events were emitted, and the bytes that were not read yet;
+
+        None if unknown.
+        """
         read, unread = 0, 0
         for path, one in self._tails.items():
             if one.place is None:
@@ -177,7 +182,7 @@ class Follower:
         return read, unread
 
     def notices(self) -> list[str]:
-        """What happened to the logs since last asked: gone, back, cut short, replaced."""
+        """Return what happened to the logs since the last call: gone, back, truncated, replaced."""
         notices = self._notices
         self._notices = []
         for one in self._tails.values():
@@ -259,9 +264,10 @@ def _reaching(one: Tail, events: Iterable[Event]) -> Iterator[Row]:
 
 
 def watch(follower: Follower, stop: threading.Event) -> Iterator[list[Event]]:
-    """Batches of events as they come, until told to stop; blocks in between, so run it in a thread.
+    """Yield batches of events until `stop` is set;
 
-    File events wake it; where the file system gives none it looks again after the settings' `poll` seconds.
+    blocks in between, so run it in a thread. File events wake it; without them it polls after the `poll`
+    seconds of the settings.
     """
     settings = follower.settings.follow
     yield from follower.drain()
@@ -274,7 +280,7 @@ def watch(follower: Follower, stop: threading.Event) -> Iterator[list[Event]]:
 
 
 def _folder_state(folder: Path) -> tuple[str, int, int]:
-    """What changes when a file comes or goes in a folder."""
+    """Return a value that changes when a file appears in or disappears from a folder."""
     try:
         return str(folder), folder.stat().st_mtime_ns, len(os.listdir(folder))  # noqa: PTH208 no paths needed
     except OSError:

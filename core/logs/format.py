@@ -1,4 +1,4 @@
-"""What a log format consists of: how it is recognised, its reader, and the counter of faults."""
+"""Log formats: how they are recognised, their readers, and the counter of faults."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Diagnostic(Struct, frozen=True):
 
     file: str
     line: int
-    """1 is the first; 0 where the whole file is meant."""
+    """1 is the first; 0 means the whole file."""
     reason: str
 
 
 class Diagnostics:
-    """Counts every fault by reason and keeps the first few of them whole."""
+    """Counts every fault by reason and stores the first few in full."""
 
     __slots__ = ("_kept", "counts", "first", "skipped")
 
@@ -56,7 +56,7 @@ class Diagnostics:
 
     @property
     def total(self) -> int:
-        """How many faults there were."""
+        """Number of faults."""
         return sum(self.counts.values())
 
 
@@ -83,10 +83,10 @@ class Kit:
 
 
 class Reader(ABC):
-    """Turns one log into events, a record at a time, and never raises on what a log holds.
+    """Turns one log into events, a record at a time, and never raises on any content.
 
-    A record is one line of a line log, or the whole document if a log is one document.
-    Equal records give equal events, however they were cut into chunks.
+    A record is one line of a line log, or the whole document if a log is one document. Equal records give
+    equal events, however they were cut into chunks.
     """
 
     name: ClassVar[str]
@@ -147,7 +147,7 @@ Style = Literal["lines", "document", "folder", "database"]
 
 
 class _Objects(Sequence[dict[str, Any]]):
-    """The objects that lines hold, each decoded when it is first asked for."""
+    """The objects on lines, each decoded when it is first used."""
 
     __slots__ = ("_found", "_left")
 
@@ -198,12 +198,12 @@ class Sample:
 
     @cached_property
     def records(self) -> Sequence[dict[str, Any]]:
-        """The objects on the whole lines of the head, in order; what is no JSON object is left out."""
+        """The objects on the complete lines of the head, in order; other values are left out."""
         return _Objects(self.head.split(b"\n")[:64])
 
     @cached_property
     def document(self) -> Any:
-        """The whole head as one JSON value; None where it is none or goes on beyond the head."""
+        """The whole head as one JSON value; None if it is not complete JSON."""
         try:
             return msgspec.json.decode(self.head)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -220,12 +220,12 @@ class Companion(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """What a log that is not JSON tells of its session at a glance."""
+    """A short look at a log that is not JSON."""
 
     asked: str
-    """The first thing the person asked for."""
+    """The first request of the person."""
     last: float | None
-    """The latest time it tells."""
+    """The latest timestamp."""
 
 
 class Format(NamedTuple):
@@ -234,28 +234,28 @@ class Format(NamedTuple):
     name: str
     style: Style
     sniff: Callable[[Sample], int]
-    """How sure the content makes it: 0 no, 100 certain."""
+    """Returns a score for the content: 0 no, 100 certain."""
     reader: type[Reader]
     companions: Callable[[Path], list[Companion]] | None = None
-    """Where the logs of a session's sub-agents are, given its main log."""
+    """Returns the logs of a session's sub-agents, given its main log."""
     links: type[LinkReader] | None = None
-    """How its records follow each other, where not each the one before it."""
+    """Reads how records follow each other, if not each the one before it."""
     titles: Titles | None = None
-    """The title that a record gives its session, where the agent keeps one."""
+    """Returns the title that a record gives its session."""
     opening: bytes = b""
-    """What a log that is not JSON begins with."""
+    """Beginning of a log that is not JSON."""
     outline: Callable[[bytes], Outline] | None = None
-    """What the lines of such a log tell at a glance."""
+    """Returns a short look at such a log."""
     title: str = ""
-    """What people call this way of writing, where an agent has several that tell different things."""
+    """Name of this format, if an agent has several that differ in content."""
     beside: Callable[[Path], list[Path]] | None = None
-    """The folders in which the logs of sub-agents may lie, where these are not below the main log's own."""
+    """Returns folders that may contain the sub-agents' logs outside the main log's own folder."""
     id_key: tuple[str, ...] = ()
     """The keys that lead to the session's id in a document; without them its file's name is the id."""
 
 
 def _plainly(head: bytes) -> bytes:
-    """The same JSON with its ASCII characters written as themselves, so that names can be looked for."""
+    """Return the JSON with escaped ASCII characters decoded, so that names can be found."""
     return _ESCAPED.sub(_unescaped, head) if b"\\u00" in head else head
 
 

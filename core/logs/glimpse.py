@@ -76,7 +76,7 @@ _NOT_ASKED = (
     "System:",
 )
 _REQUEST = "## My request for Codex:"
-"""What comes before it tells of the editor."""
+"""Codex in an editor: the text before it describes the editor."""
 _DEEPEST = 4
 
 
@@ -92,7 +92,10 @@ Titles = Callable[[dict[str, Any]], Title | None]
 
 
 def title_of(session: LogSession) -> str:
-    """The title of a session, safe to show; blank where its log has none. Never raises on what is on disk."""
+    """Return the title of a session, safe to show;
+
+    blank if its log has none. Never raises on what is on disk.
+    """
     log = session.logs[0]
     try:
         if log.format.style == "database":
@@ -127,7 +130,7 @@ def read_title(beginning: bytes, end: bytes, titles: Titles | None) -> str:
 
 
 def person_words(text: str) -> str:
-    """What a person wrote, without the tags and the notes that programs put around it."""
+    """Return the text a person wrote, without tags and notes that programs add."""
     text = codex_request(text)
     if not text.lstrip().startswith("<"):
         return text
@@ -140,13 +143,13 @@ def person_words(text: str) -> str:
 
 
 def codex_request(text: str) -> str:
-    """What a person asks Codex for in an editor, without what that tells of itself before it."""
+    """Return a person's request to Codex in an editor, without the editor's own text before it."""
     editor, marker, request = text.rpartition(_REQUEST)
     return request.strip() if marker and (not editor or editor.endswith("\n")) else text
 
 
 def display_title(text: str) -> str:
-    """A title as a person may see it: its first line that says something."""
+    """Return a title for display: the first line with content."""
     lines = (strip_colours(line).strip() for line in text.lstrip().split("\n", 20))
     return one_line(_HEADING.sub("", next((line for line in lines if line), "")), LONGEST)
 
@@ -170,7 +173,7 @@ def _messages(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def request_text(record: dict[str, Any]) -> str:
-    """What the person asks for in a record; blank where it is not the person's, or not asked for."""
+    """Return the person's request in a record; blank if it is not the person's, or not a request."""
     people = False
     if record.get("isMeta") is True or record.get("subtype") in ("notification", "cron"):
         return ""
@@ -213,7 +216,7 @@ def _request_words(value: Any, depth: int = 0) -> str:
 
 
 def _in_folder(log: Log) -> str:
-    """The title in the first files of a folder; the log's own before what was asked."""
+    """Return the title in the first files of a folder; a stored title wins over a request."""
     first_request = ""
     for file in members(log)[:_FILES]:
         if file.stat().st_size > _DOCUMENT:
@@ -257,19 +260,19 @@ def _decode_json(data: bytes) -> Any:
 _HEAD = 16_384
 _TAIL = 4_096
 _LONG_TAILS = (65_536, 4_194_304)
-"""Bytes before the end in which a time is looked for where the last ones tell none, as in a picture."""
+"""Bytes before the end that are searched for a timestamp if the last ones contain none, as in an image."""
 _RECORDS = 32
 _MORE = 262_144
-"""Bytes of the beginning that are read where a shorter one does not name the project."""
+"""Bytes of the beginning that are read if a shorter one does not name the project."""
 _WHOLE = 16 * 1024 * 1024
-"""Bytes of a document in which its session's id is looked for where its beginning does not tell it."""
+"""Bytes of a document that are searched for its session's id if its beginning does not contain it."""
 _PROJECT = ("cwd", "directory", "projectPath", "workspace")
 _HASH = "projectHash"
 _SESSION = ("sessionId", "session_id")
 _TELLING = tuple(f'"{name}"'.encode() for name in (*_PROJECT, _HASH, *_SESSION))
-"""What a longer beginning must hold to tell more."""
+"""Names of which a longer beginning must contain one to be useful."""
 _HOLDERS = ("payload", "data", "context", "info", "$set")
-"""Objects in a record that tell of the session, not of what was said in it."""
+"""Objects in a record that describe the session, not its conversation."""
 _TIME = re.compile(
     rb'"(?:timestamp|lastUpdated|created_at|updated_at|created|completed|updated|time|ts)"\s*:\s*'
     rb'(?:"([^"\\]{10,40})"|(\d{10,13}(?:\.\d+)?))'
@@ -281,7 +284,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 class Glimpse(NamedTuple):
-    """What the two ends of a file tell."""
+    """The result of a look at the two ends of a file."""
 
     project: str
     session: str
@@ -293,7 +296,7 @@ class Glimpse(NamedTuple):
 
 
 def glimpse(location: Location, stream: BinaryIO, path: Path, size: int) -> Glimpse:
-    """Look at a log's ends; a size of 0 says that its end cannot be reached."""
+    """Read a log's ends; a size of 0 means that its end cannot be reached."""
     head = read_bytes(stream, _HEAD)
     tail = b""
     if size > _HEAD:
@@ -330,7 +333,7 @@ def _project(records: list[dict[str, Any]]) -> str:
 
 
 def last_time(stream: BinaryIO, size: int) -> float | None:
-    """The latest time near the end of a log, by its own clock; None where it tells none."""
+    """Return the latest timestamp near the end of a log; None if there is none."""
     for length in _LONG_TAILS:
         stream.seek(max(0, size - length))
         last = _latest(read_bytes(stream, length))
@@ -350,7 +353,7 @@ def _latest(data: bytes) -> float | None:
 
 
 def _records(head: bytes) -> list[dict[str, Any]]:
-    """The objects a log begins with: its whole lines, or what can be read of a document that goes on."""
+    """Return the first objects of a log: its complete lines, or the readable part of a truncated document."""
     records = []
     for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n")[:_RECORDS]:
         try:
@@ -363,7 +366,7 @@ def _records(head: bytes) -> list[dict[str, Any]]:
 
 
 def _outline(head: bytes) -> dict[str, Any]:
-    """The texts that stand on the first two levels of an object which is not all there."""
+    """Return the texts on the first two levels of a truncated object."""
     if not head.lstrip().startswith(b"{"):
         return {}
     texts: dict[str, Any] = {}
@@ -374,7 +377,7 @@ def _outline(head: bytes) -> dict[str, Any]:
 
 
 def id_in_document(path: Path, key: tuple[str, ...]) -> str:
-    """The text at a place in a document, looked for in its beginning first; blank where it has none."""
+    """Return the text at a place in a document, searched in its beginning first; blank if there is none."""
     with open_unpacked(path) as stream:
         head = read_bytes(stream, _HEAD)
         found = next((text for place, text in _texts(head) if place == key), "")
@@ -392,7 +395,7 @@ def id_in_document(path: Path, key: tuple[str, ...]) -> str:
 
 
 def _texts(head: bytes) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every text that stands under a key in the beginning of an object, with the keys that lead to it."""
+    """Yield every text under a key in the beginning of an object, with the keys that lead to it."""
     path: list[str] = []
     key = ""
     for token in _TOKEN.finditer(head):
@@ -410,7 +413,7 @@ def _texts(head: bytes) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _first_text(records: list[dict[str, Any]], names: tuple[str, ...]) -> str:
-    """The first text of these names, in a record itself before what it holds."""
+    """Return the first text of these names, in the record itself before inner objects."""
     for record in records:
         for holder in _holders(record):
             for name in names:

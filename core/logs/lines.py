@@ -1,4 +1,4 @@
-"""Cuts a log of any size into lines, a chunk at a time."""
+"""Cuts a log of any size into lines, one chunk at a time."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _scan = json.JSONDecoder(parse_int=len, strict=False).raw_decode
 
 
 def glued_objects(record: bytes, where: Where) -> list[tuple[bytes, Where]]:
-    """Each whole object that a line begins with, then what is left, each with its place in the file.
+    """Return each whole object at the start of a line, then the rest, each with its place in the file.
 
-    Nothing where it does not begin with one, is just one, or holds very many. Who reads a log while it is
-    written takes the first of them before the next is there; so must who reads it later.
+    Empty if the line is a single object, does not begin with one, or contains very many. A reader of a
+    growing log sees the first object before the next is written; a later reader must see the same.
     """
     if b"\n" in record or not _SEAM.search(record):
         return []
@@ -56,7 +56,7 @@ def glued_objects(record: bytes, where: Where) -> list[tuple[bytes, Where]]:
 
 
 def _end_of_object(text: str, begin: int) -> int:
-    """Where the object ends that stands at a place; 0 where there is none, or only half of one."""
+    """Return where the object at a place ends; 0 if there is none, or only half of one."""
     if text[begin] != "{":
         return 0
     try:
@@ -66,17 +66,17 @@ def _end_of_object(text: str, begin: int) -> int:
 
 
 CHUNK = 1 << 20
-"""Bytes asked of the file system at once."""
+"""Bytes read from the file system at once."""
 LONGEST = 64 << 20
 """A line of more bytes than this is passed over."""
 
 Note = Callable[[int, str], None]
-"""Told the line's number and what is wrong with it."""
+"""Receives the line's number and what is wrong with it."""
 Passes = Callable[[bytes], bool]
-"""Says of a line from `{` to `}`, with or without its end, whether at a glance nothing in it matters."""
+"""Whether a line from `{` to `}` can be ignored at a glance, with or without its line end."""
 
 TOGETHER = 1 << 17
-"""Bytes whose lines are read together, few enough to stay at hand in the processor."""
+"""Bytes whose lines are read together, few enough for the processor's cache."""
 
 _SHUT = ord("}")
 _make = tuple.__new__
@@ -86,7 +86,7 @@ _MARK = b"\xef\xbb\xbf"
 
 
 class Line(NamedTuple):
-    """One line without its end, and where it stands in the (unpacked) file."""
+    """One line without its end, and its place in the (unpacked) file."""
 
     data: bytes
     offset: int
@@ -95,7 +95,7 @@ class Line(NamedTuple):
 
 
 class LineCutter:
-    """Turns chunks into whole lines and holds back an unfinished last one.
+    """Turns chunks into complete lines and retains an unfinished last one.
 
     However a file is cut into chunks, the lines are the same. Blank lines are dropped; numbers count them.
     """
@@ -114,7 +114,7 @@ class LineCutter:
 
     @property
     def position(self) -> int:
-        """Where the next chunk begins."""
+        """The place of the next chunk."""
         return self._offset + self._held
 
     def feed(self, chunk: bytes) -> list[Line]:
@@ -122,9 +122,9 @@ class LineCutter:
         return [line for lines in self.batches(chunk) for line in lines]
 
     def batches(self, chunk: bytes, passes: Passes | None = None) -> Iterator[list[Line]]:
-        """The same, some at a time, without those that `passes` says hold nothing that matters.
+        """Yield complete lines in batches, without those that `passes` ignores.
 
-        What is wrong with a line is noted after all lines before it were given.
+        A fault of a line is reported after all lines before it.
         """
         lines: list[Line] = []
         begin, base, number, pending = 0, self.position, self._number, self._held
@@ -155,9 +155,9 @@ class LineCutter:
             self._hold(chunk[begin:])
 
     def whole(self) -> Line | None:
-        """The unfinished last line where it is a whole object, once and ahead of its end.
+        """Return the unfinished last line once if it is a whole object.
 
-        What comes behind it is a line of its own.
+        What follows it is a line of its own.
         """
         last = self._parts[-1] if self._parts else b""
         if self._given or not last.rstrip(b"\0 \t\r").endswith(b"}"):
@@ -170,7 +170,7 @@ class LineCutter:
         return line
 
     def rest(self) -> Line | None:
-        """What stands after the last line end, taken as a line."""
+        """Return the text after the last line end as a line."""
         if not self._held:
             return None
         length = self._held
@@ -186,7 +186,7 @@ class LineCutter:
             self._parts.append(piece)
 
     def _close(self, piece: bytes, length: int, offset: int, number: int) -> Line | None:
-        """What a line that may have come in parts holds, with nothing blank around it."""
+        """Return a line that may have come in parts, trimmed."""
         if self._parts:
             self._parts.append(piece)
             piece = b"".join(self._parts)
@@ -199,7 +199,7 @@ class LineCutter:
 
 
 def _ignore_fault(_number: int, _reason: str) -> None:
-    """Of a line that has not ended nothing is wrong yet, nor is a blank one behind an object."""
+    """Ignore a fault of a line that is not complete, or of a blank one behind an object."""
 
 
 def _is_object(data: bytes) -> bool:
@@ -211,7 +211,7 @@ def _is_object(data: bytes) -> bool:
 
 
 def _trim_line(piece: bytes, offset: int, number: int, note: Note) -> Line | None:
-    """What a line holds, with nothing blank around it; None where that is nothing."""
+    """Return a line without blanks around it; None if nothing is left."""
     start = len(_MARK) if not offset and piece.startswith(_MARK) else 0
     body = piece[start:].lstrip(b"\0 \t\r")
     start = len(piece) - len(body)
@@ -225,7 +225,7 @@ def _trim_line(piece: bytes, offset: int, number: int, note: Note) -> Line | Non
 
 @contextmanager
 def open_unpacked(path: Path, size: int = -1) -> Iterator[BinaryIO]:
-    """A log for reading, so many bytes in one go, unpacked on the way where it is packed with zstd."""
+    """Open a log for reading, decompressed if it is packed with zstd."""
     with open_log(path, size) as raw:
         packed = raw.read(len(_MAGIC)) == _MAGIC
         raw.seek(0)
@@ -254,7 +254,7 @@ def read_bytes(stream: BinaryIO, size: int = -1) -> bytes:
 
 
 def _chunks(path: Path, size: int, start: int) -> Iterator[bytes]:
-    """The bytes of a log from `start` on, unpacked, so many at a time."""
+    """Yield the bytes of a log from `start` on, decompressed, in chunks."""
     with open_log(path, 0) as raw:
         chunk = read_bytes(raw, size)
         if chunk.startswith(_MAGIC):
@@ -282,11 +282,11 @@ def line_batches(
     number: int = 1,
     passes: Passes | None = None,
 ) -> Iterator[list[Line]]:
-    """Every line from `start` on, some at a time, the last with or without its end; raises only `OSError`.
+    """Yield every line from `start` on in batches, the last with or without its end;
 
-    A file that is read in one go is closed before its first line is given, as very many may be read at once.
-    Lines that `passes` says hold nothing that matters are left out. What is wrong with a line is noted after
-    all lines before it were given.
+    raises only `OSError`. A file that is read in one go is closed before its first line is yielded, as very
+    many may be read at once. Lines that `passes` ignores are left out. A fault of a line is reported after
+    all lines before it.
     """
     cutter = LineCutter(note, longest, start, number)
     for chunk in _chunks(path, size, start):
@@ -302,7 +302,7 @@ def _is_ignored(line: Line, passes: Passes | None) -> bool:
 
 
 LONG_HEAD = 16 * 1024 * 1024
-"""How far to look at most at a long first line, or at a document, whose keys may stand anywhere in it."""
+"""Most bytes searched in a long first line, or in a document, whose keys may be anywhere in it."""
 
 
 def head(path: Path, size: int) -> bytes:

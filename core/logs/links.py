@@ -1,4 +1,4 @@
-"""Which record of a log follows which: ids, parents and digests, without the content."""
+"""The links between a log's records: ids, parents and digests, without the content."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.logs.times import seconds
 from core.settings.logs import LineSettings
 
 FAULTS = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
-"""What decoding raises on what a log may hold."""
+"""Errors of decoding the content of a log."""
 NOTHING = Raw(b"null")
 """A field that is not there."""
 _LONGEST = 256
@@ -83,7 +83,7 @@ class _Part(Struct, gc=False):
 
 
 class RecordMessage(Struct, gc=False):
-    """What is said in a record, as far as its place in the conversation depends on it."""
+    """A record's message, as far as its place in the conversation depends on it."""
 
     type: Raw = NOTHING
     role: Raw = NOTHING
@@ -94,7 +94,7 @@ class RecordMessage(Struct, gc=False):
 
     @classmethod
     def read(cls, raw: Raw) -> RecordMessage:
-        """The message in a field; an empty one where there is none."""
+        """Return the message in a field; an empty one if there is none."""
         if raw is NOTHING:
             return _SILENT
         try:
@@ -109,7 +109,7 @@ class RecordMessage(Struct, gc=False):
 
     @property
     def written(self) -> int:
-        """Tokens the model wrote; 0 where that is not told."""
+        """Tokens the model wrote; 0 if unknown."""
         for raw_usage in (self.usage, self.tokens):
             if raw_usage is NOTHING:
                 continue
@@ -167,7 +167,7 @@ def as_count(raw: Raw) -> int:
 
 
 def as_time(envelope: Envelope, before: float) -> float:
-    """When a record says it was written; else the moment before."""
+    """Return a record's timestamp, else the given one."""
     for raw in (envelope.timestamp, envelope.at, envelope.start_time):
         if raw is NOTHING:
             continue
@@ -181,12 +181,12 @@ def as_time(envelope: Envelope, before: float) -> float:
 
 
 def is_true(raw: Raw) -> bool:
-    """Whether a field says true."""
+    """Whether a field is true."""
     return raw is not NOTHING and bytes(memoryview(raw)[:5]) == b"true"
 
 
 def role_and_message(envelope: Envelope) -> tuple[Role, RecordMessage]:
-    """Who speaks in a record, and what is said of it; formats without roles are told by their types."""
+    """Return the role and the message of a record; formats without roles have types."""
     for inner in (envelope.message, envelope.payload):
         if _first_byte(inner) == b"{":
             message = RecordMessage.read(inner)
@@ -247,7 +247,7 @@ LinkKind = Literal[
     "unreadable",
 ]
 Rank = Literal["main", "beside", "aside"]
-"""What carries the conversation on, what belongs to its parent's turn, what is only kept with it."""
+"""Whether a record continues the conversation, belongs to its parent's turn, or is only stored with it."""
 
 LONGEST_LABEL = 120
 _STRETCH = 64
@@ -271,22 +271,22 @@ class Link(NamedTuple):
     """It belongs to a sub-agent."""
     model: str = ""
     tokens: int = 0
-    """Tokens the model wrote, where the record tells."""
+    """Tokens the model wrote, if the record contains them."""
     label: str = ""
     labels: str = ""
     """The record that `label` names."""
 
 
 def links(place: Path | Log, kit: Kit, lines: LineSettings | None = None) -> Iterator[Link]:
-    """Every record of one log in its order, but parents before their children; never raises.
+    """Yield every record of one log in order, but parents before their children;
 
-    Holds no more than a short stretch of records at a time.
+    never raises. Only a short stretch of records is in memory at a time.
     """
     return parents_first(_in_order(place, kit, lines))
 
 
 def parents_first(ordered: Iterable[Link]) -> Iterator[Link]:
-    """A record whose parent stands a little later in the log comes right after it."""
+    """Yield each record right after its parent, if that is a little later in the log."""
     ahead: dict[int, Link] = {}
     places: dict[str, int] = {}
     for number, each in enumerate(ordered):
@@ -354,7 +354,7 @@ class LinkReader:
         self._behind = ""
 
     def read_all(self, record: Record) -> Iterator[Link]:
-        """The links of a line, one of each object that stands on it."""
+        """Yield the links of a line, one per object."""
         last = self.last
         link = self.read(record)
         parts = glued_objects(record.data, record.where) if link.kind == "unreadable" else []
@@ -368,7 +368,7 @@ class LinkReader:
         self._behind = ""
 
     def read(self, record: Record) -> Link:
-        """The record's link; what is no JSON object is kept by its place."""
+        """Return the record's link; what is not a JSON object is identified by its place."""
         try:
             envelope = read_envelope(record.data)
         except FAULTS:

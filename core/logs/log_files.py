@@ -12,22 +12,22 @@ from typing import BinaryIO
 
 NOT_REGULAR = "not a regular file"
 MOST_HELD = 256
-"""Logs that are kept open at once."""
+"""Most logs that are open at once."""
 
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 
 
 def open_log(path: Path, size: int = -1) -> BinaryIO:
-    """A regular file for reading, so many bytes in one go; raises only `OSError`.
+    """Open a regular file for reading;
 
-    A pipe, socket or device is refused before it is opened, as opening one may wait or do something; what was
-    opened is looked at again, as the name may stand for something else by then.
+    raises only `OSError`. A pipe, socket or device is refused before it is opened, as opening one may block
+    or have effects; the type is checked again afterwards, as the name may have changed.
     """
     return os.fdopen(_descriptor(path), "rb", size)
 
 
 class HeldLog:
-    """A regular file that stays readable when its name is taken away; closed when nobody holds it."""
+    """A regular file that stays readable after its name is gone; closed when it is no longer used."""
 
     __slots__ = ("_descriptor", "_kept", "stands")
 
@@ -38,7 +38,7 @@ class HeldLog:
         self._descriptor = _descriptor(path)
         status = os.fstat(self._descriptor)
         self.stands = (status.st_dev, status.st_ino)
-        """What the file is, whatever it is called."""
+        """Identity of the file, whatever its name."""
 
     def keep(self) -> bool:
         """Whether it may stay open: only so many are, so that descriptors do not run out."""
@@ -65,7 +65,7 @@ def read_log(path: Path) -> bytes:
 
 
 def read_bytes_at(path: Path | str, place: int, size: int) -> bytes:
-    """So many bytes of a regular file from a place on, fewer only at its end; raises only `OSError`."""
+    """Read bytes of a regular file from a place on, fewer only at its end; raises only `OSError`."""
     descriptor = _descriptor(path)
     try:
         return _read(descriptor, place, size)
@@ -97,12 +97,12 @@ def _refused(path: Path | str) -> OSError:
 
 
 def is_there(path: Path) -> bool:
-    """Whether something can be seen under a name; never raises, also where a folder above is closed to us."""
+    """Whether a path exists; never raises, even if a folder above cannot be entered."""
     return os.path.exists(path)  # noqa: PTH110 the method of a path raises
 
 
 def expand_home(path: Path | str) -> Path:
-    """A path with the home folder that it begins with; one of a person nobody knows stays as it is named."""
+    """Return a path with its home folder expanded; an unknown user's stays as it is."""
     return Path(os.path.expanduser(path))  # noqa: PTH111 a path object raises what no caller expects
 
 
@@ -112,7 +112,7 @@ def absolute_path(path: Path | str) -> Path:
 
 
 def named_like(folder: Path, path: Path) -> Path:
-    """A folder that is named from the root on where a path is, and from the working folder where that is."""
+    """Return a folder as an absolute or relative path, like the given path."""
     return folder if path.is_absolute() else Path(os.path.relpath(folder))
 
 
@@ -144,12 +144,12 @@ PASSED_OVER = frozenset((".git", "node_modules", "__pycache__", ".venv", ".mypy_
 
 
 def walk(folder: Path, closed: Callable[[OSError], None] | None = None) -> Iterator[Path]:
-    """Every file below a folder in order of name; a folder that cannot be listed is told to `closed`."""
+    """Yield every file below a folder in order of name; `closed` receives folders that cannot be listed."""
     return map(Path, names_below(folder, closed))
 
 
 def names_below(folder: Path, closed: Callable[[OSError], None] | None = None) -> Iterator[str]:
-    """The same as names, where a path object for each would cost more than it is worth."""
+    """Yield the files as names, which is faster than path objects."""
     for top, folders, files in os.walk(folder, onerror=closed):
         folders[:] = sorted(name for name in folders if name not in PASSED_OVER)
         start = "" if top == "." else os.path.join(top, "")  # noqa: PTH118 a name serves as well

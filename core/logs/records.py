@@ -1,4 +1,4 @@
-"""What readers receive (lines, documents, files of a folder, rows), and the passage behind an event."""
+"""Records of logs (lines, documents, files of a folder, rows), and the passage behind an event."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from core.settings.logs import LineSettings
 
 
 class Log(NamedTuple):
-    """One file, folder or database that holds an agent's doings, or a stretch of one."""
+    """One file, folder or database with an agent's session, or a stretch of one."""
 
     path: Path
     format: Format
     agent: str = MAIN
     start: int = 0
-    """Of a file with several sessions, where this one's lines begin."""
+    """The first byte of this session, in a file with several."""
     line: int = 1
     end: int | None = None
     run: int | None = None
-    """Of a document or folder with several sessions, which one this is, from 0."""
+    """The number of this session, from 0, in a document or folder with several."""
     session: str = ""
-    """Of a database, or of lines that stand between each other's, the id of this session."""
+    """The id of this session, in a database or a file of mixed lines."""
 
     @property
     def whole(self) -> bool:
@@ -40,20 +40,20 @@ class Log(NamedTuple):
 
     @property
     def part(self) -> bool:
-        """Whether it is one stretch of a file that holds several sessions."""
+        """Whether it is one stretch of a file with several sessions."""
         return bool(self.start) or self.end is not None or self.run is not None
 
 
 NO_PERMISSION = "no permission"
 _BLANKS = b"\0 \t\r\n"
-"""What may stand behind a document: a lost write leaves NUL bytes."""
+"""Bytes that may follow a document: a lost write leaves NUL bytes."""
 
 _make = tuple.__new__
 """Builds a named tuple without its Python-level constructor: one is made for every line."""
 
 
 class Record(NamedTuple):
-    """What a reader is fed at once."""
+    """The unit a reader receives."""
 
     data: bytes
     where: Where
@@ -67,9 +67,9 @@ class _Named(msgspec.Struct):
 def records(
     log: Log, diagnostics: Diagnostics, lines: LineSettings, passes: Passes | None = None
 ) -> Iterator[Record]:
-    """What a log holds, piece by piece; a log that fails on the way ends there, counted.
+    """Yield the records of a log;
 
-    Lines that `passes` says hold nothing that matters are left out.
+    a log that fails on the way ends there, counted. Lines that `passes` ignores are left out.
     """
     for batch in batches(log, diagnostics, lines, passes):
         yield from batch
@@ -78,7 +78,7 @@ def records(
 def batches(
     log: Log, diagnostics: Diagnostics, lines: LineSettings, passes: Passes | None = None
 ) -> Iterator[list[Record]]:
-    """The same, as many records at once as are best read together."""
+    """Yield the records of a log in batches that are best read together."""
     try:
         if log.format.style == "lines":
             yield from _lines(log, diagnostics, lines, passes)
@@ -98,7 +98,7 @@ def batches(
 
 
 def feed(reader: Reader, record: Record) -> list[Event]:
-    """What a reader makes of a record; a reader that fails costs one record, counted."""
+    """Return the events of a record; a reader that fails costs one record, counted."""
     try:
         return [redact_event(event) for event in reader.feed(*record)]
     except Exception as fault:  # noqa: BLE001 a log may hold anything, and the rest must still be read
@@ -107,7 +107,7 @@ def feed(reader: Reader, record: Record) -> list[Event]:
 
 
 def finish(reader: Reader, path: Path) -> list[Event]:
-    """What only the end of a log completes."""
+    """Return the events that only the end of a log completes."""
     try:
         return [redact_event(event) for event in reader.finish()]
     except Exception as fault:  # noqa: BLE001 as above
@@ -143,9 +143,10 @@ def members(log: Log) -> list[Path]:
 
 
 def database_rows(log: Log, read: RowsRead | None = None, *, heads: bool = False) -> Iterator[Record]:
-    """The rows of a database; where it was `read` before, those that came or may have changed since.
+    """Yield the rows of a database;
 
-    With `heads`, only the row that each session itself has. Raises only `OSError`.
+    after an earlier `read`, only those that are new or may have changed. With `heads`, only the row of each
+    session itself. Raises only `OSError`.
     """
     read_rows = getattr(log.format.reader, "rows", None)
     if read_rows is None:
@@ -197,7 +198,10 @@ def _lines(
 
 
 def own_records(record: Record, session: str) -> list[Record]:
-    """What of a line names this session; one that cannot be read is looked at, to be counted."""
+    """Return the parts of a line that belong to this session;
+
+    an unreadable line is returned, to be counted.
+    """
     try:
         session_id = str(msgspec.json.decode(record.data, type=_Named).session)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -217,17 +221,17 @@ _MARGIN = 16_384
 
 
 class Passage(msgspec.Struct, frozen=True):
-    """What stands behind an event."""
+    """The text behind an event."""
 
     text: str = ""
     cut: bool = False
     """Whether there is more of it than is shown."""
     fault: str = ""
-    """Why it could not be read; blank where it could."""
+    """Why it could not be read; blank if it could."""
 
 
 def read_excerpt(where: Where, longest: int = LONGEST_SHOWN) -> Passage:
-    """The text of a place in a log, redacted and bounded; never raises on what the disk or the log holds."""
+    """Return the text of a place in a log, redacted and bounded; never raises on what is on disk."""
     try:
         if where.entry.startswith("/"):
             return _entry(where, longest)
@@ -257,18 +261,18 @@ def _row(where: Where, longest: int) -> Passage:
 
 
 def raw(where: Where) -> bytes:
-    """What stands at a place, as it is, bounded; for those who take out what they show and redact that."""
+    """Return the bytes of a place, bounded and not redacted; callers redact what they show."""
     return Documents().raw(where)
 
 
 class Documents:
-    """Reads places of logs; the last record of which a part was asked for is kept decoded."""
+    """Reads places of logs; the last record that was read in part stays decoded."""
 
     def __init__(self) -> None:
         self._last: tuple[tuple[str, int, int, int, int], Any] | None = None
 
     def raw(self, where: Where) -> bytes:
-        """What stands at a place, as it is, bounded; blank where it is not there any more."""
+        """Return the bytes of a place, bounded; blank if it is gone."""
         if not where.entry.startswith("/"):
             if where.entry:
                 return content(Path(where.file), where.entry)
@@ -302,7 +306,7 @@ def _passage(data: bytes, more: bool, longest: int) -> Passage:
 
 
 def _hide_named_secrets(data: bytes) -> bytes:
-    """The same without secrets that only a reader of JSON knows from the names they stand under."""
+    """Hide secrets that only a reader of JSON recognises, by their names."""
     try:
         value = msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""One session: the logs it lies in, and its events in one order."""
+"""One session: its logs, and its events in one order."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class LogSession(NamedTuple):
     repeated: bool = False
     """Whether newer logs repeat events of this one."""
     helpers: tuple[Log, ...] = ()
-    """Logs of forks that the agent's program makes for itself, of which only what they spent is told."""
+    """Logs of forks that the agent's program makes for itself; only their spending counts."""
 
     @property
     def path(self) -> Path:
@@ -81,7 +81,7 @@ def _with_spent(events: Iterator[Event], spending: list[Iterator[Event]]) -> Ite
 
 
 def as_of(last: float, spending: Iterable[Event]) -> Iterator[Event]:
-    """What helpers spent, as of the last moment of their session."""
+    """Return the spending of helpers, dated at the session's last moment or later."""
     return (replace(event, at=max(last, event.at)) for event in spending)
 
 
@@ -90,7 +90,7 @@ Row: TypeAlias = tuple[float, str, Event]
 
 
 def row_place(row: Row) -> tuple[float, str]:
-    """What rows are sorted by."""
+    """Return the sort key of a row."""
     return row[:2]
 
 
@@ -126,13 +126,13 @@ def log_events(log: Log, kit: Kit, lines: LineSettings, session: str = "") -> It
 
 
 def with_session_name(event: Event, session: str) -> Event:
-    """An event of one of several sessions in a file; its start bears the name that the session has there."""
+    """Return an event of one of several sessions in a file, with the session's name in its start."""
     first = type(event) is SessionStart and event.agent == MAIN and event.session != session
     return replace(event, session=session) if first else event
 
 
 def identity(event: Event) -> Hashable:
-    """What makes an event the same one when another log, or a later reading, tells it again."""
+    """Return what identifies an event when another log, or a later reading, contains it again."""
     match event:
         case ToolUse():
             return (
@@ -157,15 +157,18 @@ def identity(event: Event) -> Hashable:
 
 
 def is_settled(event: Event) -> bool:
-    """Whether an event is over, so that another log cannot tell more of it."""
+    """Whether an event is final, so that another log cannot add to it."""
     return type(event) is not ToolUse or event.outcome != "pending"
 
 
 class SharedBeginnings:
-    """What logs that others repeat told to its end, so that each is read once; the oldest are forgotten."""
+    """Identities of events in logs that others repeat, so that each log is read once;
+
+    the oldest are dropped.
+    """
 
     MOST = 500_000
-    """Identities kept at once."""
+    """Most identities in memory."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, frozenset[Hashable]] = {}
@@ -185,7 +188,7 @@ class SharedBeginnings:
     def noting(
         self, log: Log, lines: LineSettings, events: Iterator[Event], seen_ids: set[Hashable] | None = None
     ) -> Iterator[Event]:
-        """The same events, remembered once all were read."""
+        """Yield the events, and remember their identities once all were read."""
         seen_ids = set() if seen_ids is None else seen_ids
         stamp = _stamp(log, lines)
         for event in events:
@@ -207,7 +210,7 @@ shared_beginnings = SharedBeginnings()
 
 
 def _stamp(log: Log, lines: LineSettings) -> Hashable:
-    """What must be the same for a log to tell the same; None where it cannot be seen."""
+    """Return what must be equal for a log to have the same events; None if it cannot be read."""
     try:
         status = log.path.stat()
     except OSError:
@@ -216,7 +219,7 @@ def _stamp(log: Log, lines: LineSettings) -> Hashable:
 
 
 def identities(logs: tuple[Log, ...], kit: Kit, lines: LineSettings) -> set[Hashable]:
-    """What other logs tell to its end, their own faults left uncounted."""
+    """Return the identities of other logs' events, without counting their faults."""
     silent = kit.counting(Diagnostics())
     return set().union(*(shared_beginnings.of(log, silent, lines) for log in logs))
 

@@ -42,9 +42,9 @@ _COPIES = 8
 
 
 class Passed:
-    """Lets each event through once, however often its log is read again from the start.
+    """Lets each event through once, however often its log is read from the start.
 
-    Eight bytes an event, so that a log may grow for days.
+    It takes eight bytes per event, so that a log may grow for days.
     """
 
     __slots__ = ("_back", "_owed", "_seen")
@@ -79,7 +79,7 @@ class Passed:
         return 0 < len(self._seen) <= self._owed.total()
 
     def forget(self, event: Event) -> None:
-        """An event that `new` let through was held back after all."""
+        """Forget an event that `new` let through, because it was held back after all."""
         self._back[hash(identity(event))] += 1
 
 
@@ -98,12 +98,12 @@ class Tail(ABC):
         self._session = session
         self._reader = self._new_reader(kit)
         self.place: int | None = None
-        """Bytes of the log whose events were handed on; None where it is not a file of lines."""
+        """Bytes of the log whose events were emitted; None if it is not a file of lines."""
         self._in_flight: list[ToolUse] | None = []
         self.helper = False
-        """Whether it tells only what a fork of the agent's program spent."""
+        """Whether it contains only the spending of a fork of the agent's program."""
         self.reached = -inf
-        """The latest time of its events that were handed on."""
+        """The latest time of its emitted events."""
         self._run = -1
         self._trouble = ""
         """Why the log cannot be read although it is there."""
@@ -115,17 +115,17 @@ class Tail(ABC):
         """The events that came since; to be read to its end before the next call."""
 
     def finish(self) -> list[Event]:
-        """What only the end of the log completes; nothing is read after it."""
+        """Return the events that only the end of the log completes; nothing is read after it."""
         if not self._in_run:
             return []
         return [event for event in finish(self._reader, self.log.path) if self.passed.new(event)]
 
     def pending_events(self) -> list[Event]:
-        """What the log has begun and not ended: open calls, a last turn; reading on is not touched by it."""
+        """Return what the log has begun and not ended: open calls, a last turn; nothing is changed."""
         return pending_events(self._reader, self.log.path) if self._in_run else []
 
     def in_flight(self) -> list[ToolUse]:
-        """Calls begun but not answered yet, for showing only: reading on is not touched by it."""
+        """Return the open calls, for display only; nothing is changed."""
         if self._in_flight is None:
             self._in_flight = [
                 event
@@ -135,7 +135,7 @@ class Tail(ABC):
         return self._in_flight
 
     def _news(self, record: Record) -> Iterator[Event]:
-        """What a record tells of this session that was not passed on before."""
+        """Yield the new events of a record that belong to this session."""
         for event in feed(self._reader, record):
             if isinstance(event, SessionStart) and event.agent == MAIN:
                 self._run += 1
@@ -146,7 +146,7 @@ class Tail(ABC):
 
     @property
     def _in_run(self) -> bool:
-        """Whether the log is at its session; what stands before any start belongs to the first."""
+        """Whether the log is at its session; what precedes any start belongs to the first."""
         return self.log.run in (None, max(self._run, 0))
 
     def _again(self, kit: Kit) -> None:
@@ -157,7 +157,7 @@ class Tail(ABC):
         self.passed.again()
 
     def _status(self) -> os.stat_result | None:
-        """How the log stands on disk; None, said once, while it cannot be looked at."""
+        """Return the log's status on disk; None, reported once, while it cannot be read."""
         try:
             status = self.log.path.stat()
         except OSError as fault:
@@ -177,7 +177,7 @@ class Tail(ABC):
             self._say(f"{why}; trying again")
 
     def _mend(self) -> None:
-        """The log could be read: say so where that was in doubt."""
+        """Report once that the log can be read again."""
         if self._trouble:
             self._trouble = ""
             self._say("is back")
@@ -190,7 +190,7 @@ class Tail(ABC):
 
 
 class LineTail(Tail):
-    """A line log: reads on from where it stopped, and holds back an unfinished line."""
+    """A line log: resumes where it stopped, and retains an unfinished line."""
 
     def __init__(
         self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
@@ -228,14 +228,16 @@ class LineTail(Tail):
             self._fail(reason(fault))
 
     def finish(self) -> list[Event]:
-        """The unended last line taken as a line, and what the end completes."""
+        """Return the events of the unfinished last line, and those that the end completes."""
         line = self._cutter.rest()
         events = list(self._line_events(line)) if line is not None else []
         return events + super().finish()
 
     def _read_named(self) -> Iterator[Event]:
-        """What the file under the log's name has gained; it stays open, so that its end is not lost when the
-        name goes to another file."""
+        """Yield the new events of the file under the log's name;
+
+        it stays open, so that its end is not lost when the name moves to another file.
+        """
         file = self._held or HeldLog(self.log.path)
         if self._stands is not None and file.stands != self._stands:
             self._restart("was replaced; reading it from the start")
@@ -259,7 +261,7 @@ class LineTail(Tail):
             yield from self._line_events(last)
 
     def _line_events(self, line: Line) -> Iterator[Event]:
-        """What a line tells of this session."""
+        """Yield the events of a line that belong to this session."""
         record = line_record(self._file, line)
         for own in own_records(record, self.log.session) if self.log.session else [record]:
             yield from self._news(own)
@@ -272,7 +274,8 @@ class LineTail(Tail):
             yield from self._line_events(line)
 
     def _from_copy(self) -> Iterator[Event]:
-        """What was written between the last look and the moment the log was copied and cut, from the copy."""
+        """Yield events that were written between the last look and the truncation of the log, from its
+        copy."""
         position, mark = self._cutter.position, self._mark
         for path in _copies(self.log.path) if mark else ():
             try:
@@ -290,7 +293,7 @@ class LineTail(Tail):
         super()._fail(why)
 
     def _room(self) -> int:
-        """How much to read at once: up to the end of this session's stretch."""
+        """Return how much to read at once: up to the end of this session's stretch."""
         if self.log.end is None:
             return self._lines.chunk
         return min(self._lines.chunk, max(0, self.log.end - self._cutter.position))
@@ -311,7 +314,7 @@ class LineTail(Tail):
 
 
 def _copies(path: Path) -> list[Path]:
-    """Files beside a log whose names say that they are copies of it, the newest first."""
+    """Return files beside a log whose names mark them as copies of it, newest first."""
     copy_name = re.compile(re.escape(path.name) + r"[.-][\w.-]{1,40}")
     try:
         beside = [entry for entry in os.scandir(path.parent) if copy_name.fullmatch(entry.name)]
@@ -324,9 +327,9 @@ def _copies(path: Path) -> list[Path]:
 _END = 65_536
 """Bytes in which the end of a document is looked for."""
 PATIENCE = 5.0
-"""Seconds for which a document that is being written may stand without its end."""
+"""Seconds for which a document that is being written may lack its end."""
 _WRITTEN = 30.0
-"""Seconds without a change after which nobody is taken to be writing a document any more."""
+"""Seconds without a change after which a document is no longer being written."""
 
 
 def open_tail(log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None) -> Tail:
@@ -342,7 +345,7 @@ def open_tail(log: Log, kit: Kit, lines: LineSettings, session: str, passed: Pas
 
 
 class WaitingTail(Tail):
-    """A log that tells of a call again once it is over: until then the call is only shown."""
+    """A log that repeats a call once it is over: until then the call is only displayed."""
 
     def __init__(
         self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
@@ -385,7 +388,7 @@ class RereadTail(WaitingTail):
         self._faults: dict[str, int] = {}
 
     def fresh(self) -> Iterator[Event]:
-        """What the new version tells and no older one did."""
+        """Yield the events that the new version adds."""
         status = self._status()
         if status is None:
             return
@@ -443,7 +446,7 @@ class FolderTail(WaitingTail):
         self._fed: list[tuple[Path, int, int]] = []
 
     def fresh(self) -> Iterator[Event]:
-        """What new files tell."""
+        """Yield the events of new files."""
         if self._status() is None:
             return
         try:
@@ -477,7 +480,7 @@ class FolderTail(WaitingTail):
 
 
 class DatabaseTail(Tail):
-    """A database whose rows change in place: a look reads what came and what may have changed."""
+    """A database whose rows change in place: each look reads new rows and those that may have changed."""
 
     def __init__(
         self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
@@ -487,7 +490,7 @@ class DatabaseTail(Tail):
         self._read = RowsRead()
 
     def fresh(self) -> Iterator[Event]:
-        """What changed rows tell."""
+        """Yield the events of changed rows."""
         if self._status() is None:
             return
         versions = [
@@ -510,7 +513,7 @@ class DatabaseTail(Tail):
 
 
 def _missing_end(status: os.stat_result) -> str:
-    """What is wrong with a document that lacks its end."""
+    """Return what is wrong with a document that lacks its end."""
     return "ends in the middle" if status.st_size else "is empty"
 
 

@@ -12,7 +12,7 @@ _parsed = datetime.fromisoformat
 
 
 def seconds(value: Any) -> float | None:
-    """Epoch seconds of an ISO text (UTC where it names no zone) or an epoch number, else None."""
+    """Return the epoch seconds of an ISO text (UTC by default) or an epoch number, else None."""
     if type(value) is str:
         return _from_text(value.strip())
     if type(value) is int or type(value) is float:

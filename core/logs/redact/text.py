@@ -31,10 +31,10 @@ _ASSIGNED = re.compile(
     rf"(?:(?P<quote>{_QUOTE})(?P<quoted>(?:(?!(?P=quote))(?:\\[^\n]|[^\n\\]))++)(?:(?=(?P=quote))|\Z)"
     r"""|(?P<bare>[^\s"'\\,;&<>(){}\[\]$`|*]++)(?P<call>[(\[]?))"""
 )
-"""What may follow a name: a separator and a value, in quotes or bare."""
+"""The text after a name: a separator and a value, quoted or bare."""
 _OPTION = re.compile(r"""["']--?(?:[A-Za-z0-9_-]*[_-])?\Z""")
 _LONGEST_OPTION = 64
-"""What stands before a name that is an option in a list of words."""
+"""The text before a name that is an option in a list of words."""
 _NEXT_OPTION = re.compile(r"--[a-z][a-z0-9-]*(?:=.*)?", re.DOTALL)
 """Another option, behind one that takes no value and makes the program ask."""
 
@@ -49,9 +49,9 @@ _PATH = re.compile(r"(?:~|\.{1,2})?(?:/[\w.@ -]{1,32}){2,}/?|(?:~|\.{1,2})/[\w.-
 _PLAIN_VALUE = re.compile("|".join(_NAMES.plain_values), re.IGNORECASE)
 _SHORTEST_PASSWORD = 3
 _SHORTEST_SECRET = 6
-"""A shorter value is nobody's secret."""
+"""Shorter values are not secrets."""
 _SHORTEST_FIELD = 4
-"""The same where a name and its value are fields, so that nothing else can be meant."""
+"""Shortest value of a field, whose meaning is certain."""
 _LONGEST_NUMBER = 11
 """Digits of a number that counts or names something."""
 _PLACEHOLDER = re.compile(
@@ -69,7 +69,7 @@ _SENTENCE = re.compile(
     r"(?:\\*[\"'`]+(?P<quoted>[^\s\"'`\\<][^\n\"'`\\<]{3,80})(?:(?=\\*[\"'`])|\Z)"
     r"|(?P<bare>[^\s\"'`\\<>$%{(\[*][^\s\"'`\\<>]{3,200}))"
 )
-"""What follows a secret's name in a sentence: my password is ..., the token for staging was ..."""
+"""The text after a secret's name in a sentence: my password is ..., the token for staging was ..."""
 _RANDOM_LOOK = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])\S+|\S*[^\W\d_][!@#$%^&*]\S*|\S*[a-z][A-Z]\S*")
 _DESCRIPTION = re.compile(rf"(?i)(?:{'|'.join(_NAMES.descriptions)}|[a-z]+(?:ed|ing|able|ible))")
 _POINTS = ".,;:!?)"
@@ -84,12 +84,12 @@ class _SecretName(NamedTuple):
 
 
 def small_letters(text: str) -> str:
-    """The text in small letters, each where it was."""
+    """Return the text in lower case, with every letter at its place."""
     return text.replace("İ", "I").lower()
 
 
 def assigned_spans(text: str, small: str) -> Iterator[Span]:
-    """Where secret values stand, in a text that is given in small letters too."""
+    """Yield the values assigned to names of secrets; `small` is the text in lower case."""
     done = 0
     for name in _secret_names(text, small):
         if name.end < done:
@@ -150,14 +150,14 @@ def _tagged_value(text: str, end: int) -> Span | None:
 
 
 def name_kind(name: str) -> SecretKind | None:
-    """What a whole name, such as a field's, says of the value under it; None where that is no secret."""
+    """Return the kind of secret that a whole name announces, such as a field's; None if none."""
     quoted = f'"{_NAME_SUFFIX.sub("", name).replace(" ", "_")}"'
     names = _secret_names(quoted, small_letters(quoted))
     return next((one.kind for one in names if one.end == len(quoted) - 1), None)
 
 
 def is_secret_value(value: str, kind: SecretKind) -> bool:
-    """Whether a value that stands alone under such a name is a secret: no type, number, path or variable."""
+    """Whether a value under such a name is a secret, and not a type, number, path or variable."""
     if not value or is_plain_word(value) or _PLACEHOLDER.fullmatch(value) or _PATH.fullmatch(value):
         return False
     if kind == "secret":
@@ -169,12 +169,12 @@ def is_secret_value(value: str, kind: SecretKind) -> bool:
 
 
 def is_plain_word(value: str) -> bool:
-    """Whether it is a type, a constant or a mere name, and nobody's secret."""
+    """Whether it is a type, a constant or a mere name."""
     return _PLAIN_VALUE.fullmatch(value) is not None
 
 
 def _is_login(value: str) -> bool:
-    """Whether it is a name and a password as base64, as registries keep them."""
+    """Whether it is a user name and a password in base64, as registries store them."""
     try:
         return b":" in binascii.a2b_base64(value.rstrip("=") + "=" * (-len(value.rstrip("=")) % 4))[1:-1]
     except (ValueError, UnicodeEncodeError):
@@ -182,7 +182,7 @@ def _is_login(value: str) -> bool:
 
 
 def _secret_names(text: str, small: str) -> list[_SecretName]:
-    """Where a secret's name ends in the text, in order."""
+    """Return the names of secrets in the text, in order."""
     names = [
         _SecretName(at, at + len(word), "password")
         for word in _NAMES.passwords
@@ -219,7 +219,7 @@ def _secret_names(text: str, small: str) -> list[_SecretName]:
 
 
 def _before(small: str, at: int, kinds: tuple[str, ...]) -> str:
-    """Which of these words stands before a place."""
+    """Return which of these words is before a place."""
     if not small.endswith(kinds, 0, at):
         return ""
     return next(kind for kind in kinds if small.endswith(kind, 0, at))
@@ -238,7 +238,7 @@ def _name_continues(text: str, end: int) -> bool:
 
 
 def _is_innocent(match: re.Match[str], name: str, password: bool) -> bool:
-    """Whether a value given to a secret's name is none: a type, a number, a path, a variable, a call."""
+    """Whether an assigned value is not a secret: a type, a number, a path, a variable, a call."""
     value = match["bare"] or match["quoted"]
     if len(value) < (_SHORTEST_PASSWORD if password else _SHORTEST_SECRET) or (
         value.isdecimal() and not password
@@ -294,7 +294,7 @@ _SHORTEST_ARGUMENT = 2
 
 
 def command_spans(text: str) -> Iterator[Span]:
-    """Where passwords on command lines, and in the files of commands, stand."""
+    """Yield passwords on command lines, and in the files of commands."""
     if " " in text or "\n" in text or "\t" in text:
         for program in SHAPES.programs:
             if program.stem in text:
@@ -332,7 +332,7 @@ def _program_passwords(text: str, program: Program) -> Iterator[Span]:
 
 
 def _command_end(text: str, start: int) -> int:
-    """Where a command ends: its line, or a sign between commands that stands in no quotes."""
+    """Return where a command ends: at its line end, or at a separator outside quotes."""
     for sign in _ENDS.finditer(text, start, start + _LONGEST):
         at = sign.start()
         if sign[0] in ("\n", "\\n"):
@@ -343,7 +343,7 @@ def _command_end(text: str, start: int) -> int:
 
 
 def _argument_spans(match: re.Match[str], separator: str, list_separator: str = "") -> Iterator[Span]:
-    """The secret part of a value, or of each that it lists; none where it is a variable or a mere name."""
+    """Yield the secret part of each value; none if it is a variable or a mere name."""
     group = "bare" if match["bare"] else "quoted"
     start = match.start(group)
     for value in match[group].split(list_separator) if list_separator else [match[group]]:
@@ -375,7 +375,7 @@ _RANDOM_NAME = re.compile(
     r"(?=[A-Za-z_.~-]*[0-9])[A-Za-z0-9_.~%=+-]{16,}"
     r"|(?=(?:[^0-9]{0,15}[0-9]{1,15}+[A-Za-z]){2})[A-Za-z0-9_.~%=+-]{10,15}"
 )
-"""A name that nobody has: long with a digit, or with digits amid its letters."""
+"""A random user name: long with a digit, or with digits among its letters."""
 _HOOKS = {
     "hooks.slack.com/": re.compile(r"hooks\.slack\.com/(?:services|workflows|triggers)/([^\s\"'\\<>]+)"),
     "/api/webhooks/": re.compile(r"/api/webhooks/([^\s\"'\\<>]+)"),
@@ -389,7 +389,7 @@ _QUERY = re.compile(
 
 
 def address_spans(text: str) -> Iterator[Span]:
-    """Where secrets in addresses stand."""
+    """Yield secrets in addresses."""
     at = text.find("://")
     if at < 0:
         return
@@ -402,13 +402,13 @@ def address_spans(text: str) -> Iterator[Span]:
 
 
 def query_spans(text: str) -> Iterator[Span]:
-    """Where secrets that are handed over in an address's query stand."""
+    """Yield secrets in the query of an address."""
     if "=" in text and ("?" in text or "&" in text):
         yield from spans(_QUERY, text, 1)
 
 
 def _before_host(text: str, start: int) -> Iterator[Span]:
-    """What stands before the host of an address: a password after its colon, or a token for a name."""
+    """Yield the password before the host of an address, or a token in place of the user name."""
     if text.find("@", start, start + _LONGEST_ADDRESS) < 0:
         return
     rest = _REST.match(text, start)
@@ -453,11 +453,11 @@ _ORACLE_LOGIN = (
     r"(?:\\*\"(?P<quoted>[^\s\"\\]{2,200})\\*\"|(?P<bare>[^\s\"'\\;|&<>()$`@/{%][^\s\"'\\;|&<>()]++))"
 )
 _BEGINS = re.compile(r"(?:\A|[\n;|&(\"'`]|\\n)[ \t]{0,8}\Z")
-"""What stands before the first word of a command."""
+"""The text before the first word of a command."""
 
 
 def login_spans(text: str) -> Iterator[Span]:
-    """Where such secrets stand."""
+    """Yield tokens and passwords of login commands."""
     if " " not in text and "\t" not in text:
         return
     for program, rest in _LOGINS.items():
@@ -487,7 +487,7 @@ def _command_pattern(program: str, rest: str) -> re.Pattern[str]:
 
 
 def _oracle_password(text: str, match: re.Match[str]) -> Iterator[Span]:
-    """What stands between the user and the database; words that are joined by a slash are none."""
+    """Yield the password between user and database; words joined by a slash are not one."""
     if match["quoted"]:
         yield match.span("quoted")
         return
@@ -521,11 +521,11 @@ _FIELD = re.compile(
     r"(?P<value>(?!<redacted>|[|>][-+]?(?:\s|\\|$))[^\s\"'\\,{}<>]{4,})"
 )
 _DOCUMENT_END = re.compile(r"(?:\n|\\n)---")
-"""What stands between two documents of one text."""
+"""The separator of two documents in one text."""
 
 
 def named_spans(text: str, small: str) -> Iterator[Span]:
-    """Where such secrets stand, in a text that is given in small letters too."""
+    """Yield secrets in name and value fields and in manifests; `small` is the text in lower case."""
     at = small.find("value")
     while at >= 0:
         match = _FIELD_VALUE.match(text, at)
@@ -665,12 +665,12 @@ def _in_text(pieces: Sequence[Span], joined: Span) -> Span:
 
 
 _TORN = 256
-"""Letters at a cut that may be the beginning of a secret whose end is not there."""
+"""Letters at a cut that may begin a secret."""
 _LAST_WORD = re.compile(rf"\S{{1,{_TORN}}}\Z")
 
 
 def redact(text: str) -> str:
-    """The same text with every secret replaced; what was redacted once stays as it is."""
+    """Return the text with every secret hidden; redacted text does not change."""
     if "-----BEGIN " in text:
         text = _BLOCKS.sub(HIDDEN, text)
     return _without(text, sorted(_spans(text)))
@@ -689,7 +689,7 @@ def redact_torn(text: str) -> str:
 
 
 def redact_words(words: Sequence[str]) -> list[str]:
-    """The words of one command, each without what is secret where they stand together."""
+    """Return the words of one command, without the secrets that they contain together."""
     return _piecewise(words, " ")
 
 
@@ -700,7 +700,7 @@ def redact_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _piecewise(words: Sequence[str], gap: str) -> list[str]:
-    """Parts of a text, each without what is secret where they stand together."""
+    """Return the parts of a text, without the secrets that they contain together."""
     text = gap.join(words)
     blocks = [match.span() for match in _BLOCKS.finditer(text)] if "-----BEGIN " in text else []
     spans = sorted((*blocks, *_spans(text)))

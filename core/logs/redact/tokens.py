@@ -115,7 +115,7 @@ _LONG = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{15,}")
 _SMALL = "abcdefghijklmnopqrstuvwxyz_-"
 """Letters of which no token consists alone."""
 _ESCAPED = frozenset("nrt")
-"""What may be the end of an escaped line end rather than the first letter of a stretch."""
+"""Letters that may end an escaped line end instead of starting a stretch."""
 _AWS = ("AKIA", "ASIA", "ABIA", "ACCA")
 _NEAR_ID = 240
 """Letters around the id of an AWS key in which its secret is looked for."""

@@ -42,9 +42,9 @@ _HEADERS: dict[str, SecretKind] = {
     **dict.fromkeys(("authorization", "proxy-authorization", "cookie", "set-cookie", "bearer"), "secret"),
     **dict.fromkeys(("passcode", "pw"), "password"),
 }
-"""Whole names, in small letters, that no ending tells."""
+"""Whole names, in lower case, that no ending announces."""
 _USERS = frozenset(("user", "username", "user_name", "login", "email", "host"))
-"""What stands beside `pass` where it is a password."""
+"""Names beside `pass` that make it a password."""
 _ABOUT = frozenset(
     (
         *("name", "names", "id", "type", "kind", "user", "username", "login", "email", "host", "hostname"),
@@ -52,7 +52,7 @@ _ABOUT = frozenset(
         *("provider", "status", "label", "title", "created", "updated", "samesite"),
     )
 )
-"""Names of what is told of a secret, inside what is kept under a secret's name."""
+"""Names of descriptions inside a table of secrets."""
 _ABOUT_ENDS = ("_id", "_email", "_url", "_uri", "_at", "_name", "_type")
 _NAMED_BY = ("name", "Name", "key", "Key", "header", "variable", "field", "label")
 _TYPED_INTO = ("element", "selector", "placeholder")
@@ -61,9 +61,9 @@ _GIVEN = ("value", "Value", "text", "val")
 _LABEL_END = re.compile(r"(?i)(?:[ _-](?:field|input|box))?[ *:?.]{0,8}\Z")
 _OPTION = re.compile(r"--?[A-Za-z]")
 _PATCHED = frozenset(("", " ", "+", "-", "\\"))
-"""How lines begin that tell what a file lost and got."""
+"""Beginnings of lines in a patch."""
 _INSET = re.compile(r"\n {1,8}(?=\S)")
-"""How far JSON that is written in lines moves its parts to the right."""
+"""Indentation of formatted JSON."""
 _FOLDER = re.compile(r"[/~.]|[A-Za-z]:[/\\]")
 _PASSWORD = re.compile(r"(?i)passw(?:or)?d|passphrase|passcode")
 _COMMANDS = ("command", "cmd", "program")
@@ -72,7 +72,7 @@ _MIXED = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])\S{8,}")
 
 
 def redact_value(value: Any) -> Any:
-    """The same value with every secret that its name gives away replaced; itself where there is none."""
+    """Return the value with every secret hidden that its name announces; the same object if there is none."""
     return _redact_any(value, 0)
 
 
@@ -89,7 +89,7 @@ def _redact_any(value: Any, depth: int) -> Any:
 
 
 def _json_text(value: str, depth: int) -> str:
-    """A text that is JSON itself; in lines as it was."""
+    """Redact a text that is JSON itself, with its formatting."""
     try:
         inner = msgspec.json.decode(value)
         hidden = _redact_any(inner, depth + 1)
@@ -129,7 +129,7 @@ def _redact_list(value: list[Any], depth: int) -> list[Any]:
 
 
 def _redact_under(name: str, item: Any, kind: SecretKind, depth: int) -> Any:
-    """What stands under a secret's name, hidden."""
+    """Redact the value under a secret's name."""
     if isinstance(item, str):
         folder = name[-3:] in ("pwd", "PWD") and _FOLDER.match(item)
         return HIDDEN if is_secret_value(item, kind) and not folder else item
@@ -143,7 +143,7 @@ def _redact_under(name: str, item: Any, kind: SecretKind, depth: int) -> Any:
 
 
 def _redact_below(value: Any, kind: SecretKind, unsure: bool, depth: int) -> Any:
-    """Everything in a table or list that stands under a secret's name, but for what is told of the secret."""
+    """Redact everything in a table or list under a secret's name, except descriptions."""
     if isinstance(value, str):
         sure = _MIXED.fullmatch(value) is not None if unsure else " " not in value
         return HIDDEN if sure and is_secret_value(value, kind) else value
@@ -171,7 +171,7 @@ def _is_about(name: str) -> bool:
 
 
 def _paired_secrets(value: dict[str, Any]) -> dict[str, Any]:
-    """The fields that hold the value of a secret whose name stands in another field."""
+    """Return the fields with the value of a secret whose name is in another field."""
     value_fields = [name for name in _GIVEN if isinstance(value.get(name), str)]
     if not value_fields:
         return {}
@@ -199,7 +199,10 @@ def _argument_secrets(value: dict[str, Any], names: str) -> dict[str, Any]:
 
 
 def _command_words(value: list[Any]) -> list[str] | None:
-    """A list that is a command with options, its secrets hidden; None where it is lines of a change, say."""
+    """Redact a list that is a command with options;
+
+    None if it is something else, such as lines of a patch.
+    """
     if not all(isinstance(word, str) for word in value) or not any(map(_OPTION.match, value)):
         return None
     if any(word.startswith((" ", "+")) for word in value) and all(word[:1] in _PATCHED for word in value):
@@ -231,18 +234,18 @@ _FIELDS: dict[type[Event], tuple[str, ...]] = {
 _MOST_NAMES = 50_000
 """Names remembered at once."""
 _SHORTEST_NAME = 12
-"""Letters a name must have to hold a secret."""
+"""Shortest name that can contain a secret."""
 
 _LOOK = 8
-"""How many times what is shown is looked at, so that a secret across the cut is seen as one."""
+"""Multiple of the shown length that is read, so that a secret across the cut is recognised."""
 
 _redacted_names: dict[str, str] = {}
 _harmless: set[str] = {""}
-"""Names that hold none, as nearly all do."""
+"""Names without secrets, as nearly all are."""
 
 
 def redact_event(event: Event) -> Event:
-    """The same event, its names redacted where they hold a secret."""
+    """Return the event with secrets in its names hidden."""
     harmless = _harmless
     if type(event) is ToolUse:
         if event.tool in harmless and event.program in harmless and event.agent in harmless:
