@@ -21,7 +21,7 @@ _FACTS = ("title", "kind", "rawInput", "name", "locations", "content", "rawOutpu
 
 
 class AcpReader(TranscriptReader):
-    """Texts come in pieces, and calls are told again whenever something of them changes."""
+    """Texts come in chunks, and a call is reported again whenever it changes."""
 
     name = "acp"
     gaps = "tokens per turn; times only as the program that logged the messages gives them"
@@ -37,7 +37,7 @@ class AcpReader(TranscriptReader):
 
     def setup(self) -> None:
         self._open_calls: dict[str, dict[str, Any]] = {}
-        """What was told of each open call."""
+        """The facts of each open call so far."""
         self._requests: dict[str, str] = {}
         """Open requests: the method of each."""
         self._options: dict[str, tuple[str, dict[str, str]]] = {}
@@ -73,7 +73,7 @@ class AcpReader(TranscriptReader):
             self._response(record, number, message, out)
 
     def _replays(self) -> bool:
-        """While a session is loaded, its past is told again."""
+        """Whether a session is being loaded, which repeats its past."""
         return "session/load" in self._requests.values()
 
     def _open(self, params: dict[str, Any], out: list[Event]) -> None:
@@ -136,7 +136,7 @@ class AcpReader(TranscriptReader):
             self._add_plan(update, out)
 
     def _add_prompt(self, prompt_text: str, out: list[Event]) -> None:
-        """What the person said; a log without requests has it in these messages alone, in pieces."""
+        """Add a prompt from a log that has no requests."""
         if "session/prompt" in self._requests.values() or not prompt_text.strip():
             return
         self._close(out)
@@ -193,7 +193,7 @@ class AcpReader(TranscriptReader):
         return whole_number(usage.get("thoughtTokens"))
 
     def _add_plan(self, update: dict[str, Any], out: list[Event]) -> None:
-        """The whole plan is told each time: one use of a planning tool for each that differs."""
+        """Add one use of a planning tool for each plan that differs from the last."""
         entries = items(update.get("entries")) or items(table(update.get("plan")).get("entries"))
         if str(entries) != self._plan:
             self._plan = str(entries)
@@ -230,7 +230,7 @@ class AcpReader(TranscriptReader):
             self.result(name, self.now, self._call_result(name, status, call_facts), out)
 
     def _tool_and_arguments(self, call_facts: dict[str, Any], update: dict[str, Any]) -> tuple[str, Any]:
-        """The tool and its arguments: their own if told, else made of kind, title and places."""
+        """Return a call's tool and arguments, if necessary from its kind, title and places."""
         tool = text(call_facts.get("name")) or text(table(update.get("_meta")).get("toolName"))
         title, kind = text(call_facts.get("title")), text(call_facts.get("kind"))
         arguments = call_facts.get("rawInput")

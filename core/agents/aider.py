@@ -34,11 +34,11 @@ class GatheredText:
 
     @property
     def text(self) -> str:
-        """What stands there."""
+        """The text of all lines."""
         return "\n".join(self._lines)
 
     def add(self, line: str, at: float, where: Where) -> None:
-        """Take in one more line; it happened when its first did."""
+        """Add a line; the time is that of the first one."""
         if self.where is _NOWHERE:
             self.at, self.where = at, where
         else:
@@ -54,9 +54,9 @@ _MARK = 2
 
 
 class LineEnds:
-    """See how each line ended when the next one comes.
+    """Determines from the next line how each line ended.
 
-    From a run that an editor has tidied up the blanks are gone: there no line tells who wrote it.
+    If an editor has removed trailing blanks, lines no longer show who wrote them.
     """
 
     __slots__ = ("_end", "_last", "_marked", "_newline", "_number", "unmarked")
@@ -70,8 +70,8 @@ class LineEnds:
         self.unmarked = False
         """Whether the line before this one has no mark, in a run that has them."""
 
-    def see(self, line: str, where: Where, number: int) -> None:
-        """Take in the next line that is not blank; nothing but blanks and line ends is before it."""
+    def step(self, line: str, where: Where, number: int) -> None:
+        """Advance to the next line that is not blank."""
         line_count, between = number - self._number, where.offset - self._end
         if STARTED.match(self._last):
             self._newline = 2 if between == 2 * line_count else 1
@@ -98,12 +98,12 @@ DEEDS = (
     (re.compile(r"> Running (.{1,2000}?)\s*\Z"), "run", "command"),
 )
 REFUSED = re.compile(r"> The LLM did not conform to the edit format")
-"""The lines after it tell which block failed, and are the same failure."""
+"""The lines after it name the block that failed, and belong to the same failure."""
 QUOTED = re.compile(
     r"The SEARCH section must exactly match|# The other \d+ SEARCH/REPLACE|Don't re-send them"
     r"|Just reply with fixed versions"
 )
-"""How those lines end, behind which the model's next answer stands."""
+"""The end of those lines, after which the model's next answer begins."""
 FAULT = re.compile(
     r"> (?:litellm\.(?P<name>\w{1,80}): |Model .{1,200} has hit a token limit!|\w{1,80}(?:Error|Exception): )"
 )
@@ -118,15 +118,15 @@ FOR_GOOD = frozenset(
 )
 """Errors of the service after which the program does not try again."""
 WAITS = re.compile(r"> (?:You can use /undo to undo and discard|Copied code context to clipboard)")
-"""What the program says before it waits for the person."""
+"""Lines that the program prints before it waits for the person."""
 STOPPED = "> ^C again to exit"
 LEFT = "> ^C KeyboardInterrupt"
 _ANSWER = re.compile(r".{1,400}\(Y\)es/\(N\)o.{0,100}\]: ?\w{0,10}\Z")
-"""What the person answers to a question of the program."""
+"""The person's answer to a question of the program."""
 _PASSES_ON = r"(?:ask|code|architect|context|help)\s+(?=\S)"
 _PASSED_ON = re.compile(f"/{_PASSES_ON}")
 _COMMAND = re.compile(f"[/!](?!{_PASSES_ON})")
-"""A command to the program, but for those that bring something to the model."""
+"""A command to the program, except those that pass a text on to the model."""
 _EXIT = re.compile(r"/(?:exit|quit)\Z")
 
 
@@ -136,7 +136,7 @@ def is_typed(line: str) -> bool:
 
 
 def typed(line: str) -> str:
-    """What was typed."""
+    """Return the typed text of a line."""
     return line[5:].rstrip()
 
 
@@ -152,14 +152,14 @@ def is_request(typed_text: str) -> bool:
 
 
 def passed_on(typed_text: str) -> str:
-    """What a command brings to the model, which the program then writes down once more."""
+    """Return the text that a command passes on to the model, which the log then repeats."""
     typed_text = typed_text.strip()
     match = _PASSED_ON.match(typed_text)
     return typed_text[match.end() :] if match else ""
 
 
 def repeats(typed_text: str, passed_text: str) -> bool:
-    """Whether this is what a command passed on; for one that asks for help the program adds what it found."""
+    """Whether a text repeats what a command passed on; `/help` adds what it found."""
     typed_text = typed_text.strip()
     return bool(passed_text) and (
         typed_text == passed_text or typed_text.startswith(f"# Question: {passed_text}\n")
@@ -190,12 +190,12 @@ class AiderReader(TranscriptReader):
         self._typed = 0
         """The number of the last line that was typed; blank ones between two prompts are left out."""
         self._passed_on = ""
-        """What a command has brought to the model, until that answers."""
+        """The text that a command passed on, until the model answers."""
         self._ends = LineEnds()
         self._spoken = GatheredText()
-        """What the model said and no count has told yet."""
+        """Words of the model without a token count yet."""
         self._refused = False
-        """Lines tell which edit failed, before the model answers again."""
+        """Whether lines about a failed edit follow, before the model answers again."""
         self._traced = False
         self._fault: Where | None = None
         """An error after which the program may try again."""
@@ -216,7 +216,7 @@ class AiderReader(TranscriptReader):
     def _events(self, record: bytes, where: Where) -> list[Event]:
         out: list[Event] = []
         line = record.decode("utf-8", "replace").rstrip("\r\n")
-        self._ends.see(line, where, self._line)
+        self._ends.step(line, where, self._line)
         heading = self._ends.unmarked
         if is_typed(line):
             if heading or self._line != self._typed + 1:
@@ -248,7 +248,7 @@ class AiderReader(TranscriptReader):
         return out + super().finish()
 
     def pending_events(self) -> list[Event]:
-        """The same, for a history that still grows."""
+        """Return the prompt or answer at the end of a growing history."""
         answers = [self._answer(self._spoken.at, self._spoken.where)] if self._spoken else []
         if self._asked:
             return [*answers, *self._prompt(), *super().pending_events()]
@@ -303,7 +303,7 @@ class AiderReader(TranscriptReader):
         out.append(self.start(self.now, name if again == 1 else f"{name}-{again}", synthetic_time=True))
 
     def _program(self, line: str, out: list[Event]) -> None:
-        """What the program itself tells."""
+        """Read a line that the program printed."""
         model, folder = MODEL.match(line), FOLDER.match(line)
         if model:
             self._model = model[1]
@@ -319,7 +319,7 @@ class AiderReader(TranscriptReader):
             self._work(line, out)
 
     def _work(self, line: str, out: list[Event]) -> None:
-        """What the program tells of an answer: what it took, what came of it, what went wrong."""
+        """Read what the program prints about an answer: tokens, edits, errors."""
         tokens, fault = TOKENS.match(line), FAULT.match(line)
         if tokens:
             self._refused = False
@@ -354,7 +354,7 @@ class AiderReader(TranscriptReader):
             out.append(Turn(at=self.now, agent=self.agent, where=self.here(), cost=0.0, stop=ENDED))
 
     def _end_answer(self, out: list[Event]) -> None:
-        """No count comes any more for what the model said, and an error is not tried again."""
+        """Close the open answer and the last error, which will not be retried."""
         if self._spoken:
             out.append(self._answer(self._spoken.at, self._spoken.where))
             self._spoken = GatheredText()
@@ -416,7 +416,7 @@ def aider_outline(data: bytes) -> Outline:
 
 
 def _time(stamp_text: str) -> float | None:
-    """A start's time, which stands in the person's time zone and is taken as UTC."""
+    """Return the time of a start; the log has no time zone, so it is taken as UTC."""
     try:
         return datetime.strptime(stamp_text, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).timestamp()
     except ValueError:

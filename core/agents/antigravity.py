@@ -31,7 +31,7 @@ _STEPS = {
     "READ_URL_CONTENT": ("read_url_content",),
     "INVOKE_SUBAGENT": ("invoke_subagent",),
 }
-"""The tools whose results a step tells; the first is taken where the log does not hold the call."""
+"""The tools whose results a step contains; the first is used if the log lacks the call."""
 _NAMES = {
     "TargetFile": "path",
     "AbsolutePath": "path",
@@ -131,7 +131,7 @@ class AntigravityReader(TranscriptReader):
             out.append(agent_report(use, use.id))
 
     def _alone(self, at: float, tools: tuple[str, ...], result: Result, out: list[Event]) -> None:
-        """A result whose call the log does not hold: done all the same, with unknown arguments."""
+        """Add a result whose call is missing from the log, with unknown arguments."""
         if not tools:
             self.note("result without a call")
             return

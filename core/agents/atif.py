@@ -19,7 +19,7 @@ _REJECTED = frozenset(("rejected", "denied", "cancelled"))
 
 
 class AtifReader(TranscriptReader):
-    """A step holds an answer, its calls and their results; sub-agents are embedded or in other files."""
+    """A step contains an answer, its calls and their results; sub-agents are embedded or in other files."""
 
     name = "atif"
     gaps = (
@@ -117,7 +117,7 @@ class AtifReader(TranscriptReader):
             self._results(step, where, out)
 
     def _managed(self, step: dict[str, Any], where: Any, out: list[Event]) -> None:
-        """A system step: the context was compacted, or the program says something of itself."""
+        """Read a system step: a compaction, an interruption or a note."""
         extra = table(step.get("extra"))
         managed = table(extra.get("context_management"))
         if extra.get("interrupt") is True:
@@ -242,7 +242,7 @@ def _key(reference: dict[str, Any]) -> str:
 
 
 def _result(content: Any, extra: dict[str, Any]) -> Result:
-    """There is no flag for success: what the producer adds decides, else the text."""
+    """Return a result; the format has no flag for success, so the producer's extras or the text decide."""
     guessed = read_result(content, guess=True)
     exited = code(extra.get("exit_code"))
     status = text(extra.get("outcome")) or text(extra.get("status"))

@@ -25,10 +25,10 @@ _SILENT: frozenset[Action] = frozenset(("file_edit", "memory_write", "plan"))
 
 
 class Result(NamedTuple):
-    """What a log says of a call's end: facts, no verdict."""
+    """The facts that a log contains about the end of a call."""
 
     text: str = ""
-    """The result's text, or its beginning where it is huge."""
+    """The result's text, or its beginning if it is huge."""
     error: bool = False
     """The log's own error flag."""
     exit_code: int | None = None
@@ -94,7 +94,7 @@ class Outcomes:
 
 
 def exit_code(text: str) -> int | None:
-    """The exit code a result begins with, where it does."""
+    """Return the exit code at the beginning of a result, or None."""
     match = _EXIT.match(text)
     return int(match.group(1)) if match else None
 
@@ -153,7 +153,7 @@ class _Early(NamedTuple):
 
 
 class _Told(NamedTuple):
-    """What an answered call was, so that the same one told again is known from another of its id."""
+    """An answered call, to distinguish a repetition from another call with the same id."""
 
     call: int
     at: float
@@ -161,7 +161,7 @@ class _Told(NamedTuple):
 
 
 class AnsweredCalls(NamedTuple):
-    """What is known of a log's calls while none of them is open."""
+    """The state of a log's calls while none of them is open."""
 
     done: dict[str, _Told | None]
     again: dict[str, int]
@@ -170,10 +170,10 @@ class AnsweredCalls(NamedTuple):
 
 
 class Calls:
-    """The open calls of one log; a result closes its call and makes the event.
+    """The open calls of one log; a result closes its call and completes the event.
 
-    A result that comes before its call is held until the call comes. An id that a log uses again for
-    another call gets a number: its results belong to the newest open call of that id.
+    A result that comes before its call waits for it. An id that a log reuses for another call gets a number:
+    its results belong to the newest open call with that id.
     """
 
     __slots__ = (
@@ -202,13 +202,13 @@ class Calls:
         self._project = ""
 
     def pause(self) -> AnsweredCalls | None:
-        """What it knows of answered calls; None while any call or result waits for the other."""
+        """Return the state of answered calls; None while a call or a result waits for the other."""
         if self._open or self._early or self._joined:
             return None
         return AnsweredCalls(self._done, self._again, self._changed, self._project)
 
     def resume(self, state: AnsweredCalls) -> None:
-        """Go on from there."""
+        """Continue from a state."""
         self._done, self._again, self._changed, self._project = state
 
     @property
@@ -229,7 +229,7 @@ class Calls:
         agent: str = MAIN,
         where: Where | None = None,
     ) -> bool:
-        """Take in a call; False where it is known already."""
+        """Open a call and return whether it is new."""
         kind = self._kit.normalizer.sort(self._framework, tool, arguments)
         call = _make(_Call, (tool, kind, at, agent, where))
         if call_id in self._open or call_id in self._done:
@@ -250,12 +250,12 @@ class Calls:
         return answered is not None and (answered.call != call.kind.call or call.at > answered.answered)
 
     def _key(self, call_id: str) -> str:
-        """The name under which the newest call of an id stands."""
+        """Return the key of the newest call with an id."""
         again = self._again.get(call_id, 1) if self._again else 1
         return call_id if again == 1 else f"{call_id}#{again}"
 
     def _newest(self, call_id: str) -> str:
-        """The newest open call of an id; the id itself where none is open."""
+        """Return the key of the newest open call with an id; the id itself if none is open."""
         if self._again:
             for number in range(self._again.get(call_id, 1), 1, -1):
                 if f"{call_id}#{number}" in self._open:
@@ -263,7 +263,7 @@ class Calls:
         return call_id
 
     def settle(self, call_id: str) -> None:
-        """Forget a call that is told elsewhere, and its result."""
+        """Ignore a call that another log contains, and its result."""
         if call_id not in self._open:
             self._done[call_id] = None
 
@@ -272,12 +272,12 @@ class Calls:
         return call_id in self._open or call_id in self._done
 
     def tool(self, call_id: str) -> str:
-        """The tool of an open call; blank where there is none."""
+        """Return the tool of an open call; blank if there is none."""
         call = self._open.get(self._newest(call_id) if self._again else call_id)
         return call.tool if call else ""
 
     def kind(self, call_id: str) -> Sorted | None:
-        """What an open call was sorted as."""
+        """Return how an open call was sorted."""
         call = self._open.get(self._newest(call_id))
         return call.kind if call else None
 
@@ -297,7 +297,7 @@ class Calls:
         agent: str | None = None,
         line: int = 0,
     ) -> ToolUse | None:
-        """The tool use a result completes; None where its call is yet to come or answered already."""
+        """Return the tool use that a result completes; None if its call is missing or already answered."""
         key = self._newest(call_id) if self._again else call_id
         call = self._open.pop(key, None)
         if call is None:
@@ -338,7 +338,7 @@ class Calls:
         where: Where | None,
         agent: str = MAIN,
     ) -> ToolUse:
-        """The tool use of a log that holds call and result as one."""
+        """Return the tool use of a record that contains both call and result."""
         kind = self._kit.normalizer.sort(self._framework, tool, arguments)
         duration = result.duration
         if duration is None and began is not None and at >= began:
@@ -354,7 +354,7 @@ class Calls:
         ]
 
     def give_up(self) -> list[ToolUse]:
-        """The same, no longer waited for."""
+        """Return the calls without a result and close them."""
         left = self.unanswered()
         self._done.update((call_id, None) for call_id in self._open)
         self._open.clear()
@@ -412,7 +412,7 @@ class Calls:
         )
 
     def relative(self, target: str) -> str:
-        """A path with forward slashes, relative to the project where it lies in it."""
+        """Return a path with forward slashes, relative to the project if it is inside."""
         if "\\" in target:
             target = target.replace("\\", "/")
         project = self._project
@@ -424,7 +424,7 @@ class Calls:
 
 
 def agent_report(use: ToolUse, child: str, parent: str = "") -> AgentEnd:
-    """What a sub-agent comes back with, which is what the call for it does."""
+    """Return the report of a sub-agent: the result of the call that started it."""
     return AgentEnd(
         at=use.at,
         agent=parent or use.agent,

@@ -22,7 +22,7 @@ _TRAILER = re.compile(
     r"[^\n]*\])+\s*\Z",
     re.IGNORECASE,
 )
-"""What a shell tool says of itself below its output."""
+"""What a shell tool adds below its output."""
 _EXIT = re.compile(
     r"(?:exit(?:ed)?(?: with)?(?: exit)? code|Exit Code|<returncode>)[: ]*(-?\d{1,9})\b", re.IGNORECASE
 )
@@ -34,7 +34,7 @@ _NAMES = ("run", "session_id", "conversation_id", "instance_id", "id", "task")
 
 
 class ChatReader(TranscriptReader):
-    """Calls stand in `tool_calls`, in content parts, or in the text itself; so do their results."""
+    """Calls and results are in `tool_calls`, in content parts, or in the text itself."""
 
     name = "chat"
     gaps = "times, tokens, model and cost only where the messages carry them"
@@ -224,7 +224,7 @@ def _result(output: str, failed: bool) -> Result:
 
 
 def _untold(messages: list[Any], model: str, *, timed: bool) -> tuple[Matter, ...]:
-    """What none of a run's messages carries."""
+    """Return the matters that no message of a run contains."""
     objects = [table(message) for message in messages]
     return left_untold(
         times=timed,
@@ -251,7 +251,7 @@ def _is_message(value: Any) -> bool:
 
 
 def _runs(sample: Sample) -> int:
-    """Messages or runs, one a line."""
+    """Recognize messages or runs, one per line."""
     entries = sample.records[:8]
     plain = [
         entry for entry in entries if _is_message(entry) and not {"type", "message", "uuid"} & entry.keys()

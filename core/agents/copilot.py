@@ -18,7 +18,7 @@ from core.logs.records import Record
 
 
 class CopilotLinks(LinkReader):
-    """Events name their parents; only what is said carries the conversation on."""
+    """Events name their parents; only messages continue the conversation."""
 
     def follow(self, envelope: Envelope, record: Record) -> Link:
         """The link of one event."""
@@ -112,11 +112,11 @@ class CopilotReader(TranscriptReader):
         return None if self._reports else (self._agents, self._callers, self._model, self._output)
 
     def own_resume(self, own: Any) -> None:
-        """Go on with them."""
+        """Continue from a state."""
         self._agents, self._callers, self._model, self._output = own
 
     def finish(self) -> list[Event]:
-        """What the log leaves open; reports of sub-agents that never came are counted."""
+        """Return what the log leaves open, and count reports of unknown sub-agents."""
         for _, where, line in self._reports.values():
             self.kit.diagnostics.note(where.file, line, "report of an unknown sub-agent")
         self._reports.clear()
@@ -285,7 +285,7 @@ class CopilotReader(TranscriptReader):
             entry.out.append(self.prompt(entry.at, "", self.here(), self._agent(entry), interrupt=True))
 
     def _read_shutdown(self, entry: _Entry) -> None:
-        """The log tells what was sent only here, for all answers at once."""
+        """Read the end of the session, which has the sums of all answers."""
         for agent in (self.agent, *self._agents.values()):
             self._close(agent, entry.out)
         current = text(entry.data.get("currentModel"))

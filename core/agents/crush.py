@@ -31,7 +31,7 @@ _MESSAGE = (
 )
 _TABLES = ("sessions", "messages")
 _HOLDERS = (".crush", ".opencode")
-"""Folders of a project in which the database lies."""
+"""Folders of a project that contain the database."""
 _TITLE = "title-"
 """How sessions that only made a title for another begin."""
 
@@ -93,7 +93,7 @@ def project_of(path: Path) -> str:
 
 
 def with_children(root: dict[str, Any], sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A session, those it started, and those that these started."""
+    """Return a session with all its descendants."""
     family, waiting = [root], [root["id"]]
     below: dict[Any, list[dict[str, Any]]] = {}
     for one in sessions:
@@ -165,7 +165,7 @@ class _Part(msgspec.Struct):
 
 
 def _finished(parts: Any) -> bool:
-    """Whether a message is written to its end; one that cannot be read will not become better."""
+    """Whether a message is complete; a broken one counts as complete."""
     try:
         return any(one.type == "finish" for one in msgspec.json.decode(parts or "[]", type=list[_Part]))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, TypeError):
@@ -201,9 +201,9 @@ _REFUSED = re.compile(r"\A\W{0,2}(?:user denied permission|permission denied|too
 
 
 class CrushReader(TranscriptReader):
-    """A message is told once it is finished; what only the session's row tells comes after its messages.
+    """A message is read once it is finished; the facts of the session's row come after its messages.
 
-    Ids of calls repeat: a result belongs to the nearest earlier call of its id that is still open.
+    Ids of calls repeat: a result belongs to the nearest earlier open call with its id.
     """
 
     name = "crush"
@@ -230,7 +230,7 @@ class CrushReader(TranscriptReader):
         return [*super().finish(), *self._unfinished_calls()]
 
     def pending_events(self) -> list[Event]:
-        """The same, for a log that still grows."""
+        """Return the open calls of a growing log."""
         return [*super().pending_events(), *self._unfinished_calls()]
 
     def _unfinished_calls(self) -> list[Event]:
@@ -289,7 +289,7 @@ class CrushReader(TranscriptReader):
         out.append(self.start(self.now, name, project=project_of(Path(self.here().file))))
 
     def _agent(self, session: str, out: list[Event]) -> str:
-        """Whose session it is; a child's first deed announces it."""
+        """Return the agent of a session; the first act of a child announces it."""
         row = self._sessions.get(session, {})
         parent = text(row.get("parent_session_id"))
         if parent not in self._sessions:
@@ -384,7 +384,7 @@ class CrushReader(TranscriptReader):
             out.append(agent_report(use, child))
 
     def _priced(self, session: str) -> bool:
-        """Whether the session that started it all knows what it cost; no answer adds to that by itself."""
+        """Whether the root session has a cost, which includes all answers."""
         visited: set[str] = set()
         while session not in visited:
             visited.add(session)
@@ -396,7 +396,7 @@ class CrushReader(TranscriptReader):
         return False
 
     def _spend(self, row: dict[str, Any], out: list[Event]) -> None:
-        """What a session cost since it was last looked at, and what its context holds now."""
+        """Add what a session cost since the last reading, and its context now."""
         name = text(row.get("id"))
         cost, context = amount(row.get("cost")), whole_number(row.get("prompt_tokens"))
         before = self._spent.get(name, (0.0, 0))
@@ -458,7 +458,7 @@ def _judged(result: dict[str, Any], *, shell: bool) -> Result:
 
 
 def _texts(parts: list[tuple[int, dict[str, Any]]]) -> str:
-    """What a message says, its thoughts left out."""
+    """Return the text of a message without thoughts."""
     return "\n".join(
         part_text for _, part in parts if (part_text := text(table(part.get("data")).get("text")))
     )

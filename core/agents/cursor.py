@@ -17,7 +17,7 @@ from core.logs.log_files import is_folder
 _QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 _UNTOLD = Result(running=True)
 _ASKS = frozenset(("AskQuestion", "ask_question"))
-"""Tools that wait for the person: what is written after one says that it was answered."""
+"""Tools that wait for the person; the next line shows that it was answered."""
 
 
 class CursorReader(TranscriptReader):
@@ -26,8 +26,8 @@ class CursorReader(TranscriptReader):
     name = "cursor"
     untold = ("times", "outcomes", "tokens", "model", "cost")
     gaps = "text may be blanked, and calls left out"
-    _asked = ""
-    """The question that stands open."""
+    _question = ""
+    """The open question."""
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one message."""
@@ -38,9 +38,9 @@ class CursorReader(TranscriptReader):
         if not self.begun:
             out.append(self.start(0.0, self.session, synthetic_time=True))
         self.now += STEP
-        if self._asked:
-            use = self.calls.end(self._asked, self.now, _UNTOLD, self.here())
-            self._asked = ""
+        if self._question:
+            use = self.calls.end(self._question, self.now, _UNTOLD, self.here())
+            self._question = ""
             out += [use] if use is not None else []
         content = self.table(line.get("message"), "message").get("content")
         if role == "user":
@@ -64,9 +64,9 @@ class CursorReader(TranscriptReader):
             if call.get("type") != "tool_use":
                 continue
             tool = text(call.get("name"))
-            if tool in _ASKS and not self._asked:
-                self._asked = f"{name}/{place}"
-                self.calls.begin(self._asked, tool, call.get("input"), self.now, self.agent, self.here())
+            if tool in _ASKS and not self._question:
+                self._question = f"{name}/{place}"
+                self.calls.begin(self._question, tool, call.get("input"), self.now, self.agent, self.here())
             else:
                 out.append(
                     self.calls.both(
@@ -91,7 +91,7 @@ def cursor_files(path: Path) -> list[Companion]:
 
 
 def _sniff(sample: Sample) -> int:
-    """Lines that hold a role and a message with content, and neither ids nor times."""
+    """Recognize lines with a role and a message with content, without ids and times."""
     lines = sample.records[:8]
     if not lines:
         return 0

@@ -16,7 +16,7 @@ from core.logs.times import seconds
 
 
 class DroidLinks(LinkReader):
-    """Messages name their parents, the first one the session; what names nothing stands beside them."""
+    """Messages name their parents, the first one the session; other lines are aside."""
 
     def follow(self, envelope: Envelope, record: Record) -> Link:
         """The link of one line."""
@@ -32,11 +32,11 @@ class DroidLinks(LinkReader):
 
 
 _ADDED = ("<system-reminder>", "<system-notification>")
-"""What the program says in the person's name."""
+"""Texts of the program in the person's name."""
 
 
 class DroidReader(TranscriptReader):
-    """The first line tells no time, so the session begins with the first that does."""
+    """The first line has no time, so the session begins with the first line that has one."""
 
     name = "droid"
     untold = ("tokens", "model", "cost")

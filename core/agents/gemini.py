@@ -24,7 +24,7 @@ _REMEMBERED = 65_536
 
 
 class GeminiLinks(LinkReader):
-    """Messages in a row, some written again, and rewinds that lead back before a message."""
+    """Messages in order, some rewritten, and rewinds to before a message."""
 
     def __init__(self, log: Log) -> None:
         super().__init__(log)
@@ -61,13 +61,13 @@ _COMPRESSED = re.compile(
 )
 _FINAL = frozenset(("success", "error", "cancelled"))
 _CONTINUE = "System: Please continue."
-"""What the program says to itself in the person's name."""
+"""A text of the program in the person's name."""
 
 
 class GeminiReader(TranscriptReader):
-    """A message may be written again with the same id; each prompt, answer and call is told once.
+    """A message may be rewritten with the same id; each prompt, answer and call is read once.
 
-    What is rewound later was done all the same, and stays told.
+    Rewound messages happened too, and stay.
     """
 
     name = "gemini"
@@ -80,11 +80,11 @@ class GeminiReader(TranscriptReader):
         self._read_ids: set[str] = set()
 
     def own_state(self) -> Any:
-        """The messages it has told."""
+        """The ids of messages already read."""
         return sorted(self._read_ids)
 
     def own_resume(self, own: Any) -> None:
-        """Go on with them."""
+        """Continue from a state."""
         self._read_ids = set(own)
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -222,7 +222,7 @@ def _answered(part: Any) -> str:
 
 
 def gemini_files(path: Path) -> list[Companion]:
-    """The chats of a session's sub-agents, which lie in a folder named after it."""
+    """Return the chats of a session's sub-agents, which are in a folder named after it."""
     sample = Sample(head(path, 65_536), path)
     opening = sample.records[0] if sample.records else table(sample.document)
     session = text(opening.get("sessionId")) or _session_in(sample.head)

@@ -123,7 +123,7 @@ _EXIT = re.compile(r"(?:\A|\n)(?:Command exited with code|Exit code:?) (-?\d{1,9
 
 
 class GooseReader(TranscriptReader):
-    """A compaction writes all messages into the database again: what was told is known by what it says."""
+    """A compaction rewrites all messages, so those already read are recognized by their content."""
 
     name = "goose"
     untold = ("cost",)
@@ -156,7 +156,7 @@ class GooseReader(TranscriptReader):
                 self._header(row)
 
     def _header(self, row: dict[str, Any]) -> None:
-        """The first line of a file, which tells no time."""
+        """Read the first line of a file, which has no time."""
         if "working_dir" not in row and "description" not in row:
             self.note("neither session nor message")
         self.calls.project = text(row.get("working_dir"))
@@ -233,7 +233,7 @@ class GooseReader(TranscriptReader):
         self._aside = True
 
     def _spend(self, row: dict[str, Any], out: list[Event]) -> None:
-        """What a session spent since it was last looked at, and what its context holds now."""
+        """Add what a session spent since the last reading, and its context now."""
         name = text(row.get("id"))
         sent, written = (
             whole_number(row.get("accumulated_input_tokens")),

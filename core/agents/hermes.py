@@ -18,7 +18,7 @@ from core.logs.log_files import is_file
 from core.logs.times import seconds
 
 _CODING = ("cli", "tui", "subagent", "")
-"""Sources that are coding work; the same table holds chats of messengers and timed jobs."""
+"""Sources of coding work; the same table contains chats of messengers and timed jobs."""
 _SESSION = (
     *("id", "source", "model", "parent_session_id", "started_at", "ended_at", "end_reason", "cwd", "title"),
     *("git_branch", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
@@ -29,11 +29,11 @@ _MESSAGE = (
     *("finish_reason", "active", "display_kind"),
 )
 _REPORT = "[ASYNC DELEGATION"
-"""How a background sub-agent's report begins, which stands in the person's name."""
+"""The beginning of a background sub-agent's report, which is in the person's name."""
 
 
 class HermesReader(TranscriptReader):
-    """Results are mostly JSON that says how the call ended; tokens are told of the session as a whole."""
+    """Results are mostly JSON with the call's end; tokens are counted per session."""
 
     name = "hermes"
     gaps = "tokens and cost of a session as a whole; questions and permissions are not recorded"
@@ -108,7 +108,7 @@ class HermesReader(TranscriptReader):
                 self.result(text(row.get("tool_call_id")), self.now, read_result(content), out, where)
 
     def _spend(self, row: dict[str, Any], out: list[Event]) -> None:
-        """What a session spent since it was last looked at."""
+        """Add what a session spent since the last reading."""
         names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
         totals = tuple(whole_number(row.get(name)) for name in names)
         before = self._spent.get(self.session, (0, 0, 0, 0))

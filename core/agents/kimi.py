@@ -25,7 +25,7 @@ WIRE = "wire.jsonl"
 
 
 def session_of(file: str, otherwise: str) -> str:
-    """The id of the session whose log this is, where its folders say it."""
+    """Return the id of a log's session from its folders, or `otherwise`."""
     path = PurePath(file.replace("\\", "/"))
     if path.name != WIRE:
         return otherwise
@@ -62,7 +62,7 @@ _DEEPEST = 8
 
 
 class KimiWireReader(TranscriptReader):
-    """What a sub-agent does stands in the log of its parent, wrapped."""
+    """The acts of a sub-agent are in the log of its parent, wrapped."""
 
     name = "kimi"
     untold = ("model", "cost")
@@ -80,7 +80,7 @@ class KimiWireReader(TranscriptReader):
         self._compacting: dict[str, int] = {}
         self._context: dict[str, int] = {}
         self._said: dict[str, tuple[str, float, Where]] = {}
-        """What each agent said since its last answer was counted, and when and where it last did."""
+        """Each agent's words since its last counted answer, with time and place."""
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one line."""
@@ -98,7 +98,7 @@ class KimiWireReader(TranscriptReader):
         return [*map(self._uncounted, self._said), *super().finish()]
 
     def pending_events(self) -> list[Event]:
-        """The same, for a log that still grows."""
+        """Return uncounted words and open calls of a growing log."""
         return [*map(self._uncounted, self._said), *super().pending_events()]
 
     def _message(
@@ -136,7 +136,7 @@ class KimiWireReader(TranscriptReader):
                 self._message(self.table(payload.get("event"), "event"), child, at, out, depth + 1)
 
     def _uncounted(self, agent: str) -> Turn:
-        """The answer that an agent's last words are, where its tokens are not told."""
+        """Return the turn of an agent's last words, whose tokens are not logged."""
         answer_text, at, where = self._said[agent]
         name = f"words-{where.offset}"
         return self.kit.models.turn(at, message=name, model="", agent=agent, where=where, said=answer_text)
@@ -233,7 +233,7 @@ _MODES = frozenset(("plan_mode", "goal", "swarm_mode", "cron", "token_counting")
 
 
 class KimiReader(TranscriptReader):
-    """The usage of a step is told twice, by the step's end and by a record of its own, in either order."""
+    """The usage of a step is logged twice, by its end and by its own record, in either order."""
 
     name = "kimi"
     untold = ("cost",)
@@ -268,10 +268,10 @@ class KimiReader(TranscriptReader):
         self._spent: Counter[tuple[int, ...]] = Counter()
         self._refused: set[str] = set()
         self._said: tuple[str, Where | None] = "", None
-        """What the agent last said in its step, and where."""
+        """The agent's last words in its step, and their place."""
         self._early: dict[str, str] = {}
         self._source = ""
-        """Who asked for the compaction that is under way."""
+        """Who asked for the compaction in progress."""
         self._stopped = False
         """Whether an interruption of this turn was reported."""
 
@@ -474,7 +474,7 @@ class KimiReader(TranscriptReader):
 
 
 def _source(record: dict[str, Any]) -> str:
-    """Who asked for a compaction that begins; blank for one that was cancelled."""
+    """Return who asked for a compaction; blank if it was cancelled."""
     if record["type"] == "full_compaction.cancel":
         return ""
     return "manual" if record.get("source") == "manual" else "auto"
@@ -532,7 +532,7 @@ def survey_kimi(agent: str, root: Path, now: float, active_within: float) -> Ite
 
 
 def _last_time(paths: list[Path]) -> float | None:
-    """The last time any of a session's logs tells."""
+    """Return the last time in any of a session's logs."""
     times: list[float] = []
     for path in paths:
         with open_unpacked(path) as stream:

@@ -38,7 +38,7 @@ class KiroReader(TranscriptReader):
 
     def setup(self) -> None:
         self._read = 0
-        """Turns of the conversation that were read: a database holds it as one row that grows."""
+        """The number of turns already read; a database has a conversation as one growing row."""
         self._called: list[str] = []
         """The calls of the turn before, whose results may come without ids."""
 
@@ -231,7 +231,7 @@ def survey_kiro(agent: str, root: Path, now: float, active_within: float) -> Ite
 
 
 def _with_folder(data: bytes, folder: str, session: str) -> bytes:
-    """A conversation's JSON with what its row says beside it."""
+    """Return a conversation's JSON with the facts of its row."""
     facts = msgspec.json.encode({"key": folder, "conversation_id": session})
     return facts if data.strip() == b"{}" else b"%b,%b" % (facts[:-1], data.lstrip()[1:])
 
@@ -243,7 +243,7 @@ def _content_text(content: Any) -> str:
 
 
 def _result(content: Any, *, failed: bool, stopped: bool) -> Result:
-    """The harness's status says little of a command: its exit is in the JSON it came back with."""
+    """Return a result; the exit of a command is in its JSON, not in the harness's status."""
     parts = [table(part) for part in items(content)]
     bodies = [part.get("data", part.get("Json", part.get("Text"))) for part in parts]
     whole = next((body for body in bodies if isinstance(body, dict)), "\n".join(map(text, bodies)))

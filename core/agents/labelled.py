@@ -23,7 +23,7 @@ _GZIP = b"\x1f\x8b"
 
 
 class RunSource(NamedTuple):
-    """One run as it lies on disk: a line of its own, or a log and its label."""
+    """One run on disk: a line of its own, or a log and its label."""
 
     origin: str
     line: int
@@ -79,7 +79,7 @@ def _folder(folder: Path) -> Iterator[RunSource]:
 
 
 def labelled_run(source: RunSource, kit: Kit) -> LabelledRun | str:
-    """The run with its events; in words why not, where it is none."""
+    """Return the run with its events, or a message saying why it is not a run."""
     label = decode(source.label)
     place = f"{source.origin}:{source.line}"
     if not isinstance(label, dict):
@@ -107,7 +107,7 @@ def labelled_run(source: RunSource, kit: Kit) -> LabelledRun | str:
 
 
 def without_finish(events: list[Event]) -> list[Event]:
-    """The events without the act of finishing: whether a run ended by itself says most of how it ended."""
+    """Return the events without the act of finishing, which would give the outcome away."""
     left = list(events)
     while left and isinstance(left[-1], SessionEnd | Turn):
         ended = isinstance(left.pop(), SessionEnd)

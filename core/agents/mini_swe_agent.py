@@ -32,11 +32,11 @@ class MiniSweAgentReader(TranscriptReader):
         self._spent: Turn | None = None
 
     def finish(self) -> list[Event]:
-        """What a run without an end cost beyond its answers, and the calls without a result."""
+        """Return the rest of the cost of a run without an end, and the calls without a result."""
         return [*filter(None, [self._spent]), *super().finish()]
 
     def pending_events(self) -> list[Event]:
-        """The same, for a log that still grows."""
+        """Return the rest of the cost so far, and the open calls."""
         return [*filter(None, [self._spent]), *super().pending_events()]
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -86,7 +86,7 @@ class MiniSweAgentReader(TranscriptReader):
             out.append(SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason=reason))
 
     def _pass(self, at: float | None, *, timed: bool) -> None:
-        """Go on to the time of a message, or by a step where none tells any."""
+        """Advance to the time of a message, or by a step if the log has no times."""
         if at is not None:
             self.moment(at)
         elif not timed:
@@ -168,7 +168,7 @@ class MiniSweAgentReader(TranscriptReader):
 
 
 def _cost(message: dict[str, Any]) -> float | None:
-    """What the log says that an answer cost."""
+    """Return the logged cost of an answer."""
     extra = table(message.get("extra"))
     return amount(table(table(extra.get("response")).get("usage")).get("cost")) or amount(extra.get("cost"))
 

@@ -1,4 +1,4 @@
-"""What is known of models: the size of their context window and their prices."""
+"""Models: context windows, prices, and how an answer becomes a turn."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _VERSION_FIRST = re.compile(r"^claude-(\d+(?:-\d{1,2})?)-(opus|sonnet|haiku)(?=$
 
 
 def paid_name(name: str) -> str:
-    """Of a model that its name says is free, the name without that; blank of any other."""
+    """Return the name of a free model without its ending; blank for any other."""
     low = name.strip().lower()
     return next((low.removesuffix(end) for end in _FREE if low.endswith(end)), "")
 
@@ -40,7 +40,7 @@ def plain_name(name: str) -> str:
 
 
 def spellings(name: str) -> Iterator[str]:
-    """The names a model may stand under: as written, without its vendor, then ever shorter at the end."""
+    """Yield the names a model may have in the table: as written, without vendor, then shorter and shorter."""
     name = name.strip().lower()
     while name:
         bare = _LEADING.sub("", name)
@@ -62,7 +62,7 @@ _LOOKED_AT = 8000
 
 
 class Tone(NamedTuple):
-    """How many different phrases of each kind an answer holds."""
+    """How many different phrases of each kind an answer contains."""
 
     checking: int = 0
     doubting: int = 0
@@ -107,7 +107,7 @@ _HELD = {
     phrase[1:]: frozenset(one for one in (*CHECKING, *DOUBTING) if phrase.startswith(one))
     for phrase in (*CHECKING, *DOUBTING)
 }
-"""All phrases that stand where this one was found, itself and those it begins with."""
+"""Each phrase with those that it begins with."""
 _CHECKS = frozenset(CHECKING)
 
 
@@ -137,7 +137,7 @@ class Prices(NamedTuple):
     output: float | None = None
     cache_read: float | None = None
     cache_write: float | None = None
-    """Kept for five minutes; where a vendor has no such price, what is cached costs what is sent."""
+    """For five minutes; without such a price, cached tokens cost as much as sent ones."""
     cache_write_1h: float | None = None
     """Kept for an hour."""
 
@@ -187,7 +187,7 @@ class Models:
         return cls(_merged(extra), settings)
 
     def update(self, *extra: Path) -> str:
-        """Read the tables again; where one is broken everything stays, and what is wrong is said."""
+        """Read the tables again; if one is broken, keep the old ones and return what is wrong."""
         try:
             table = _merged(extra)
         except SettingsError as error:
@@ -206,7 +206,7 @@ class Models:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """What our table was made from."""
+        """The sources of our table."""
         return self._table.sources
 
     def free(self, model: str) -> bool:
@@ -218,7 +218,7 @@ class Models:
         return self._row(model) != Model()
 
     def window(self, model: str, tokens: int = 0) -> int:
-        """The context window of a model that was seen to hold `seen` tokens."""
+        """Return the context window of a model, at least `tokens`."""
         row = self._found.get(model) or self._row(model)
         window = row[0] or self._default
         if tokens > window or "[1m]" in model:
@@ -236,10 +236,10 @@ class Models:
         *,
         several: bool = False,
     ) -> float | None:
-        """US dollars, or None where a price that is needed is unknown.
+        """Return US dollars, or None if a price is unknown.
 
         `cache_write_1h` is the part of `cache_write` that is kept for an hour. The tokens of `several`
-        requests together say nothing of the size of each, so they are priced as small ones.
+        requests do not show the size of each, so they are priced as small ones.
         """
         _, prices, tiers = self._found.get(model) or self._row(model)
         if tiers and not several:
@@ -285,10 +285,10 @@ class Models:
         said_at: Where | None = None,
         searches: int = 0,
     ) -> Turn:
-        """A turn with its context added up, its window and its cost; `window` and `cost` of the log win.
+        """Return a turn with its context, window and cost; `window` and `cost` of the log take precedence.
 
-        Where a log tells no tokens the cost is unknown, not nothing. Of what was said only the counts of its
-        phrases are kept, and where it stands: `said_at`, or the turn's own place.
+        Without tokens the cost is unknown, not 0. Of the words only the counts of phrases are kept, and their
+        place: `said_at`, or the turn's own. `searches` are web searches that the vendor bills by request.
         """
         checking, doubting = tone(said) if said else SILENT
         context = input_tokens + cache_read + cache_write

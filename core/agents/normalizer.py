@@ -74,7 +74,7 @@ class Arguments:
         return ()
 
     def edit(self, value: Any) -> tuple[tuple[str, ...], str, str]:
-        """Of an edit: the paths, the text it takes away, the text it puts there."""
+        """Return the paths of an edit, the removed text and the added text."""
         if isinstance(value, str):
             return read_patch(value) if "***" in value or "+++" in value else (_words(value), "", "")
         if not isinstance(value, dict):
@@ -149,7 +149,7 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 class Sorted(NamedTuple):
-    """What a call is, without its content."""
+    """What a call does, without its content."""
 
     action: Action
     targets: tuple[str, ...] = ()
@@ -162,14 +162,14 @@ class Sorted(NamedTuple):
 
 
 class _ToolActions(NamedTuple):
-    """What a tool does, and what it does when it is given certain commands."""
+    """What a tool does, in general and with certain commands."""
 
     action: Action
     commands: dict[str, Action]
 
 
 class _Judges(NamedTuple):
-    """What is made of tables alone, so that all who sort by the same ones share it."""
+    """What is built from tables alone and shared by all normalizers with the same tables."""
 
     arguments: Arguments
     shell: Shell
@@ -221,7 +221,7 @@ class Normalizer:
         return cls(read_tables(*extra))
 
     def update(self, *extra: Path) -> str:
-        """Read the tables again; where one is broken everything stays, and what is wrong is said."""
+        """Read the tables again; if one is broken, keep the old ones and return what is wrong."""
         try:
             self._take(read_tables(*extra))
         except SettingsError as error:
@@ -294,7 +294,7 @@ class Normalizer:
         )
 
     def _silent_purpose(self, value: Any) -> Purpose:
-        """Of a call without a command: one that names a running command and gives it nothing waits."""
+        """Return the purpose of a call without a command; one that gives a running command no input waits."""
         if type(value) is not dict or not value or self._arguments.targets(value):
             return ""
         return "" if str(value.get("chars") or value.get("code") or "").strip() else "wait"

@@ -18,7 +18,7 @@ from core.logs.times import seconds
 
 _KINDS = {str(kind.__struct_config__.tag): kind for kind in EVENT_KINDS}
 _PRINTS = ("call", "shape", "result", "before", "after")
-"""Fingerprints, which stand as hexadecimal text: many readers of JSON lose the digits of large numbers."""
+"""Fingerprints, written as hexadecimal text because many JSON readers lose digits of large numbers."""
 _LARGEST = (1 << 64) - 1
 _HELD = "held"
 
@@ -73,11 +73,11 @@ class OpenEventsReader(TranscriptReader):
             self._plain(line, out)
 
     def finish(self) -> list[Event]:
-        """What was still begun at the end."""
+        """Return the events that were still open at the end."""
         return self.pending_events()
 
     def pending_events(self) -> list[Event]:
-        """What the last line of that kind tells and no later event ended."""
+        """Return the open events of the last `held` line that no later event ended."""
         return list(self._held.values())
 
     def _hold(self, line: dict[str, Any]) -> None:
@@ -178,7 +178,7 @@ class OpenEventsReader(TranscriptReader):
         return structs.replace(use, targets=relative or use.targets, outcome=judged)
 
     def _add_turn(self, line: dict[str, Any], at: float, agent: str, out: list[Event]) -> None:
-        """A line that tells of tokens stands for an answer of the model too."""
+        """Add a turn for a line with tokens."""
         tokens, context = line.get("tokens"), whole_number(line.get("context_tokens"))
         if tokens is None and not context:
             return

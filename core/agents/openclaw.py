@@ -20,7 +20,7 @@ _EVENT = 700
 
 
 class OpenClawReader(PiReader):
-    """Since 2026.9 the lines are rows of a database, which holds them as they were."""
+    """Since 2026.9 the lines are rows of a database, unchanged."""
 
     name = "openclaw"
     gaps = "waits for the person are not recorded"
@@ -30,7 +30,7 @@ class OpenClawReader(PiReader):
     def rows(
         path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
     ) -> Iterator[DatabaseRow]:
-        """The lines of a database's sessions; its other tables, which hold credentials, are not touched."""
+        """Yield the lines of a database's sessions; its other tables contain credentials and are not read."""
         columns = ("rowid", "session_id", "seq", "event_json")
         with reading(path) as database:
             if session and read is not None and read.goes_on(database, (_EVENTS,)):

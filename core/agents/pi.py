@@ -47,7 +47,7 @@ _ABORTED = re.compile(r"(?:\A|\n)(?:Command|Operation) aborted\s*\Z")
 
 
 class PiReader(TranscriptReader):
-    """Every entry happened, on whichever branch it stands, so they are read in the order of the file."""
+    """Every entry happened, whatever its branch, so entries are read in file order."""
 
     name = "pi"
     kinds = frozenset(

@@ -55,7 +55,7 @@ _TYPES = frozenset(("user", "assistant", "tool_result", "system"))
 
 
 class QwenReader(TranscriptReader):
-    """What is rewound later was done all the same, so lines are read in the order of the file."""
+    """Rewound lines happened too, so lines are read in file order."""
 
     name = "qwen"
     untold = ("cost",)
@@ -66,11 +66,11 @@ class QwenReader(TranscriptReader):
         self._children: dict[str, str] = {}
 
     def own_state(self) -> Any:
-        """The sub-agents it knows."""
+        """The running sub-agents."""
         return self._children
 
     def own_resume(self, own: Any) -> None:
-        """Go on with them."""
+        """Continue from a state."""
         self._children = own
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -199,7 +199,7 @@ def _result(response: Any, status: str, display: Any) -> Result:
 
 
 def qwen_files(path: Path) -> list[Companion]:
-    """The chats of a session's sub-agents, which lie in a folder of the project named after it."""
+    """Return the chats of a session's sub-agents, which are in a folder named after it."""
     return [
         Companion(file.stem.removeprefix("agent-"), file)
         for place in filter(is_folder, _beside(path))

@@ -124,7 +124,7 @@ class _Paused(NamedTuple):
     calls: AnsweredCalls
     usage: ClosedTurns
     own: Any
-    """What the reader of one agent adds."""
+    """The state that one agent's reader adds."""
     clock: ClockState
 
 

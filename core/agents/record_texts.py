@@ -1,4 +1,4 @@
-"""All words of one record, whatever agent wrote it, each with who says it: for finding them again."""
+"""All texts of one record of any agent, each with its speaker, for search."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LEFT_OUT = frozenset(
         *("session_meta", "token_count", "agent_reasoning"),
     )
 )
-"""Types and roles that hold no words of the conversation."""
+"""Types and roles without words of the conversation."""
 _NAMES = frozenset(
     (
         *("id", "uuid", "parentUuid", "sessionId", "session_id", "requestId", "call_id", "callID", "type"),
@@ -66,7 +66,7 @@ _NAMES = frozenset(
         *("system", "system_prompt", "tools", "snapshot", "metadata", "tokens", "cost", "thoughts"),
     )
 )
-"""Names of values that are not words, or that repeat what stands elsewhere in the record."""
+"""Names of values that are not words, or that repeat other values of the record."""
 _SPEAKERS: dict[str, Speaker] = {
     **dict.fromkeys(("user", "human", "user_message", "user.message", "USER_INPUT", "UserMessage"), "asked"),
     **dict.fromkeys(("assistant", "model", "gemini", "agent_message", "assistant.message", "agent"), "said"),
@@ -78,7 +78,7 @@ _SPEAKERS: dict[str, Speaker] = {
         ("tool", "tool_result", "function_call_output", "custom_tool_call_output", "toolResult"), "result"
     ),
 }
-"""Who speaks, by a record's type or role."""
+"""The speaker by a record's type or role."""
 _HOLDERS: dict[str, Speaker] = {
     **dict.fromkeys(("input", "arguments", "args", "parameters", "rawInput", "toolArgs", "action"), "call"),
     **dict.fromkeys(
@@ -86,7 +86,7 @@ _HOLDERS: dict[str, Speaker] = {
         "result",
     ),
 }
-"""Who speaks, by the name under which a value stands."""
+"""The speaker by the name of a value."""
 _TIMES = ("timestamp", "time", "ts", "created_at", "at", "createdAt", "start_time")
 _INSIDE = ("payload", "message", "data", "info", "time", "msg")
 
@@ -99,13 +99,13 @@ class RecordText(NamedTuple):
 
 
 def raw_texts(data: bytes) -> list[RecordText]:
-    """The texts of a record in their order, for one who redacts what is shown; never raises."""
+    """Return the texts of a record in order, not redacted; never raises."""
     value = decode(data)
     return _all_texts(data if value is None else value)
 
 
 def value_texts(value: Any) -> list[RecordText]:
-    """The texts of a record that was decoded, or of bytes that are no JSON; redacted and bounded."""
+    """Return the redacted and bounded texts of a decoded record, or of bytes that are not JSON."""
     return [RecordText(one.speaker, text) for one in _all_texts(value) if (text := bounded(one.text))]
 
 
@@ -119,7 +119,7 @@ def _all_texts(value: Any) -> list[RecordText]:
 
 
 def record_time(value: Any) -> float | None:
-    """When a record was written, by its own clock; None where it does not tell."""
+    """Return the time of a record; None if it has none."""
     if not isinstance(value, dict):
         return None
     holders = [value, *(inner for name in _INSIDE if isinstance(inner := value.get(name), dict))]
@@ -135,7 +135,7 @@ def record_time(value: Any) -> float | None:
 
 
 def bounded(text: str) -> str:
-    """A text without secrets, its middle left out where it is long."""
+    """Return a text without secrets, and without its middle if it is long."""
     if len(text) <= LONGEST:
         return redact(text).strip()
     beginning = redact_torn(text[: _BEGINNING + _MARGIN])[:_BEGINNING]

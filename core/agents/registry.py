@@ -33,12 +33,12 @@ def _fits(value: object) -> str:
 
 
 def unusable_agents() -> tuple[str, ...]:
-    """What is wrong with agents that others offer."""
+    """Return what is wrong with agents of extensions."""
     return in_use("agent", _fits).complaints
 
 
 def make_kit(settings: IngestSettings | None = None, more: tuple[Agent, ...] = ()) -> AgentKit:
-    """What readers share: our tables and the user's that can be used, an empty fault counter, all agents."""
+    """Return what readers share: our tables and the usable ones of the user, a fault counter, all agents."""
     chosen = settings or IngestSettings()
     lost = unusable_tables(chosen.tables)
     agents = known_agents()
@@ -73,9 +73,9 @@ def _optional_path(file: str) -> list[Path]:
 
 
 def resume_command(agent: str, session: str, path: str, project: str) -> str:
-    """The command to type into a shell, from the session's own folder; blank where there is none.
+    """Return the shell command that resumes a session in its folder; blank if there is none.
 
-    What comes from a log is quoted, and refused where it holds what a terminal would act on.
+    Text from a log is quoted, and refused if it contains control characters.
     """
     template = next((one.resume for one in known_agents() if one.name == agent), ())
     values = {"{session}": session, "{path}": path}

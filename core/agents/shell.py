@@ -15,7 +15,7 @@ _ADDED = re.compile(r"^\+(?!\+\+ )(.*)$", re.MULTILINE)
 
 
 class Patch(NamedTuple):
-    """What a patch says."""
+    """The content of a patch."""
 
     targets: tuple[str, ...]
     before: str
@@ -38,7 +38,7 @@ _MANY_GOALS = frozenset(("make", "just", "mvn", "gradle", "gradlew", "rake", "ni
 
 _ORDER: dict[Purpose, int] = {"destructive": 0, "commit": 1, "test": 2, "build": 3, "wait": 4}
 _Phrase = tuple[tuple[str, ...], Purpose]
-"""Further words a command must hold, and what it is for then."""
+"""Further words that a command must contain, and its purpose then."""
 
 
 class Purposes:
@@ -105,7 +105,7 @@ def options_match(word: str, option: str) -> bool:
 
 
 def _holds(words: list[str], rest: tuple[str, ...]) -> bool:
-    """Whether a command holds all these words and options."""
+    """Whether a command contains all these words and options."""
     for required in rest:
         if required.startswith("-"):
             if not any(options_match(word, required) for word in words):
@@ -151,7 +151,7 @@ _LONGEST_KNOWN = 256
 
 
 class Command(NamedTuple):
-    """What a whole command line comes to."""
+    """The meaning of a whole command line."""
 
     action: Action
     program: str = ""
@@ -263,7 +263,7 @@ class Shell:
         return words[at:] if at else words
 
     def _after_runner(self, words: list[str], at: int) -> int:
-        """Where the program begins that the one at `at` runs; `at` where it runs none."""
+        """Return where the program begins that the one at `at` runs; `at` if it runs none."""
         for rest in self._runners.get(words[at], ()):
             begin = at + 1 + len(rest)
             if len(words) > begin and words[at + 1 : begin] == rest:
@@ -327,13 +327,13 @@ class Shell:
 
 
 def _entered(program: str, words: list[str]) -> str | None:
-    """The folder that `cd` goes to; None of any other command, or where that cannot be told."""
+    """Return the folder that `cd` enters; None for any other command or an unknown folder."""
     enters = program in ("cd", "pushd") and len(words) > 1 and not _NO_PATH.search(words[1])
     return words[1] if enters else None
 
 
 def _under(folder: str, target: str) -> str:
-    """A path as seen from a folder; one with a drive of its own stands by itself."""
+    """Return a path relative to a folder; a path with a drive stays as it is."""
     return target if _DRIVE.match(target) else normpath(join(folder, target))
 
 

@@ -23,7 +23,7 @@ _DRIVE = 4
 """Pieces of a word in which such a path has to begin."""
 _NAMING = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 _ESCAPED = frozenset(("$", "`", '"', "\\", "\n"))
-"""What a backslash takes the meaning off between double quotes; before anything else it stands for itself."""
+"""Characters that a backslash escapes between double quotes."""
 _PLAIN = re.compile(r"[^\s'\"\\`$|&;<>()]+")
 _INSIDE = re.compile(r"[^\"\\$`]+")
 
@@ -41,7 +41,7 @@ class Part(NamedTuple):
 
 
 def split(script: str) -> list[Part]:
-    """The simple commands of a script in order; quotes are taken off, substitutions stand as `$()`."""
+    """Return the simple commands of a script in order, without quotes and with `$()` for substitutions."""
     return _Scanner(script[:LONGEST]).run()
 
 
@@ -174,7 +174,7 @@ class _Scanner:
 
 
 def _body(text: str, start: int, delimiter: str) -> tuple[str, int]:
-    """A here-document from `start`, and where the script goes on."""
+    """Return a here-document from `start`, and where the script continues."""
     match = re.compile(rf"^[ \t]*{re.escape(delimiter)}[ \t]*$", re.MULTILINE).search(text, start)
     if not match:
         return text[start:], len(text)

@@ -31,11 +31,11 @@ _FINDERS = frozenset(("search_dir", "search_file", "find_file"))
 _OWN = _VIEWERS | _WRITERS | _FINDERS
 """The program's own tools; any other word begins a shell command."""
 _NO_MODELS = frozenset(("replay", "human", "human_thought", "instant_empty_submit"))
-"""What may stand for a model without being one."""
+"""Names in the place of a model that are not models."""
 
 
 class SweAgentReader(TranscriptReader):
-    """Makes up times from execution times, or a fixed step where there are none, and says so."""
+    """Makes up times from execution times, or in fixed steps, and marks them as made up."""
 
     name = "swe-agent"
     untold = ("times",)
@@ -46,11 +46,11 @@ class SweAgentReader(TranscriptReader):
         self._spent: Turn | None = None
 
     def finish(self) -> list[Event]:
-        """What a run without an end has spent so far, and the calls without a result."""
+        """Return what a run without an end spent, and the calls without a result."""
         return [*filter(None, [self._spent]), *super().finish()]
 
     def pending_events(self) -> list[Event]:
-        """The same, for a log that still grows."""
+        """Return what a growing run has spent so far, and the open calls."""
         return [*filter(None, [self._spent]), *super().pending_events()]
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -98,7 +98,7 @@ class SweAgentReader(TranscriptReader):
             )
 
     def _stats(self, stats: dict[str, Any]) -> Turn | None:
-        """What the run spent as a whole."""
+        """Return the turn of what the run spent as a whole."""
         return self.total(
             self._model,
             _cost(stats),
@@ -107,7 +107,7 @@ class SweAgentReader(TranscriptReader):
         )
 
     def _add_task(self, history: list[tuple[int, dict[str, Any]]], out: list[Event]) -> None:
-        """The task: what stands before the first answer, demonstrations left out."""
+        """Add the task: the messages before the first answer, without demonstrations."""
         for place, message in history:
             if message.get("is_demo"):
                 continue
@@ -118,7 +118,7 @@ class SweAgentReader(TranscriptReader):
                 out.append(self.prompt(self.now, prompt_text, self.here(f"/history/{place}")))
 
     def _recall(self, history: list[tuple[int, dict[str, Any]]], out: list[Event]) -> None:
-        """The steps of a document that holds only the conversation."""
+        """Add the steps of a document that contains only the conversation."""
         messages = [(place, said) for place, said in history if not said.get("is_demo")]
         for number, (place, message) in enumerate(messages):
             if message.get("role") != "assistant":
@@ -169,7 +169,7 @@ class SweAgentReader(TranscriptReader):
 
 
 def step_result(tool: str, action: str, observed: str) -> Result:
-    """What a step's text says of its end."""
+    """Return how a step ended, from its text."""
     failing = _EDIT_FAILED if tool in _WRITERS or tool in _VIEWERS else _FAILED
     nothing = _NOTHING in observed[:500] or not observed.strip()
     return Result(
@@ -242,7 +242,7 @@ def _model(config: Any) -> str:
 
 
 def _cost(stats: dict[str, Any]) -> float | None:
-    """What the run cost; where several share a limit, the total is that of all so far."""
+    """Return the cost of a run; with a shared limit, the total is that of all runs so far."""
     return amount(stats.get("instance_cost")) or amount(stats.get("total_cost"))
 
 

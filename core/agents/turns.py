@@ -10,22 +10,22 @@ from core.agents.models import Models
 from core.events import Turn, Where
 
 ENDED = "end_turn"
-"""The word for a turn that the agent ended."""
+"""The stop reason of a turn that the agent ended."""
 CALLING = "tool_use"
-"""The word for an answer that calls tools, after whose results it goes on."""
+"""The stop reason of an answer that calls tools and continues after their results."""
 WORDLESS = "wordless"
-"""The word for an answer that says nothing: only thoughts or calls, with more to come."""
+"""The stop reason of an answer without words: only thoughts or calls, with more to come."""
 
 
 class ClosedTurns(NamedTuple):
-    """What is known of a log's answers while none is open."""
+    """The state of a log's answers while none is open."""
 
     closed: set[str]
     wide: list[tuple[str, str, int]]
 
 
 class Usage:
-    """Holds the newest usage of each agent's open message, and hands out one turn a message.
+    """Keeps the newest usage of each agent's open message, and returns one turn per message.
 
     Logs repeat a message's usage, or write it growing, on every line of the message.
     """
@@ -39,18 +39,18 @@ class Usage:
         self._wide: dict[tuple[str, str], int] = {}
 
     def pause(self) -> ClosedTurns | None:
-        """What it knows of closed messages; None while one is open."""
+        """Return the state of closed messages; None while one is open."""
         if self._open:
             return None
         return ClosedTurns(self._closed, [(*key, window) for key, window in self._wide.items()])
 
     def resume(self, state: ClosedTurns) -> None:
-        """Go on from there."""
+        """Continue from a state."""
         self._closed = state.closed
         self._wide = {(agent, model): window for agent, model, window in state.wide}
 
     def update(self, turn: Turn) -> Turn | None:
-        """Take in one line's usage; the turn before it, where this one belongs to another message."""
+        """Update an agent's open message, and return the turn of the one before if this is another."""
         if turn.id and turn.id in self._closed:
             return None
         agent = turn.agent
@@ -61,32 +61,32 @@ class Usage:
         return None
 
     def close(self, agent: str) -> Turn | None:
-        """The turn of an agent's open message, which is over."""
+        """Close an agent's open message and return its turn."""
         turn = self._open.pop(agent, None)
         return None if turn is None else self._close(turn)
 
     def is_closed(self, message: str) -> bool:
-        """Whether the turn of a message with this id was handed out."""
+        """Whether the turn of a message with this id was returned."""
         return message in self._closed
 
     def deduplicate(self, turn: Turn) -> Turn | None:
-        """The turn of a message that is told but once; None where it was told before."""
+        """Return the turn of a message the first time; None if it was returned before."""
         return None if turn.id and turn.id in self._closed else self._close(turn)
 
     def finish(self) -> list[Turn]:
-        """The turns of all open messages, which stay open."""
+        """Return the turns of all open messages, which stay open."""
         return [self._widened(turn) for turn in self._open.values()]
 
     def close_all(self) -> list[Turn]:
-        """The same, which are over."""
+        """Close all open messages and return their turns."""
         return [self._close(self._open.pop(agent)) for agent in list(self._open)]
 
     def preview(self, turn: Turn) -> Turn | None:
-        """What `once` would give, without taking it in."""
+        """Return what `deduplicate` would, without remembering it."""
         return None if turn.id and turn.id in self._closed else self._widened(turn)
 
     def _close(self, turn: Turn) -> Turn:
-        """A window once seen to be wider than its model's usual one stays wide."""
+        """Close a turn; a window once wider than its model's usual one stays wide."""
         if turn.id:
             self._closed.add(turn.id)
         window = turn.context_window
@@ -103,10 +103,10 @@ class Usage:
 
 
 def retried_turn(at: float, agent: str, where: Where) -> Turn:
-    """A request that failed and is made again by itself: the agent is at work, and has not answered."""
+    """Return the turn of a failed request that is retried: the agent works and has not answered."""
     return Turn(at=at, agent=agent, where=where, cost=0.0, stop="retry")
 
 
 def failed_turn(at: float, agent: str, where: Where, name: str = "") -> Turn:
-    """A turn that an error ended before the model said anything; the error's words stand at the place."""
+    """Return a turn that an error ended before the model answered; the error's text is at the place."""
     return Turn(at=at, agent=agent, where=where, id=name, cost=0.0, stop="error")

@@ -21,7 +21,7 @@ _THOUGHT = re.compile(r"\A\s*<(think(?:ing(?:-content-\w{1,64})?)?)>.*?(?:</\1>|
 
 
 def decode(data: bytes) -> Any:
-    """The JSON value in some bytes; None where there is none."""
+    """Return the JSON value in some bytes; None if there is none."""
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -29,41 +29,41 @@ def decode(data: bytes) -> Any:
 
 
 def text(value: Any) -> str:
-    """A text, or a blank one."""
+    """Return a text, or a blank one."""
     return value if isinstance(value, str) else ""
 
 
 def table(value: Any) -> dict[str, Any]:
-    """An object, or an empty one."""
+    """Return an object, or an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def items(value: Any) -> list[Any]:
-    """A list, or an empty one."""
+    """Return a list, or an empty one."""
     return value if isinstance(value, list) else []
 
 
 def whole_number(value: Any) -> int:
-    """A whole number of things, or 0."""
+    """Return a whole number, or 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _LARGEST:
         return 0
     return int(value)
 
 
 def amount(value: Any) -> float | None:
-    """A sum above 0, or None: a log that says 0 does not know."""
+    """Return a sum above 0, or None: in logs, 0 means unknown."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LARGEST:
         return None
     return float(value)
 
 
 def beyond(total: float | None, parts_total: float) -> float | None:
-    """What a sum of dollars holds beyond what was told of its parts, or None."""
+    """Return what a sum of dollars contains beyond its parts, or None."""
     return None if total is None or total - parts_total < _ROUNDING else total - parts_total
 
 
 def code(value: Any) -> int | None:
-    """An exit code, or None."""
+    """Return an exit code, or None."""
     if isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) < 11:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 1 << 32:
@@ -72,7 +72,7 @@ def code(value: Any) -> int | None:
 
 
 def words(value: Any, depth: int = 0) -> str:
-    """The text of a message, whether it is one, a list of parts, or an object that holds one."""
+    """Return the text of a message: a text, a list of parts, or an object that contains one."""
     if isinstance(value, str):
         return value
     if depth > _DEEPEST:
@@ -88,12 +88,12 @@ def words(value: Any, depth: int = 0) -> str:
 
 
 def unthought(answer_text: str) -> str:
-    """What a model said without the thoughts that it wrote out before it."""
+    """Return a model's words without the thoughts written before them."""
     return _THOUGHT.sub("", answer_text).strip()
 
 
 def is_secret(name: str) -> bool:
-    """Whether a path or a name holds what must not be kept."""
+    """Whether a path or a name contains a secret."""
     return redact_name(name) != name
 
 
@@ -104,7 +104,7 @@ _RESULTS = frozenset(("tool_result", "toolResponse", "functionResponse"))
 
 
 def attached(values: Iterable[Any]) -> str:
-    """The images and documents in some records, counted in words; blank where there are none."""
+    """Return the number of images and documents in records, in words; blank if there are none."""
     kinds = [kind for value in values for kind in _attachment_kinds(value, 0)]
     counts = (
         (kinds.count("image"), "an image", "images"),
@@ -114,7 +114,7 @@ def attached(values: Iterable[Any]) -> str:
 
 
 def attached_to(parts: Iterable[Any]) -> str:
-    """The same of the parts of a prompt, among which may be what calls came back with."""
+    """Return the images and documents among the parts of a prompt, without results of calls."""
     return attached(
         part
         for part in parts
@@ -147,7 +147,7 @@ _hints: dict[type, dict[str, Any]] = {}
 
 
 def salvage(record: bytes, kind: type[T]) -> T | None:
-    """What of a record fits its type, the rest left at its defaults; None where it is no JSON object."""
+    """Return a record with the fields that fit their types; None if it is not an object."""
     try:
         value = msgspec.json.decode(record)
     except FAULTS:

@@ -21,7 +21,7 @@ _DEEPEST = 64
 
 
 class VsCodeChatReader(TranscriptReader):
-    """Keeps the state that the operations make, and tells of each request what is new in it."""
+    """Keeps the state that the operations build, and reads what is new in each request."""
 
     name = "vscode-chat"
     untold = ("cost",)
@@ -32,7 +32,7 @@ class VsCodeChatReader(TranscriptReader):
         self._read_ids: set[str] = set()
 
     def read(self, value: Any, out: list[Event]) -> None:
-        """Add what a snapshot or an operation tells that was not told before."""
+        """Add what is new in a snapshot or an operation."""
         entry = self.table(value, "entry")
         kind = entry.get("kind")
         if "requests" in entry and kind is None:
@@ -131,7 +131,7 @@ class VsCodeChatReader(TranscriptReader):
     def _calls(
         self, request: dict[str, Any], result: dict[str, Any], name: str, where: Where, out: list[Event]
     ) -> None:
-        """The calls of a request; the arguments of most are told when it ends."""
+        """Add the calls of a request; the arguments of most are logged when it ends."""
         rounds = [table(one) for one in items(table(result.get("metadata")).get("toolCallRounds"))]
         calls_by_id = {
             text(call.get("id")): call for one in rounds for call in map(table, items(one.get("toolCalls")))
@@ -194,7 +194,7 @@ def _markdown(part: dict[str, Any]) -> str:
 
 
 def _places(details: Any) -> dict[str, Any]:
-    """What a call read or found, which stands for the arguments that are not told."""
+    """Return what a call read or found, in place of its missing arguments."""
     locations = [table(one) for one in items(details)]
     return {"paths": [_path(one) for one in locations if _path(one)]}
 

@@ -1,4 +1,4 @@
-"""The words behind an event, read from its log when somebody looks: asked, said, run, answered."""
+"""The words behind an event, read from its log on demand: prompts, answers, commands, outputs."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _THOUGHTS = frozenset(("thinking", "reasoning", "redacted_thinking", "thought"))
 _SPOKEN = ("content", "text", "message", "parts", "response", "prompt", "last_agent_message", "thought")
 _INSIDE = ("message", "payload", "data", "args", "llm_message", "attachment", "item", "event", "part")
 _SAID_WITH: dict[str, tuple[str, ...]] = {"message": ("content",), "think": ()}
-"""Arguments of an action in which the agent speaks, where they are not its usual ones."""
+"""Arguments of an action that contain the agent's words, if not the usual ones."""
 _FENCED = re.compile(r"```(?:mswea_bash_command|bash|sh)?[ \t]*\n(.*?)\n```", re.DOTALL)
 _ADDED = ("<system-reminder>", "<ide_opened_file>", "<ide_selection>", "<environment_context>")
-"""How parts begin that a program adds to what a person says."""
+"""Beginnings of parts that a program adds to the person's text."""
 _TASKS = ("task_id", "taskId", "bash_id", "shell_id", "shellId", "agent_id", "agentId")
 """Arguments that name something which runs in the background."""
 _ABOUT = (
@@ -63,7 +63,7 @@ _ABOUT = (
 
 
 def arguments(values: Sequence[Any], event: ToolUse) -> Any:
-    """What a call was given, from the records of its call; without secrets that have a name there."""
+    """Return the arguments of a call from its records, without named secrets."""
     for record in _about(values, event):
         holder = table(record.get("function")) or _state(record) or _wrapped(record, "toolCall") or record
         for name in _CALLED:
@@ -78,7 +78,7 @@ def arguments(values: Sequence[Any], event: ToolUse) -> Any:
 
 
 def answer(values: Sequence[Any], event: ToolUse) -> str:
-    """What a call brought back, from the records of its result; OpenHands names its kind beside it."""
+    """Return the output of a call from the records of its result."""
     for record in _about(values, event):
         if text(record.get("type")) in _CALLS:
             continue
@@ -91,7 +91,7 @@ def answer(values: Sequence[Any], event: ToolUse) -> str:
 
 
 def change(arguments: Any) -> tuple[tuple[str, ...], str, str]:
-    """Of an edit's arguments: the paths, the text it takes away, the text it puts there."""
+    """Return the paths of an edit, the removed text and the added text."""
     return _names().edit(arguments)
 
 
@@ -133,13 +133,13 @@ def _argument(name: str, value: str | float) -> str:
 
 
 def speech(values: Iterable[Any], *, agent: bool) -> str:
-    """What the agent, or else the person, says in some records; thoughts, calls and results left out."""
+    """Return the words of the agent, or of the person, without thoughts, calls and results."""
     texts = [part_text for value in values if (part_text := _text(value, agent, 0))]
     return unthought("\n".join(texts)) if agent else "\n".join(texts)
 
 
 def fault_words(values: Iterable[Any]) -> str:
-    """What an error that ended a turn says of itself, from the record that tells it."""
+    """Return the message of an error that ended a turn."""
     for value in values:
         for record in _walk(value):
             error = record.get("error")
@@ -158,7 +158,7 @@ def fault_words(values: Iterable[Any]) -> str:
 
 
 def task(values: Iterable[Any]) -> str:
-    """What a sub-agent was given, from the record that started it."""
+    """Return the task of a sub-agent from the record that started it."""
     for value in values:
         for name in ("prompt", "description", "task"):
             for record in _walk(value):
@@ -204,18 +204,18 @@ def _about(values: Sequence[Any], event: ToolUse) -> list[dict[str, Any]]:
 
 
 def _wrapped(record: dict[str, Any], name: str) -> dict[str, Any]:
-    """What a request or a response wraps in a value of its own."""
+    """Return the inner value of a request or a response."""
     return table(table(record.get(name)).get("value"))
 
 
 def _state(record: dict[str, Any]) -> dict[str, Any]:
-    """The part of a call that holds both its ends, where a log has such."""
+    """Return the part of a call that contains both its arguments and its result, if there is one."""
     state = table(record.get("state"))
     return state if "input" in state or "output" in state or "error" in state else {}
 
 
 def _result_text(value: Any) -> str:
-    """A result's text, wherever in it that stands."""
+    """Return a result's text, wherever it is."""
     opened = redact_value(_opened(value))
     output = words(opened) or _deep(opened, 0)
     return output or (value if isinstance(value, str) else "")
@@ -281,7 +281,7 @@ def _halves(record: dict[str, Any]) -> tuple[Any, Any] | None:
 
 
 def _with_action(record: dict[str, Any]) -> str:
-    """What the agent says with an action of OpenHands, or by it; its content may be that of a file."""
+    """Return the agent's words with an action of OpenHands, whose content may be a file's."""
     arguments = table(record.get("args")) or record
     names = _SAID_WITH.get(record["action"], ("final_thought", "thought"))
     response = table(table(record.get("tool_call_metadata")).get("model_response"))
@@ -342,32 +342,32 @@ _PROGRAM = re.compile(r"\A> ?")
 
 
 def typed_words(plain: str) -> str:
-    """What the person typed."""
+    """Return the typed text."""
     return "\n".join(line.rstrip() for line in _TYPED.sub("", plain).splitlines()).strip()
 
 
 def answer_words(plain: str) -> str:
-    """What the model said, or the program in a line of its own; thoughts left out."""
+    """Return the words of the model or of the program, without thoughts."""
     return unthought(_PROGRAM.sub("", plain))
 
 
 LONGEST = 20_000
 """Characters of one text that are handed out at most; of outputs, the last ones."""
 _BEGINNING = 64
-"""Bytes of a log that tell whether it holds JSON."""
+"""Bytes of a log that show whether it contains JSON."""
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _REFUSAL_MARKS = re.compile(r"</?tool_use_error>")
-"""What Claude Code puts around the words of its own refusals."""
+"""The marks of Claude Code around its own refusals."""
 _CHUNK = re.compile(
     r"\A\s*(?:Chunk ID: .*\n)?(?:Wall time: .*\n)(?:Process (?:exited|running) .*\n)?"
     r"(?:Original token count: .*\n)?Output:(?:\n|\Z)"
 )
-"""What Codex puts before an output: its exit code and duration are shown beside the call."""
+"""The head of an output of Codex; its exit code and duration are shown beside the call."""
 _SHELL = re.compile(r"\n?<shellId: \d+ completed with exit code -?\d+>\s*\Z")
-"""What Copilot CLI puts after one, for the same reason."""
+"""The tail of an output of Copilot CLI, for the same reason."""
 _TRACEBACK = "Traceback (most recent call last)"
 _MARGIN = re.compile(r"^(?:E|>)\s+(?=\S)")
-"""What test runners put before the lines of an error."""
+"""The margin of test runners before the lines of an error."""
 _RULE = re.compile(r"([─━═=_*~-])\1{3,}")
 """Lines that are drawn beside words."""
 _NONE = re.compile(r"\b(?:0|no) (?:failed|failures?|errors?)\b|\berror: \(?none\)?\s*$", re.I)
@@ -377,24 +377,24 @@ _TELLING = (
     re.compile(r"\w(?:Error|Exception)\b|\berror(?:\[\w+\])?:|\bfatal\b|\bpanic|^FAIL(?:ED)?\b|^✗|^✕", re.I),
     re.compile(r"error|fail|exception|assert|expected|not found|denied|cannot|undefined|no such", re.I),
 )
-"""Signs of the line that says what went wrong, the surest first."""
+"""Signs of the line that explains a failure, the surest first."""
 
 
 class Words(NamedTuple):
-    """What a person would read of one event; everything is redacted and bounded."""
+    """The words of one event for a person to read, redacted and bounded."""
 
     said: str = ""
     """The prompt's or the answer's text."""
     command: str = ""
-    """Of a call: the command, or the argument that says most."""
+    """The command of a call, or its most telling argument."""
     before: str = ""
-    """Of an edit: the text it took away."""
+    """The text that an edit removed."""
     after: str = ""
-    """Of an edit: the text it put there."""
+    """The text that an edit added."""
     output: str = ""
-    """What came back; its end, where it is long."""
+    """The output of a call, or its end if it is long."""
     fault: str = ""
-    """Why the log could not be read again; blank where it could."""
+    """Why the log could not be read again; blank if it could."""
 
 
 NOTHING = Words()
@@ -411,7 +411,7 @@ class WordReader:
         self._documents = Documents()
 
     def words(self, event: Event) -> Words:
-        """The words behind an event; never raises on what the disk or the log holds."""
+        """Return the words behind an event; never raises on the content of disk or log."""
         try:
             if isinstance(event, ToolUse):
                 return self._call(event)
@@ -432,7 +432,7 @@ class WordReader:
         return NOTHING
 
     def inside(self, where: Where | None) -> bool:
-        """Whether a place lies in the session's own logs."""
+        """Whether a place is in the session's own logs."""
         if where is None:
             return False
         if self.logs is None:
@@ -458,7 +458,7 @@ class WordReader:
         )
 
     def _turn_text(self, event: Turn) -> str:
-        """What a turn says; of one that says nothing, what the error says that ended it."""
+        """Return the words of a turn, or of the error that ended it."""
         place = event.said or event.where
         values = self.records(place)
         if not values and (event.said is not None or event.stop == "error"):
@@ -470,7 +470,7 @@ class WordReader:
         return answer(result_records, event) if result_records else answer_words(self.plain_text(event.where))
 
     def records(self, where: Where | None) -> list[Any]:
-        """The JSON values that stand at a place, one for each line."""
+        """Return the JSON values at a place, one per line."""
         if where is None or not self.inside(where):
             return []
         data = self._documents.raw(where)
@@ -490,7 +490,7 @@ class WordReader:
         return any(name in data for name in names)
 
     def plain_text(self, where: Where | None) -> str:
-        """The text at a place of a log that is not JSON; blank where it is, maybe changed since."""
+        """Return the text at a place of a log that is not JSON; blank if it is JSON."""
         if where is None or where.entry or not self.inside(where):
             return ""
         beginning = self._documents.raw(Where(where.file, 0, _BEGINNING)).removeprefix(BOM_UTF8).lstrip()
@@ -510,7 +510,7 @@ def words_of(event: Event) -> Words:
 
 
 def telling_line(output: str) -> str:
-    """The line of an output that best says what went wrong, else the last; of exceptions the last too."""
+    """Return the line of an output that best explains a failure, else the last one."""
     plain_output = output.replace("\\n\\n", "\n").replace("\\n", "\n") if "\\n\\n" in output else output
     lines = [_WRAPPED.sub(r"\2", line.strip()) for line in plain_output.splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("hint:")] or lines
@@ -532,7 +532,7 @@ def _with_its_head(lines: Sequence[str]) -> str:
 
 
 def first_line(text: str) -> str:
-    """The first line that says something."""
+    """Return the first line that is not blank."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
@@ -547,5 +547,5 @@ def _end(text: str) -> str:
 
 
 def _uncoloured(text: str) -> str:
-    """Text without the sequences by which programs colour a terminal, which may stand inside a secret."""
+    """Return a text without escape sequences for colours, which may be inside a secret."""
     return _ESCAPES.sub("", text) if "\x1b" in text else text

@@ -1,4 +1,4 @@
-"""Zed: threads of its agent, each a row of a database that holds a compressed document."""
+"""Zed: threads of its agent, each a row of a database with a compressed document."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_cr
 
 
 class ZedReader(TranscriptReader):
-    """A row is the whole thread and is rewritten, so every reading tells what is new in it."""
+    """A row is the whole thread and is rewritten, so every reading adds what is new in it."""
 
     name = "zed"
     untold = ("times", "cost")
@@ -43,7 +43,7 @@ class ZedReader(TranscriptReader):
         self._spent = (0, 0, 0, 0)
 
     def read(self, value: Any, out: list[Event]) -> None:
-        """Add what a thread's row tells that was not told before."""
+        """Add what is new in a thread's row."""
         row = self.table(value, "thread")
         thread = table(row.get("thread"))
         if not thread:
@@ -106,7 +106,7 @@ class ZedReader(TranscriptReader):
                 self.result(called, self.now, result, out, where, timed=False)
 
     def _spend(self, usage: dict[str, Any], out: list[Event]) -> None:
-        """What the thread spent since it was last looked at."""
+        """Add what the thread spent since the last reading."""
         totals = tuple(whole_number(usage.get(name)) for name in _TOKENS)
         more = [max(0, now - then) for now, then in zip(totals, self._spent, strict=True)]
         self._spent = totals[0], totals[1], totals[2], totals[3]

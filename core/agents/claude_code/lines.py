@@ -61,7 +61,7 @@ class Block(Struct, gc=False):
 
 
 class Message(Struct, gc=False):
-    """What a person, a tool or the model says."""
+    """A message of a person, a tool or the model."""
 
     id: str | None = None
     model: str | None = None
@@ -71,7 +71,7 @@ class Message(Struct, gc=False):
 
 
 class Boundary(Struct, rename="camel", gc=False):
-    """What is said of a compaction."""
+    """The facts of a compaction."""
 
     trigger: str | None = None
     pre_tokens: int | None = None
@@ -79,7 +79,7 @@ class Boundary(Struct, rename="camel", gc=False):
 
 
 class Origin(Struct, gc=False):
-    """Who or what a user line comes from."""
+    """The origin of a user line."""
 
     kind: str | None = None
 
@@ -115,7 +115,7 @@ class ClaudeLine(Struct, rename="camel", gc=False):
 
 
 class ToolDetails(Struct, rename="camel", gc=False):
-    """What a tool told beside its result's text."""
+    """Facts that a tool adds to its result's text."""
 
     agent_id: str | None = None
     status: str | None = None
@@ -140,7 +140,7 @@ class BackgroundTask(Struct, rename="camel", gc=False):
 
 
 class Queued(Struct, gc=False):
-    """A prompt that waited for the agent, or what a hook told it."""
+    """A prompt that waited for the agent, or the output of a hook."""
 
     type: str = ""
     prompt: str | list[ResultPart] | None = None
@@ -160,7 +160,7 @@ decode_line = msgspec.json.Decoder(ClaudeLine).decode
 
 
 def salvage_line(record: bytes) -> tuple[ClaudeLine | None, str]:
-    """What can be read of a line that could not be decoded, and what is wrong with it."""
+    """Return the readable fields of a broken line, and what is wrong with it."""
     try:
         decode_line(record)
     except msgspec.ValidationError:
@@ -174,7 +174,7 @@ def salvage_line(record: bytes) -> tuple[ClaudeLine | None, str]:
 def read_part(
     raw: Raw, kind: type[ToolDetails] | type[BackgroundTask] | type[Queued]
 ) -> ToolDetails | BackgroundTask | Queued | None:
-    """A part that was left undecoded, or None where it is something else."""
+    """Decode a part that was left raw; None if it is something else."""
     if bytes(memoryview(raw)[:1]) != b"{":
         return None
     try:
@@ -186,12 +186,12 @@ def read_part(
 
 
 def token_count(value: int | None) -> int:
-    """A number of tokens; 0 where a line tells none, or one that cannot be."""
+    """Return a number of tokens; 0 if it is missing or impossible."""
     return value if value is not None and 0 < value < _LARGEST else 0
 
 
 def is_agent_progress(line: ClaudeLine) -> bool:
-    """Whether progress is told of a sub-agent."""
+    """Whether a progress line is about a sub-agent."""
     try:
         return msgspec.json.decode(line.data, type=AgentProgress).type == "agent_progress"
     except FAULTS:
@@ -212,12 +212,12 @@ _UNSPOKEN = (
 )
 _GOODBYE = re.compile(r"\s*<command-name>/(?:exit|quit)</command-name>")
 _ADDED = ("<system-reminder>", "<ide_opened_file>", "<ide_selection>", "<ide_diagnostics>")
-"""Parts that the program adds to what the person said."""
+"""Parts that the program adds to the person's text."""
 _decode = msgspec.json.Decoder().decode
 
 
 def user_words(content: str | list[Block] | None) -> str:
-    """What a user line says, without what the program added."""
+    """Return the text of a user line, without what the program added."""
     if isinstance(content, str):
         return content
     if not content:
@@ -257,7 +257,7 @@ def is_prompt(text: str) -> bool:
 
 
 def block_text(raw: Raw) -> str:
-    """The text in an undecoded value; blank where it is none."""
+    """Return the text in a raw value; blank if it is not a text."""
     try:
         value = _decode(raw)
     except FAULTS:
@@ -329,7 +329,7 @@ _ATTACHMENTS = frozenset(
 )
 """Attachments that are read or give the model context only; `*_delta` are more of these."""
 _SIGNS = {b"progress": b"agent_progress", b"queue-operation": b"<task-notification>"}
-"""What the other lines that are passed over hold where they matter after all."""
+"""What other ignored lines contain if they matter after all."""
 _TYPE = b'"type":"'
 _MESSAGE = b'"message":'
 _PROGRESS = _TYPE + b'progress","data":'
@@ -337,13 +337,13 @@ _BEFORE = len(_PROGRESS)
 _DATA = b'{"type":"'
 _AGENTS = _DATA + b"agent_progress"
 _glued = re.compile(rb'\}[\0 \t\r]*\{[\0 \t\r]*"').search
-"""How a line goes on that may hold another object behind the first; no text holds it but at its end."""
+"""Where another object may follow the first on a line; no text contains this except at its end."""
 
 
 def passes(record: bytes) -> bool:
-    """Whether a line's beginning shows that nothing in it matters; anything doubtful is decoded.
+    """Whether a line's beginning shows that it can be ignored; doubtful lines are decoded.
 
-    Only a quicker way to what `matters` says of the decoded line, for lines as Claude Code writes them.
+    A shortcut for `matters`, for lines as Claude Code writes them.
     """
     inside = record.find(b"{", 1, 1000)
     if inside > _BEFORE:
@@ -376,7 +376,7 @@ def unknown_kind(line: ClaudeLine) -> str:
 
 
 def matters(line: ClaudeLine) -> bool:
-    """Whether a line tells anything; one that does not leaves no trace, not even its time."""
+    """Whether a line is read; other lines leave no trace, not even their time."""
     kind = line.type
     if kind == "progress":
         return is_agent_progress(line)
@@ -384,12 +384,12 @@ def matters(line: ClaudeLine) -> bool:
         return "<task-notification>" in block_text(line.content)
     if kind == "attachment":
         queued = read_part(line.attachment, Queued)
-        return isinstance(queued, Queued) and (queued.type == "queued_command" or bool(told_by_us(queued)))
+        return isinstance(queued, Queued) and (queued.type == "queued_command" or bool(our_advice(queued)))
     return kind not in _ASIDES
 
 
-def told_by_us(part: Queued) -> str:
-    """The sentence of ours that a hook handed to the agent; blank where it is none."""
+def our_advice(part: Queued) -> str:
+    """Return our advice in the output of a hook; blank if there is none."""
     if part.type != "hook_additional_context":
         return ""
     texts = [part.content] if isinstance(part.content, str) else part.content or []

@@ -1,4 +1,4 @@
-"""Claude Code: one JSONL file a session, and one a sub-agent."""
+"""Claude Code: one JSONL file per session and per sub-agent."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from core.agents.claude_code.lines import (
     is_machine_prompt,
     is_prompt,
     matters,
+    our_advice,
     passes,
     read_part,
     result_text,
     salvage_line,
     token_count,
-    told_by_us,
     unknown_kind,
     user_words,
 )
@@ -71,7 +71,7 @@ _TOLD = frozenset(("Grep", "Glob", "TaskOutput", "AgentOutputTool", "BashOutput"
 
 
 def read_result(line: ClaudeLine, block: Block, tool: str) -> tuple[Result, ToolDetails | None]:
-    """How a call of this tool ended, and what the line tells beside it."""
+    """Return how a call ended, and the details that the line adds."""
     text = result_text(block)
     failed = block.is_error is True
     details: ToolDetails | None = None
@@ -150,7 +150,7 @@ class ClaudeCodeLinks(LinkReader):
 
 
 STRETCH = 64
-"""Lines for which one that came too early is kept."""
+"""How many lines a line that came too early is kept for."""
 
 
 class Placed(NamedTuple):
@@ -171,7 +171,7 @@ class HeldLines:
 
     def __init__(self) -> None:
         self.held: dict[str, list[Placed]] = {}
-        """What is kept, by the id it waits for."""
+        """The waiting lines by the id they wait for."""
         self._due: dict[str, int] = {}
         self._ids: set[str] = set()
 
@@ -186,8 +186,8 @@ class HeldLines:
         """Whether a line is itself being kept."""
         return line_id in self._ids
 
-    def take(self, came: str) -> list[Placed]:
-        """What waited for this."""
+    def release(self, came: str) -> list[Placed]:
+        """Return and forget the lines that waited for an id."""
         waiting = self.held.pop(came, [])
         if waiting:
             del self._due[came]
@@ -195,9 +195,9 @@ class HeldLines:
         return waiting
 
     def overdue(self, lines_read: int | None) -> list[Placed]:
-        """What has waited long enough once so many lines were taken in; all of it where none will come."""
+        """Return the lines that have waited too long after so many lines; all if no more will come."""
         late = [name for name, due in self._due.items() if lines_read is None or due < lines_read]
-        return [placed for name in late for placed in self.take(name)]
+        return [placed for name in late for placed in self.release(name)]
 
 
 _ASIDE = (("file-history-snapshot", "snapshot"), ("summary", "leafUuid"), ("queue-operation", "sessionId"))
@@ -232,7 +232,7 @@ def claude_title(line: dict[str, Any]) -> Title | None:
 
 
 class _Paused(NamedTuple):
-    """What a reader knows while no answer, call or line is open."""
+    """The state of a reader while no answer, call or line is open."""
 
     session: str
     seen: set[str]
@@ -263,7 +263,7 @@ class ClaudeCode(AgentReader):
         self._parents = HeldLines()
         self._results = HeldLines()
         self._taken = 0
-        """Lines that were read, by which it is told how long another has waited."""
+        """The number of lines read, to measure how long a line has waited."""
         self._at = 0.0
         self._clock = LogClock()
         self._begun = False
@@ -271,7 +271,7 @@ class ClaudeCode(AgentReader):
         self._alone = agent != MAIN
         self._compacted = False
         self._retrying = False
-        """The last line told that a request failed and is made again."""
+        """Whether the last line reports a request that failed and is retried."""
         self._fork = Fork(kit) if is_helper(agent) else None
 
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
@@ -296,13 +296,13 @@ class ClaudeCode(AgentReader):
         return [*out, *self.pending_events()]
 
     def pending_events(self) -> list[Event]:
-        """The same as far as it is known, for a log that still grows."""
+        """Return the open answers and calls of a growing log; of a fork what it spent."""
         if self._fork is not None:
             return self._fork.pending_events()
         return [*self._answers.read(), *self._calls.unanswered()]
 
     def pause(self) -> bytes | None:
-        """All it knows between two answers, which is ids, times and paths alone."""
+        """Return its state between two answers, which contains only ids, times and paths."""
         calls, usage, agents = self._calls.pause(), self._answers.pause(), self._agents.pause()
         if self._parents.held or self._results.held or self._retrying or self._fork is not None:
             return None
@@ -323,7 +323,7 @@ class ClaudeCode(AgentReader):
         return msgspec.msgpack.encode(state)
 
     def resume(self, state: bytes) -> None:
-        """Go on from there."""
+        """Continue from a state."""
         stored = msgspec.msgpack.decode(state, type=_Paused)
         self.session, self.seen = stored.session, stored.seen
         self._at, self._begun = stored.at, stored.begun
@@ -351,10 +351,10 @@ class ClaudeCode(AgentReader):
             at = self._settled(at, where, number) if at is not None or is_message else self._at
         self._at = at
         if self._fork is not None:
-            self._fork.take(line, at, where)
+            self._fork.step(line, at, where)
             return
         if kind == "progress" or kind == "queue-operation":
-            self._agents.hear(line, at, where, self._calls, out)
+            self._agents.read_notice(line, at, where, self._calls, out)
             return
         if not self._begun and line.session_id:
             self._begin(line, at, where, out)
@@ -367,7 +367,7 @@ class ClaudeCode(AgentReader):
         self._taken += 1
 
     def _settled(self, stamp: float | None, where: Where, number: int) -> float:
-        """The time of a line that tells none, or none that can be."""
+        """Return the time of a line whose own is missing or impossible."""
         at, fault = self._clock.settle(stamp, self._at)
         if fault:
             self.kit.diagnostics.note(where.file, number, fault)
@@ -386,11 +386,11 @@ class ClaudeCode(AgentReader):
             self._attachment(line, at, where, out)
         self._retrying = kind == "system" and line.subtype == "api_error"
         if line.uuid and self._parents.held:
-            for child in self._parents.take(line.uuid):
+            for child in self._parents.release(line.uuid):
                 self._read(child.line, child.at, child.where, child.number, out)
 
     def _early(self, line: ClaudeLine) -> bool:
-        """Whether what a line means depends on its parent, which has not come yet."""
+        """Whether a line depends on its parent, which has not come yet."""
         parent = line.parent_uuid
         unnamed = line.is_sidechain and not line.agent_id and not self._alone
         if not parent:
@@ -400,7 +400,7 @@ class ClaudeCode(AgentReader):
         return bool(unnamed or line.is_compact_summary)
 
     def _give_up(self, out: list[Event], *, all_of_them: bool = False) -> None:
-        """Read what has waited in vain as it stands."""
+        """Read the lines whose parent or call never came."""
         now = None if all_of_them else self._taken + 1
         for placed in self._parents.overdue(now):
             self._read(placed.line, placed.at, placed.where, placed.number, out)
@@ -440,7 +440,7 @@ class ClaudeCode(AgentReader):
         self, line: ClaudeLine, message: Message, at: float, where: Where, number: int, out: list[Event]
     ) -> None:
         agent = self._agent(line, at, where, out) if line.is_sidechain else self.agent
-        before = self._answers.take(agent, message, at, where)
+        before = self._answers.update(agent, message, at, where)
         if before is not None:
             out.append(before)
         content = message.content
@@ -459,10 +459,10 @@ class ClaudeCode(AgentReader):
             return
         if self._calls.begin(block.id, block.name, block.input, at, agent, where) and block.name in STARTERS:
             self._agents.called(block.id, block.input, at, agent)
-            for root in self._parents.take("") if self._parents.held else ():
+            for root in self._parents.release("") if self._parents.held else ():
                 self._read(root.line, root.at, root.where, root.number, out)
         if self._results.held:
-            for early in self._results.take(block.id):
+            for early in self._results.release(block.id):
                 if early.block is not None:
                     self._result(early.line, early.block, early.at, early.where, early.number, out)
 
@@ -565,7 +565,7 @@ class ClaudeCode(AgentReader):
                 prompt = "\n".join(piece.text for piece in prompt if piece.text)
             typed = queued.commandMode in (None, "prompt")
             self._prompt(prompt or "", at, self._agent(line, at, where, out), where, out, typed=typed)
-        elif isinstance(queued, Queued) and (advice := told_by_us(queued)):
+        elif isinstance(queued, Queued) and (advice := our_advice(queued)):
             out.append(said_event(advice, at, self._agent(line, at, where, out), where))
 
     def _close(self, agent: str, out: list[Event]) -> None:

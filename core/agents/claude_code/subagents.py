@@ -49,7 +49,7 @@ class _Answer(NamedTuple):
     where: Where
     said: str
     said_at: Where | None
-    """Where it last said something."""
+    """The place of its last words."""
 
 
 class OpenAnswers:
@@ -62,10 +62,10 @@ class OpenAnswers:
         self._usage = Usage(kit.models)
         self._open: dict[str, _Answer] = {}
 
-    def take(self, agent: str, message: Message, at: float, where: Where) -> Turn | None:
-        """Take in a line of an agent's answer; the answer before, where this is another.
+    def update(self, agent: str, message: Message, at: float, where: Where) -> Turn | None:
+        """Add a line to an agent's answer, and return the turn of the one before if this is another.
 
-        A line that no model wrote is no answer.
+        A line that no model wrote is not an answer.
         """
         before = self._open.get(agent)
         closed = None
@@ -85,14 +85,14 @@ class OpenAnswers:
         return closed
 
     def close(self, agent: str) -> Turn | None:
-        """The turn of an agent's open answer; None where there is none, or it was told before."""
+        """Close an agent's open answer and return its turn; None if there is none or it was closed before."""
         answer = self._open.pop(agent, None)
         if answer is None or self._usage.is_closed(answer[0].id or ""):
             return None
         return self._usage.deduplicate(self._turn(agent, answer))
 
     def end(self, agent: str) -> Turn | None:
-        """The same where a line tells that the agent's turn is over, which older answers do not."""
+        """Close an agent's answer at the end of its turn, which older answers do not mark themselves."""
         turn = self.close(agent)
         return replace(turn, stop=ENDED) if turn is not None and turn.stop in ("", WORDLESS) else turn
 
@@ -104,11 +104,11 @@ class OpenAnswers:
                 yield turn
 
     def pause(self) -> ClosedTurns | None:
-        """What is known of answers while none is open."""
+        """Return the state of closed answers; None while one is open."""
         return None if self._open else self._usage.pause()
 
     def resume(self, closed: ClosedTurns) -> None:
-        """Go on from there."""
+        """Continue from a state."""
         self._usage.resume(closed)
 
     def _turn(self, agent: str, answer: _Answer) -> Turn:
@@ -150,10 +150,10 @@ def is_helper(agent: str) -> bool:
 
 
 class Fork:
-    """Holds what a fork answered since it was last asked.
+    """The answers of a fork since its last prompt.
 
-    What stands before that its log may repeat from the log it was forked from, with the same ids and times.
-    Its tokens are the session's; they are in nobody's context, and its words are said to nobody.
+    Earlier lines may repeat the log it was forked from, with the same ids and times. Its tokens belong to the
+    session, but to no agent's context, and nobody reads its words.
     """
 
     __slots__ = ("_answers", "_kit", "_spent")
@@ -163,13 +163,13 @@ class Fork:
         self._answers = OpenAnswers(kit)
         self._spent: list[Turn] = []
 
-    def take(self, line: ClaudeLine, at: float, where: Where) -> None:
-        """Take in one line of its log."""
+    def step(self, line: ClaudeLine, at: float, where: Where) -> None:
+        """Read one line of its log."""
         message = line.message
         if message is None:
             return
         if line.type == "assistant":
-            before = self._answers.take(MAIN, message, at, where)
+            before = self._answers.update(MAIN, message, at, where)
             if before is not None:
                 self._spent.append(before)
         elif line.type == "user" and _asks(user_words(message.content)):
@@ -177,7 +177,7 @@ class Fork:
             self._spent.clear()
 
     def pending_events(self) -> list[Event]:
-        """What it has spent so far, as the main agent's."""
+        """Return what it has spent so far, as turns of the main agent."""
         return [
             replace(
                 turn,
@@ -220,7 +220,7 @@ class _Input(Struct, gc=False):
 
 
 class KnownAgents(NamedTuple):
-    """What is known of a log's sub-agents while no call for one is open."""
+    """The state of a log's sub-agents while no call for one is open."""
 
     alone: bool
     late: dict[int, list[str]]
@@ -266,7 +266,7 @@ class Delegations:
         self._last = ""
 
     def pause(self) -> KnownAgents | None:
-        """What it knows of sub-agents; None while a call for one is open."""
+        """Return the state of sub-agents; None while a call for one is open."""
         if self._open:
             return None
         return KnownAgents(
@@ -274,11 +274,11 @@ class Delegations:
         )
 
     def resume(self, state: KnownAgents) -> None:
-        """Go on from there."""
+        """Continue from a state."""
         self.alone, self._late, self._children, self._started, self._running, self._lines, self._last = state
 
     def called(self, call: str, arguments: Raw, at: float, agent: str) -> None:
-        """A call asks for a sub-agent; whether one starts is told later."""
+        """Register a call for a sub-agent, which may start later."""
         try:
             request = msgspec.json.decode(arguments, type=_Input)
         except FAULTS:
@@ -303,8 +303,8 @@ class Delegations:
         self._last = child
         return child
 
-    def hear(self, line: ClaudeLine, at: float, where: Where, calls: Calls, out: list[Event]) -> None:
-        """Progress names the agent of a running call; a queued notice says that one is done."""
+    def read_notice(self, line: ClaudeLine, at: float, where: Where, calls: Calls, out: list[Event]) -> None:
+        """Read progress, which names the agent of a call, or a queued notice that an agent is done."""
         if line.type == "queue-operation":
             try:
                 text = msgspec.json.decode(line.content)
@@ -323,7 +323,7 @@ class Delegations:
                 self._start(call, progress.agent_id, at, where, out)
 
     def answered(self, use: ToolUse, details: ToolDetails | None, out: list[Event]) -> None:
-        """The call's result: the agent was launched, or it reports back."""
+        """Read a call's result: the agent was launched, or reports back."""
         call = use.id
         child = self._started.get(call, "")
         agent_id = details.agent_id if details is not None and details.agent_id else ""
@@ -368,13 +368,13 @@ class Delegations:
                 out.append(AgentEnd(at=at, agent=parent or agent, where=where, child=child, outcome=outcome))
 
     def reported(self, child: str, status: str, at: float, where: Where | None, out: list[Event]) -> None:
-        """A look at an agent in the background showed how it stands."""
+        """End a background agent whose status a tool reported."""
         if child in self._running and status in _ENDS:
             parent = self._running.pop(child)
             out.append(AgentEnd(at=at, agent=parent, where=where, child=child, outcome=_ENDS[status]))
 
     def leave(self, at: float, where: Where | None, out: list[Event]) -> None:
-        """The session ends: what still runs in the background ends with it, and nobody hears of it."""
+        """End the background agents that still run when the session ends."""
         for child, parent in self._running.items():
             out.append(AgentEnd(at=at, agent=parent, where=where, child=child, outcome="pending"))
         self._running.clear()
@@ -397,10 +397,10 @@ class Delegations:
 
     def _settle(self, call: str) -> None:
         """A call asks for no agent any more."""
-        self._take(call)
+        self._assign(call)
         self._open.pop(call, None)
 
-    def _take(self, call: str) -> None:
+    def _assign(self, call: str) -> None:
         """A call has its agent, or needs none."""
         order = self._open.get(call)
         if order is not None and call in self._free:
@@ -414,7 +414,7 @@ class Delegations:
         order = self._open.get(call)
         self._children[child] = call
         self._started.setdefault(call, child)
-        self._take(call)
+        self._assign(call)
         if order is None:
             out.append(AgentStart(at=at, agent=self._own, where=where, child=child))
         else:
@@ -437,7 +437,7 @@ _TICK = 0.1
 """Seconds within which a folder may change twice and show one time."""
 _FOLDERS = 64
 _NAMELESS = 100
-"""Folders remembered, and logs in one that name no session yet and are looked at again."""
+"""Folders kept in memory, and logs of one without a session yet that are read again."""
 
 
 class LogsBeside:

@@ -1,4 +1,4 @@
-"""What the panel of Cline and its kin showed, in order: times, costs, and tools by other names."""
+"""The messages that the panel of Cline and its forks showed: times, costs, and tools by other names."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _TOOLS = frozenset(("tool", "command", "use_mcp_server", "use_subagents", "brows
 
 
 class PanelReader(TranscriptReader):
-    """What the panel asks of the reader it tells."""
+    """What the panel needs from its reader."""
 
     @abstractmethod
     def delegate(self, name: str, tool: str, at: float, where: Where, out: list[Event]) -> None:
-        """The sub-agent that a call starts, where it starts one."""
+        """Add the sub-agent that a call starts, if it starts one."""
 
     @abstractmethod
     def end_use(self, use: ToolUse, out: list[Event]) -> None:
@@ -55,7 +55,7 @@ def panel_tokens(tokens: dict[str, Any]) -> tuple[int, int, int, int]:
 
 
 def requests(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What the panel tells of each request to the model, in order."""
+    """Return the panel's facts of each request to the model, in order."""
     started = [_request(one) for one in messages if one.get("say") == "api_req_started"]
     return [one for one in started if not one.get("cancelReason")]
 
@@ -179,7 +179,7 @@ class PanelMessages:
 
 
 def _answer(listed: list[tuple[str, dict[str, Any]]], start: int) -> tuple[str, str]:
-    """What the model says to a request before the next one, from `start` on, and where it last does."""
+    """Return the model's answer to a request from `start` on, and the place of its last words."""
     answer_text, place = "", ""
     for number in range(start, len(listed)):
         pointer, message = listed[number]

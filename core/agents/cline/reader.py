@@ -1,4 +1,4 @@
-"""Tasks of Cline, Roo Code and older Kilo: what was said to the model, and what the panel showed."""
+"""Tasks of Cline, Roo Code and older Kilo: the conversation with the model, and the panel's messages."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Called(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What came back for one call; blank ids belong to the call that waits."""
+    """The result of one call; without an id it belongs to the waiting call."""
 
     id: str
     tool: str
@@ -124,7 +124,7 @@ def _block(block: dict[str, Any]) -> Reply:
 
 
 def reply_result(reply: Reply) -> Result:
-    """The facts a result's text holds."""
+    """Return the facts in a result's text."""
     head = reply.said[:_HEAD]
     status = (
         text(table(decode(reply.said.encode("utf-8", "surrogatepass"))).get("status"))
@@ -297,7 +297,7 @@ class ClineReader(panel.PanelReader):
                 self.delegate(name, call.tool, self.now, where, out)
 
     def delegate(self, name: str, tool: str, at: float, where: Where, out: list[Event]) -> None:
-        """The sub-agent that a call starts, where it starts one."""
+        """Add the sub-agent that a call starts, if it starts one."""
         kind = self.calls.kind(name)
         if kind is not None and kind.action == "delegation":
             self._children.add(name)
@@ -336,7 +336,7 @@ class ClineReader(panel.PanelReader):
 
 
 def person_said(content: Any, *, first: bool, answered: bool) -> str:
-    """What the person said in a message to the model, without what the program put beside it."""
+    """Return the person's text in a message to the model, without what the program added."""
     texts = (
         [content] if isinstance(content, str) else [text(table(one).get("text")) for one in items(content)]
     )
@@ -350,7 +350,7 @@ def person_said(content: Any, *, first: bool, answered: bool) -> str:
 
 
 def first_request(content: Any) -> str:
-    """What a first message asks for."""
+    """Return the request in a first message."""
     return (
         content
         if isinstance(content, str) and "<" not in content[:1]
@@ -359,7 +359,7 @@ def first_request(content: Any) -> str:
 
 
 def plain_all(message: dict[str, Any]) -> str:
-    """All the words of a message."""
+    """Return all the text of a message."""
     return words(message.get("content"))
 
 
@@ -373,7 +373,7 @@ def _is_panel(listed: list[tuple[str, dict[str, Any]]]) -> bool:
 
 
 def _complete(listed: list[tuple[str, dict[str, Any]]]) -> bool:
-    """Whether a conversation tells its own times and tokens."""
+    """Whether a conversation has its own times and tokens."""
     return all(
         seconds(one.get("ts")) is not None and (one.get("role") != "assistant" or "metrics" in one)
         for _, one in listed
@@ -410,7 +410,7 @@ def _session(sample: Sample) -> int:
 
 
 def cline_title(document: dict[str, Any]) -> Title | None:
-    """What a task's own notes call it."""
+    """Return the title in a task's own notes."""
     title = text(document.get("task")) or text(document.get("title"))
     return Title(2, title) if title and "role" not in document and "ts" not in document else None
 

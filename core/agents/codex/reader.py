@@ -26,9 +26,9 @@ _ADDED = (
     "# AGENTS.md instructions",
     "<turn_aborted>",
 )
-"""What the program says in the person's name."""
+"""Texts of the program in the person's name."""
 _PICTURED = "[image]"
-"""What a prompt without words is taken for."""
+"""The text of a prompt without words."""
 _FOLDER = re.compile(r"(?:<cwd>|Current working directory: )([^<\n]{1,1000})")
 
 
@@ -39,12 +39,12 @@ class Prompts:
 
     def __init__(self) -> None:
         self.last: tuple[str, int] = ("", 0)
-        """The sign by which the last prompt was told, and a fingerprint of its words."""
+        """The kind of record of the last prompt, and a fingerprint of its text."""
 
-    def take(self, sign: str, raw_text: str, *, pictured: bool = False) -> str:
-        """What the person says; blank where it is not theirs, or told by another sign right before.
+    def deduplicate(self, sign: str, raw_text: str, *, pictured: bool = False) -> str:
+        """Return the person's text; blank if a program wrote it, or another kind of record just had it.
 
-        `pictured` says that images come with it.
+        `pictured` says whether it has images.
         """
         if is_added(raw_text):
             return ""
@@ -65,7 +65,7 @@ def is_added(message_text: str) -> bool:
 
 
 def added_folder(message_text: str) -> str:
-    """The folder that such a text names; blank where it names none."""
+    """Return the folder that such a text names; blank if it names none."""
     match = _FOLDER.search(message_text[:4000]) if is_added(message_text) else None
     return match[1] if match else ""
 
@@ -90,7 +90,7 @@ def called_item(item: dict[str, Any]) -> tuple[str, str, Any]:
 
 
 def pictured(record: dict[str, Any]) -> bool:
-    """Whether a prompt holds images, in the words of any era."""
+    """Whether a prompt contains images, in any version's form."""
     parts = [text(table(part).get("type")) for part in items(record.get("content"))]
     return bool(record.get("images") or record.get("local_images")) or any("image" in part for part in parts)
 
@@ -146,7 +146,7 @@ _COMPLETED = frozenset(
     )
 )
 _ALONE = frozenset(("web_search_call", "image_generation_call"))
-"""Calls that are told once, when they are done."""
+"""Calls that are logged once, when they are done."""
 _ENDS = frozenset(("patch_apply_end", "exec_command_end", "mcp_tool_call_end"))
 _OVER = frozenset(("task_complete", "turn_complete", "turn_aborted", "error"))
 """Signs that the agent's turn is over."""
@@ -159,7 +159,7 @@ _OUTPUTS = frozenset(
 
 
 class _Thread(NamedTuple):
-    """What is known of a thread beside its calls, while nothing of it is left open."""
+    """The state of a thread beside its calls, while nothing is open."""
 
     replay: tuple[bool, str, float, float]
     bare: bool
@@ -193,7 +193,7 @@ class Codex(TranscriptReader):
         self._children = ChildThreads(self.agent)
 
     def own_state(self) -> Any:
-        """All it knows of its thread; None while words, facts or an end wait for a line to come."""
+        """Return the state of its thread; None while words, facts or an end wait for a line."""
         if (
             self._advice
             or self._turns.speaking
@@ -216,7 +216,7 @@ class Codex(TranscriptReader):
         )
 
     def own_resume(self, own: Any) -> None:
-        """Go on from there."""
+        """Continue from a state."""
         thread = msgspec.convert(own, _Thread)
         self._replay.state = thread.replay
         self._bare, self._child, self._turns.state = thread.bare, thread.child, thread.turns
@@ -323,26 +323,26 @@ class Codex(TranscriptReader):
             self.skip(f"response_item/{kind}")
 
     def _tell_advice(self, out: list[Event], *, late: bool = False) -> None:
-        """Our sentence; it stands before the result of the call it was said after, and is told behind it."""
+        """Add our advice after the result of its call, which the log has behind it."""
         if self._advice and (late or not self.calls.unanswered()):
             out.append(said_event(self._advice, self.now, self.agent, self.here()))
             self._advice = ""
 
     def _speak(self, sign: str, record: dict[str, Any], out: list[Event]) -> None:
-        """The agent's words, which one sign tells whole and another in parts."""
+        """Read the agent's words, which are in one text or in parts."""
         phase, where = text(record.get("phase")), self.here()
         for part in items(record.get("content")) or [record.get("content") or record.get("message")]:
             add(self._turns.say(sign, words(part), phase, self.now, self.agent, where), out)
 
     def finish(self) -> list[Event]:
-        """What only the end completes."""
+        """Return what only the end of the log completes."""
         out: list[Event] = []
         self._tell_advice(out, late=True)
         add(self._turns.uncounted(self.agent), out)
         return [*out, *super().finish()]
 
     def pending_events(self) -> list[Event]:
-        """The same, for a thread that goes on."""
+        """Return the open answer and calls of a growing thread."""
         return [*filter(None, [self._turns.uncounted(self.agent)]), *super().pending_events()]
 
     def _call(self, item: dict[str, Any]) -> None:
@@ -362,7 +362,7 @@ class Codex(TranscriptReader):
             self._continue(call, str(process.get("session_id", process.get("cell_id", ""))))
 
     def _continue(self, call: str, process: str) -> None:
-        """A call that goes on with a running process is sorted like the one that started it."""
+        """Sort a call that continues a running process like the call that started it."""
         started, own = self._running.get(process), self.calls.kind(call)
         if started is not None and own is not None:
             purpose = started.purpose or own.purpose
@@ -474,8 +474,10 @@ class Codex(TranscriptReader):
             self.skip(f"item_completed/{kind}")
 
     def _say(self, sign: str, raw_text: str, record: dict[str, Any], out: list[Event]) -> None:
-        """A prompt; a log that tells it by two signs, one right after the other, tells of one."""
-        prompt_text = "" if self._child else self._prompts.take(sign, raw_text, pictured=pictured(record))
+        """Add a prompt; if two kinds of records repeat it, only once."""
+        prompt_text = (
+            "" if self._child else self._prompts.deduplicate(sign, raw_text, pictured=pictured(record))
+        )
         if prompt_text:
             add(self._turns.close(self.agent), out)
             out.append(self.prompt(self.now, prompt_text, self.here()))

@@ -19,11 +19,11 @@ _SLACK = 1.0
 _UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-")
 _ROLLOUT_HEAD = 262_144
 _MOST_KNOWN = 20_000
-_known: dict[tuple[str, int], tuple[str, str]] = {}
+_thread_cache: dict[tuple[str, int], tuple[str, str]] = {}
 
 
 class Meta(NamedTuple):
-    """What the first line of a rollout says."""
+    """The facts in the first line of a rollout."""
 
     session: str = ""
     cwd: str = ""
@@ -65,7 +65,7 @@ class Replay:
 
     @property
     def state(self) -> tuple[bool, str, float, float]:
-        """All it knows."""
+        """Its state."""
         return self.active, self._own, self._created, self._written
 
     @state.setter
@@ -73,7 +73,7 @@ class Replay:
         self.active, self._own, self._created, self._written = known
 
     def begin(self, meta: Meta, at: float) -> bool:
-        """Take in a session_meta line; False where it is a copied one of another thread."""
+        """Read a session_meta line and return False if it is copied from another thread."""
         if self._own and meta.session != self._own:
             self.active = self.active or at <= self._written + _BURST
             return False
@@ -98,7 +98,7 @@ class Replay:
 
 
 def minted(identity: str) -> float:
-    """The time in a version 7 UUID; 0 where it is none."""
+    """Return the time in a version 7 UUID; 0 for any other id."""
     match = _UUID7.match(identity)
     return int(match.group(1) + match.group(2), 16) / 1000.0 if match else 0.0
 
@@ -126,7 +126,7 @@ def thread_files(path: Path) -> list[Companion]:
 
 
 def thread_folders(path: Path) -> list[Path]:
-    """The folder of the day after a rollout's, where a thread that it starts around midnight is."""
+    """Return the folder of the next day, for threads that start around midnight."""
     day = absolute_path(path.parent)
     try:
         after = date(int(day.parts[-3]), int(day.parts[-2]), int(day.parts[-1])) + timedelta(days=1)
@@ -140,16 +140,16 @@ def _thread(path: Path) -> tuple[str, str]:
     """The id of a rollout's thread and of the thread that started it."""
     try:
         key = (str(path), path.stat().st_ino)
-        if key not in _known:
+        if key not in _thread_cache:
             line = head(path, _ROLLOUT_HEAD).partition(b"\n")
             if not line[1]:
                 return "", ""
             record = table(decode(line[0]))
             meta = read_meta(table(record.get("payload"))) if record.get("type") == "session_meta" else Meta()
-            if len(_known) >= _MOST_KNOWN:
-                _known.clear()
-            _known[key] = (meta.session, meta.parent)
-        return _known[key]
+            if len(_thread_cache) >= _MOST_KNOWN:
+                _thread_cache.clear()
+            _thread_cache[key] = (meta.session, meta.parent)
+        return _thread_cache[key]
     except OSError:
         return "", ""
 
@@ -159,7 +159,7 @@ _FAILED = frozenset(("errored", "failed"))
 
 
 class ChildThreads:
-    """Each child begins once and ends once, however often the log tells it."""
+    """Starts and ends each child once, however often the log reports it."""
 
     def __init__(self, agent: str) -> None:
         self._agent = agent
@@ -179,7 +179,7 @@ class ChildThreads:
         self._closing[call] = text(options.get("id")) or text(options.get("target"))
 
     def answered(self, call: str, tool: str, output: Any, well: bool, at: float, where: Where) -> list[Event]:
-        """What the answer to a delegating call tells."""
+        """Return the starts and ends that the answer to a delegating call reports."""
         reply = table(decode(words(output).encode("utf-8", "surrogatepass")))
         if tool == "spawn_agent" and well:
             return self.start(text(reply.get("agent_id")) or text(reply.get("thread_id")), "", at, where)

@@ -17,7 +17,7 @@ from core.engine.values import fingerprint, shape
 from core.events import Action, Turn, Where
 
 _PHASES = {"final_answer": ENDED, "commentary": "commentary"}
-"""Newer logs say of words whether they are the answer or said on the way to it."""
+"""Newer logs mark words as the answer or as commentary."""
 _HEARD = 16
 """Words remembered until their second sign comes; logs with one sign alone never bring it."""
 
@@ -31,13 +31,13 @@ class TokenCount(NamedTuple):
     written: int = 0
 
     def since(self, before: TokenCount) -> TokenCount | None:
-        """What came on top; None where the count started again."""
+        """Return the difference; None if the count started again."""
         more = TokenCount(*(now - then for now, then in zip(self, before, strict=True)))
         return more if min(more) >= 0 else None
 
 
 class Counts(NamedTuple):
-    """What is known of a thread's tokens between two answers."""
+    """The token counts of a thread between two answers."""
 
     model: str = ""
     spent: TokenCount = TokenCount()
@@ -51,7 +51,7 @@ class Counts(NamedTuple):
 
 
 class TurnState(NamedTuple):
-    """What is known of a thread's answers while no words wait for a count."""
+    """The state of a thread's answers while no words wait for a count."""
 
     counts: Counts = Counts()
     heard: tuple[tuple[str, int], ...] = ()
@@ -61,7 +61,7 @@ class TurnState(NamedTuple):
 
 
 class _Words(NamedTuple):
-    """What the agent said since its last answer was counted."""
+    """The agent's words since its last counted answer."""
 
     said: str
     at: float
@@ -82,13 +82,13 @@ class Turns:
         self._over = False
         self._open_words: _Words | None = None
         self._answered = False
-        """A call was answered since the agent last said or did something."""
+        """Whether a call was answered since the agent last said or did something."""
         self.searches = 0
         """Web searches that no turn has paid for yet."""
 
     @property
     def state(self) -> TurnState:
-        """All it knows but words."""
+        """Its state, without words."""
         return TurnState(self.counts, self._unconfirmed, self._over)
 
     @state.setter
@@ -103,9 +103,9 @@ class Turns:
     def say(
         self, sign: str, answer_text: str, phase: str, at: float, agent: str, where: Where
     ) -> Turn | None:
-        """The agent's words, of which several may belong to one answer; the answer before, if it is over.
+        """Add words of the agent, and return the turn of the answer before if it is over.
 
-        A log may tell the same ones by two signs, and count their answer between the two.
+        Two kinds of records may repeat the same words, with the count of their answer between them.
         """
         if not answer_text.strip():
             return None
@@ -121,13 +121,13 @@ class Turns:
         return over
 
     def set_model(self, *, model: Any = None, window: Any = None) -> None:
-        """A line names the model or its window; what it leaves out stays."""
+        """Set the model or its window, if given."""
         self.counts = self.counts._replace(
             model=text(model) or self.counts.model, window=whole_number(window) or self.counts.window
         )
 
     def total(self, info: dict[str, Any] | None, at: float, agent: str, where: Where) -> Turn | None:
-        """A running total, which a line may leave out; None where nothing came on top of it."""
+        """Return the turn of a running total; None if nothing was added."""
         self.counts = self.counts._replace(counted=True)
         if info is None:
             return None
@@ -142,7 +142,7 @@ class Turns:
         )
 
     def record(self, record: dict[str, Any], at: float, agent: str, where: Where) -> Turn | None:
-        """The usage of one answer, in newer logs; their running totals repeat it."""
+        """Return the turn of one answer's usage, which newer logs have."""
         self.counts = self.counts._replace(counted=True, recorded=True)
         usage = _count(record.get("usage"))
         if not any(usage):
@@ -150,13 +150,13 @@ class Turns:
         return self._turn(usage, usage.sent, text(record.get("response_id")), at, agent, where)
 
     def pass_over(self, info: Any) -> None:
-        """A running total of the parent's: what comes on top is counted from there."""
+        """Start counting from a running total of the parent thread."""
         total = _count(table(info).get("total_token_usage"))
         if any(total):
             self.counts = self.counts._replace(spent=total)
 
     def acts(self, agent: str) -> Turn | None:
-        """The agent says or does something; in a log without counts, answered calls end an answer."""
+        """Advance to an act of the agent; in a log without counts, answered calls end an answer."""
         self._over = False
         answered, self._answered = self._answered, False
         return self.close(agent) if answered and not self.counts.counted else None
@@ -174,7 +174,7 @@ class Turns:
         )
 
     def close(self, agent: str) -> Turn | None:
-        """The same where none will tell them any more."""
+        """Close the open words, whose tokens will not be logged, and return their turn."""
         turn, self._open_words = self.uncounted(agent), None
         self._over = turn is not None and turn.stop == ENDED
         return turn
@@ -245,7 +245,7 @@ _CALLS = frozenset(("CommandExecution", "FileChange", "McpToolCall", "DynamicToo
 
 
 def end_fact(event: dict[str, Any]) -> Result:
-    """What an event of a call's end says."""
+    """Return how an event says that a call ended."""
     result = table(event.get("result"))
     failed = (
         event.get("success") is False or "Err" in result or table(result.get("Ok")).get("isError") is True
@@ -254,7 +254,7 @@ def end_fact(event: dict[str, Any]) -> Result:
 
 
 def item_fact(item: dict[str, Any]) -> Result | None:
-    """What a completed item says of its call; its duration is that of the start alone and left out."""
+    """Return how a completed item says that its call ended; its duration is unreliable and left out."""
     if item.get("type") not in _CALLS:
         return None
     status, exited = text(item.get("status")), code(item.get("exit_code"))
@@ -408,7 +408,7 @@ def sort_cell(normalizer: Normalizer, framework: str, tool: str, script: str) ->
 
 
 def _arguments(tool: str, script: str, rest: str) -> object:
-    """The arguments of one call, as far as they stand in the script as plain text."""
+    """Return the arguments of one call, if the script contains them as plain text."""
     if tool == "apply_patch":
         return _escaped(script) if "*** " in script else {}
     command = _COMMAND.search(rest)

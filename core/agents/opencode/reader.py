@@ -21,14 +21,14 @@ _REFUSED = re.compile(
 )
 _TIMED_OUT = re.compile(r"terminated command after exceeding timeout")
 _REPLACED = "REDACTED"
-"""What a redactor writes in place of ids that look like secrets."""
+"""The word that a redactor writes for ids that look like secrets."""
 _ROLE = re.compile(r"@([\w.-]{1,60}) subagent")
 
 
 class OpenCodeReader(TranscriptReader):
-    """Rows change in place and come again: each call is told once, when it is over.
+    """Rows change in place and are read again: each call is added once, when it is over.
 
-    A child session is an agent of its parent's.
+    A child session is a sub-agent of its parent.
     """
 
     name = "opencode"
@@ -51,7 +51,7 @@ class OpenCodeReader(TranscriptReader):
         self._messages: dict[str, dict[str, Any]] = {}
         self._unsaid: dict[str, dict[str, tuple[dict[str, Any], Where]]] = {}
         self._words: dict[str, dict[str, tuple[str, Where]]] = {}
-        """What each open message of the agent says, by the part that says it."""
+        """The texts of each open message of the agent, by part."""
         self._read_ids: set[str] = set()
         self._announced: set[str] = set()
         self._stopped: dict[str, Prompt] = {}
@@ -74,15 +74,15 @@ class OpenCodeReader(TranscriptReader):
             self.note("neither session, message nor part")
 
     def finish(self) -> list[Event]:
-        """What the log leaves open: a stop by the person, calls without a result."""
+        """Return what the log leaves open: an interruption, calls without a result."""
         return [*self._stopped.values(), *super().finish()]
 
     def pending_events(self) -> list[Event]:
-        """The same, for a log that still grows."""
+        """Return the open interruption and calls of a growing log."""
         return [*self._stopped.values(), *super().pending_events()]
 
     def close_all(self) -> list[Event]:
-        """The same amid a log."""
+        """Close what is open in the middle of a log."""
         left = [*self._stopped.values(), *super().close_all()]
         self._stopped.clear()
         return left
@@ -139,7 +139,7 @@ class OpenCodeReader(TranscriptReader):
         )
 
     def _agent(self, session: str, out: list[Event]) -> str:
-        """Whose session it is; a child's first deed announces it."""
+        """Return the agent of a session; the first act of a child announces it."""
         info = self._sessions.get(session, {})
         parent = text(info.get("parentID"))
         if not session or parent not in self._sessions:

@@ -146,7 +146,7 @@ def _changed(database: sqlite3.Connection, read: RowsRead) -> Iterator[DatabaseR
 
 
 def _placed(name: str, row: dict[str, Any], read: RowsRead | None) -> tuple[tuple[int, str], DatabaseRow]:
-    """A row as its reader is fed it, and where it stands among the others."""
+    """Return a row for the reader, with its sort key."""
     data, place = row.pop("data"), row.pop("rowid")
     written = data if isinstance(data, bytes) else str(data).encode("utf-8", "replace")
     if read is not None and _may_change(name, written):
@@ -168,7 +168,7 @@ class _Times(msgspec.Struct):
 
 
 class _Progress(msgspec.Struct):
-    """What tells whether a row is done."""
+    """The fields that show whether a row is complete."""
 
     role: str = ""
     type: str = ""
@@ -190,7 +190,7 @@ def _may_change(name: str, data: bytes) -> bool:
 
 
 def session_files(folder: Path) -> list[Path]:
-    """The files of a folder's sessions, in the order a reader wants them: each session, then what it said."""
+    """Return the files of a folder's sessions in reading order: each session, then its messages and parts."""
     root = next((place for place in folder.parents if is_folder((place / "message"))), folder)
     sessions = [
         {**facts, "id": facts["id"], "parent_id": text(facts.get("parentID")), "file": file}
@@ -225,7 +225,7 @@ def _ordered_parts(root: Path, messages: list[Path], *, by_time: bool) -> list[P
 
 
 def _object(file: Path) -> dict[str, Any]:
-    """What a file tells; nothing where it cannot be read, which is counted when its turn comes."""
+    """Return the object in a file; an empty one if it cannot be read, which is counted later."""
     try:
         return table(decode(read_log(file)))
     except OSError:
@@ -233,7 +233,7 @@ def _object(file: Path) -> dict[str, Any]:
 
 
 def _end_time(file: Path) -> int:
-    """When what a file tells was over; 0 where it does not say."""
+    """Return the end time in a file; 0 if there is none."""
     facts = _object(file)
     for times in (table(table(facts.get("state")).get("time")), table(facts.get("time"))):
         for name in ("end", "start", "created"):

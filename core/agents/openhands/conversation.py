@@ -29,7 +29,7 @@ Steps = list[tuple[str, dict[str, Any]]]
 
 
 class TokensUsed(NamedTuple):
-    """What a conversation has used so far, or since it was last told."""
+    """The tokens and cost of a conversation, in total or since the last count."""
 
     model: str = ""
     sent: int = 0
@@ -40,7 +40,7 @@ class TokensUsed(NamedTuple):
     cost: float = 0.0
 
     def since(self, before: TokensUsed) -> TokensUsed:
-        """What is more than before."""
+        """Return the difference to an earlier count."""
         return TokensUsed(
             self.model,
             max(0, self.sent - before.sent),
@@ -89,10 +89,10 @@ def response_of(step: dict[str, Any]) -> dict[str, Any]:
 
 
 def answers_used(steps: Steps, metrics: dict[str, Any]) -> dict[str, TokensUsed]:
-    """What each answer used, by the id of its response or else by its place, beside what responses tell.
+    """Return what each answer used, by the id of its response or else by its place.
 
-    Newer versions tell with each action what was spent so far; a list of costs alone is of use only where
-    it has one for each answer.
+    Newer versions log with each action what was spent so far; a list of costs alone is used only if it has
+    one for each answer.
     """
     usages: dict[str, TokensUsed] = {}
     most = TokensUsed()
@@ -178,25 +178,25 @@ class Course:
         self._stage: Literal["rests", "asked", "works"] = "rests"
 
     def prompted(self) -> None:
-        """The person said something."""
+        """Advance to a prompt."""
         self._stage = "asked"
 
     def works(self) -> None:
-        """The agent said or did something and goes on."""
+        """Advance to an act of the agent."""
         self._stage = "works"
 
     def spoke(self, *, waits: bool) -> None:
-        """The agent said something, and waits for the person or goes on."""
+        """Advance to words of the agent, which waits for the person or continues."""
         self._stage = "rests" if waits else "works"
 
     def rests(self) -> None:
-        """An event has told that its turn is over."""
+        """Advance to the end of a turn."""
         self._stage = "rests"
 
     def enter(self, state: str, at: float, agent: str, where: Where) -> Turn | Prompt | None:
-        """What a state ends the turn with; None where no turn is under way, or it goes on.
+        """Return the event with which a state ends the turn; None if no turn is open, or it continues.
 
-        An agent that waits for the person before it did anything has not taken up the prompt yet.
+        An agent that waits for the person before it did anything has not started on the prompt yet.
         """
         ending = _STATES.get(state)
         if ending is None or self._stage == "rests" or (ending == "done" and self._stage == "asked"):
@@ -213,9 +213,9 @@ _TOLD = (
     *("model", "input_tokens", "output_tokens", "cache_read", "cache_write", "context_tokens"),
     *("context_window", "cost"),
 )
-"""What the totals tell of an answer."""
+"""The fields of a turn that come from totals."""
 _ANSWERING = ("default", "agent")
-"""Under which name the model that answers is counted; where it has another, it is the first told."""
+"""Names under which the answering model is counted; otherwise it is the first."""
 
 
 class OpenHandsFolderReader(TranscriptReader):
@@ -271,15 +271,15 @@ class OpenHandsFolderReader(TranscriptReader):
             out.append(self.prompt(at, "", self.here(), interrupt=True))
 
     def finish(self) -> list[Event]:
-        """An answer of which only the cost was told, and the calls that never got a result."""
+        """Return an answer of which only the cost is logged, and the calls without a result."""
         return [*filter(None, [self._spent]), *super().finish()]
 
     def pending_events(self) -> list[Event]:
-        """The same, for a log that still grows."""
+        """Return the open cost and calls of a growing log."""
         return [*filter(None, [self._spent]), *super().pending_events()]
 
     def _message(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
-        """What the person or the agent says; an agent that says something and calls nothing is done."""
+        """Read a message; an agent that speaks without a call is done."""
         message_text = words(table(event.get("llm_message")).get("content"))
         if event.get("source") == "user":
             self._course.prompted()
@@ -290,7 +290,7 @@ class OpenHandsFolderReader(TranscriptReader):
             self._answer(event, message_text, at, out, stop=ENDED if message_text else "")
 
     def _state(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
-        """How the conversation stands now, told alone or with everything else."""
+        """Read the status of the conversation, alone or within the full state."""
         value = event.get("value")
         if event.get("key") == "full_state":
             value = table(value).get("execution_status")
@@ -300,7 +300,7 @@ class OpenHandsFolderReader(TranscriptReader):
             add(self._course.enter(text(value), at, self.agent, self.here()), out)
 
     def _stats(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
-        """What the conversation has used so far: what is more than before is the next answer's."""
+        """Read the totals; their increase belongs to the next answer."""
         value = table(event.get("value"))
         if event.get("key") == "full_state":
             value = table(value.get("stats"))
@@ -338,7 +338,7 @@ class OpenHandsFolderReader(TranscriptReader):
         )
 
     def _aside(self, name: str, used: TokensUsed) -> Turn | None:
-        """What was spent for another purpose than to answer, such as to sum up the conversation."""
+        """Return the turn of tokens that were not spent on answers, for example on a summary."""
         return self.total(
             used.model,
             amount(used.cost),
@@ -358,9 +358,9 @@ class OpenHandsFolderReader(TranscriptReader):
         entry: str = "",
         stop: str = "",
     ) -> None:
-        """What the model said, at `entry` of its event; one answer may come with several calls.
+        """Add the model's answer, whose words are at `entry` of its event; it may come with several calls.
 
-        Its end is told even where it comes with a call that is not the answer's first.
+        Its end is added even if it comes with a later call of the answer.
         """
         answer = text(event.get("llm_response_id"))
         is_repeated = answer in self._answers

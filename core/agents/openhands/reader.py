@@ -28,11 +28,11 @@ _SILENT_FAILURE = re.compile(
     r"\[?Your proposed edit has introduced new syntax error|\[No exact match found|ERROR:|\[?Error:"
     r"|-+\n\w+(?:Error|Exception)\s+Traceback|Traceback \(most recent call last\)"
 )
-"""How results that carry no exit code tell that they failed."""
+"""Signs of failure in results without an exit code."""
 
 
 def flat_steps(history: list[Any]) -> list[tuple[str, dict[str, Any]]]:
-    """The events with their places; old evaluations hold them in pairs."""
+    """Return the events with their places; old evaluations have them in pairs."""
     flat: list[tuple[str, dict[str, Any]]] = []
     for place, step in enumerate(history):
         if isinstance(step, dict):
@@ -43,7 +43,7 @@ def flat_steps(history: list[Any]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def step_words(step: dict[str, Any], arguments: dict[str, Any], response: dict[str, Any]) -> str:
-    """What the model said with an action, or by it, from its response or else from the action."""
+    """Return the model's words with an action, from its response or from the action."""
     answers = [table(table(choice).get("message")) for choice in items(response.get("choices"))]
     answer_text = "\n".join(words(answer.get("content")) for answer in answers).strip()
     action, source = step["action"], step.get("source")
@@ -57,7 +57,7 @@ def step_words(step: dict[str, Any], arguments: dict[str, Any], response: dict[s
 
 
 def step_name(value: Any, otherwise: str) -> str:
-    """The id of a step, or another name where it has none."""
+    """Return the id of a step, or another name if it has none."""
     return str(value) if isinstance(value, int | str) and not isinstance(value, bool) else otherwise
 
 
@@ -110,7 +110,7 @@ def is_event_folder(sample: Sample) -> int:
 
 
 def is_stream(sample: Sample) -> int:
-    """The same events as lines of one file."""
+    """Recognize the events of a conversation as lines of one file."""
     lines = sum(1 for record in sample.records[:4] if isinstance(record.get("kind"), str))
     return is_event_folder(sample) and (89 if lines > 1 or sample.path.suffix == ".jsonl" else 0)
 
@@ -216,7 +216,7 @@ class OpenHandsReader(TranscriptReader):
         )
 
     def _sum_up(self, in_all: TokensUsed, cost: float | None, out: list[Event], start: int) -> None:
-        """Add what a run spent beyond what was told of its answers, before its end."""
+        """Add what a run spent beyond its answers, before its end."""
         turns = [event for event in out[start:] if isinstance(event, Turn)]
         total = self.total(
             in_all.model,
@@ -287,7 +287,7 @@ class OpenHandsReader(TranscriptReader):
     def _answer(
         self, step: dict[str, Any], place: str, arguments: dict[str, Any], where: Where, out: list[Event]
     ) -> None:
-        """What the model said with an action; logs without its responses tell the words alone."""
+        """Add the model's answer to an action; logs without responses have only its words."""
         response = response_of(step)
         usage = table(response.get("usage"))
         used = self._used.get(text(response.get("id")) or place)
