@@ -24,9 +24,8 @@ from core.extension.registry import Registry
 from core.hooks.agent_replies import MODES, SILENCE, HookCall, HookReply
 from core.hooks.agents import AgentHooks
 from core.hooks.connection import HEADER, TEST_EVENT, process_line
-from core.hooks.guard import Choice, Guard, Objection, as_asked
+from core.hooks.guard import Answers, Choice, Guard, Objection, as_asked
 from core.hooks.limits import Caps, DayLedger, burn_rate, figures_json, figures_of, status_text
-from core.hooks.prompts import Answers
 from core.hooks.receiver import JSON, Answer, Request
 from core.hooks.session import HookedSession
 from core.live.hook_signs import ClaudeSession, HookBoard, PermitQuestion, first_hand

@@ -16,9 +16,8 @@ import pytest
 from core.hooks import handler
 from core.hooks.agents import HOOKS
 from core.hooks.connection import IntakeFolder, call
-from core.hooks.install import Installer
+from core.hooks.install import Installer, hook_stub
 from core.hooks.server import IntakeServer, IntakeThread
-from core.hooks.stub import hook_stub
 from core.settings import Settings
 from core.settings.layers import with_value
 from core.store.journals import PermitJournal

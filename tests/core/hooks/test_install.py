@@ -20,8 +20,7 @@ from core.errors import HooksRefused, StoreError
 from core.hooks import install as settings_file
 from core.hooks.agent_replies import MODES, HookMode
 from core.hooks.agents import HOOKS
-from core.hooks.install import Installer, holds_ours, put_hooks, taken_out, written
-from core.hooks.stub import hook_stub, status_stub
+from core.hooks.install import Installer, holds_ours, hook_stub, put_hooks, status_stub, taken_out, written
 from core.store.compensation import Chain, ChainEntry, Journal
 
 SHARED = ("claude", "codex", "gemini")
