@@ -23,7 +23,7 @@ from core.events import (
 from core.export.film import ExportedSession, Spoken
 
 VERSION = "ATIF-v1.7"
-"""The newest version whose fields are all in use here; a reader of v1.8 takes it as it is."""
+"""The newest version whose fields are all used here; readers of v1.8 accept it."""
 
 
 class _Trajectory:
@@ -42,7 +42,7 @@ class _Trajectory:
         return self.steps[-1]
 
     def document(self, every: dict[str, _Trajectory], **more: Any) -> dict[str, Any]:
-        """The trajectory with those of its sub-agents inside."""
+        """Return the trajectory with those of its sub-agents nested."""
         if not self.steps:
             self.step("system", 0.0, "no steps are logged")
         inner = [every[name].document(every, trajectory_id=name) for name in self.children if name in every]
@@ -51,7 +51,7 @@ class _Trajectory:
 
 
 def atif(film: ExportedSession) -> bytes:
-    """One session as one JSON document; words are as redacted and as long as was asked for."""
+    """Return one session as a JSON document, redacted and shortened as requested."""
     start = next((one for one in film.events if isinstance(one, SessionStart) and one.agent == MAIN), None)
     privacy = film.privacy
     tool = start.tool if start else film.summary.agent
@@ -143,7 +143,7 @@ def _call(own: _Trajectory, use: ToolUse, words_of_call: Spoken, film: ExportedS
 
 
 def _holder(own: _Trajectory, at: float) -> dict[str, Any]:
-    """The agent's last step, or a new one that no request to a model belongs to."""
+    """Return the agent's last step, or a new one without a model request."""
     if own.steps and own.steps[-1]["source"] == "agent":
         return own.steps[-1]
     step = own.step("agent", at)

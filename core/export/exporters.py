@@ -1,4 +1,4 @@
-"""Formats a session can be written in for somebody else: ours, and those of installed extensions."""
+"""Export formats of a session: built-in ones, and those of installed extensions."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from core.report.troubles import Trouble, troubles
 VERSION = 1
 """Of the data in the page."""
 _LINE = 240
-"""Characters of what was asked, done and said, in the strip above."""
+"""Characters per line of the strip at the top."""
 _BUDGET = 3_000_000
-"""Characters that all words take in one page, about."""
+"""Approximate characters of all text in one page."""
 _SIGNS = {"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -66,7 +66,7 @@ def page_title(film: ExportedSession) -> str:
 
 
 def embedded(value: Any) -> str:
-    """JSON that no element around it can be ended by, and no script can mistake."""
+    """Return JSON that cannot end the HTML element or script around it."""
     text = msgspec.json.encode(value).decode()
     for sign, code in _SIGNS.items():
         text = text.replace(sign, code)
@@ -74,7 +74,7 @@ def embedded(value: Any) -> str:
 
 
 def data(film: ExportedSession) -> dict[str, Any]:
-    """What the page shows, in columns of one entry an event."""
+    """Return what the page shows, as columns with one entry per event."""
     moments = film.moments
     start = moments[0].at if moments else 0.0
     agents = _Names()
@@ -124,7 +124,7 @@ def data(film: ExportedSession) -> dict[str, Any]:
 
 
 class _Names:
-    """Numbers names in the order they come."""
+    """Numbers names in order of appearance."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -138,7 +138,7 @@ class _Names:
 
 
 def _line(moment: Moment) -> list[str]:
-    """What an event says in a line: the text or command, and of a failure its error."""
+    """Return an event's text or command as a line, and the error of a failure."""
     text = one_line(first_line(moment.spoken.text), _LINE)
     if moment.outcome != "failure":
         return [text] if text else []
@@ -146,7 +146,7 @@ def _line(moment: Moment) -> list[str]:
 
 
 def _words(moments: Sequence[Moment]) -> list[list[str]]:
-    """All words, shortened alike where they are too many for one page."""
+    """Return all text, shortened evenly if it is too much for one page."""
     total = sum(len(embedded(moment.spoken)) for moment in moments)
     share = min(1.0, _BUDGET / total) if total else 1.0
     rows = []
@@ -176,12 +176,12 @@ _TROUBLES = 12
 _SAID = 600
 _LINE_WIDTH = 200
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~&$]|:(?=//)|(?<=www)\.|@)")
-"""Signs that would make a link, a table cell, an element or emphasis of a log's text."""
+"""Characters that Markdown would read as markup."""
 _NOTABLE = 0.3
 
 
 def report(film: ExportedSession) -> str:
-    """The whole report, in Markdown that shows no text of the log as markup."""
+    """Return the whole report in Markdown; log text is never markup."""
     sections = (
         ("", _head(film)),
         ("What was asked", _prompts_part(film)),
@@ -200,7 +200,7 @@ def report(film: ExportedSession) -> str:
 
 
 def markdown_line(text: str, most: int = _LINE_WIDTH) -> str:
-    """Text from a log in one line, none of it markup."""
+    """Return log text as one line with all markup escaped."""
     return _MARKUP.sub(r"\\\1", one_line(text, most))
 
 
@@ -403,7 +403,7 @@ _EVENTS = HEIGHT - 19
 
 
 def cast(film: ExportedSession, speed: float = 4.0) -> Iterator[bytes]:
-    """The lines of the file: a header, then one frame an event."""
+    """Return the lines of the file: a header, then one frame per event."""
     began = film.moments[0].at if film.moments else 0.0
     header = {
         "version": 2,
@@ -428,7 +428,7 @@ def cast(film: ExportedSession, speed: float = 4.0) -> Iterator[bytes]:
 
 
 class _Strip:
-    """What the strip says after the latest event."""
+    """Return the strip after the latest event."""
 
     __slots__ = ("asked", "doing", "failed", "said")
 
@@ -490,7 +490,7 @@ def _axis(name: str, value: float) -> str:
 
 
 def _row(style: str, left: str, right: str = "") -> str:
-    """One line of the terminal's width, cut by the columns its letters take."""
+    """Return one line cut to the terminal's width in columns."""
     room = WIDTH - len(right)
     text = fitted(left, room - 1 if right else room)
     gap = " " * (room - columns(text)) if right else ""
@@ -498,12 +498,12 @@ def _row(style: str, left: str, right: str = "") -> str:
 
 
 def columns(text: str) -> int:
-    """How many columns a text takes in a terminal."""
+    """Return the columns a text takes in a terminal."""
     return sum(_wide(letter) for letter in text)
 
 
 def fitted(text: str, room: int) -> str:
-    """As much of a text as fits, with a sign where it was cut."""
+    """Return as much of a text as fits, with an ellipsis if cut."""
     if columns(text) <= room:
         return text
     used, lines = 0, []
@@ -522,12 +522,12 @@ def _wide(letter: str) -> int:
 
 
 class Exporter(NamedTuple):
-    """One format: a name for `--format`, one sentence, and what writes it."""
+    """One format: its `--format` name, a sentence, and the function that writes it."""
 
     name: str
     about: str
     write: Callable[[ExportedSession], bytes]
-    """Gets a session that is redacted already, as strictly as the person asked for."""
+    """Receives a session that is already redacted as requested."""
 
 
 def _html(film: ExportedSession) -> bytes:
@@ -558,7 +558,7 @@ def _fits(value: object) -> str:
 
 
 def exporters() -> tuple[dict[str, Exporter], tuple[str, ...]]:
-    """All formats by name, and what is wrong with those left out."""
+    """Return all formats by name, and problems of those left out."""
     extensions = in_use("exporter", _fits)
     every = (*BUILT_IN, *(one.value for one in extensions.used))
     return {one.name: one for one in every}, extensions.complaints

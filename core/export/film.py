@@ -1,4 +1,4 @@
-"""A saved session run once through the minds, kept as what a reader elsewhere needs to see it."""
+"""A saved session run once through the engine, as a reader elsewhere needs to see it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from core.timeline.timeline import Timeline
 
 
 class Spoken(NamedTuple):
-    """What an event says: of a prompt or a turn its text, of a tool use its call and its result."""
+    """The text of an event: of a prompt or turn its words, of a tool use its call and result."""
 
     text: str = ""
     result: str = ""
@@ -56,7 +56,7 @@ class SessionWords:
         self._longest = longest
 
     def of(self, event: Event) -> Spoken:
-        """What one event says; blank where its kind says nothing or the log is gone."""
+        """Return the text of one event; empty if it has none or the log is gone."""
         words = self._reader.words(event)
         if isinstance(event, ToolUse):
             return Spoken(cut_to(words.command, self._longest), cut_to(words.output, self._longest))
@@ -64,7 +64,7 @@ class SessionWords:
 
 
 def cut_to(text: str, longest: int) -> str:
-    """Text no longer than that."""
+    """Return the text cut to a length."""
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
@@ -73,7 +73,7 @@ _NAME = 160
 
 
 class Moment(NamedTuple):
-    """One event, and how things stood after it."""
+    """One event, and the readings after it."""
 
     at: float
     """Never before that of an earlier moment."""
@@ -96,7 +96,7 @@ class Moment(NamedTuple):
 
 
 class ExportedSession(NamedTuple):
-    """All that is exported of a session."""
+    """Everything that is exported of a session."""
 
     summary: Summary
     events: Sequence[Event]
@@ -178,14 +178,14 @@ def _moment(
 
 
 def _new(words: Spoken, event: Event) -> Spoken:
-    """Words without a call that only says again which file it is about."""
+    """Drop a call's text if it only repeats the file name."""
     if isinstance(event, ToolUse) and event.targets and words.text.endswith(event.targets[0]):
         return words._replace(text="") if "\n" not in words.text and " " not in words.text else words
     return words
 
 
 def what(event: Event, privacy: Privacy) -> str:
-    """An event in a few words: names and sizes, no content."""
+    """Describe an event by names and sizes, without content."""
     match event:
         case ToolUse():
             parts = [privacy.tool(event), *(privacy.path(target) for target in event.targets[:2])]

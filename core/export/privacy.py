@@ -13,12 +13,12 @@ from core.live.status import Status
 from core.timeline.marks import Mark
 
 Level = Literal["strict", "excerpts", "transcript"]
-"""No words and no names; the prompt, command and error in a line each; all words."""
+"""No text and no names; one line each of prompt, command and error; all text."""
 
 _EXCERPT = 400
 _TRANSCRIPT = 4000
 _SUFFIX = 6
-"""Letters of a file's ending that may stand in a strict export."""
+"""Maximum length of a file suffix in a strict export."""
 _WORDLESS = {
     "needs you": "it waits for an answer",
     "may need you": "it may wait for an answer or a permission",
@@ -33,7 +33,7 @@ _WORDLESS = {
 
 
 class Privacy:
-    """What is shown of words and names; a strict one numbers every name instead."""
+    """What is shown of text and names; strict mode numbers every name."""
 
     def __init__(self, level: Level = "excerpts") -> None:
         self.level: Level = level
@@ -43,7 +43,7 @@ class Privacy:
         self._agents: dict[str, str] = {MAIN: MAIN}
 
     def path(self, path: str) -> str:
-        """A path, or a number and its ending in its place."""
+        """Return a path, or a number with its suffix."""
         if self.words:
             return path
         replacement = self._paths.get(path)
@@ -56,27 +56,27 @@ class Privacy:
         return replacement
 
     def agent(self, agent: str) -> str:
-        """An agent's name, or a number in its place."""
+        """Return an agent's name, or a number."""
         if self.words:
             return agent
         return self._agents.setdefault(agent, f"sub-agent-{len(self._agents)}")
 
     def tool(self, use: ToolUse) -> str:
-        """What was used: tool and program, or only what kind of thing it was."""
+        """Return tool and program, or only the kind of call."""
         if self.words:
             return f"{use.tool or use.action} {use.program}".strip()
         return " ".join(part for part in (use.action.replace("_", " "), use.purpose) if part)
 
     def name(self, name: str) -> str:
-        """A model's, project's or branch's name, where names are shown."""
+        """Return a name if names are shown."""
         return name if self.words else ""
 
     def status(self, status: Status) -> Status:
-        """A status whose reason quotes nothing where words are left out."""
+        """Return a status whose reason quotes nothing if text is left out."""
         return status if self.words else replace(status, why=_WORDLESS.get(status.word, ""), words="")
 
     def marks(self, marks: Iterable[Mark]) -> list[Mark]:
-        """Marks with their agents' names as they may be shown."""
+        """Return marks with agents' names as they may be shown."""
         return [
             mark._replace(
                 agent=self.agent(mark.agent),

@@ -1,4 +1,4 @@
-"""What each agent of a session is called, does, costs and feels, at any place of a recording."""
+"""Each agent of a session: its name, work, cost and readings, at any place of a recording."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.report.sums import Sum
 
 
 def agent_names(agents: Sequence[AgentReading]) -> dict[str, str]:
-    """Every agent by what it is for, numbered in the order they started where several are for the same."""
+    """Return a name for each agent by its role, numbered if several share one."""
     roles = Counter(_role(agent) for agent in agents)
     name_counts: Counter[str] = Counter()
     names = {}
@@ -33,7 +33,7 @@ def agent_names(agents: Sequence[AgentReading]) -> dict[str, str]:
 
 
 def as_sub_agent(name: str) -> str:
-    """What a sub-agent is called, in a sentence about a whole session."""
+    """Return the name of a sub-agent in a sentence about a whole session."""
     return name if name.startswith("sub-agent") else f"sub-agent {name}"
 
 
@@ -42,7 +42,7 @@ def _role(agent: AgentReading) -> str:
 
 
 class AgentOverview(Struct):
-    """One agent up to a place; words are read from its events by who shows them."""
+    """One agent up to a place; its text is read from the events when it is shown."""
 
     task: Event | None = None
     """Its first prompt, else the event that started it."""
@@ -53,7 +53,7 @@ class AgentOverview(Struct):
 
 
 class AgentLedger:
-    """Keeps the summaries of a recording; going on costs what came since, going back starts again."""
+    """Caches the summaries of a recording; moving forward reads only new events, moving back starts over."""
 
     def __init__(self, events: Sequence[Event]) -> None:
         self._events = events
@@ -90,7 +90,7 @@ FieldTitle = Literal["intent", "context", "memory", "policy", "mutation", "linea
 
 
 class AgentField(NamedTuple):
-    """One of the six."""
+    """One of the six fields."""
 
     name: FieldTitle
     words: str

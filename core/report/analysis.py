@@ -44,7 +44,7 @@ from core.timeline.timeline import SettingsChange, apply_due_changes
 
 
 class Peak(Struct, frozen=True):
-    """The greatest value of an axis, and when."""
+    """The highest value of an axis, and when it was reached."""
 
     value: float
     at: float
@@ -52,7 +52,7 @@ class Peak(Struct, frozen=True):
 
 
 class TokenSummary(Struct):
-    """What the models read and wrote."""
+    """Tokens the models read and wrote."""
 
     input: int = 0
     output: int = 0
@@ -61,7 +61,7 @@ class TokenSummary(Struct):
     context_peak: int = 0
     context_window: int = 0
     cost: float | None = None
-    """US dollars of the turns whose price is known; None where no price is."""
+    """US dollars of the turns with a known price; None if there is none."""
     unpriced: int = 0
     """Turns whose price is unknown."""
 
@@ -99,7 +99,7 @@ class InterventionSummary(Struct, frozen=True):
 
 
 class LoopRecord(Struct, frozen=True):
-    """A loop at the moment it was recognised, or had notably grown."""
+    """A loop when it was recognized, or when it had grown notably."""
 
     at: float
     agent: str
@@ -111,7 +111,7 @@ class LoopRecord(Struct, frozen=True):
 
 
 class QuarantineSummary(Struct):
-    """A stretch in which affect was held back."""
+    """A period in which affect was quarantined."""
 
     agent: str
     began: float
@@ -119,7 +119,7 @@ class QuarantineSummary(Struct):
 
 
 class AgentSummary(Struct):
-    """One agent's part."""
+    """One agent's share of the session."""
 
     id: str
     parent: str | None = None
@@ -133,7 +133,7 @@ class AgentSummary(Struct):
 
 
 class Skipped(Struct):
-    """What could not be read."""
+    """Lines that could not be read."""
 
     total: int = 0
     reasons: dict[str, int] = field(default_factory=dict)
@@ -141,7 +141,7 @@ class Skipped(Struct):
 
 
 class Summary(Struct):
-    """The whole session in figures; its field names are the report's JSON and stay as they are."""
+    """The whole session in figures; its field names are the report's JSON keys."""
 
     agent: str = ""
     id: str = ""
@@ -150,7 +150,7 @@ class Summary(Struct):
     models: list[str] = field(default_factory=list)
     synthetic_time: bool = False
     untold: list[Matter] = field(default_factory=list)
-    """What logs of this kind never tell."""
+    """Information that logs of this kind never contain."""
     started: float | None = None
     ended: float | None = None
     active: float = 0.0
@@ -166,7 +166,7 @@ class Summary(Struct):
     compacted_at: list[float] = field(default_factory=list)
     preserved: list[Preserved] = field(default_factory=list)
     story: SessionStory = field(default_factory=SessionStory)
-    """What was asked, done, what failed and how it ended, in words."""
+    """What was asked, done and failed, and how it ended, in words."""
     """What must survive each compaction."""
     subagents: int = 0
     tokens: TokenSummary = field(default_factory=TokenSummary)
@@ -194,7 +194,7 @@ class Summary(Struct):
     outcome: SessionOutcome = field(default_factory=SessionOutcome)
     """Commits, pushes, pull requests, changed files, last tests and build."""
     outlook: OutlookReading | None = None
-    """Whether the session went worse or better than usual."""
+    """Whether the session went better or worse than usual."""
 
 
 _FIRINGS = 500
@@ -203,7 +203,7 @@ _PATHS_KEPT = 20_000
 
 
 class Gatherer:
-    """Counts as the steps go by; `close` gives the summary."""
+    """Collects figures step by step; `close` returns the summary."""
 
     def __init__(self, path: str = "") -> None:
         self.summary = Summary(path=path)
@@ -223,7 +223,7 @@ class Gatherer:
         self._cost = Sum()
 
     def add(self, event: Event, step: Step) -> None:
-        """Take in one event and what it did."""
+        """Count one event and its step."""
         summary = self.summary
         summary.events += 1
         if not isinstance(event, SessionStart):
@@ -360,7 +360,7 @@ class Gatherer:
             )
 
     def close(self, main: Frame) -> Summary:
-        """The summary, with what only the main agent's last frame can tell."""
+        """Return the summary, completed from the main agent's last frame."""
         summary = self.summary
         summary.models = [model for model in self._models if model]
         for name in ("outcomes", "actions", "signals", "states", "patterns", "regimes", "methods"):
@@ -377,11 +377,11 @@ class Gatherer:
 
 
 _TOLD = 50_000
-"""The last events that are told in words."""
+"""Events at the end that are described in words."""
 
 
 class Analysis(NamedTuple):
-    """What a session was, and one JSON line for each tick where they were asked for."""
+    """A session's summary, and one JSON line per tick if requested."""
 
     summary: Summary
     metrics: list[bytes]
@@ -395,7 +395,7 @@ def analyse(
     later: Sequence[SettingsChange] = (),
     each: Callable[[Event, Step, Society], object] | None = None,
 ) -> Analysis:
-    """Run a session through the minds of its agents, begun from its own seed; `each` sees every step."""
+    """Run a session through the engine from its own seed; `each` is called with every step."""
     kit = reading_kit(settings)
     seeded = initial._replace(seed=seed_of(session.id))
     society = seeded.society(settings)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def checked_paths(paths: Iterable[Path]) -> list[Path]:
-    """Paths a person named, each of which is there or is a pattern."""
+    """Return the paths a person named; each must exist or be a pattern."""
     expanded_paths = [expand_home(path) for path in paths]
     for path in expanded_paths:
         if not is_there(path) and not glob.has_magic(str(path)):
@@ -30,7 +30,7 @@ def checked_paths(paths: Iterable[Path]) -> list[Path]:
 
 
 def files_below(paths: Sequence[Path]) -> list[str]:
-    """Every file in files, folders and patterns."""
+    """Return every file below files, folders and patterns."""
     names: list[str] = []
     for path in map(expand_home, paths):
         if is_folder(path):
@@ -44,7 +44,7 @@ def files_below(paths: Sequence[Path]) -> list[str]:
 
 
 def all_below(sessions: Iterable[LogSession], paths: Iterable[Path]) -> bool:
-    """Whether all logs of some sessions lie below folders, and those of sub-agents to come will."""
+    """Whether all logs of some sessions, and of their future sub-agents, are below folders."""
     above = tuple(map(_as_folder, map(expand_home, paths)))
     return all(
         _as_folder(folder).startswith(above)
@@ -62,7 +62,7 @@ def _nowhere(_: Path) -> list[Path]:
 
 
 def names_single_logs(paths: Iterable[Path]) -> bool:
-    """Whether single logs are named: those of their sub-agents may come and grow anywhere beside them."""
+    """Whether single logs are named; logs of their sub-agents may appear beside them."""
     return any(
         not is_folder(path) and (is_there(path) or glob.has_magic(str(path)))
         for path in map(expand_home, paths)
@@ -71,24 +71,24 @@ def names_single_logs(paths: Iterable[Path]) -> bool:
 
 _PREFIX = "NOOSCOPE_"
 _PROJECT = (PROJECT_SETTINGS, ".nooscope-policy.toml", ".nooscope-rules.json", "receptor-rules.json")
-"""What is read of a watched project."""
+"""Files that are read from a watched project."""
 _OWN = ("affect-policy.toml", "receptor-rules.json")
-"""What is read beside a person's settings."""
+"""Files that are read beside a person's settings."""
 
 
 class KeptQuestion(NamedTuple):
-    """All that decides an answer, as one name: equal names have equal answers."""
+    """Everything an answer depends on, as one key."""
 
     key: str
     keeps: bool = True
-    """Whether it knows all that was read; of a single log it does not."""
+    """Whether the key covers everything that is read; for a single log it does not."""
 
     def answer(self) -> bytes | None:
-        """What was answered before; None where nothing is kept."""
+        """Return the cached answer, or None."""
         return kept_answers().load(self.key) if self.keeps else None
 
     def keep(self, answer: bytes, settings: Settings) -> None:
-        """Keep an answer, unless settings name files of which a question knows nothing."""
+        """Cache an answer, unless settings name files the key does not cover."""
         tables = settings.ingest.tables
         chosen = settings.timeline.cache
         unknown = tables.tools or tables.models or settings.response.persona.folder
@@ -132,7 +132,7 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def _content(path: Path) -> bytes:
-    """A small file by name and content; one that is not there is another than an empty one."""
+    """Return a small file's name and content; a missing file differs from an empty one."""
     try:
         return repr((os.fsencode(path), path.read_bytes())).encode()
     except OSError:

@@ -78,7 +78,7 @@ class FileEdit(NamedTuple):
     """The whole text that is written, or the text that is inserted."""
     line: int = 0
     target: str = ""
-    """Where a move leads."""
+    """The new path of a move."""
     before: str | None = None
     """The file's whole text before it, if the log carries that."""
     after: str | None = None
@@ -142,7 +142,7 @@ class _Piece:
         return "".join(self.lines)
 
     def splice(self, start: int, stop: int, new: str, place: int) -> None:
-        """Replace letters of the text now by others."""
+        """Replace a range of characters of the current text."""
         whole = self.now
         first = whole.count("\n", 0, start)
         begin = whole.rfind("\n", 0, start) + 1
@@ -171,7 +171,7 @@ class _Piece:
 
 
 class _File:
-    """One file on its way through the edits of a session."""
+    """One file as the edits of a session change it."""
 
     __slots__ = ("absent", "deleted", "first_path", "lost", "notes", "path", "pieces", "whole")
 
@@ -229,7 +229,7 @@ class _File:
             self._write(edit.after, place)
 
     def _settle(self, before: str, place: int) -> None:
-        """Take over the whole text that the log carries."""
+        """Adopt the whole text that the log carries."""
         if not self.pieces:
             self.pieces, self.whole = [_Piece.unchanged(before)], True
         elif not self.whole:
@@ -286,7 +286,7 @@ class _File:
         self._add_piece(old, new, place)
 
     def _add_piece(self, old: str, new: str, place: int) -> None:
-        """Take in an edit of a stretch that was not known so far, or of one that holds known ones."""
+        """Add an edit of text that was unknown so far, absorbing pieces it contains."""
         base = old
         for piece in [piece for piece in self.pieces[self.whole :] if piece.lines]:
             if piece.now in base:
@@ -318,7 +318,7 @@ class _Track(NamedTuple):
 
 
 class Rewind(NamedTuple):
-    """The person went back: events after `back` do not count from event `at` on."""
+    """The person went back: from event `at` on, events after `back` do not count."""
 
     at: int
     back: int
@@ -337,7 +337,7 @@ class SessionChanges:
         """Edits that failed, were rejected or have no result."""
 
     def feed(self, events: Sequence[Event]) -> None:
-        """Read on from where it stopped; the events are those of the session from its first one."""
+        """Read the new events of a session; `events` starts with its first one."""
         for place in range(self._fed, len(events)):
             self.add(events[place])
 
@@ -348,7 +348,7 @@ class SessionChanges:
         self._fed += 1
 
     def rewind(self, rewinds: Sequence[Rewind]) -> None:
-        """Say where the person went back."""
+        """Set where the person went back."""
         if list(rewinds) != self._rewinds:
             self._rewinds = list(rewinds)
             for track in self._tracks:
@@ -374,12 +374,12 @@ class SessionChanges:
                 self._open[edit.target] = self._open.pop(edit.path)
 
     def files(self, place: int, agent: str = "") -> list[FileChange]:
-        """Every file changed by the first `place` events, or by one agent among them, in path order."""
+        """Return every file changed by the first `place` events, or by one agent, in path order."""
         built = [self._change(track, place, agent) for track in self._tracks]
         return sorted((one for one in built if one is not None), key=lambda one: one.path)
 
     def diff(self, path: str, place: int, context: int = _CONTEXT) -> list[DiffLine]:
-        """A file's diff from before the session's first edit to now, redacted."""
+        """Return a file's diff from before the first edit to now, redacted."""
         lines: list[DiffLine] = []
         for file in self._files_at(path, place):
             for piece in file.pieces:
@@ -387,7 +387,7 @@ class SessionChanges:
         return lines
 
     def texts(self, path: str, place: int) -> tuple[str | None, str | None] | None:
-        """A file as first seen and as last seen, None where there was none; None if not all is known."""
+        """Return a file as first and last seen (None if it did not exist), or None if it is not complete."""
         for file in self._files_at(path, place):
             if file.complete:
                 first = None if file.absent else "".join(file.pieces[0].base)
@@ -401,13 +401,13 @@ class SessionChanges:
                 yield self._file(track, place)
 
     def _counted(self, track: _Track, place: int) -> list[int]:
-        """Which edits of a file count at a moment."""
+        """Return the edits of a file that count at a moment."""
         numbers = range(_bounds(track, place))
         rewinds = [rewind for rewind in self._rewinds if rewind.at < place]
         return [n for n in numbers if not any(one.back < track.places[n] < one.at for one in rewinds)]
 
     def _file(self, track: _Track, place: int) -> _File:
-        """The file after the edits that count at a moment; the nearest remembered state saves the rest."""
+        """Return the file at a moment, rebuilt from the nearest snapshot."""
         counted = self._counted(track, place) if self._rewinds else range(_bounds(track, place))
         era = bisect_right([rewind.at for rewind in self._rewinds], place - 1)
         stop = len(counted)
@@ -466,7 +466,7 @@ class SessionChanges:
 
 
 def _split(whole: str) -> list[str]:
-    """Lines with their ends; only a line feed ends one."""
+    """Split into lines with their ends; only a line feed ends a line."""
     *lines, rest = whole.split("\n")
     return [f"{line}\n" for line in lines] + ([rest] if rest else [])
 
@@ -476,7 +476,7 @@ def _bounds(track: _Track, place: int) -> int:
 
 
 def rewinds_of(tree: ConversationTree, offsets: Sequence[int]) -> list[Rewind]:
-    """Where the person went back to an earlier record; `offsets` are those of the events in the main log."""
+    """Return where the person went back; `offsets` are those of the events in the main log."""
     rewinds = []
     for branch in tree.branches():
         if branch.kind == "rewind" and branch.base is not None:
@@ -488,7 +488,7 @@ def rewinds_of(tree: ConversationTree, offsets: Sequence[int]) -> list[Rewind]:
 
 
 def _opcodes(old: Sequence[str], new: Sequence[str]) -> list[tuple[str, int, int, int, int]]:
-    """What turns lines into others; stretches too long to compare are replaced as one."""
+    """Return the operations that turn lines into others; stretches too long to compare are replaced whole."""
     head = 0
     while head < min(len(old), len(new)) and old[head] == new[head]:
         head += 1
@@ -508,7 +508,7 @@ def _opcodes(old: Sequence[str], new: Sequence[str]) -> list[tuple[str, int, int
 
 
 def _groups(piece: _Piece, old: Sequence[str] = (), new: Sequence[str] = ()) -> Iterator[list[DiffLine]]:
-    """The changed lines of a piece, in stretches that follow each other; lines written again do not count."""
+    """Yield the changed lines of a piece in groups; rewritten equal lines do not count."""
     base, lines, origin = piece.base, piece.lines, piece.origin
     old, new = old or base, new or lines
     row, at = 0, 0
@@ -541,7 +541,7 @@ def _groups(piece: _Piece, old: Sequence[str] = (), new: Sequence[str] = ()) -> 
 
 
 def _hunks(piece: _Piece, context: int, *, numbered: bool) -> list[DiffLine]:
-    """A piece as the hunks of a diff, with lines around them."""
+    """Return a piece as diff hunks with context lines."""
     old, new = redact_lines(piece.base), redact_lines(piece.lines)
     lines: list[DiffLine] = []
     groups = list(_groups(piece, old, new))
@@ -568,7 +568,7 @@ def _hunks(piece: _Piece, context: int, *, numbered: bool) -> list[DiffLine]:
 
 
 def _start(group: list[DiffLine]) -> tuple[int, int]:
-    """Lines before a group, in the old text and in the new one."""
+    """Return the number of lines before a group, in the old and the new text."""
     return group[0].old - 1, group[0].new - 1
 
 
@@ -602,7 +602,7 @@ def _hunk(groups: list[list[DiffLine]], old: Sequence[str], context: int, number
 
 
 def _edits(event: ToolUse, reader: WordReader) -> list[FileEdit]:
-    """What one call changed, file by file."""
+    """Return the edits of one call, one per file."""
     call_records = reader.records(event.called or event.where)
     arguments_of_call = arguments(call_records, event) if call_records else None
     if arguments_of_call is None and event.tool == "edit" and not call_records:
@@ -695,7 +695,7 @@ def _first(fields: dict[str, Any], names: Iterable[str]) -> str | None:
 
 
 def _witness(values: Iterable[Any], depth: int = 0) -> tuple[str | None, str | None, bool]:
-    """A file's whole text before and after an edit as its result carries it, and whether it was new."""
+    """Return the whole text before and after an edit as the result carries it, and whether it was new."""
     for value in values:
         if isinstance(value, str) and value[:1] == "{" and any(name in value for name, _ in _WITNESSES):
             value = decode(value.encode("utf-8", "surrogatepass"))
@@ -722,7 +722,7 @@ def _witness(values: Iterable[Any], depth: int = 0) -> tuple[str | None, str | N
 
 
 def _patch_in(value: Any) -> str:
-    """The patch among a call's arguments, in either of the two usual notations; blank if there is none."""
+    """Return the patch among a call's arguments, in either usual notation, or an empty text."""
     texts = (
         [value] if isinstance(value, str) else [one for one in table(value).values() if isinstance(one, str)]
     )
@@ -738,7 +738,7 @@ def _patch_in(value: Any) -> str:
 
 
 def _patched(patch: str) -> Iterator[FileEdit]:
-    """The edits of a patch, one for each of its files."""
+    """Yield the edits of a patch, one per file."""
     path, kind, target = "", "", ""
     hunks: list[tuple[list[str], list[str]]] = []
     for line in (*patch.splitlines(), "*** End Patch"):
@@ -777,7 +777,7 @@ def _patched_file(path: str, kind: str, target: str, hunks: list[tuple[list[str]
 
 
 def _event_path(path: str, event: ToolUse) -> str:
-    """A path of a patch as the event names it, relative to the project."""
+    """Return a patch's path as the event names it, relative to the project."""
     tidy = path.replace("\\", "/").removeprefix("./")
     return next((one for one in event.targets if one == tidy or tidy.endswith(f"/{one}")), tidy)
 
@@ -803,7 +803,7 @@ def _answered_blocks(event: ToolUse, reader: WordReader) -> list[FileEdit]:
 
 
 def change_line(change: FileChange) -> str:
-    """One changed file in a line; to be made plain before it is shown."""
+    """Return one changed file as a line; the caller makes it safe to show."""
     what = "deleted" if change.deleted else "created" if change.created else ""
     moved = f"moved from {change.moved_from}" if change.moved_from else ""
     edits = "1 edit" if len(change.places) == 1 else f"{len(change.places)} edits"
@@ -813,7 +813,7 @@ def change_line(change: FileChange) -> str:
 
 
 def diff_text(change: FileChange, lines: Sequence[DiffLine]) -> str:
-    """A diff in the notation that `patch` reads, if the whole file is known; safe for a terminal."""
+    """Return a diff that `patch` can read if the whole file is known; safe for a terminal."""
     if not lines:
         return ""
     old = "/dev/null" if change.created else f"a/{change.moved_from or change.path}"

@@ -56,16 +56,16 @@ class Finding(NamedTuple):
 
 
 class Section(NamedTuple):
-    """What was found about one thing, for people and for programs."""
+    """The findings about one topic, as text and as data."""
 
     name: str
     findings: tuple[Finding, ...]
     facts: Any
-    """The same as plain data."""
+    """The findings as plain data."""
 
     @property
     def problems(self) -> list[str]:
-        """What a person should do something about."""
+        """Return the findings that need action."""
         return [f"{each.label}: {each.text}" for each in self.findings if each.level == "problem"]
 
 
@@ -85,7 +85,7 @@ _LIBRARIES = (
     "backports.zstd",
 )
 _OLD = 120
-"""Days after which the table of models is called old."""
+"""Days after which the table of models counts as old."""
 _COMFORTABLE = (80, 24)
 
 
@@ -119,7 +119,7 @@ def _engine_text() -> str:
 
 
 def versions() -> Section:
-    """Of nooscope, Python and the libraries below it."""
+    """Report the versions of nooscope, Python and libraries."""
     versions_by_name: dict[str, str | None] = {}
     for name in _LIBRARIES:
         try:
@@ -145,7 +145,7 @@ def versions() -> Section:
 
 
 def models(table: Models, today: date) -> Section:
-    """The table of models' windows and prices, and how old it is."""
+    """Report the table of models' windows and prices, and its age."""
     dated = table.made_on
     age = (today - dated).days if dated is not None else 0
     old = age > _OLD
@@ -165,7 +165,7 @@ def _built_in(name: str) -> bool:
 
 
 def terminal_section(environment: Mapping[str, str]) -> Section:
-    """Colours, characters and size, as far as they can be told from here."""
+    """Report the terminal's colours, characters and size."""
     interactive = sys.stdout.isatty() and sys.stdin.isatty()
     kind = environment.get("TERM", "")
     colours = colour_depth(environment)
@@ -210,7 +210,7 @@ def terminal_section(environment: Mapping[str, str]) -> Section:
 
 
 def colour_depth(environment: Mapping[str, str]) -> int:
-    """How many colours the terminal says it has; 0 where they are not wanted or there are none."""
+    """Return how many colours the terminal claims; 0 if none are wanted."""
     kind = environment.get("TERM", "").lower()
     if environment.get("NO_COLOR") or kind in ("", "dumb", "unknown"):
         return 0
@@ -241,7 +241,7 @@ def is_utf8(encoding: str) -> bool:
 
 
 _LOOKED_AT = 2000
-"""Files of one folder whose beginning is read, so that it stays quick."""
+"""Maximum number of files per folder whose beginning is read."""
 _NAMED = 5
 _NEWEST = 3
 _LARGEST = 8 << 20
@@ -249,7 +249,7 @@ _LARGEST = 8 << 20
 
 
 def agents(environment: Mapping[str, str], home: Path, settings: IngestSettings) -> Section:
-    """Each agent with its folders and how many sessions lie there."""
+    """Report each agent's folders and the sessions in them."""
     now = time.time()
     every_session = find(
         known_agents(), environment, home, now=now, active_within=settings.follow.active_within
@@ -321,7 +321,7 @@ def _versions(path: Path, session: str, kit: Kit, settings: IngestSettings) -> s
 
 
 def unread(environment: Mapping[str, str], home: Path, kit: Kit, settings: IngestSettings) -> Section:
-    """Files where agents keep their logs that hold no log we can read, and why."""
+    """Report files in agents' folders that cannot be read, and why."""
     finder = Finder(kit, settings.lines)
     findings: list[Finding] = []
     facts = []
@@ -368,7 +368,7 @@ _LITTLE = 50_000_000
 
 
 def settings(resolved: Resolved, project: Path, more: list[str]) -> Section:
-    """The files they come from, how many differ from ours, and everything that was left out."""
+    """Report the settings files, how many values they change, and what was ignored."""
     changed: dict[str, int] = {}
     for origin in resolved.origins.values():
         changed[origin] = changed.get(origin, 0) + 1
@@ -400,7 +400,7 @@ def _settings_from_file(number: int, path: Path) -> str:
 
 
 def folders() -> Section:
-    """Where we write: whether we can, how much lies there, how much room is left."""
+    """Report the folders we write to: access, size and free space."""
     findings: list[Finding] = []
     facts: list[dict[str, Any]] = []
     for name, path in (
@@ -421,7 +421,7 @@ def folders() -> Section:
 
 
 def unwritable(folder: Path) -> str:
-    """Why nothing can be written to a folder, or into the one it would be made in; blank where it can."""
+    """Return why a folder cannot be written to; empty if it can."""
     try:
         while not is_there(folder) and folder != folder.parent:
             folder = folder.parent
@@ -465,7 +465,7 @@ def _bytes(number: int) -> str:
 
 
 def stored_state(personas: Path | None = None) -> Section:
-    """What earlier sessions left, and whether it can be used; `personas` is where they are shared."""
+    """Report what earlier sessions left and whether it is usable; `personas` is the shared folder."""
     prior, learned, episodes = PriorStore(), LearnedStore(), EpisodeStore()
     problems = [fault for file in (prior.file, learned.file) if (fault := file.fault())]
     prior_state = None if prior.file.fault() else prior.read()
@@ -507,7 +507,7 @@ def stored_state(personas: Path | None = None) -> Section:
 
 
 def chains() -> Section:
-    """Undo what a crash left half written, and name what cannot be undone."""
+    """Undo writes that a crash left unfinished, and report those that cannot be undone."""
     own = user_settings_file().parent / "chains"
     undone: list[str] = []
     stuck: list[str] = []

@@ -1,4 +1,4 @@
-"""Moving through a recording: each move with its direction, a summary of what lies between, and a record."""
+"""Moves through a recording, each with its direction, a summary of the events between, and a record."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LETTERS = 400
 
 
 class SummaryPolicy(NamedTuple):
-    """What is said of the stretch that a move passes over."""
+    """How to summarize the events that a move passes over."""
 
     kind: SummaryKind = "none"
     max_tokens: int = 200
@@ -57,26 +57,26 @@ class Visit(NamedTuple):
     number: int
     """1 is the first."""
     at: float
-    """When it was asked for, as handed in."""
+    """The time of the request, as passed in."""
     origin: int
     place: int
     node: str
-    """The record asked for; blank where a place was."""
+    """The requested record; empty if a place was requested."""
     direction: Direction
     policy: SummaryKind
     summary: str
-    """Hash of the summary's lines; blank where there are none."""
+    """Hash of the summary's lines; empty if there are none."""
     previous: str
     hash: str
 
 
 class Arrival(NamedTuple):
-    """What a move leads to."""
+    """The result of a move."""
 
     place: int
     frame: Frame
     summary: tuple[str, ...]
-    """Of what lies between, as the policy asked."""
+    """The summary of the events between, as the policy says."""
     lines: tuple[str, ...]
     """The frame in words."""
     path: tuple[str, ...]
@@ -85,7 +85,7 @@ class Arrival(NamedTuple):
 
 
 class ChronoNav:
-    """A place in a recording, the way there, and every move made."""
+    """A position in a recording, with every move made."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class ChronoNav:
         self._places = _Places(timeline)
 
     def go(self, request: Destination, at: float) -> Arrival:
-        """Move, and record it; a direction that does not lead to the target is refused."""
+        """Move and record it; raises if the direction does not lead to the target."""
         path: tuple[str, ...] = ()
         target = request.target
         if isinstance(target, str):
@@ -122,7 +122,7 @@ class ChronoNav:
         return Arrival(place, frame, summary, tuple(frame_lines(frame)), path, visit)
 
     def move(self, origin: int, place: int, at: float, policy: SummaryPolicy = NO_SUMMARY) -> tuple[str, ...]:
-        """Record a move from where a person stood, whose frame is drawn elsewhere; what lies between."""
+        """Record a move whose frame is drawn elsewhere, and return a summary of the events between."""
         self.place = origin
         direction: Direction = "backward" if place < origin else "forward"
         self._check(place, direction)
@@ -155,7 +155,7 @@ class ChronoNav:
 
 
 class Trail:
-    """The moves of a session, each chained to the one before; the oldest are let go."""
+    """The moves of a session, each chained to the previous one; the oldest are dropped."""
 
     __slots__ = ("_visits", "head")
 
@@ -169,7 +169,7 @@ class Trail:
 
     @property
     def visits(self) -> tuple[Visit, ...]:
-        """Those kept, oldest first."""
+        """Return the recorded moves, oldest first."""
         return tuple(self._visits)
 
     def add(
@@ -194,7 +194,7 @@ class Trail:
         return visit
 
     def verify(self) -> Visit | None:
-        """The first move that is not as it was recorded."""
+        """Return the first move that was altered, or None."""
         before: Visit | None = None
         for visit in self._visits:
             follows = before is None or (visit.previous, visit.number) == (before.hash, before.number + 1)
@@ -204,11 +204,11 @@ class Trail:
         return before if before is not None and before.hash != self.head else None
 
     def dump(self) -> tuple[tuple[Any, ...], ...]:
-        """All moves kept, as plain values."""
+        """Return all moves as plain values."""
         return tuple(tuple(visit) for visit in self._visits)
 
     def load(self, state: Iterable[Sequence[Any]]) -> None:
-        """Take over a trail that was dumped; one that was tampered with is refused."""
+        """Load a dumped trail; raises if it was tampered with."""
         try:
             visits = [Visit(*row) for row in state]
         except TypeError as error:
@@ -225,7 +225,7 @@ class Trail:
 
 
 def trail_lines(trail: Trail, start: float) -> list[str]:
-    """Every move in words, the oldest first; times are counted from `start`."""
+    """Return every move in words, oldest first; times count from `start`."""
     return [
         f"{visit.number:>5}  {short_clock(visit.at - start)}  {visit.direction:<8}  "
         f"{visit.origin} -> {visit.place}  {visit.policy:<10}  {visit.hash[:12]}"
@@ -238,7 +238,7 @@ def _link(visit: Visit) -> str:
 
 
 class _Places:
-    """From a line of a log to the place in the recording where what stands up to it has happened."""
+    """Maps a line of a log to the place in the recording right after it."""
 
     __slots__ = ("_files", "_rows", "_seen", "_timeline")
 
@@ -249,7 +249,7 @@ class _Places:
         self._seen = 0
 
     def after(self, where: Where) -> int:
-        """Events before that place: all until the first that a later line tells."""
+        """Return the number of events up to that line."""
         self._grow()
         position = _position(where)
         if position is None:
@@ -276,7 +276,7 @@ class _Places:
 
 
 def _position(where: Where) -> tuple[int, int] | None:
-    """How far into its file a line stands, or an entry into its document; None of a database's row."""
+    """Return the position of a line in its file or of an entry in its document; None for a database row."""
     if not where.entry:
         return where.offset, 0
     match = _ENTRY.match(where.entry)

@@ -1,4 +1,4 @@
-"""What must survive when an agent's context is compacted, kept as figures rather than as prose."""
+"""What must survive a compaction of an agent's context, as figures instead of prose."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ WarningKind = Literal["signal", "halt", "quarantine", "loop"]
 OpenKind = Literal["call", "failure", "agent"]
 
 FAR = 2000
-"""Events looked back for what is still open."""
+"""Events searched backwards for unfinished work."""
 
 
 _CUTS: tuple[MarkKind, ...] = ("compaction",)
 
 
 class HotPath(Struct, frozen=True):
-    """A path much worked on."""
+    """A path that was worked on a lot."""
 
     path: str
     count: int
@@ -42,12 +42,12 @@ class HotPath(Struct, frozen=True):
 
 
 class Warned(Struct, frozen=True):
-    """Something that stood when the context was cut."""
+    """A warning that was active when the context was compacted."""
 
     kind: WarningKind
     name: str
     weight: float
-    """How strong it was; 1 where that cannot be said."""
+    """Its strength; 1 if unknown."""
 
 
 class OpenEnd(Struct, frozen=True):
@@ -61,7 +61,7 @@ class OpenEnd(Struct, frozen=True):
 
 
 class GovernorKept(Struct, frozen=True):
-    """Where the governor stood."""
+    """The governor's state."""
 
     state: str
     step: int
@@ -80,7 +80,7 @@ class Lesson(Struct, frozen=True):
 
 
 class Preserved(Struct, frozen=True):
-    """An agent's standing at the moment its context was cut."""
+    """An agent's state at the moment its context was compacted."""
 
     at: float
     agent: str
@@ -98,14 +98,14 @@ class Preserved(Struct, frozen=True):
     """The newest first."""
     tokens_before: int
     tokens_after: int
-    """0 where nothing tells."""
+    """0 if unknown."""
     compression_ratio: float | None
     """Tokens before for each one after."""
     narrative: str
     policy_hash: str = ""
-    """Of policy, methods and bounds in force; blank where nobody said."""
+    """Fingerprint of policy, methods and bounds; empty if unknown."""
     playbook: tuple[Lesson, ...] = ()
-    """What methods last said, the newest first."""
+    """The latest advice, newest first."""
 
 
 def preserve(
@@ -117,7 +117,7 @@ def preserve(
     paths: int = 5,
     policy_hash: str = "",
 ) -> Preserved:
-    """Keep what the frame just before a compaction says."""
+    """Build what must survive from the frame just before a compaction."""
     receptor, mind, governor = frame_before.receptor, frame_before.mind, frame_before.governor
     before = event.tokens_before or mind.sleep.context_tokens
     after = event.tokens_after or tokens_after
@@ -156,7 +156,7 @@ def preserve(
 
 
 def preserve_at(timeline: Timeline, place: int) -> Preserved:
-    """Keep what stood before the compaction at a place of a recording."""
+    """Build what must survive the compaction at a place of a recording."""
     event = timeline.events[place] if 0 <= place < len(timeline) else None
     if not isinstance(event, Compaction):
         raise StateError(f"no context was compacted at event {place}")
@@ -171,32 +171,32 @@ def preserve_at(timeline: Timeline, place: int) -> Preserved:
 
 
 def last_compaction(timeline: Timeline, index: int, agent: str) -> int | None:
-    """Where an agent's context was last cut among the first `index` events."""
+    """Return the place of an agent's last compaction among the first `index` events."""
     mark = timeline.marks.before(index, _CUTS, agent)
     return None if mark is None else mark.place
 
 
 def with_context_after(preserved: Preserved, tokens: int) -> Preserved:
-    """The same, once the context after the cut is known."""
+    """Return it completed with the context size after the compaction."""
     ratio = preserved.tokens_before / tokens if preserved.tokens_before and tokens else None
     return replace(preserved, tokens_after=tokens, compression_ratio=ratio)
 
 
 class Preserver:
-    """Keep what stood at the last compactions of a session that is only passing through."""
+    """Collects what must survive each compaction while events stream by."""
 
     def __init__(self, most: int | None = None) -> None:
         self.kept: deque[Preserved] = deque(maxlen=most)
         self.count = 0
         """Compactions so far."""
         self._handed = 0
-        """Of those, how many `news` gave."""
+        """How many of them `news` has returned."""
         self._events: deque[Event] = deque(maxlen=FAR)
         self._waiting: dict[str, int] = {}
-        """Of an agent whose context after the cut is not known yet, which of those kept it is."""
+        """For agents whose context after the compaction is unknown: the number of their entry."""
 
     def before(self, event: Event, society: Society, policy_hash: str) -> None:
-        """Take in an event that the minds have not seen yet."""
+        """Look at an event before the engine steps with it."""
         agent = event.agent
         if isinstance(event, Compaction):
             if agent in society.agents:
@@ -213,17 +213,17 @@ class Preserver:
         self._events.append(event)
 
     def news(self) -> list[Preserved]:
-        """What was kept since last asked."""
+        """Return what was collected since the last call."""
         fresh, self._handed = self.count - self._handed, self.count
         return list(self.kept)[max(0, len(self.kept) - fresh) :]
 
     def now(self, society: Society, at: float) -> Preserved:
-        """What stands at a cut that the log has not told yet."""
+        """Return what must survive a compaction that is not in the log yet."""
         return preserve(society.frame(MAIN), Compaction(at=at), open_ends=open_ends(self._events, MAIN))
 
 
 def open_ends(events: Sequence[Event], agent: str) -> list[OpenEnd]:
-    """What an agent had begun since the person last spoke and not finished, the newest first."""
+    """Return what an agent started since the last prompt and did not finish, newest first."""
     settled: set[tuple[str, ...]] = set()
     failures: dict[tuple[str, ...], OpenEnd] = {}
     calls: dict[str, OpenEnd] = {}
@@ -262,7 +262,7 @@ def open_ends(events: Sequence[Event], agent: str) -> list[OpenEnd]:
 
 
 def lines(preserved: Preserved) -> list[str]:
-    """What was kept, for a person to read: what was open first, figures last."""
+    """Return it as lines for a person: unfinished work first, figures last."""
     governor = preserved.governor
     rows = [
         f"compaction{f' ({one_line(preserved.trigger)})' if preserved.trigger else ''}: {_tokens(preserved)}",
@@ -337,7 +337,7 @@ def _warnings(frame: Frame) -> list[Warned]:
 
 
 def context_after(timeline: Timeline, place: int, agent: str) -> int:
-    """The context of the agent's next answer."""
+    """Return the context size of the agent's next answer."""
     for event in timeline.events[place + 1 : place + 1 + FAR]:
         if isinstance(event, Turn) and event.agent == agent and event.context_tokens:
             return event.context_tokens

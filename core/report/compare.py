@@ -1,4 +1,4 @@
-"""Two or more runs side by side: aligned by what they did, where they part, and their figures."""
+"""Two or more runs side by side: aligned by what they did, where they diverge, and their figures."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from core.settings import Settings
 _SMALL = 2_500
 """Pairs of moves up to which a stretch without unique moves is compared in full."""
 _WINDOW = 48
-"""Moves in which the partner of one is looked for in longer stretches."""
+"""Moves among which a partner is searched in longer stretches."""
 
 
 class Move(NamedTuple):
-    """A prompt or a call, by what it is about."""
+    """A prompt or a call, keyed by its content."""
 
     key: Hashable
     place: int
@@ -42,17 +42,17 @@ class Alignment(Struct, frozen=True):
     parts: tuple[int, int] | None
     """The first events that differ; None if one run is the beginning of the other."""
     same: int
-    """Moves both made, one after the other, before they parted."""
+    """Moves in common before the runs diverge."""
     moves: tuple[int, int]
 
     @property
     def share(self) -> float:
-        """The share of moves that have a partner."""
+        """Return the share of moves that have a partner."""
         total = sum(self.moves)
         return 2 * len(self.pairs) / total if total else 1.0
 
     def partner(self, place: int, *, first: bool) -> int:
-        """How far the other run was when this one had made `place` events."""
+        """Return how far the other run was after `place` events of this one."""
         side = 0 if first else 1
         row = bisect_left(self.pairs, place, key=lambda pair: pair[side])
         return self.pairs[row - 1][1 - side] + 1 if row else 0
@@ -86,14 +86,14 @@ class ComparedRun(Struct, frozen=True):
 
 
 def compared_run(session: LogSession, settings: Settings) -> tuple[ComparedRun, list[Event]]:
-    """Analyse one session, and keep its events for the alignment."""
+    """Analyse one session and return its figures with its events."""
     events: list[Event] = []
     summary = analyse(session, settings, each=lambda event, *_: events.append(event)).summary
     return figures(summary), events
 
 
 def figures(summary: Summary) -> ComparedRun:
-    """The figures of an analysed session that are compared."""
+    """Return the figures of an analysed session that are compared."""
     tokens, began, ended = summary.tokens, summary.started, summary.ended
     return ComparedRun(
         id=summary.id,
@@ -129,7 +129,7 @@ def _outlook(summary: Summary) -> str:
 
 
 def moves(events: Iterable[Event]) -> list[Move]:
-    """The prompts and calls of a run, in its order."""
+    """Return the prompts and calls of a run in order."""
     listed: list[Move] = []
     for place, event in enumerate(events):
         if type(event) is Prompt and event.agent == MAIN and not event.interrupt:
@@ -159,7 +159,7 @@ def align(first: Sequence[Event], second: Sequence[Event]) -> Alignment:
 def _matched(
     left: Sequence[Hashable], right: Sequence[Hashable], a: int, b: int, c: int, d: int
 ) -> list[tuple[int, int]]:
-    """Pairs of equal moves in two stretches: those unique in both first, then what lies between them."""
+    """Return pairs of equal moves: first those unique in both runs, then those between them."""
     pairs: list[tuple[int, int]] = []
     stretches = [(a, b, c, d, False)]
     while stretches:
@@ -180,7 +180,7 @@ def _matched(
 def _anchors(
     left: Sequence[Hashable], right: Sequence[Hashable], a: int, b: int, c: int, d: int
 ) -> list[tuple[int, int]]:
-    """The longest rising chain of moves that each run makes exactly once in these stretches."""
+    """Return the longest increasing chain of moves that are unique in both stretches."""
     ours, theirs = Counter(left[a:b]), Counter(right[c:d])
     at = {key: n for n, key in enumerate(right[c:d], c) if theirs[key] == 1}
     unique = [(n, at[key]) for n, key in enumerate(left[a:b], a) if ours[key] == 1 and key in at]
@@ -206,7 +206,7 @@ def _anchors(
 def _near(
     left: Sequence[Hashable], right: Sequence[Hashable], a: int, b: int, c: int, d: int
 ) -> list[tuple[int, int]]:
-    """Pairs in a stretch that has no unique moves: all of a small one, partners near by in a long one."""
+    """Return pairs in a stretch without unique moves; in a long one only nearby partners."""
     if (b - a) * (d - c) <= _SMALL:
         blocks = SequenceMatcher(None, left[a:b], right[c:d], autojunk=False).get_matching_blocks()
         return [(a + block.a + n, c + block.b + n) for block in blocks for n in range(block.size)]
@@ -220,7 +220,7 @@ def _near(
 
 
 def move_words(event: Event) -> str:
-    """What a move was, in a few words."""
+    """Describe a move in a few words."""
     if isinstance(event, Prompt):
         return "a prompt"
     words, path = about(event)
@@ -228,7 +228,7 @@ def move_words(event: Event) -> str:
 
 
 def rows(runs: Sequence[ComparedRun]) -> list[tuple[str, list[str]]]:
-    """The figures of runs as rows of a table."""
+    """Return the figures of runs as table rows."""
     kinds = list(dict.fromkeys(kind for run in runs for kind in run.kinds))
     table: list[tuple[str, list[str]]] = [
         ("agent", [plain(run.agent, 24) for run in runs]),
@@ -261,7 +261,7 @@ def rows(runs: Sequence[ComparedRun]) -> list[tuple[str, list[str]]]:
 def parting_words(
     alignment: Alignment, first: Sequence[Event], second: Sequence[Event], name: str = "B"
 ) -> str:
-    """Where two runs part, in a sentence."""
+    """Describe in a sentence where two runs diverge."""
     together = f"{count(alignment.same, 'step')} in common" if alignment.same else "no step in common"
     share = f"{alignment.share:.0%} of all steps have a counterpart"
     if alignment.parts is None:
@@ -274,7 +274,7 @@ def parting_words(
 
 
 def as_json(runs: Sequence[ComparedRun], alignments: Sequence[Alignment]) -> dict[str, Any]:
-    """The comparison as a value for JSON; every run is aligned with the first."""
+    """Return the comparison as a JSON value; every run is aligned with the first."""
     return {
         "runs": [to_builtins(run) for run in runs],
         "alignments": [{**to_builtins(one), "share": round(one.share, 4)} for one in alignments],

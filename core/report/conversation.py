@@ -27,7 +27,7 @@ from core.timeline.marks import Mark
 from core.timeline.timeline import SettingsChange, Timeline
 
 BranchKind = Literal["trunk", "sidechain", "rewind", "fork", "orphan"]
-"""The first talk; a sub-agent's; the person went back; the log forks; the parent is not in the log."""
+"""The main conversation; a sub-agent's; the person went back; a fork; the parent is not in the log."""
 
 _SPOKEN: frozenset[LinkKind] = frozenset(("prompt", "rewind", "summary"))
 """What a second child begins with where the person went back."""

@@ -161,7 +161,7 @@ def touches(event: Event, path: str) -> bool:
 
 
 def episode_name(episode: Episode) -> str:
-    """A few words for a stretch of work."""
+    """Describe a stretch of work in a few words."""
     places = [
         name for name, _ in sorted(episode.signature, key=lambda one: -one[1]) if "/" in name or "." in name
     ]
@@ -173,12 +173,12 @@ def episode_name(episode: Episode) -> str:
 
 
 def task_words(name: str) -> str:
-    """What a stretch of work was about: a folder as it is, an action in words."""
+    """Return what a stretch of work was about: a folder, or an action in words."""
     return next((words for action, words in ACTION_WORDS.items() if action == name), name)
 
 
 def dream_sentence(dream: Dream) -> str:
-    """What a dream did, for a person."""
+    """Describe a dream."""
     why = "the agent's context was compacted" if dream.reason == "compaction" else "a lot had accumulated"
     counted = (
         (dream.compressed, "episode", "summed up"),
@@ -194,18 +194,18 @@ _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 def mind_line(agent: str, event: MindEvent) -> str:
-    """One thing a mind did, in words."""
+    """Describe one thing the mind did."""
     who = "" if agent == "main" else f" {plain(agent, 40)}"
     return f"{moment(event.at)}{who}  · {event_name(event)}: {plain(event_facts(event), 200)}"
 
 
 def event_name(event: MindEvent) -> str:
-    """What happened, in words, such as `signal fired`."""
+    """Return the kind of event in words, such as `signal fired`."""
     return _CAPITAL.sub(" ", type(event).__name__).lower()
 
 
 def event_facts(event: MindEvent) -> str:
-    """The figures of it, without its time."""
+    """Return its figures, without its time."""
     fields = event._asdict()
     fields.pop("at")
     return ", ".join(
@@ -214,7 +214,7 @@ def event_facts(event: MindEvent) -> str:
 
 
 def mind_json(number: int, agent: str, event: MindEvent) -> bytes:
-    """The same for a program to read."""
+    """Return it as one JSON line."""
     encoded = msgspec.json.encode(
         {"number": number, "agent": agent, "event": type(event).__name__, **event._asdict()}
     )
@@ -226,7 +226,7 @@ def _value_text(value: object) -> str:
 
 
 class TranscriptFilter(NamedTuple):
-    """Which entries are shown; what is empty lets all through."""
+    """Which entries are shown; empty fields accept all."""
 
     failed: bool = False
     """Only calls that failed or were rejected."""
@@ -237,19 +237,19 @@ class TranscriptFilter(NamedTuple):
     tool: str = ""
     agent: str = ""
     text: str = ""
-    """All of these letters, in the words of the log or in the names of the event."""
+    """Characters that must occur in the log's text or the event's names."""
 
 
 ALL = TranscriptFilter()
 
 
 def is_entry(event: Event) -> bool:
-    """Whether an event is part of the document: an answer without words is not."""
+    """Whether an event is part of the transcript; an answer without text is not."""
     return not isinstance(event, Turn) or event.said is not None
 
 
 def fits(event: Event, filters: TranscriptFilter) -> bool:
-    """Whether a filter lets an entry through, its text left out."""
+    """Whether a filter accepts an entry, ignoring its text."""
     if filters.failed and outcome_of(event) not in ("failure", "rejected"):
         return False
     if filters.prompts and not isinstance(event, Prompt | Turn):
@@ -262,7 +262,7 @@ def fits(event: Event, filters: TranscriptFilter) -> bool:
 
 
 def holds(event: Event, words: Words, text: str) -> bool:
-    """Whether an event's words or names hold all these letters, whatever their case."""
+    """Whether an event's text or names contain these characters, ignoring case."""
     words_about, path = about(event)
     targets = " ".join(event.targets) if isinstance(event, ToolUse) else path
     names = (event.agent, kind_of(event), tool_of(event), words_about, outcome_of(event), targets)
@@ -271,7 +271,7 @@ def holds(event: Event, words: Words, text: str) -> bool:
 
 
 def entries(events: Sequence[Event], start: int, stop: int, filters: TranscriptFilter) -> list[int]:
-    """Places of the entries among these events that a filter lets through, its text left out."""
+    """Return the places of entries that a filter accepts, ignoring its text."""
     return [place for place in range(start, stop) if is_entry(events[place]) and fits(events[place], filters)]
 
 

@@ -10,16 +10,16 @@ from typing import Any
 from core.safe_text import safe, safe_json, whole
 
 EMPHASIS = re.compile(r"(?<!\w)\*\*(?=\S)([^*]+?)(?<=\S)\*\*(?!\w)")
-"""Words that Markdown sets off with pairs of asterisks."""
+"""Text between pairs of asterisks."""
 _EDITS = re.compile(
     r"(?:^(?:`{3,}[^\n]*|\S+)\n){0,2}^<{5,9} SEARCH\b.*?^>{5,9} REPLACE\b(?:\s*^`{3,}$)?",
     re.DOTALL | re.MULTILINE,
 )
-"""Changes to files that an agent writes into its answer, with the names before them."""
+"""Edit blocks in an agent's answer, with the file names before them."""
 
 
 def plain(text: str, most: int = 0) -> str:
-    """Text from a log in one line that is safe for a terminal, cut in the middle where it is too long."""
+    """Return log text as one line that is safe for a terminal, shortened in the middle if too long."""
     line = safe(text)
     if most and len(line) > most:
         head = (most - 1) // 3
@@ -28,7 +28,7 @@ def plain(text: str, most: int = 0) -> str:
 
 
 def readable_json(value: Any) -> str:
-    """A value as JSON that a person can read and a terminal can show."""
+    """Return a value as indented JSON that is safe for a terminal."""
     import msgspec
 
     try:
@@ -91,7 +91,7 @@ def short(number: float) -> str:
 
 
 def money(dollars: float, priced: int, unpriced: int) -> str:
-    """What so many turns of known and of unknown price cost: `$1.20`, `at least $1.20`, `unknown`."""
+    """Format a cost given the priced and unpriced turns: `$1.20`, `at least $1.20`, `unknown`."""
     if not priced:
         return "unknown"
     return f"{'at least ' if unpriced else ''}${dollars:,.2f}"
@@ -117,7 +117,7 @@ def age(seconds: float) -> str:
 
 
 def last_words(text: str) -> str:
-    """The last line of an answer that says something, without the marks that Markdown sets off words with."""
+    """Return the last line of an answer with words in it, without Markdown emphasis."""
     if "\n>>>>" in text:
         text = _EDITS.sub("", text)
     for line in reversed(text.splitlines()):
@@ -127,7 +127,7 @@ def last_words(text: str) -> str:
 
 
 def folder_name(path: str) -> str:
-    """The last name of a folder's path, also of one on Windows."""
+    """Return the last part of a folder's path, also of a Windows path."""
     return PurePath(path.replace("\\", "/") if path[1:3] == ":\\" else path).name
 
 
@@ -138,7 +138,7 @@ def home_path(path: str) -> str:
 
 
 def typed_path(path: str) -> str:
-    """A path as one types it into a shell."""
+    """Return a path quoted for a shell."""
     import shlex
 
     line = plain(path)

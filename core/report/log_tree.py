@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from core.store.reading_cache import ReadingCache
 
 VERSION = 12
-"""Raised when the same log gives something else."""
+"""Raised when the same log gives a different result."""
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ class LogName(msgspec.Struct, array_like=True, frozen=True):
 
 
 class SessionName(msgspec.Struct, array_like=True, frozen=True):
-    """A session by the names of its logs, which needs no reader to be known."""
+    """A session by the names of its logs, usable without any reader."""
 
     id: str
     tool: str
@@ -57,7 +57,7 @@ class SessionName(msgspec.Struct, array_like=True, frozen=True):
 
     @property
     def session(self) -> LogSession:
-        """The session itself; `KeyError` where a format of that name is not known any more."""
+        """Return the session; raises `KeyError` if its format is no longer known."""
         from core.logs.session import LogSession
 
         return LogSession(
@@ -75,17 +75,17 @@ class LogTree:
     def __init__(self, settings: Settings, cache: ReadingCache | None) -> None:
         self.settings = settings
         self.faults: list[Diagnostic] = []
-        """Paths that were looked for and hold nothing that can be read."""
+        """Paths without anything readable."""
         self.searched = False
-        """Whether files had to be recognised."""
+        """Whether formats of files had to be recognized."""
         self.enclosed = True
-        """Whether all that was found lies where it was looked for, so that what is made of it can be kept."""
+        """Whether everything found is below the given paths, so that results can be cached."""
         self._cache = cache
         self._stamps: dict[str, tuple[FileStamp, ...]] = {}
         self._about = reading_stamp(settings, VERSION)
 
     def sessions(self, paths: Sequence[Path]) -> list[SessionName]:
-        """The sessions in files, folders and patterns; `UnreadableLog` where there is none."""
+        """Return the sessions in files, folders and patterns; raises `UnreadableLog` if there is none."""
         if self._cache is None or names_single_logs(paths):
             return self._find(paths)
         key = self._listing(paths)
@@ -107,7 +107,7 @@ class LogTree:
         return listed
 
     def sessions_or_none(self, paths: Sequence[Path]) -> list[SessionName]:
-        """The same where it is fine that there is none."""
+        """Return the sessions, or none if nothing is there."""
         try:
             return self.sessions(paths)
         except UnreadableLog:
@@ -150,7 +150,7 @@ class LogTree:
         return [results[key] for key in keys if key in results]
 
     def cached(self, kind: str, session: SessionName, type_: type[T]) -> T | None:
-        """What was made of one session before, where its logs are still the same."""
+        """Return the cached result for one session if its logs are unchanged."""
         if self._cache is None:
             return None
         key = self.key(kind, session)
@@ -160,13 +160,13 @@ class LogTree:
         return None
 
     def keep(self, kind: str, session: SessionName, value: object) -> None:
-        """Keep what was made of one session."""
+        """Cache the result for one session."""
         if self._cache is not None:
             with suppress(UnicodeEncodeError):
                 self._cache.save({self.key(kind, session): msgspec.msgpack.encode(value)})
 
     def key(self, kind: str, session: SessionName) -> str:
-        """What a session's logs are now, and what is made of them, as one name."""
+        """Return the cache key for a session's logs and one kind of result."""
         name = blake3(f"{kind}\n".encode())
         name.update(self._about)
         name.update(repr(msgspec.structs.replace(session, repeated=False)).encode("utf-8", "surrogatepass"))
@@ -175,7 +175,7 @@ class LogTree:
         return name.hexdigest(length=16)
 
     def stamps(self, path: str) -> tuple[FileStamp, ...]:
-        """A log's files as they were when this tree first looked at them."""
+        """Return the stamps of a log's files when this tree first looked at them."""
         if path not in self._stamps:
             self._stamps[path] = stamps(path)
         return self._stamps[path]
@@ -192,7 +192,7 @@ class LogTree:
         return list(map(session_name, sessions))
 
     def _listing(self, paths: Sequence[Path]) -> str:
-        """Some paths and all files below them as one name."""
+        """Return a cache key for some paths and all files below them."""
         name = blake3(b"listing\n" + self._about)
         name.update(repr(list(map(str, paths))).encode("utf-8", "surrogatepass"))
         for file in files_below(paths):
@@ -201,7 +201,7 @@ class LogTree:
 
 
 def agent_folders(environment: Mapping[str, str], home: Path) -> list[Path]:
-    """Where agents keep their sessions on this machine."""
+    """Return the folders where agents keep sessions on this machine."""
     from core.agents.registry import known_agents
     from core.logs.agent import roots
 
@@ -213,7 +213,7 @@ def _format_name(format_: Format) -> str:
 
 
 def session_name(session: LogSession) -> SessionName:
-    """The names of a session's logs."""
+    """Return a session as names of its logs."""
 
     def names(logs: tuple[Log, ...]) -> tuple[LogName, ...]:
         return tuple(LogName(str(log.path), _format_name(log.format), *log[2:]) for log in logs)
@@ -266,35 +266,35 @@ class SessionRow(msgspec.Struct, array_like=True, frozen=True):
     active: bool
 
     def at(self, now: float, active_within: float) -> SessionRow:
-        """The same at a later moment, when it may have fallen silent."""
+        """Return the row as of a later moment, when it may no longer be active."""
         active = self.active and now - min(self.modified, self.last) <= active_within
         return self if active == self.active else msgspec.structs.replace(self, active=active)
 
 
 class SessionList(msgspec.Struct, array_like=True, frozen=True):
-    """The sessions that were found, and how long ago one may have been written to and still be active."""
+    """The sessions found, and the seconds for which one counts as active."""
 
     rows: tuple[SessionRow, ...]
     active_within: float
 
 
 class AgentPlaces(msgspec.Struct, array_like=True, frozen=True):
-    """Every folder in which an agent may keep sessions, there or not, and what that follows from."""
+    """Every folder where an agent may keep sessions, existing or not, and what it depends on."""
 
     asked: dict[str, str | None]
-    """Variables of the environment that were looked at."""
+    """Environment variables that were read."""
     folders: tuple[str, ...]
     elsewhere: tuple[str, ...]
-    """Those of them that name logs outside."""
+    """Those that refer to logs elsewhere."""
 
     @property
     def complete(self) -> bool:
-        """Whether all that is listed lies below the folders."""
+        """Whether all sessions are below the folders."""
         return not any(map(os.path.isdir, self.elsewhere))
 
 
 class _Asked(Mapping[str, str]):
-    """An environment that notes what it is asked for."""
+    """An environment that records which variables are read."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
@@ -312,7 +312,7 @@ class _Asked(Mapping[str, str]):
 
 
 def listed_rows(sessions: list[Found]) -> tuple[SessionRow, ...]:
-    """Sessions in plain values, the one that did something last first."""
+    """Return sessions as plain rows, most recently active first."""
     return tuple(
         SessionRow(
             one.agent,
@@ -332,7 +332,7 @@ def listed_rows(sessions: list[Found]) -> tuple[SessionRow, ...]:
 
 
 def kept_places(environment: Mapping[str, str], home: Path) -> AgentPlaces | None:
-    """Where agents keep sessions, as it was found before; None where that is not known."""
+    """Return the cached places of sessions, or None."""
     key = _places_key(home)
     content = ReadingCache(reading_cache_path(), 0).load([key]).get(key)
     if content is None:
@@ -346,7 +346,7 @@ def kept_places(environment: Mapping[str, str], home: Path) -> AgentPlaces | Non
 
 
 def agent_places(environment: Mapping[str, str], home: Path, cache: ReadingCache | None) -> AgentPlaces:
-    """Where agents keep sessions, found anew and kept."""
+    """Find where agents keep sessions, and cache it."""
     from core.agents.registry import known_agents
 
     recorder = _Asked(environment)

@@ -95,7 +95,7 @@ class Check(Struct, frozen=True):
 
 
 class SessionOutcome(Struct, frozen=True):
-    """All of it, up to a moment."""
+    """The outcome up to a moment."""
 
     commits: tuple[Commit, ...] = ()
     unverified: int = 0
@@ -119,7 +119,7 @@ class SessionOutcome(Struct, frozen=True):
         return tuple(one for one in self.commits if not one.amended)
 
     def short(self) -> str:
-        """A few words for a column; blank if nothing came of it."""
+        """Return a few words for a column; empty if there is no outcome."""
         commits = len(self.live_commits)
         parts = [
             f"#{self.pull_requests[-1].number}" if self.pull_requests else "",
@@ -132,7 +132,7 @@ class SessionOutcome(Struct, frozen=True):
         return " ".join(filter(None, parts))
 
     def lines(self) -> list[str]:
-        """A line for each thing that came of it, safe for a terminal."""
+        """Return one line per result, safe for a terminal."""
         rows = []
         if self.changes or self.files:
             missing = f"; {count(self.incomplete, 'file')} only partly in the log" if self.incomplete else ""
@@ -163,7 +163,7 @@ class SessionOutcome(Struct, frozen=True):
 
 
 def _commit_notes(commit: Commit) -> str:
-    """Say on which branch a commit is, where the log reports it, and what became of it."""
+    """Return a commit's branch, the event that reports it, and what became of it."""
     fates = {
         "present": "in the repository",
         "reverted": f"reverted by {commit.reverted_by}",
@@ -180,7 +180,7 @@ def _commit_notes(commit: Commit) -> str:
 
 
 class OutcomeReader:
-    """Reads what came of a session, event by event; `at` gives it as of any of them."""
+    """Reads the outcome of a session event by event; `at` returns it as of any event."""
 
     def __init__(self, reader: WordReader | None = None, *, changes: bool = True) -> None:
         self._with_changes = changes
@@ -202,7 +202,7 @@ class OutcomeReader:
         self._fed = 0
 
     def feed(self, events: Sequence[Event]) -> None:
-        """Read on from where it stopped; the events are those of the session from its first one."""
+        """Read the new events of a session; `events` starts with its first one."""
         for place in range(self._fed, len(events)):
             self.add(events[place])
 
@@ -222,7 +222,7 @@ class OutcomeReader:
         self._fed += 1
 
     def read_links(self, session: LogSession, kit: Kit, lines: LineSettings) -> None:
-        """Read what is no event: links to pull requests, and where the person went back."""
+        """Read what is not an event: links to pull requests, and where the person went back."""
         log = session.logs[0]
         if log.format.links is None or log.format.style == "document" or log.part:
             return
@@ -282,11 +282,11 @@ class OutcomeReader:
             self._branches += [(place, one[1]) for one in _SWITCH.finditer(output)]
 
     def short(self) -> str:
-        """What all events so far came to, in a few words."""
+        """Return the outcome so far in a few words."""
         return self.at(self._fed).short()
 
     def at(self, place: int) -> SessionOutcome:
-        """What the first `place` events came to."""
+        """Return the outcome of the first `place` events."""
         commits = [
             replace(one, amended=self._replaced.get(number, place) < place)
             for number, one in enumerate(self._commits)
@@ -312,7 +312,7 @@ class OutcomeReader:
 
 
 def _worktree(project: str) -> str:
-    """The name of the worktree a project folder is, as far as its path tells."""
+    """Return the name of a worktree from a project's path, or an empty text."""
     match = re.search(r"(?:^|/)\.?(?:claude/|codex/)?worktrees/([^/]+)", project.replace("\\", "/"))
     return match[1] if match else ""
 

@@ -20,7 +20,7 @@ _INTERVENTIONS = 12
 
 
 def summary_text(summary: Summary, width: int = 100) -> str:
-    """The whole report of one session."""
+    """Return the whole report of one session."""
     lines = [_title(summary, width)]
     for label, rows in (
         ("when", _when(summary)),
@@ -138,7 +138,7 @@ def _loops(summary: Summary, width: int) -> Iterator[str]:
 
 
 def _interventions(summary: Summary, width: int) -> Iterator[str]:
-    """Each with time and reason; what was only noted in silence is left to the JSON."""
+    """Yield each intervention with time and reason; silent ones are only in the JSON."""
     visible = [each for each in summary.interventions if each.mode != "background"]
     for each in visible[:_INTERVENTIONS]:
         words = firing_words(each.method)
@@ -153,7 +153,7 @@ def _who(summary: Summary, agent: str) -> str:
 
 
 def _agent_names(summary: Summary) -> dict[str, str]:
-    """A name for each agent that a person can say: what it is for where that is known, and its number."""
+    """Return a readable name for each agent: its role if known, and its number."""
     names = {MAIN: "main"}
     for number, agent in enumerate((one for one in summary.agents if one.id != MAIN), 1):
         names[agent.id] = f"sub-agent {number}{f' ({plain(agent.role, 24)})' if agent.role else ''}"
@@ -186,7 +186,7 @@ def _sleep(summary: Summary) -> Iterator[str]:
 
 
 def _preserved(summary: Summary, width: int) -> Iterator[str]:
-    """What the agent must not have lost at its last compaction."""
+    """Yield what must have survived the last compaction."""
     for preserved in summary.preserved[-1:]:
         for line in lines(preserved):
             yield plain(line, width - 14)
@@ -209,7 +209,7 @@ def _agents(summary: Summary) -> Iterator[str]:
 
 
 def _tree(children: dict[str | None, list[AgentSummary]], names: dict[str, str]) -> Iterator[str]:
-    """One row an agent, sub-agents below who started them; made one at a time, as few are shown."""
+    """Yield one row per agent, sub-agents below their parent."""
     waiting = [(agent, "", "") for agent in reversed(children.pop(None, []))]
     while waiting:
         agent, branch, deeper = waiting.pop()

@@ -1,4 +1,4 @@
-"""Work on many sessions shared out over several processes."""
+"""Work on many sessions distributed over several processes."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def _undisturbed() -> Iterator[None]:
 
 
 def _start_method() -> BaseContext:
-    """Copies of this process where that is safe, as they have loaded everything already; else fresh ones."""
+    """Fork where that is safe, as everything is loaded already; otherwise spawn."""
     alone = threading.active_count() == 1
     return get_context("fork" if sys.platform == "linux" and alone else "spawn")
 
 
 @contextlib.contextmanager
 def _safe_path() -> Iterator[None]:
-    """Let fresh processes import nothing from the folder they run in, which may be somebody else's."""
+    """Keep new processes from importing anything from their working folder."""
     before = os.environ.get(_SAFE_PATH)
     os.environ[_SAFE_PATH] = "1"
     try:
@@ -75,9 +75,9 @@ def _safe_path() -> Iterator[None]:
 
 
 Family = Callable[[Any], tuple[Hashable, int]]
-"""What an item belongs to, and its place in that."""
+"""Returns the group of an item and its rank in it."""
 Around = Callable[[], contextlib.AbstractContextManager[None]]
-"""Made for a family, and left when all of it is done."""
+"""Entered for each family, left when all of it is done."""
 
 
 def one_by_one(
@@ -87,7 +87,7 @@ def one_by_one(
     family: Family | None = None,
     around: Around = contextlib.nullcontext,
 ) -> Iterator[T]:
-    """`work(item, *more)` of every item, in their order; those of a family are done one after another."""
+    """Yield `work(item, *more)` of every item in order; items of a family run one after another."""
     groups = _families(items, family)
     yield from _in_order(
         groups, (_work_all(around, work, [items[place] for place in group], *more) for group in groups)
@@ -147,7 +147,7 @@ def _end(pool: ProcessPoolExecutor) -> None:
 
 
 def _families(items: Sequence[Any], family: Family | None) -> list[list[int]]:
-    """The places of items that belong together, by their rank; families in the order of their first item."""
+    """Return the places of items that belong together, by rank."""
     if family is None:
         return [[place] for place in range(len(items))]
     places_of: dict[Hashable, list[tuple[int, int]]] = {}
@@ -158,7 +158,7 @@ def _families(items: Sequence[Any], family: Family | None) -> list[list[int]]:
 
 
 _given: list[Any] = []
-"""What a helper process was handed at its start."""
+"""The arguments a helper process received at its start."""
 
 
 def _begin(prepare: Callable[[], None] | None, *arguments: Any) -> None:
@@ -178,7 +178,7 @@ def _work_all(around: Around, work: Callable[..., T], items: Sequence[Any], *mor
 
 
 def _in_order(groups: Sequence[Sequence[int]], results: Iterator[list[T]]) -> Iterator[T]:
-    """The results of all groups by place, each as soon as those before it are there."""
+    """Yield the results of all groups by place, each as soon as it is due."""
     waiting: dict[int, T] = {}
     due = 0
     for group, done in zip(groups, results, strict=True):

@@ -1,4 +1,4 @@
-"""A moment, or the stretch between two, in a few plain lines made from our own readings."""
+"""A moment, or the events between two, in a few lines from the model's readings."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Centre(NamedTuple):
 
 
 def hottest_branch(heatmap: HeatmapReading) -> Centre | None:
-    """Down from the hottest branch as long as one folder holds at least half of the heat."""
+    """Return the deepest folder that still has at least half of the heat."""
     total = sum(node.heat for node in heatmap.tree)
     if total <= 0:
         return None
@@ -74,7 +74,7 @@ def _heat(node: NodeReading) -> float:
 
 
 def frame_lines(frame: Frame) -> list[str]:
-    """A frame in a handful of lines."""
+    """Return a frame in a handful of lines."""
     receptor, mind, story = frame.receptor, frame.mind, frame.story
     lines = [
         f"{one_line(frame.agent)} after {_many(frame.events, 'event')}: {story.state.replace('_', ' ')} "
@@ -101,7 +101,7 @@ def frame_lines(frame: Frame) -> list[str]:
 
 
 def structural(timeline: Timeline, start: int, stop: int) -> list[str]:
-    """What lies between two places, counted."""
+    """Return counts of what happened between two places."""
     events = timeline.events[start:stop]
     kinds = Counter(map(type, events))
     uses = [event for event in events if isinstance(event, ToolUse)]
@@ -146,7 +146,7 @@ class _Sentence(NamedTuple):
 def narrative(
     timeline: Timeline, start: int, stop: int, max_tokens: int, agent: str | None = None
 ) -> list[str]:
-    """What happened between two places, the weightiest that fits, told in its order."""
+    """Return the most important things that happened between two places, in order."""
     events = timeline.events[start:stop]
     left = max_tokens
     opening = _span(timeline, start, stop, events)
@@ -194,7 +194,7 @@ _VERBS = {
 
 
 def _marked(timeline: Timeline, marks: Iterable[Mark]) -> list[_Sentence]:
-    """One sentence for each thing that happened, however often."""
+    """Return one sentence per thing that happened, however often."""
     groups: dict[tuple[str, str, str], list[Mark]] = {}
     for mark in marks:
         if mark.kind in _WEIGHTS:
@@ -220,7 +220,7 @@ def _mark_line(timeline: Timeline, mark: Mark, words: str) -> str:
 
 
 def _passages(timeline: Timeline, marks: Iterable[Mark], start: int, stop: int) -> list[_Sentence]:
-    """The state each agent stayed in longest, from before the stretch or begun in it."""
+    """Return the state each agent stayed in longest."""
     states: dict[str, list[Mark]] = {}
     for mark in marks:
         if mark.kind == "state":
@@ -244,7 +244,7 @@ def _passages(timeline: Timeline, marks: Iterable[Mark], start: int, stop: int) 
 
 
 def _peaks(timeline: Timeline, start: int, stop: int, agent: str | None) -> list[_Sentence]:
-    """Where each axis stood highest."""
+    """Return where each axis was highest."""
     track = timeline.tracks.get(agent or MAIN)
     if track is None:
         return []

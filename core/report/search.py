@@ -1,4 +1,4 @@
-"""Finds words in all sessions: keeps the index up to date with the logs, and shows what stands where."""
+"""Search in all sessions: updates the index from the logs, and shows each match with its context."""
 
 from __future__ import annotations
 
@@ -37,27 +37,27 @@ from core.store.kept_answers import FileStamp, has_grown
 from core.store.word_index import IndexedLog, Match, Narrowed, WordIndex, WordPlace
 
 _WORDLESS = "nooscope"
-"""A format whose lines hold names and sizes alone."""
+"""A format whose lines contain only names and sizes."""
 _NEAR = 8
-"""Records before one in which the same words are looked for: some logs tell everything twice."""
+"""Previous records that are checked for the same text, because some logs repeat everything."""
 _AROUND = 70
-"""Characters shown on both sides of the words that were found."""
+"""Characters shown on both sides of a match."""
 _MARGIN = 2_048
-"""Characters looked at beyond these, so that a secret across the cut is still seen as one."""
+"""Extra characters that are read, so that a secret across the cut is still recognized."""
 _KEY_BLOCKS = ("-----BEGIN ", "Private-Lines: ")
-"""What begins a secret that may be longer than that."""
+"""Beginnings of secrets that may be longer than that."""
 _TRIED = 20
-"""Occurrences of a word that are looked at for the best place."""
+"""Occurrences of a word that are tried for the best place."""
 _LISTS = ("messages", "history", "trajectory", "requests", "events", "turns")
 """Where a document keeps its records."""
 _TITLES = ("ai-title", "custom-title", "summary")
-"""Records that hold a session's title."""
+"""Records that contain a session's title."""
 _SEPARATORS = re.compile(r"[./-]+")
 _WORD = re.compile(r"[\w./-]+")
 
 
 class Hit(NamedTuple):
-    """One place with the words, as a person sees it."""
+    """One match as a person sees it."""
 
     session: str
     agent: str
@@ -66,12 +66,12 @@ class Hit(NamedTuple):
     path: str
     """The main log of its session."""
     file: str
-    """The log it stands in, which may be a sub-agent's."""
+    """The log of the match, which may be a sub-agent's."""
     at: float | None
     place: str
     """What `--at` of other commands takes."""
     shared: bool
-    """Whether the log holds other sessions too."""
+    """Whether the log contains other sessions too."""
     speaker: Speaker
     snippet: str
 
@@ -79,7 +79,7 @@ class Hit(NamedTuple):
 def fill_index(
     index: WordIndex, tree: LogTree, names: Sequence[SessionName], progress: Callable[[int, int], None]
 ) -> int:
-    """Bring the index up to date with some sessions; how many logs were read."""
+    """Update the index with some sessions, and return how many logs were read."""
     indexed = index.logs()
     stale = [name for name in names if any(_is_stale(tree, indexed, log) for log in _logs(name))]
     current = {_log_name(log) for name in names for log in _logs(name)}
@@ -110,7 +110,7 @@ def fill_index(
 
 
 def search(index: WordIndex, words: Sequence[str], narrowed: Narrowed, most: int) -> list[Hit]:
-    """The places where all words stand, the latest first, with what stands around them."""
+    """Return the places where all words occur, newest first, with the text around them."""
     query = fts_query(words)
     matches = index.find(query, narrowed, most)
     documents = Documents()
@@ -200,7 +200,7 @@ def _grew(before: IndexedLog) -> bool:
 
 
 class _Reading:
-    """One pass over a log from where it was left, handing out its words with their places."""
+    """One pass over the new part of a log, yielding its text with places."""
 
     def __init__(self, row: IndexedLog, log: Log, lines: LineSettings) -> None:
         self._row = row
@@ -210,11 +210,11 @@ class _Reading:
         self._titles: set[str] = set()
 
     def settled(self) -> IndexedLog:
-        """What is known of the log now."""
+        """Return the log's row after the pass."""
         return self._row
 
     def words(self) -> Iterator[tuple[WordPlace, str]]:
-        """Each place with its words, redacted; a line that is not whole yet is left for the next time."""
+        """Yield each place with its redacted text; an unfinished line is left for the next pass."""
         for record, value in self._decoded():
             if value is None and not self._log.format.opening:
                 continue
@@ -230,7 +230,7 @@ class _Reading:
                     yield place, joined + _parts(joined)
 
     def _decoded(self) -> Iterator[tuple[Record, Any]]:
-        """The log's records with what they hold; objects on one line one after another."""
+        """Yield the log's records with their content; several objects on one line one by one."""
         for record in records(self._log, Diagnostics(), self._lines):
             value = decode(record.data)
             parts = glued_objects(record.data, record.where) if value is None else []
@@ -254,7 +254,7 @@ class _Reading:
         yield WordPlace(self._row.at, where.offset, where.length, where.entry, file), pieces
 
     def _is_known_title(self, value: Any, title: str) -> bool:
-        """Whether it is the session's title again, which some logs repeat at every turn."""
+        """Whether it is the session's title again, which some logs repeat every turn."""
         kind = value.get("type") if isinstance(value, dict) else None
         if kind not in _TITLES:
             return False
@@ -271,7 +271,7 @@ class _Reading:
 
 
 def _listed(value: Any) -> tuple[str, list[Any]] | None:
-    """The records of a document and the name under which they stand."""
+    """Return the records of a document and their key."""
     if isinstance(value, list):
         return "", value
     if isinstance(value, dict):
@@ -282,7 +282,7 @@ def _listed(value: Any) -> tuple[str, list[Any]] | None:
 
 
 def _parts(text: str) -> str:
-    """The parts of names that are joined by dots, dashes and slashes, to be found by each."""
+    """Return the parts of dotted, dashed and slashed names, so that each can be found."""
     joined = " ".join(word for word in set(text.split()) if not word.isalnum())
     names: set[str] = set()
     for name in set(_WORD.findall(joined)):
@@ -312,7 +312,7 @@ def _hit(match: Match, documents: Documents, looked: Sequence[str]) -> Hit:
 
 
 def _piece(match: Match, documents: Documents, looked: Sequence[str]) -> RecordText:
-    """What stands around the words at a place; of all its texts only that is redacted."""
+    """Return the text around a match; only that part is redacted."""
     log, place = match
     try:
         data = documents.raw(Where(place.file or log.path, place.offset, place.length, place.entry))
@@ -332,7 +332,7 @@ def _piece(match: Match, documents: Documents, looked: Sequence[str]) -> RecordT
 
 
 def _redacted_near(text: str, place: int) -> str:
-    """The text around a place without its secrets; a word or key that begins before the cut is seen whole."""
+    """Return the redacted text around a place; a secret that begins before the cut is read whole."""
     begin = max(0, place - _AROUND - _MARGIN)
     if begin:
         begin = max(text.rfind(" ", 0, begin), text.rfind("\n", 0, begin)) + 1
@@ -343,7 +343,7 @@ def _redacted_near(text: str, place: int) -> str:
 
 
 def snippet(text: str, looked: Sequence[str], around: int = _AROUND) -> str:
-    """The words with what stands around them, in one line: where most of them stand together."""
+    """Return one line around the place where most of the words occur together."""
     first = _first_place(text.lower(), looked, around)
     begin, end = max(0, first - around), first + around
     excerpt = " ".join(safe(text[begin:end], lines=True).split())
@@ -351,7 +351,7 @@ def snippet(text: str, looked: Sequence[str], around: int = _AROUND) -> str:
 
 
 def _first_place(low: str, looked: Sequence[str], around: int) -> int:
-    """The first place near which most of the words stand."""
+    """Return the first place near which most of the words occur."""
     best, most = 0, 0
     places = sorted(
         (at, number)
@@ -388,7 +388,7 @@ def _folded(word: str) -> str:
 
 
 def _spoken_place(place: WordPlace) -> str:
-    """A place as other commands take it: a time, or where the log tells none its place in the file."""
+    """Return a place as other commands take it: a time, or the position in the file."""
     if place.at is not None:
         moment = datetime.fromtimestamp(place.at, UTC)
         return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -24,33 +24,33 @@ Close = Literal["", "asked", "tool", "retry", "said", "done", "failed", "stopped
 """
 
 _FAILED = frozenset(("error", "failed", "refusal", "content_filter"))
-"""Words with which logs say that an error or a refusal ended a turn."""
+"""Stop reasons of turns that ended with an error or a refusal."""
 _CUT = frozenset(("max_tokens", "length"))
-"""Words with which logs say that an answer was cut off, which tell nothing of what comes next."""
+"""Stop reasons of answers that were cut off, after which anything may follow."""
 _TOTALS = frozenset(("total", "shutdown"))
 """Stop reasons of turns that only contain what a session spent as a whole."""
 _FINISHING = frozenset(("finish", "submit", "attempt_completion", "task_complete", "mark_task_complete"))
 """Tools with which an agent reports that its task is complete."""
 GOODBYE = 5.0
-"""Seconds in which what is still written after a session's end belongs to its end."""
+"""Seconds after a session's end in which late records belong to it."""
 _MOST = 64
 """Events that are looked at, calls without an answer aside: an earlier one may count more than those told
 after it, as all the calls that the end of a log brings are."""
 
 
 class LastWord(NamedTuple):
-    """How the main agent was left, and when and by which event."""
+    """How the main agent's session was left, when, and by which event."""
 
     close: Close
     at: float
     event: Event | None
     before_end: Close = ""
-    """How it was left when the session ended."""
+    """How it was left before the session ended."""
     open: tuple[ToolUse, ...] = ()
-    """Its calls that the log leaves without an answer and no later prompt left behind, the oldest first."""
+    """Its calls without a result since the last prompt, oldest first."""
 
     def asks(self, asking: Collection[str]) -> ToolUse | None:
-        """The call that waits for the person's answer, where one does; `asking` names such tools."""
+        """Return the call that waits for the person, if any; `asking` names such tools."""
         if self.close == "ended":
             return None
         return next((call for call in self.open if call.tool in asking), None)
@@ -60,7 +60,7 @@ NO_WORD = LastWord("", 0.0, None)
 
 
 def closing(event: Event, final: frozenset[str]) -> Close:
-    """What a main agent's event leaves behind; empty where it changes nothing."""
+    """Return how a main agent's event leaves the session; empty if it changes nothing."""
     kind = type(event)
     if kind is ToolUse:
         return "done" if finishes(event) else "tool"
@@ -103,14 +103,14 @@ def next_close(event: Event, before: Close, closed: float, final: frozenset[str]
 
 
 def begins_turn(before: Close, close: Close) -> bool:
-    """Whether the main agent is set to work by an event that leaves `close` behind."""
+    """Whether an event with this close starts the main agent's work."""
     return close == "asked" or (
         close in ("tool", "retry", "said") and before in ("", "done", "stopped", "failed")
     )
 
 
 def last_word(backwards: Iterable[Event], final: frozenset[str]) -> LastWord:
-    """What the main agent's last events leave behind, given from the last one back."""
+    """Return how the main agent's last events leave the session; events are given newest first."""
     turn_events: list[Event] = []
     open_: list[ToolUse] = []
     answered = 0
@@ -143,18 +143,18 @@ def last_word(backwards: Iterable[Event], final: frozenset[str]) -> LastWord:
 
 
 _WIDE = 160
-"""Letters of a line at most."""
+"""Maximum length of a line."""
 _ASKED = 6
 _FILES = 5
 _TROUBLES = 6
 _LOOKED_BACK = 12
-"""Answers looked through for the last with words."""
+"""Answers searched backwards for one with text."""
 
 Read = Callable[[Event], Words]
 
 
 class SessionStory(Struct, frozen=True):
-    """Lines for each of the four questions; every one is safe for a terminal."""
+    """Lines for each of the four questions, safe for a terminal."""
 
     asked: tuple[str, ...] = ()
     done: tuple[str, ...] = ()
@@ -162,7 +162,7 @@ class SessionStory(Struct, frozen=True):
     ended: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
-        """All of it, each question before its answers."""
+        """Return all lines, each question before its answers."""
         lines: list[str] = []
         sections = (
             ("asked", self.asked),
@@ -175,7 +175,7 @@ class SessionStory(Struct, frozen=True):
         return lines
 
     def within(self, tokens: int) -> list[str]:
-        """As many lines as so many tokens take; failures are left out first, the last ones first."""
+        """Return as many lines as fit the tokens; failures are dropped first."""
         shortened, failed = self, list(self.failed)
         more = f"left out; --tokens {2 * tokens} shows more …"
         while failed and not _fits(shortened.lines(), tokens):
@@ -203,7 +203,7 @@ def story(
     read: Read = words_of,
     notices: NoticeSettings | None = None,
 ) -> SessionStory:
-    """What lies in a stretch; times are counted from `begin`, or from its first event."""
+    """Describe a stretch of events; times count from `begin` or from the first event."""
     if not events:
         return SessionStory()
     start = events[0].at if begin is None else begin
@@ -236,7 +236,7 @@ _CHECKED: dict[Outcome, str] = {
     "rejected": "was refused",
     "collateral": "did not run",
 }
-"""What a test, a build or a commit came to; what the log does not tell is never a pass."""
+"""Result of a test, build or commit; a missing result never counts as a pass."""
 _CHECKS = {
     ("test", "passed"): "tests passed",
     ("test", "failed"): "tests failed",
@@ -247,7 +247,7 @@ _CHECKS = {
     ("build", "passed"): "built",
     ("build", "failed"): "a build failed",
 }
-"""The same in the words one uses for it."""
+"""Wording for purpose and result."""
 
 
 def _work_lines(events: Sequence[Event]) -> Iterator[str]:
@@ -326,7 +326,7 @@ def _trouble_lines(events: Sequence[Event], trouble: Trouble, start: float, read
 
 
 def _call_line(use: ToolUse, words: Words) -> str:
-    """A call as it is told of: its tool, and what it was given."""
+    """Return a call as its tool and main argument."""
     what = _line(words.command) or " ".join(use.targets[:2]) or use.program
     return plain(f"{use.tool} {what}".strip(), _WIDE // 2)
 
@@ -374,7 +374,7 @@ _RESULTS: dict[Outcome, str] = {
 
 
 def _last_words(left: LastWord, read: Read) -> str:
-    """What the main agent was left with."""
+    """Describe how the main agent's last event ended."""
     last = left.event
     if not isinstance(last, ToolUse) or left.close == "done":
         return _ENDINGS.get(left.close, "")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from core.settings.screen import CostSettings
 
     class SummedCharge(Protocol):
-        """What is added up of the turns of one minute."""
+        """The turns of one minute, as far as they are added up."""
 
         @property
         def minute(self) -> int: ...
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         def unpriced_tokens(self) -> int: ...
 
     class SummedCost(Protocol):
-        """What is added up of a session."""
+        """A session, as far as it is added up."""
 
         @property
         def session(self) -> str: ...
@@ -55,14 +55,14 @@ if TYPE_CHECKING:
 
 Axis = Literal["day", "project", "model", "agent", "session"]
 UNDATED = "undated"
-"""The day of a session whose log holds no times."""
+"""The day of a session whose log has no times."""
 UNKNOWN = "unknown"
 _LEAST = 300.0
 """Seconds of work below which there is no pace yet."""
 
 
 class KeptCharge(NamedTuple):
-    """A `Charge` as it is kept."""
+    """A `Charge` as it is cached."""
 
     minute: int
     model: str
@@ -75,7 +75,7 @@ class KeptCharge(NamedTuple):
 
 
 class KeptCost(NamedTuple):
-    """A `SessionCost` as it is kept."""
+    """A `SessionCost` as it is cached."""
 
     session: str
     agent: str
@@ -92,23 +92,23 @@ class KeptCost(NamedTuple):
 
     @classmethod
     def of(cls, fields: list[Any]) -> KeptCost:
-        """From the bare values, as JSON gives them."""
+        """Build it from plain JSON values."""
         cost = cls._make(fields)
         return cost._replace(charges=list(map(KeptCharge._make, cost.charges)))
 
 
 class Budget(NamedTuple):
-    """What a day may cost, and how its pace is carried on: what a forecast needs of the settings."""
+    """The settings a forecast needs: what a day may cost, and how its pace is extrapolated."""
 
     dollars: float
     evening: float
-    """Hour until which the pace is carried on."""
+    """Hour up to which the pace is extrapolated."""
     stretch: float
-    """Minutes over which the pace is taken."""
+    """Minutes over which the pace is measured."""
 
     @classmethod
     def of(cls, settings: CostSettings) -> Budget:
-        """Those the person has set."""
+        """Return the budget from the settings."""
         return cls(settings.budget, settings.evening, settings.stretch)
 
 
@@ -132,7 +132,7 @@ class Sum:
     ) -> None:
         self.dollars = dollars
         self.sub_dollars = sub_dollars
-        """The part of it that sub-agents cost."""
+        """Dollars spent by sub-agents."""
         self.priced = priced
         """Turns whose price is known."""
         self.unpriced = unpriced
@@ -140,7 +140,7 @@ class Sum:
         self.unpriced_tokens = unpriced_tokens
 
     def add(self, charge: SummedCharge) -> None:
-        """Take one more in."""
+        """Add one charge."""
         self.dollars += charge.dollars
         self.sub_dollars += charge.dollars if charge.sub else 0.0
         self.priced += charge.priced
@@ -150,39 +150,39 @@ class Sum:
 
     @property
     def unknown(self) -> float:
-        """Share of the tokens whose price is unknown; of the turns, where no tokens are told either."""
+        """Return the share of tokens without a price, or of turns if there are no tokens."""
         if self.unpriced_tokens:
             return self.unpriced_tokens / self.tokens
         return self.unpriced / (self.priced + self.unpriced) if self.unpriced else 0.0
 
 
 class CostForecast(NamedTuple):
-    """What today costs so far, and what it comes to at this pace."""
+    """Today's cost so far, and its forecast at this pace."""
 
     spent: Sum
     rate: float | None
-    """Dollars an hour lately; None where that cannot be said yet."""
+    """Dollars per hour lately; None if unknown."""
     until: float
-    """The hour of the day up to which it is carried on."""
+    """The hour up to which it is extrapolated."""
     expected: float | None
     budget: float
-    """Dollars for the day; 0 where there is no limit."""
+    """Dollars per day; 0 for no limit."""
 
     @property
     def over(self) -> bool:
-        """Whether the day costs, or will cost, more than it may."""
+        """Whether today is, or will be, over budget."""
         return self.budget > 0 and round(max(self.spent.dollars, self.expected or 0.0), 2) > self.budget
 
     @property
     def when(self) -> str:
-        """Until when the pace is carried on, in a word."""
+        """The end of the forecast, in a word."""
         return "midnight" if self.until == 24 else "evening"
 
 
 def by(
     axis: Axis, costs: Iterable[SummedCost], zone: tzinfo | None, since: float | None = None
 ) -> dict[str, Sum]:
-    """Sums along one axis: days the newest first, all else the most expensive first."""
+    """Return sums by one axis: days newest first, everything else most expensive first."""
     sums: dict[str, Sum] = {}
     name = _namer(axis, zone)
     for cost in costs:
@@ -199,7 +199,7 @@ def by(
 
 
 def total(sums: Iterable[Sum]) -> Sum:
-    """All of them as one."""
+    """Return the total of several sums."""
     whole = Sum()
     for one in sums:
         for field in Sum.__slots__:
@@ -208,7 +208,7 @@ def total(sums: Iterable[Sum]) -> Sum:
 
 
 def added(charges: Iterable[SummedCharge]) -> Sum:
-    """Charges as one sum."""
+    """Return charges as one sum."""
     whole = Sum()
     for charge in charges:
         whole.add(charge)
@@ -216,14 +216,14 @@ def added(charges: Iterable[SummedCharge]) -> Sum:
 
 
 def dated_charges(costs: Iterable[SummedCost]) -> Iterator[SummedCharge]:
-    """Every charge whose time is known."""
+    """Yield every charge with a known time."""
     return (charge for cost in costs if cost.dated for charge in cost.charges)
 
 
 def forecast(
     charges: Iterable[SummedCharge], budget: Budget, now: float, zone: tzinfo | None
 ) -> CostForecast:
-    """Where today is heading at a moment that is handed in: to the evening, after it to midnight."""
+    """Forecast today's cost at a given moment: until the evening, later until midnight."""
     moment = datetime.fromtimestamp(now, zone)
     hour = moment.hour + moment.minute / 60 + moment.second / 3600
     midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()

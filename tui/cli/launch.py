@@ -1,4 +1,4 @@
-"""From the command line to the screen, or to the text report where there is no terminal."""
+"""Opens the screen, or prints the text report if there is no terminal."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def add_screen_options(parser: argparse.ArgumentParser) -> None:
 
 
 def screen_settings(args: argparse.Namespace, settings: Settings | None = None) -> Settings:
-    """The settings in force, with what the screen's own options say on top."""
+    """Return the settings with the screen's own options applied."""
     chosen = settings or settings_from(args).settings
     changed: dict[str, object] = {}
     if args.theme:
@@ -54,7 +54,7 @@ def screen_settings(args: argparse.Namespace, settings: Settings | None = None) 
 
 
 def sessions_here(settings: Settings) -> list[Found]:
-    """The sessions on this machine, the newest first."""
+    """Return the sessions on this machine, newest first."""
     from core.agents.registry import known_agents
     from core.logs.discovery import find
 
@@ -140,7 +140,7 @@ def run_app(
 
 
 def _show_sample(settings: Settings, project: Path | None, faults: Sequence[str]) -> int:
-    """What there is to see before any agent has run here."""
+    """Show a sample, for a machine without sessions."""
     from core.timeline.rerun import with_edits
     from sample_sessions import FIRST, find_sample
     from tui.demo import run_demo
@@ -159,7 +159,7 @@ def print_report(
     edits: Mapping[str, Any] | None = None,
     plain: bool = False,
 ) -> int:
-    """Print what went on in all sessions of a log or in one of them; in the newest where no log is named."""
+    """Print a report on the sessions of a log, or on the newest session if no log is named."""
     import shutil
 
     from core.agents.registry import make_kit
@@ -202,7 +202,7 @@ def add_hooks_option(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def serving_hooks(settings: Settings, requested: bool | None, project: Path | None = None) -> Iterator[None]:
-    """Serve hooks until the block ends, where that is wanted; unasked, where some are installed."""
+    """Serve hooks until the block ends, if requested or if some are installed."""
     if requested is False or (requested is None and not own_installer().any()):
         yield
         return
@@ -237,7 +237,7 @@ def serving_hooks(settings: Settings, requested: bool | None, project: Path | No
 
 
 def own_installer() -> Installer:
-    """Puts hooks in and takes them out for the person who runs this."""
+    """Return the installer of hooks for the current user."""
     from platformdirs import user_data_path
 
     from core.hooks.install import Installer
@@ -247,7 +247,7 @@ def own_installer() -> Installer:
 
 
 def hooks_section() -> Section:
-    """For the doctor: each agent's hooks; those that nobody serves do nothing."""
+    """Report each agent's hooks for the doctor, and whether anything serves them."""
     from core.hooks.agents import HOOKS
     from core.hooks.connection import call, default_place
     from core.report.checkup import Finding, Section

@@ -22,7 +22,7 @@ PROJECT_POLICY = ".nooscope-policy.toml"
 
 
 class CliCommand:
-    """The arguments a command takes, and what it does with them."""
+    """A command's arguments and its function."""
 
     __slots__ = ("add_arguments", "run")
 
@@ -33,7 +33,7 @@ class CliCommand:
     ) -> None:
         self.add_arguments = add_arguments
         self.run = run
-        """Gives back the exit code."""
+        """Returns the exit code."""
 
 
 def add_settings_options(parser: argparse.ArgumentParser) -> None:
@@ -89,14 +89,14 @@ def _speed_argument(text: str) -> float:
 
 
 def path_argument(text: str) -> Path:
-    """A path that is named, for argparse: a blank one would stand for this folder."""
+    """Parse a path; an empty one is refused, as it would mean this folder."""
     if not text:
         raise argparse.ArgumentTypeError(BLANK_PATH)
     return Path(text)
 
 
 def positive_argument(text: str) -> int:
-    """A whole number above 0, for argparse."""
+    """Parse a whole number above 0."""
     try:
         number = int(text)
     except ValueError:
@@ -107,14 +107,14 @@ def positive_argument(text: str) -> int:
 
 
 def port_argument(text: str) -> int:
-    """A port to listen on, 0 for any free one, for argparse."""
+    """Parse a port; 0 means any free one."""
     if not text.isdecimal() or int(text) > 65_535:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port; write a number from 0 to 65535")
     return int(text)
 
 
 def seconds_argument(text: str) -> float:
-    """A stretch of time of 0 or more, for argparse."""
+    """Parse a number of seconds, 0 or more."""
     try:
         stretch = float(text)
     except ValueError:
@@ -125,7 +125,7 @@ def seconds_argument(text: str) -> float:
 
 
 def since_argument(text: str) -> str:
-    """The beginning of a stretch of time, for argparse; see `since_moment`."""
+    """Check the start of a period; see `since_moment`."""
     try:
         since_moment(text, 0.0)
     except ValueError:
@@ -136,7 +136,7 @@ def since_argument(text: str) -> str:
 
 
 def since_moment(text: str, now: float) -> float:
-    """`today`, `7d`, `12h`, `30m` or an ISO day or time (here, where it names no zone) as epoch seconds."""
+    """Return `today`, `7d`, `12h`, `30m` or an ISO time (local if it has no zone) as epoch seconds."""
     from datetime import datetime
 
     words = text.strip()
@@ -153,7 +153,7 @@ def since_moment(text: str, now: float) -> float:
 
 
 def known_agent(timeline: Timeline, name: str | None) -> str | None:
-    """An agent of the recording by its name; `NooscopeError` where it has none of that name."""
+    """Return an agent's name; raises `UsageError` if the recording has no such agent."""
     from core.errors import UsageError
     from core.report.formatting import plain
 
@@ -195,7 +195,7 @@ def settings_from(args: argparse.Namespace, *, quiet: bool = False) -> Resolved:
 
 
 def _policy(path: Path) -> tuple[Layer, tuple[Complaint, ...]]:
-    """A project's policy as a layer, for it may only narrow what stands; its name is for people alone."""
+    """Read a project's policy as a layer without its name; it may only narrow settings."""
     from core.settings.layers import read_file
 
     layer, faults = read_file(path, "project", "affect")
@@ -204,12 +204,12 @@ def _policy(path: Path) -> tuple[Layer, tuple[Complaint, ...]]:
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Whether the person named the project's file as their own."""
+    """Whether the person's file is the project's file."""
     return one.absolute() == other.absolute()
 
 
 def _without_lost_paths(resolved: Resolved) -> tuple[Settings, list[Complaint]]:
-    """The settings with the built-in value in place of every path that cannot be used."""
+    """Return the settings with unusable paths replaced by the built-in value."""
     from core.settings.layers import BUILT_IN, Complaint, with_value
 
     settings = resolved.settings
@@ -238,7 +238,7 @@ def _unusable(settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 def configured_initial(project: Path | None) -> InitialState:
-    """The policy and the rules in force; faults of their files go to standard error."""
+    """Return the active policy and rules; problems of their files go to standard error."""
     from core.timeline.initial_state import configured_start
 
     configured = configured_start(project)

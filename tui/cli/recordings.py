@@ -1,4 +1,4 @@
-"""A session named on the command line, as a recording."""
+"""Sessions named on the command line, and what they start from."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def split_path(path: str) -> tuple[str, str]:
-    """A log and, of several sessions in it, the one that `PATH#SESSION` names; blank where none is named."""
+    """Split `PATH#SESSION`; the session is empty if none is named."""
     log, _, session = path.rpartition("#")
     if not log or is_there(expand_home(path)) or not is_there(expand_home(log)):
         return path, ""
@@ -29,7 +29,7 @@ def split_path(path: str) -> tuple[str, str]:
 
 
 def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
-    """The one session at a path, or `PATH#SESSION` of several, and what its readers share."""
+    """Return the session at a path or `PATH#SESSION`, and its reading kit."""
     from core.logs.finder import sessions
     from core.store.kept_events import reading_kit
 
@@ -48,7 +48,7 @@ def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
 
 
 def is_source(target: Path, sessions: list[LogSession]) -> bool:
-    """Whether a file to be written is one of the logs that are read."""
+    """Whether an output file is one of the logs being read."""
     whole = target.resolve()
     logs = [log for one in sessions for log in (*one.logs, *one.copied, *one.helpers)]
     sources = {log.path.resolve() for log in logs}
@@ -56,7 +56,7 @@ def is_source(target: Path, sessions: list[LogSession]) -> bool:
 
 
 def recording_at(path: str, initial_states: InitialStates) -> Timeline:
-    """The one session at a path as a recording, with progress on a terminal."""
+    """Return the session at a path as a recording, with progress on a terminal."""
     from core.timeline.opening import Progress, record, user_cache
 
     session, kit = one_session(path, initial_states.settings)
@@ -75,7 +75,7 @@ def recording_at(path: str, initial_states: InitialStates) -> Timeline:
 
 
 def no_events(path: object, kit: Kit) -> UnreadableLog:
-    """That a log tells nothing, and what could not be read in it."""
+    """Return the error for a log without events, with what could not be read."""
     faults = ", ".join(f"{number:,} {reason}" for reason, number in kit.diagnostics.counts.items())
     return UnreadableLog(f"{path} has no events{f' that can be read ({faults})' if faults else ''}")
 
@@ -90,7 +90,7 @@ def add_plain_option(parser: argparse.ArgumentParser) -> None:
 
 
 def edits_of(settings: Settings, assignments: list[str]) -> Mapping[str, Any]:
-    """What `--set` asks for, by name."""
+    """Return the settings changed by `--set`, by name."""
     from core.settings.layers import read_assignments, tunables, value_of
 
     layer, _ = read_assignments(assignments)
@@ -99,7 +99,7 @@ def edits_of(settings: Settings, assignments: list[str]) -> Mapping[str, Any]:
 
 
 def initial_states_of(args: argparse.Namespace, settings: Settings) -> InitialStates:
-    """Where the sessions of a command without a screen start; faults of rules and policies are said."""
+    """Return the starting states of sessions for a command without a screen."""
     from core.store.carry_over import CarryOverStore
     from core.timeline.initial_state import configured_start
     from core.timeline.run_inputs import InitialStates
@@ -116,7 +116,7 @@ def initial_states_of(args: argparse.Namespace, settings: Settings) -> InitialSt
 
 
 def spoken_start(initial_states: InitialStates, session: str) -> RunInputs:
-    """Where one session starts; what there is to say of it goes to standard error."""
+    """Return where one session starts; notices go to standard error."""
     start = initial_states.of(session)
     initial_states.spoke = initial_states.spoke or bool(initial_states.notices)
     for notice in dict.fromkeys(initial_states.notices):
@@ -126,5 +126,5 @@ def spoken_start(initial_states: InitialStates, session: str) -> RunInputs:
 
 
 def family_of(run: tuple[LogSession, RunInputs]) -> tuple[Path, int]:
-    """Sessions that repeat each other's events belong together, the oldest first."""
+    """Return the group of sessions that share events, and the rank in it."""
     return run[0].family

@@ -1,4 +1,4 @@
-"""Standard output and error: safe text only, also where there is no UTF-8, no reader or no room."""
+"""Standard output and error: only safe text, also without UTF-8, without a reader or on a full disk."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _PROGRESS = 40
 
 
 class SafeStream(io.TextIOBase):
-    """A text stream that makes safe what is written to it, whoever writes."""
+    """A text stream that makes everything written to it safe."""
 
     def __init__(self, bare: TextIO) -> None:
         self.bare = bare
         self._lost: OSError | None = None
-        """Why something could not be written, for the next flush to say: the writer may have kept silent."""
+        """Why a write failed, raised again by the next flush."""
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
@@ -41,7 +41,7 @@ class SafeStream(io.TextIOBase):
 
     @property
     def buffer(self) -> BinaryIO:
-        """The bytes below, for pages whose words were made safe where they were written."""
+        """The underlying bytes, for output that is already safe."""
         return self.bare.buffer
 
     def write(self, text: str) -> int:
@@ -61,7 +61,7 @@ class SafeStream(io.TextIOBase):
             self.bare.flush()
 
     def close(self) -> None:
-        """The stream below stays open, and may be closed already when this is taken away."""
+        """Leave the underlying stream open."""
 
     def isatty(self) -> bool:
         return self.bare.isatty()
@@ -75,7 +75,7 @@ class SafeStream(io.TextIOBase):
 
 @contextlib.contextmanager
 def _naming_output(stream: TextIO) -> Iterator[None]:
-    """Let an error say that it is the output that cannot be written."""
+    """Name the output in errors of writing."""
     try:
         yield
     except OSError as error:
@@ -89,7 +89,7 @@ def _guarded(stream: TextIO) -> TextIO:
 
 
 def prepare_streams() -> None:
-    """Make any text writable to any terminal, and let nothing fail where there is no output."""
+    """Make any text writable to any terminal, even without standard output."""
     codecs.register_error("nooscope", _spell)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -103,7 +103,7 @@ def prepare_streams() -> None:
 
 @contextlib.contextmanager
 def guarded() -> Iterator[None]:
-    """Let nothing but safe text out meanwhile."""
+    """Write only safe text inside the block."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = map(_guarded, before)
     try:
@@ -113,13 +113,13 @@ def guarded() -> Iterator[None]:
 
 
 def terminal() -> TextIO | None:
-    """The terminal behind standard error, for our own control sequences; none where it is something else."""
+    """Return the terminal behind standard error, or None."""
     stream = sys.stderr.bare if isinstance(sys.stderr, SafeStream) else sys.stderr
     return stream if stream.isatty() else None
 
 
 def progress(words: str) -> None:
-    """Overwrite the line of progress on a terminal; no words take it away."""
+    """Overwrite the progress line on a terminal; an empty text removes it."""
     stream = terminal()
     if stream is not None:
         stream.write(f"\r{safe(words):<{_PROGRESS}}" if words else "\r" + " " * _PROGRESS + "\r")
@@ -127,7 +127,7 @@ def progress(words: str) -> None:
 
 
 def flush_output() -> OSError | None:
-    """Write out what is left; the error where that fails, and then the rest is dropped."""
+    """Flush standard output; returns the error if that fails."""
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -140,7 +140,7 @@ def flush_output() -> OSError | None:
 
 
 def _spell(error: UnicodeError) -> tuple[str, int]:
-    """Characters that an encoding lacks, replaced by ASCII ones."""
+    """Replace characters an encoding lacks by ASCII ones."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     spelled = error.object[error.start : error.end].translate(_SPELLED)

@@ -59,7 +59,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _shard(text: str) -> tuple[int, int]:
-    """A part such as 3/16, for argparse."""
+    """Parse a part such as 3/16."""
     first, _, last = text.partition("/")
     if not (first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last) <= _MOST_SHARDS):
         raise argparse.ArgumentTypeError(
@@ -126,7 +126,7 @@ def _width() -> int:
 
 
 def _question(args: argparse.Namespace, paths: list[Path]) -> KeptQuestion:
-    """All that decides what is printed."""
+    """Return the key of everything the output depends on."""
     words = ("json" if args.json else _width(), args.assignments)
     return question("analyze", words, paths, args.project, None if args.plain else carry_over_folder())
 
@@ -134,7 +134,7 @@ def _question(args: argparse.Namespace, paths: list[Path]) -> KeptQuestion:
 def _summaries(
     tree: LogTree, names: list[SessionName], inputs: list[RunInputs], args: argparse.Namespace
 ) -> list[Summary]:
-    """The summary of every session, summarize again only where something it depends on has changed."""
+    """Return the summary of every session; only changed ones are analysed again."""
     from core.report.analysis import Summary
     from core.timeline.run_inputs import Fingerprints
 
@@ -150,7 +150,7 @@ def _summaries(
 
 
 def _dataset(log_sessions: list[LogSession], settings: Settings, args: argparse.Namespace) -> int:
-    """The tree as a dataset, a share at a time."""
+    """Write the sessions as a dataset, one share at a time."""
     from core.extras.batch.dataset import Dataset
     from core.extras.batch.shares import shares
     from core.extras.optional import needed

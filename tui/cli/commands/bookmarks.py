@@ -128,7 +128,7 @@ def _list(store: Checkpoints, timeline: Timeline) -> None:
 
 
 def _back(name: str, store: Checkpoints, timeline: Timeline) -> int:
-    """Show the mind at a bookmark once it is checked; 1 where it is not the one that was saved."""
+    """Show the model at a verified bookmark; returns 1 if the saved state does not match."""
     from core.report.chrono import ChronoNav, Destination, SummaryPolicy
     from core.report.formatting import plain
 

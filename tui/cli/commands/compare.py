@@ -1,4 +1,4 @@
-"""`nooscope compare`: two or more runs side by side, and where they part."""
+"""`nooscope compare`: two or more runs side by side, and where they diverge."""
 
 from __future__ import annotations
 

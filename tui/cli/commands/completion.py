@@ -101,7 +101,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def suggestions(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the words that may stand in place of the last one, each with its meaning."""
+    """Return the candidates for the last word, each with its meaning."""
     *before, current = words or [""]
     if "=" in (current, *before[-1:]):
         return []

@@ -65,7 +65,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class _Charged(NamedTuple):
-    """What all sessions cost, and the budget: all that is asked of logs and settings."""
+    """What all sessions cost, and the budget."""
 
     costs: Sequence[SummedCost]
     budget: Budget
@@ -116,7 +116,7 @@ def _forget() -> int:
 
 
 def _charged(args: argparse.Namespace) -> _Charged:
-    """What sessions cost; where nothing has changed since it was last asked, no settings are read either."""
+    """Return what sessions cost; if nothing changed, from the cache without reading settings."""
     from core.report.answers import checked_paths, question
 
     kept_question = None
@@ -135,7 +135,7 @@ def _charged(args: argparse.Namespace) -> _Charged:
 
 
 def _read_answer(answer: bytes) -> _Charged:
-    """What was answered before, from plain JSON: the library that checks types takes longer to import."""
+    """Return the cached answer from plain JSON, which imports faster than msgspec."""
     import json
 
     from core.report.sums import Budget, KeptCost
@@ -145,7 +145,7 @@ def _read_answer(answer: bytes) -> _Charged:
 
 
 def _read_anew(args: argparse.Namespace, paths: list[Path], kept_question: KeptQuestion | None) -> _Charged:
-    """What sessions cost now, kept for the next time."""
+    """Read what sessions cost now, and cache it."""
     import msgspec
 
     from core.logs.log_files import is_folder
@@ -300,7 +300,7 @@ def _print_columns(table: list[tuple[str, ...]]) -> None:
 
 
 def forecast_lines(today: CostForecast) -> list[str]:
-    """Today so far, the pace, and what it comes to, for a person."""
+    """Return today's cost, pace and forecast as lines."""
     total = today.spent
     if not total.priced:
         return ["today: unknown, no turn has a known price" if total.unpriced else "today: nothing yet"]

@@ -34,7 +34,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _listing() -> str:
-    """All stories with a sentence each."""
+    """Print all samples with a sentence each."""
     rows = [f"  {one.name:<10} {one.agent:<12} {one.minutes:>4.0f} min  {one.sentence}" for one in samples()]
     return "\n".join([*rows, "", "nooscope demo NAME plays one; space pauses it, n jumps to the next alert."])
 

@@ -1,4 +1,4 @@
-"""`nooscope doctor`: whether everything here is as nooscope needs it, and what to do where it is not."""
+"""`nooscope doctor`: whether everything works here, and what to do if not."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]
 
 
 def _extensions() -> Section:
-    """What is installed beside nooscope, and what of it cannot be used."""
+    """Report installed extensions and those that cannot be used."""
     from core.agents.registry import unusable_agents
     from core.export.exporters import exporters
     from core.extension.offers import extension_folder, find_offers
@@ -107,7 +107,7 @@ def _extensions() -> Section:
 
 
 def _narrator(settings: Settings) -> Section:
-    """Whether a model is on, and what prose has cost today."""
+    """Report whether a language model is enabled, and its cost today."""
     from time import time
 
     from core.extras.narrator.router import status_lines
@@ -120,7 +120,7 @@ def _narrator(settings: Settings) -> Section:
 
 
 def _faults(args: argparse.Namespace, settings: Settings) -> list[str]:
-    """What is wrong with rule files, policies, themes and the person's own keys."""
+    """Report problems of rule files, policies, themes and key bindings."""
     import themes
     from core.timeline.initial_state import configured_start
     from themes.user_themes import user_theme_folder

@@ -1,4 +1,4 @@
-"""`nooscope evaluate`: what readings and alarms are worth on runs whose end is known."""
+"""`nooscope evaluate`: what readings and alarms are worth on runs with a known outcome."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _labelled_endings(paths: list[Path]) -> list[dict[str, Any]]:
-    """The rows of files that hold labelled turn endings; none where any file holds something else."""
+    """Return the rows of labelled turn endings; empty if any file has something else."""
     rows: list[dict[str, Any]] = []
     for path in paths:
         if path.suffix != ".jsonl" or not path.is_file():
@@ -128,7 +128,7 @@ def endings_report(judged: dict[str, Any]) -> Iterator[str]:
 
 
 def _modelled(settings: Settings, name: str | None) -> Settings:
-    """The settings with a profile taken over."""
+    """Return the settings with a profile applied."""
     if name is None:
         return settings
     from core.errors import NooscopeError
@@ -166,7 +166,7 @@ def _walked(runs: list[RunSource], settings: Settings, jobs_wanted: int | None) 
 
 
 def _report(result: dict[str, Any]) -> Iterator[str]:
-    """The same for people: AUC for unresolved within each model, then alarms, then calibration."""
+    """Print AUC for unresolved within each model, then alarms, then calibration."""
     from core.report.formatting import count
     from core.timeline.evaluation import POINTS
 

@@ -1,4 +1,4 @@
-"""`nooscope export`: a log as open events without content, or as something to send to a person."""
+"""`nooscope export`: a log as open events without text, or as something to send to a person."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _formats(name: str) -> frozenset[str]:
-    """The formats of one session for a person; a wish for one that is not there is refused."""
+    """Return the formats for a person; raises if the requested one is unknown."""
     if name in ("events", "otlp", *SHARED):
         return frozenset(SHARED)
     from core.export.exporters import exporters
@@ -199,7 +199,7 @@ def _put(content: bytes, target: Path | None) -> None:
 
 
 def _not_written(target: Path, fault: OSError) -> NooscopeError:
-    """What to say of a file that cannot be written; a wrong name is wrong usage, a full disk is not."""
+    """Return the error for a file that cannot be written; a wrong name is wrong usage, a full disk is not."""
     missing = isinstance(fault, FileNotFoundError | NotADirectoryError | IsADirectoryError)
     return (UsageError if missing else NooscopeError)(f"cannot write {target}: {fault.strerror or fault}")
 
@@ -220,7 +220,7 @@ def _shared(form: str, film: ExportedSession) -> bytes:
 
 
 def _print(line: bytes) -> int:
-    """A line on standard output; all in ASCII where that has no UTF-8."""
+    """Write a line to standard output; ASCII only if it has no UTF-8."""
     text = line.decode()
     if not text.isascii() and sys.stdout.encoding.lower().replace("-", "") != "utf8":
         from core.safe_text import json_escape
@@ -251,7 +251,7 @@ def _write(sessions: list[LogSession], kit: Kit, lines: LineSettings, put: Calla
 
 
 def _whole_names(event: Event) -> Event:
-    """The same event where its names come from a file name that is not UTF-8."""
+    """Return an event whose names come from a file name that is not UTF-8."""
     from msgspec.structs import asdict, replace
 
     from core.events import Where
@@ -267,7 +267,7 @@ def _whole_names(event: Event) -> Event:
 
 
 def _save(sessions: list[LogSession], kit: Kit, lines: LineSettings, target: Path) -> int:
-    """Write to a file in one step, so that no half file is left."""
+    """Write a file in one step, so that no partial file is left."""
     from core.store import atomic
 
     with atomic.replacing(target, atomic.AS_USUAL) as out:

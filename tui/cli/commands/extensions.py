@@ -1,4 +1,4 @@
-"""`nooscope extensions`: what is installed beside nooscope, what each part does, and whether it is on."""
+"""`nooscope extensions`: installed extensions, what each does, and whether it is on."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _offer(name: str) -> Offer:
 
 
 def _ours() -> Iterator[Row]:
-    """Our own parts, which go through the same registry."""
+    """Return the built-in parts, which use the same registry."""
     from core.agents.table import AGENTS
     from core.export.exporters import BUILT_IN
     from core.extras.telemetry.station import LiveTrace, MetricsServer

@@ -140,7 +140,7 @@ def add_tier_option(parser: argparse.ArgumentParser) -> None:
 
 
 def prose_lines(prose: Told) -> list[str]:
-    """A line for each claim, and one on who told it."""
+    """Return a line per claim, and one on who wrote it."""
     from core.extras.narrator.facts import lines_of
     from core.report.formatting import plain
 
@@ -154,7 +154,7 @@ def prose_lines(prose: Told) -> list[str]:
 
 
 def prose_json(prose: Told) -> dict[str, object]:
-    """The same for a program."""
+    """Return the prose as a JSON value."""
     claims = [{"text": one.words, "events": list(one.events)} for one in prose.claims]
     left = [{"text": one.words, "events": list(one.events)} for one in prose.left]
     return {
@@ -168,7 +168,7 @@ def prose_json(prose: Told) -> dict[str, object]:
 
 
 def say_where_it_goes(settings: Settings) -> None:
-    """Say on standard error that a model is on, before anything is sent."""
+    """Print that a language model is on before anything is sent."""
     from core.extras.narrator.router import status_lines
     from core.store.model_spend import SpendStore
 

@@ -80,7 +80,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _refuse_unreadable(path: Path, settings: Settings) -> None:
-    """Say that there is nothing to play before a screen is opened for it."""
+    """Raise if there is nothing to play, before a screen opens."""
     from core.agents.registry import make_kit
     from core.logs.finder import sessions
 

@@ -1,4 +1,4 @@
-"""`nooscope rules`: the methods in force, what was learned about them, and whether a file is right."""
+"""`nooscope rules`: the active rules, what was learned about them, and whether a file is valid."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def rules_from(args: argparse.Namespace) -> RuleSet:
-    """The built-in methods with both rule files over them; faults go to standard error."""
+    """Return the built-in rules with both rule files applied; problems go to standard error."""
     from core.timeline.initial_state import rule_files
 
     files = rule_files(args.project)

@@ -57,13 +57,13 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def viewer_command(words: list[str]) -> list[str]:
-    """What runs for one viewer; it imports nothing from its folder, which may be somebody else's."""
+    """Return the command for one viewer; it imports nothing from its working folder."""
     call = "import sys; from tui.cli import main; sys.exit(main())"
     return [sys.executable, "-P", "-c", call, *words]
 
 
 def _reason(fault: OSError) -> str:
-    """Why nothing can listen there, and which option to change."""
+    """Return why the address cannot be used, and which option to change."""
     if isinstance(fault, socket.gaierror) or fault.errno == errno.EADDRNOTAVAIL:
         return "this machine has no such address; name one of its own with --host"
     sentence = os.strerror(fault.errno) if fault.errno else str(fault)

@@ -1,4 +1,4 @@
-"""`nooscope sessions`: what agents have been doing on this machine, the newest first."""
+"""`nooscope sessions`: the agents' sessions on this machine, newest first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SHOWN = 40
 """Rows on a terminal, unless all are asked for."""
 WIDE = 110
-"""Columns from which a terminal has room for whole paths."""
+"""Width from which whole paths fit."""
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +48,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _listed(args: argparse.Namespace, now: float) -> tuple[SessionRow, ...]:
-    """The sessions; where no log has changed since they were last listed, no reader is even imported."""
+    """Return the sessions; if no log changed, from the cache without importing readers."""
     import msgspec
 
     from core.report.answers import KeptQuestion, question
@@ -82,7 +82,7 @@ def _listed(args: argparse.Namespace, now: float) -> tuple[SessionRow, ...]:
 
 
 def _find(args: argparse.Namespace, settings: Settings, now: float) -> tuple[tuple[SessionRow, ...], bool]:
-    """The sessions found on disk, and whether what was looked at decides all of them."""
+    """Return the sessions on disk, and whether the key covers all of them."""
     from core.agents.registry import known_agents, make_kit
     from core.logs.discovery import describe_sessions, find
     from core.report.log_tree import listed_rows
@@ -162,7 +162,7 @@ def _print_table(listed_rows: Sequence[SessionRow], now: float, *, every: bool) 
 
 
 def _cut_title(text: str, width: int) -> str:
-    """The beginning of a title that is too long, in the columns it takes up on a terminal."""
+    """Cut a title to a width in terminal columns."""
     if cell_len(text) <= width:
         return text
     from rich.cells import set_cell_size
@@ -175,12 +175,12 @@ def _padded(text: str, width: int) -> str:
 
 
 def _path_tail(path: str, width: int) -> str:
-    """The end of a path that is too long."""
+    """Return the end of a path that is too long."""
     return path if len(path) <= width else "…" + path[-(width - 1) :]
 
 
 def _age(seconds: float) -> str:
-    """How long ago, in the unit that says it best."""
+    """Format an age in the best unit."""
     left = max(0.0, seconds)
     for unit, length, upto in (("s", 1.0, 60.0), ("min", 60.0, 3600.0), ("h", 3600.0, 86_400.0)):
         if left < upto:
@@ -189,7 +189,7 @@ def _age(seconds: float) -> str:
 
 
 def _size(count: int) -> str:
-    """Bytes in the unit that says it best."""
+    """Format bytes in the best unit."""
     amount = float(count)
     for unit in ("B", "kB", "MB"):
         if amount < 1000.0:

@@ -54,7 +54,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _check_theme(name: str) -> None:
-    """Say which themes there are where one is wanted that is not there; it may come later."""
+    """Print the available themes if the chosen one does not exist."""
     import themes
     from themes.user_themes import user_theme_folder
 
@@ -106,7 +106,7 @@ def _plain(value: Any) -> Any:
 
 
 def _print_table(chosen: list[Tunable], resolved: Resolved) -> None:
-    """One line a setting; its sentence moves below where the terminal is narrow."""
+    """Print one line per setting; on a narrow terminal its sentence is below."""
     from core.report.formatting import plain
     from core.settings.layers import BUILT_IN, value_of
     from core.settings.toml_text import toml_value
@@ -145,7 +145,7 @@ def _value_cell(text: str, unit: str, most: int = 28) -> str:
 
 
 def _project(tunable: Tunable) -> str:
-    """What a watched project may do with it, in a few words."""
+    """Return what a watched project may do with it, in a few words."""
     if tunable.trust.way == "never":
         return "person only"
     return tunable.trust.sentence_end().removesuffix(" it").replace(" it,", ",")

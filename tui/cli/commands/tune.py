@@ -87,7 +87,7 @@ def _run_whatif(args: argparse.Namespace) -> int:
 
 
 def _run_edited(args: argparse.Namespace, timeline: Timeline, edits: Mapping[str, Any]) -> int:
-    """Run with other settings, and say what fires, what is silenced and what is said otherwise."""
+    """Run with other settings, and print what fires, what is muted and what reads differently."""
     from core.timeline.whatif import WhatIf
 
     whatif = WhatIf(timeline, edits)
@@ -216,7 +216,7 @@ def _run_sweep(args: argparse.Namespace) -> int:
 def sweeps(
     runs: Sequence[tuple[LogSession, RunInputs]], name: str, values: Sequence[float], jobs_wanted: int | None
 ) -> Iterator[Sweep]:
-    """Every session at every value, as many at once as there are cores."""
+    """Yield every session at every value, in parallel."""
     from core.report.process_pool import one_by_one, shared_out
 
     jobs = min(jobs_wanted or os.cpu_count() or 1, len(runs))
@@ -228,7 +228,7 @@ def sweeps(
 
 
 def swept(run: tuple[LogSession, RunInputs], name: str, values: Sequence[float]) -> Sweep:
-    """One session at every value, from where it starts."""
+    """Run one session at every value."""
     from core.timeline.sweep import sweep_session
 
     session, (settings, initial, later) = run
