@@ -104,7 +104,7 @@ _OTHER_KIND = "    if type(self) is not {}:\n        {}"
 
 def write_methods(path: Path) -> None:
     """Write each mechanism's dump and load into its class, which else makes them as it runs."""
-    from core.engine.state import Stateful, given, state_functions
+    from core.engine.state import Stateful, needed_names, state_functions
 
     module = importlib.import_module(".".join(path.with_suffix("").parts))
     before = path.read_text().split("\n")
@@ -122,13 +122,16 @@ def write_methods(path: Path) -> None:
             for signature, (typed, call) in _STATE_FUNCTIONS.items():
                 other = _OTHER_KIND.format(kind.__name__, call)
                 added = added.replace(signature, f"{typed}\n{other}")
-            for name in given(kind):
+            for name in needed_names(kind):
                 added = re.sub(rf"\b{name}\b", f'{names}["{name}"]', added)
-            last.append(f"{names} = _given({kind.__name__})")
+            last.append(f"{names} = _needed_names({kind.__name__})")
         lines[node.end_lineno : node.end_lineno] = ["", *(f"    {line}" for line in added.split("\n"))]
     if lines != before:
         start = lines.index("from __future__ import annotations") + 1
-        lines[start:start] = ["from typing import Any", "from core.engine.state import given as _given"]
+        lines[start:start] = [
+            "from typing import Any",
+            "from core.engine.state import needed_names as _needed_names",
+        ]
         path.write_text("\n".join([*lines, *last, ""]))
 
 

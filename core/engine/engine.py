@@ -43,7 +43,7 @@ from core.engine.receptor import Receptor, ReceptorReading
 from core.engine.response import Learned, Reaction, Response, ResponseReading, RuleSet
 from core.engine.state import KeptField, Stateful, inner, tupled
 from core.engine.story import Facts as StoryFacts
-from core.engine.story import Story, tell
+from core.engine.story import Story, make_story
 from core.engine.values import StepValue, Value
 from core.events import MAIN, Advice, AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse
 from core.settings import Settings
@@ -67,7 +67,7 @@ class Changes(Stateful):
         self._shifts = 0
         self._leaves = 0
 
-    def tell(
+    def step(
         self,
         fabric: Fabric,
         event: Event,
@@ -81,9 +81,9 @@ class Changes(Stateful):
         """Emit what this step changed to the fabric; `leaves` is the number of known files."""
         emit, at = fabric.emit, event.at
         if isinstance(event, ToolUse):
-            self._opened(fabric, event, leaves)
+            self._emit_opened_file(fabric, event, leaves)
         else:
-            self._rarer(fabric, event)
+            self._emit_rare_event(fabric, event)
         if percept.pattern != self._pattern:
             if self._pattern:
                 emit(PatternChanged(at, self._pattern, percept.pattern))
@@ -96,7 +96,7 @@ class Changes(Stateful):
             self._shifts += 1
             emit(ContextShifted(at, self._shifts))
         if percept.signals or self._standing:
-            self._signals(fabric, percept)
+            self._emit_signals(fabric, percept)
         if verdict.opened:
             emit(GovernorEpisodeBegan(at))
         if verdict.state != self._governor:
@@ -104,16 +104,16 @@ class Changes(Stateful):
             self._governor = verdict.state
             if verdict.halted_now:
                 emit(GovernorHalted(at, verdict.halted_now, verdict.step))
-        self._felt(fabric, at, mood, affect)
+        self._emit_affect(fabric, at, mood, affect)
         if reaction[0] or reaction[1] or reaction[2] or reaction[3] is not None:
-            self._said(fabric, at, reaction)
+            self._emit_reaction(fabric, at, reaction)
 
-    def _opened(self, fabric: Fabric, event: ToolUse, leaves: int) -> None:
+    def _emit_opened_file(self, fabric: Fabric, event: ToolUse, leaves: int) -> None:
         if leaves > self._leaves and event.targets:
             fabric.emit(FileOpened(event.at, event.targets[0]))
         self._leaves = leaves
 
-    def _rarer(self, fabric: Fabric, event: Event) -> None:
+    def _emit_rare_event(self, fabric: Fabric, event: Event) -> None:
         match event:
             case SessionStart():
                 fabric.emit(SessionBegan(event.at, event.session, event.tool, event.model))
@@ -126,7 +126,7 @@ class Changes(Stateful):
             case Advice():
                 fabric.emit(AdviceGiven(event.at, event.characters))
 
-    def _signals(self, fabric: Fabric, percept: Percept) -> None:
+    def _emit_signals(self, fabric: Fabric, percept: Percept) -> None:
         at = percept.at
         standing = tuple([signal.name for signal in percept.signals])
         if standing == self._standing:
@@ -141,7 +141,7 @@ class Changes(Stateful):
                 fabric.emit(fired or SignalFired(at, signal.name, signal.intensity))
         self._standing = standing
 
-    def _felt(self, fabric: Fabric, at: float, mood: AffectStep, affect: Affect) -> None:
+    def _emit_affect(self, fabric: Fabric, at: float, mood: AffectStep, affect: Affect) -> None:
         if mood.strongest is not None and not -_NOTABLE < mood.change < _NOTABLE:
             fabric.emit(FieldMoved(at, mood.strongest, mood.change))
         received = affect.lineage.count - self._lineage - (mood.entry is not None)
@@ -153,7 +153,7 @@ class Changes(Stateful):
         elif mood.released:
             fabric.emit(QuarantineEnded(at))
 
-    def _said(self, fabric: Fabric, at: float, reaction: Reaction) -> None:
+    def _emit_reaction(self, fabric: Fabric, at: float, reaction: Reaction) -> None:
         emit = fabric.emit
         if reaction.loop is not None:
             emit(LoopFound(at, reaction.loop.detector, reaction.loop.count))
@@ -277,7 +277,7 @@ class Engine(Stateful):
                 self.mind.report("deadline")
             elif episode.fate == "said":
                 self.mind.heart.episodes.advise(episode.intervention.sender)
-        self._changes.tell(
+        self._changes.step(
             self.mind.heart.fabric,
             event,
             percept,
@@ -305,7 +305,7 @@ class Engine(Stateful):
             governor=governor,
             affect=self.affect.read(moment, receptor.now),
             response=self.response.read(modulation.escalation_threshold, modulation.delegation_preference),
-            story=tell(
+            story=make_story(
                 StoryFacts(
                     receptor.meta.state,
                     receptor.gate.firing,
@@ -323,7 +323,7 @@ class Engine(Stateful):
 
     def story(self, step: Step) -> Story:
         """Return the story after a step."""
-        return tell(self.story_facts(step))
+        return make_story(self.story_facts(step))
 
     def story_facts(self, step: Step) -> StoryFacts:
         """Return what each model says after a step."""

@@ -103,7 +103,7 @@ def inners(name: str) -> KeptField:
     )
 
 
-def made(name: str, save: Callable[[Any], Any], load: Callable[[Any], Any]) -> KeptField:
+def custom(name: str, save: Callable[[Any], Any], load: Callable[[Any], Any]) -> KeptField:
     """Any other value, with its own dump and load functions."""
     return KeptField(
         name,
@@ -150,7 +150,7 @@ def row(name: str, kind: Callable[..., Any]) -> KeptField:
 
 def grouped(name: str, *parts: str | KeptField) -> KeptField:
     """Attributes that are written together under one name."""
-    fields = [_kept(part) for part in parts]
+    fields = [_as_field(part) for part in parts]
     places = [f"p_{part.public}" for part in fields]
     steps = "; ".join(part.load(place) for part, place in zip(fields, places, strict=True))
     return KeptField(
@@ -165,7 +165,7 @@ def _literal(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _kept(part: str | KeptField) -> KeptField:
+def _as_field(part: str | KeptField) -> KeptField:
     return KeptField(part) if isinstance(part, str) else part
 
 
@@ -200,23 +200,23 @@ class Stateful:
 
 def _compile(cls: type[Stateful]) -> tuple[Callable[[Any], Any], Callable[[Any, Any], None]]:
     """Make the two functions of a class, when they are first needed."""
-    scope = given(cls)
+    scope = needed_names(cls)
     exec("\n\n".join(state_functions(cls)), scope)  # noqa: S102 our own words
     _DUMPS[cls], _LOADS[cls] = scope["dump"], scope["load"]
     return _DUMPS[cls], _LOADS[cls]
 
 
-def given(cls: type[Stateful]) -> dict[str, Any]:
+def needed_names(cls: type[Stateful]) -> dict[str, Any]:
     """The names that a class's two functions need."""
     names: dict[str, Any] = {"StateError": StateError}
     for one in cls.STATE:
-        names.update(_kept(one).given)
+        names.update(_as_field(one).given)
     return names
 
 
 def state_functions(cls: type[Stateful]) -> tuple[str, str]:
     """Return the source of the two functions, as fast as if written by hand."""
-    fields = [_kept(one) for one in cls.STATE]
+    fields = [_as_field(one) for one in cls.STATE]
     saved = [one.save() for one in fields]
     public = [one.public for one in fields]
     checked = ""

@@ -71,7 +71,7 @@ _AT_WORK = ("stuck", "deep_work", "exploring")
 _GOOD_PHASES = ("thriving", "stable")
 
 
-def tell(facts: Facts) -> Story:
+def make_story(facts: Facts) -> Story:
     """The words for one moment."""
     state, regime = facts.state, facts.regime
     failing = facts.failure_rate >= FAILING

@@ -110,7 +110,7 @@ def read_environment(environment: Mapping[str, str]) -> tuple[Layer, tuple[Compl
             continue
         name = names.get(variable)
         if name is not None:
-            values.append(Given(name, _spoken(environment[variable], tunables()[name])))
+            values.append(Given(name, _parse_text(environment[variable], tunables()[name])))
         else:
             complaints.append(
                 Complaint("environment", 0, variable, "no such setting" + _nearest(variable, names))
@@ -128,7 +128,7 @@ def read_assignments(assignments: Iterable[str]) -> tuple[Layer, tuple[Complaint
         if not equals:
             complaints.append(Complaint("--set", 0, name, "wants the form NAME=VALUE"))
         else:
-            values.append(Given(name, _spoken(text.strip(), tunables().get(name))))
+            values.append(Given(name, _parse_text(text.strip(), tunables().get(name))))
     return Layer("--set", tuple(values)), tuple(complaints)
 
 
@@ -154,16 +154,16 @@ def resolve(layers: Sequence[Layer]) -> Resolved:
         for entry in layer.values:
             if entry.name in unsaid:
                 continue
-            problem, value = _checked(entry)
+            problem, value = _check_entry(entry)
             if not problem and layer.owner == "project":
-                problem = _refused(entry, value, chosen)
+                problem = _trust_problem(entry, value, chosen)
             if problem:
                 complaints.append(Complaint(layer.origin, entry.line, entry.name, problem))
             else:
                 chosen.setdefault(entry.name, []).append(_Taken(layer, entry, value, next(order)))
     while True:
         try:
-            settings = _laid_over(BUILT_IN_SETTINGS, _tree(chosen))
+            settings = _apply(BUILT_IN_SETTINGS, _tree(chosen))
             break
         except _Misfit as misfit:
             complaints.append(_withdraw(misfit, chosen))
@@ -179,12 +179,12 @@ class _Misfit(ValueError):
         self.group = group
 
 
-def _laid_over(group: GroupT, tree: Mapping[str, Any], name: str = "") -> GroupT:
+def _apply(group: GroupT, tree: Mapping[str, Any], name: str = "") -> GroupT:
     """Return a group with values that were checked one by one; the group checks them together."""
     if not tree:
         return group
     changes = {
-        key: _laid_over(inner, value, f"{name}.{key}".strip("."))
+        key: _apply(inner, value, f"{name}.{key}".strip("."))
         if isinstance(inner := getattr(group, key), Group)
         else value
         for key, value in tree.items()
@@ -205,7 +205,7 @@ class _Taken(NamedTuple):
     """How many values were taken before it."""
 
 
-def _refused(entry: Given, value: Any, chosen: Mapping[str, Sequence[_Taken]]) -> str:
+def _trust_problem(entry: Given, value: Any, chosen: Mapping[str, Sequence[_Taken]]) -> str:
     """Return why a project's value is left out, or a blank text."""
     tunable = tunables()[entry.name]
     below = chosen.get(entry.name)
@@ -215,7 +215,7 @@ def _refused(entry: Given, value: Any, chosen: Mapping[str, Sequence[_Taken]]) -
     if tunable.trust.way == "never":
         return "only your own settings may set it; a project's value is left out"
     allowed = tunable.trust.sentence_end()
-    return f"{_shown(entry.value)} is left out: it is {_shown(standing)}, and a project {allowed}"
+    return f"{_short_repr(entry.value)} is left out: it is {_short_repr(standing)}, and a project {allowed}"
 
 
 def value_of(settings: Settings, name: str) -> Any:
@@ -244,7 +244,7 @@ def _leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, An
             yield name, value
 
 
-def _shown(value: Any) -> str:
+def _short_repr(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
@@ -256,7 +256,7 @@ def _line(lines: Mapping[str, int], name: str) -> int:
     return lines.get(name, 0)
 
 
-def _spoken(text: str, tunable: Tunable | None) -> Any:
+def _parse_text(text: str, tunable: Tunable | None) -> Any:
     if tunable is not None and tunable.kind in ("text", "choice"):
         return text.strip("\"'")
     try:
@@ -265,7 +265,7 @@ def _spoken(text: str, tunable: Tunable | None) -> Any:
         return text
 
 
-def _checked(entry: Given) -> tuple[str, Any]:
+def _check_entry(entry: Given) -> tuple[str, Any]:
     tunable = tunables().get(entry.name)
     if tunable is None:
         if any(name.startswith(entry.name + ".") for name in tunables()):
@@ -275,7 +275,7 @@ def _checked(entry: Given) -> tuple[str, Any]:
         return "", check_value(field_of(entry.name).hint, entry.value, strict=tunable.kind != "table")
     except Invalid as error:
         detail = _detail(error.errors()[0]) if tunable.kind == "table" and not tunable.words else ""
-        return f"{_shown(entry.value)} is not allowed, it may be {tunable.allowed()}{detail}", None
+        return f"{_short_repr(entry.value)} is not allowed, it may be {tunable.allowed()}{detail}", None
 
 
 _WHOLE = frozenset(("tuple_type", "list_type", "dict_type", "model_type"))
@@ -326,7 +326,7 @@ def _withdraw(misfit: _Misfit, chosen: dict[str, list[_Taken]]) -> Complaint:
     layer, entry, *_ = chosen[culprit].pop()
     if not chosen[culprit]:
         del chosen[culprit]
-    problem = f"{_shown(entry.value)} does not fit the rest: {misfit}"
+    problem = f"{_short_repr(entry.value)} does not fit the rest: {misfit}"
     return Complaint(layer.origin, entry.line, culprit, problem)
 
 

@@ -11,7 +11,7 @@ import msgspec
 from core.engine.affect import KeptAffect, Neighbour
 from core.engine.affect.fields import Vector
 from core.engine.percept import Axis
-from core.engine.receptor.persona import Encounter, Persona, Prior, blended, genuine
+from core.engine.receptor.persona import Encounter, Persona, Prior, blend_prior, genuine
 from core.engine.response.learned import NOTHING_LEARNED, Learned, learn
 from core.errors import StoreError
 from core.folders import own_folder
@@ -70,7 +70,7 @@ class PriorStore:
             below = self._below if unchanged else prior
             if below is not None and session.ts <= below.ts:
                 return None
-            prior = blended(below, session, settings)
+            prior = blend_prior(below, session, settings)
             self.file.write(prior)
             self._below, self._written = below, self.file.encode(prior)
             return prior

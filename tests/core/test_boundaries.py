@@ -9,7 +9,7 @@ import pytest
 from core.engine.affect import Neighbour
 from core.engine.society import Society
 from core.engine.society.society import _NEIGHBOURS
-from core.engine.story import FAILING, Facts, tell
+from core.engine.story import FAILING, Facts, make_story
 from core.settings import Settings
 from core.timeline.keyframes import KeyFrames, changed_bytes, split_state
 from core.timeline.timeline import Timeline
@@ -44,10 +44,10 @@ def test_so_many_other_sessions_are_remembered(sessions: int, first: str) -> Non
 )
 def test_no_story_goes_well_from_so_many_failures_on(rate: float, well: bool) -> None:
     facts = GOOD._replace(failure_rate=rate)
-    story = tell(facts)
+    story = make_story(facts)
     assert (story.state == "deep_work", story.flowing) == (well, well)
     assert contradictions(story, facts) == []
-    assert bool(contradictions(tell(GOOD), facts)) is not well
+    assert bool(contradictions(make_story(GOOD), facts)) is not well
 
 
 @pytest.mark.parametrize(("events", "kept"), [(15, 0), (16, 1), (17, 1), (31, 1), (32, 2)])

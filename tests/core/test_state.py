@@ -11,12 +11,12 @@ import pytest
 from core.engine.state import (
     Stateful,
     byte_queue,
+    custom,
     each,
     grouped,
     inner,
     inners,
     keyed,
-    made,
     mapped,
     plain_list,
     queued,
@@ -50,7 +50,7 @@ class Whole(Stateful):
         queued("_last"),
         mapped("_names"),
         inner("small"),
-        made("_seen", lambda seen: tuple(sorted(seen)), set),
+        custom("_seen", lambda seen: tuple(sorted(seen)), set),
         tuple_queue("_rows", Row),
     )
 
@@ -138,7 +138,7 @@ class Rich(Stateful):
         inners("_smalls"),
         each("_words", str.encode, bytes.decode),
         row("_last", Row),
-        grouped("range", "_low", tupled("_high"), made("_short", b"".join, lambda whole: [whole])),
+        grouped("range", "_low", tupled("_high"), custom("_short", b"".join, lambda whole: [whole])),
         through("doubled", "halve"),
         keyed("_seen"),
         byte_queue("_flags", bool),

@@ -14,7 +14,7 @@ from core.engine.engine import Engine
 from core.engine.governor.machine import STATES
 from core.engine.mind.cortical import PHASES, SEVERITY, Regime
 from core.engine.percept import AGENT_STATES, AgentState
-from core.engine.story import RULES, Facts, Story, tell
+from core.engine.story import RULES, Facts, Story, make_story
 from core.events import MAIN, Event
 from core.logs.finder import sessions
 from core.logs.session import read_session
@@ -30,38 +30,38 @@ def test_no_combination_contradicts_itself() -> None:
     rest: tuple[Any, ...] = (PHASES, STATES, (0.0, 0.39, 0.4), either, either, (0, 1), either)
     for row in product(AGENT_STATES, either, SEVERITY, *rest):
         facts = Facts(*row)
-        assert contradictions(tell(facts), facts) == []
+        assert contradictions(make_story(facts), facts) == []
 
 
 def test_what_goes_well_is_told_as_it_is() -> None:
-    assert tell(FINE) == Story("deep_work", True, "progress", "thriving", "idle")
+    assert make_story(FINE) == Story("deep_work", True, "progress", "thriving", "idle")
 
 
 @pytest.mark.parametrize(("rate", "state"), [(0.399, "deep_work"), (0.4, "exploring")])
 def test_deep_work_ends_where_four_in_ten_commands_fail(rate: float, state: str) -> None:
-    assert tell(FINE._replace(failure_rate=rate)).state == state
+    assert make_story(FINE._replace(failure_rate=rate)).state == state
 
 
 def test_stuck_is_told_alike_everywhere() -> None:
     stuck = FINE._replace(state="stuck", failures=6)
-    assert tell(stuck) == Story("stuck", False, "turbulence", "strained", "watching")
-    assert tell(stuck._replace(ended=True)).state == "idle"
+    assert make_story(stuck) == Story("stuck", False, "turbulence", "strained", "watching")
+    assert make_story(stuck._replace(ended=True)).state == "idle"
 
 
 def test_a_passing_check_ends_stuck_and_crisis() -> None:
-    over = tell(FINE._replace(state="stuck", regime="crisis", failures=3, resolved=True))
+    over = make_story(FINE._replace(state="stuck", regime="crisis", failures=3, resolved=True))
     assert (over.state, over.regime) == ("exploring", "turbulence")
 
 
 @pytest.mark.parametrize("state", ["stuck", "deep_work", "exploring"])
 def test_who_ended_its_turn_is_at_rest(state: AgentState) -> None:
-    told = tell(FINE._replace(state=state, ended=True))
+    told = make_story(FINE._replace(state=state, ended=True))
     assert (told.state, told.flowing) == ("idle", False)
 
 
 @pytest.mark.parametrize("regime", ["crisis", "turbulence"])
 def test_nothing_thrives_nor_idles_in_trouble(regime: Regime) -> None:
-    told = tell(FINE._replace(regime=regime))
+    told = make_story(FINE._replace(regime=regime))
     assert told == Story("exploring", False, regime, "strained", "watching")
 
 
@@ -71,13 +71,13 @@ def test_nothing_thrives_nor_idles_in_trouble(regime: Regime) -> None:
 def test_nothing_thrives_nor_idles_where_four_in_ten_commands_fail(
     rate: float, phase: str, governor: str
 ) -> None:
-    told = tell(FINE._replace(failure_rate=rate))
+    told = make_story(FINE._replace(failure_rate=rate))
     assert (told.phase, told.governor) == (phase, governor)
 
 
 @pytest.mark.parametrize(("failures", "regime"), [(0, "progress"), (1, "turbulence")])
 def test_a_loop_makes_the_regime_rough_only_with_failures(failures: int, regime: Regime) -> None:
-    story = tell(FINE._replace(loop=True, failures=failures))
+    story = make_story(FINE._replace(loop=True, failures=failures))
     assert (story.regime, story.flowing, story.phase) == (regime, False, "strained")
 
 

@@ -90,7 +90,7 @@ def _sight(society: Society, agent: str, at: float | None) -> Sight:
     return Sight(
         frame=society.frame(who, at),
         people=society.read(),
-        why=receptor.explained(at),
+        why=receptor.explain(at),
         agents=society.agents,
     )
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from msgspec.structs import astuple
 
 from core.engine.governor.machine import HaltReason
-from core.engine.state import Stateful, each, grouped, made
+from core.engine.state import Stateful, custom, each, grouped
 from core.engine.values import Value
 from core.settings.governor import GovernorEpisodeSettings
 
@@ -126,7 +126,7 @@ class GovernorEpisodes(Stateful):
             "_halt_limit",
             "_cause",
             "_after_halt",
-            made("_points", b"".join, _points),
+            custom("_points", b"".join, _points),
         ),
         "_stride",
         "_halts",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import exp, sqrt
 from typing import Literal, get_args
 
-from core.engine.state import Stateful, made, tupled
+from core.engine.state import Stateful, custom, tupled
 from core.engine.values import Value
 from core.errors import StateError
 from core.events import Event, Prompt, ToolUse
@@ -337,7 +337,7 @@ class Vitality(Stateful):
         "economic",
         "epistemic",
         "composite",
-        made("_held", PHASES.__getitem__, PHASES.index),
+        custom("_held", PHASES.__getitem__, PHASES.index),
     )
 
     def __init__(self, settings: VitalitySettings) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.engine.state import Stateful, made
+from core.engine.state import Stateful, custom
 from core.engine.values import Value
 from core.events import ToolUse
 from core.settings.mind_state import ForecastSettings
@@ -71,7 +71,7 @@ class Forecast(Stateful):
         "slow_brier",
     )
     STATE = (
-        made("_table", _rows, _table),
+        custom("_table", _rows, _table),
         "all_calls",
         "all_failed",
         "brier",

@@ -58,13 +58,13 @@ _ROWS = 4096
 class Impulses:
     """Sum the impulses of each combination of causes, pattern and shift once for all agents."""
 
-    __slots__ = ("_named", "_rows", "implementation", "weariness")
+    __slots__ = ("_by_name", "_rows", "implementation", "weariness")
 
     def __init__(self, settings: ImpulseSettings) -> None:
         self.weariness = settings.fatigue_per_hour / 3600.0
         """Fatigue that each second worked adds to an event."""
-        self._named, self._rows = _named(settings)
-        self.implementation = self._named[IMPLEMENTATION]
+        self._by_name, self._rows = _rows_by_name(settings)
+        self.implementation = self._by_name[IMPLEMENTATION]
         """The row that failures and frustration reduce."""
 
     def row(self, causes: tuple[str, ...], pattern: str, shifted: bool) -> Vector:
@@ -92,11 +92,11 @@ class Impulses:
 
     def _parts(self, causes: tuple[str, ...], pattern: str, shifted: bool) -> list[tuple[str, Vector]]:
         names = (EVERY_EVENT, *causes, pattern, CONTEXT_SHIFT if shifted else "")
-        return [(name, self._named.get(name, ZERO)) for name in names if name]
+        return [(name, self._by_name.get(name, ZERO)) for name in names if name]
 
 
 @Derived
-def _named(settings: ImpulseSettings) -> tuple[dict[str, Vector], dict[_Met, Vector]]:
+def _rows_by_name(settings: ImpulseSettings) -> tuple[dict[str, Vector], dict[_Met, Vector]]:
     """Return each row by its name, and a cache of sums that agents with these settings share."""
     rows: dict[str, Vector] = {"": ZERO}
     for name, row in asdict(settings).items():

@@ -140,12 +140,12 @@ class ActionFacts(Stateful):
         self.since_change += 1
         self.since_run += 1
         failed = event.outcome == "failure"
-        mark = self._repeated(event)
+        mark = self._stale_mark(event)
         if failed:
             self._failure(event.result, causes)
         else:
             self.failures_in_a_row = 0
-        new = self._touched(event.targets)
+        new = self._remember_files(event.targets)
         if new:
             self.new_files += 1
         if action == "file_edit":
@@ -166,7 +166,7 @@ class ActionFacts(Stateful):
         recent.append(mark)
         self._edited += mark & _EDIT == _EDIT
 
-    def _repeated(self, event: ToolUse) -> int:
+    def _stale_mark(self, event: ToolUse) -> int:
         """Return `_STALE` if the call brought the same result before, or another call did."""
         stale = 0
         result = event.result
@@ -200,7 +200,7 @@ class ActionFacts(Stateful):
                 _keep(self._errors, self._kept)
                 self._errors[result] = None
 
-    def _touched(self, targets: tuple[str, ...]) -> bool:
+    def _remember_files(self, targets: tuple[str, ...]) -> bool:
         """Remember the files of an action; return whether one of them is new."""
         new = False
         files = self._files

@@ -10,7 +10,7 @@ from typing import Any
 
 from core.engine.percept import AgentState
 from core.engine.receptor.readings import HeatmapReading, NodeReading, PathReading
-from core.engine.state import KeptField, Stateful, made, tupled
+from core.engine.state import KeptField, Stateful, custom, tupled
 from core.events import ToolUse
 from core.settings.receptor import HeatmapSettings
 
@@ -134,11 +134,11 @@ class Leaf(Stateful):
         )
 
 
-def _written(leaves: dict[str, Leaf]) -> tuple[Any, ...]:
+def _dump_leaves(leaves: dict[str, Leaf]) -> tuple[Any, ...]:
     return tuple([leaf.dump() for leaf in leaves.values()])
 
 
-def _read(rows: Sequence[Any]) -> dict[str, Leaf]:
+def _load_leaves(rows: Sequence[Any]) -> dict[str, Leaf]:
     leaves = {}
     for values in rows:
         leaf = Leaf("")
@@ -174,7 +174,7 @@ class Heatmap(Stateful):
     )
     STATE = (
         "_base",
-        made("_leaves", _written, _read),
+        custom("_leaves", _dump_leaves, _load_leaves),
         KeptField(
             "top",
             "tuple([leaf.path for leaf in self._top])",

@@ -64,7 +64,7 @@ def session_prior(
     )
 
 
-def blended(old: Prior | None, session: Prior, settings: PriorSettings) -> Prior:
+def blend_prior(old: Prior | None, session: Prior, settings: PriorSettings) -> Prior:
     """Return the prior after one more session; the first session is not blended."""
     if old is None:
         return session
@@ -73,15 +73,17 @@ def blended(old: Prior | None, session: Prior, settings: PriorSettings) -> Prior
         ts=max(old.ts, session.ts),
         session_count=old.session_count + session.session_count,
         ambient=AmbientPrior(
-            mixed(old.ambient.baseline_emotion, session.ambient.baseline_emotion, weight, AXES),
-            mixed(old.ambient.adapted_thresholds, session.ambient.adapted_thresholds, weight, AXES),
+            mix_values(old.ambient.baseline_emotion, session.ambient.baseline_emotion, weight, AXES),
+            mix_values(old.ambient.adapted_thresholds, session.ambient.adapted_thresholds, weight, AXES),
         ),
-        pattern_distribution=mixed(old.pattern_distribution, session.pattern_distribution, weight, PATTERNS),
-        action_signature=mixed(old.action_signature, session.action_signature, weight, ACTIONS),
+        pattern_distribution=mix_values(
+            old.pattern_distribution, session.pattern_distribution, weight, PATTERNS
+        ),
+        action_signature=mix_values(old.action_signature, session.action_signature, weight, ACTIONS),
     )
 
 
-def mixed(
+def mix_values(
     old: Mapping[Name, float], new: Mapping[Name, float], weight: float, names: tuple[Name, ...]
 ) -> dict[Name, float]:
     """Return both by weight; a value that only one has is kept."""
@@ -284,10 +286,10 @@ def make_persona(
             entropy=round(entropy(actions.values()), _PLACES),
         ),
     )
-    return _named(persona)
+    return _with_profile_hash(persona)
 
 
-def _named(persona: Persona) -> Persona:
+def _with_profile_hash(persona: Persona) -> Persona:
     unnamed = msgspec.structs.replace(persona.origin, profile="", sessions=0)
     body = msgspec.json.encode(msgspec.structs.replace(persona, origin=unnamed), order="sorted")
     profile = blake3(body).hexdigest(length=16)
@@ -306,7 +308,7 @@ def genuine(persona: Persona) -> bool:
         return False
     tags = persona.context
     few = len(tags.technologies) <= _TECHNOLOGIES and len(tags.domains) <= _DOMAINS
-    return few and _named(persona).origin.profile == persona.origin.profile
+    return few and _with_profile_hash(persona).origin.profile == persona.origin.profile
 
 
 def likeness(one: Mapping[Action, float], other: Mapping[Action, float]) -> float:

@@ -21,7 +21,7 @@ from core.engine.receptor.facts import ActionFacts
 from core.engine.receptor.heatmap import Heatmap
 from core.engine.receptor.readings import AxisReading, ReceptorReading, Why
 from core.engine.receptor.triangle import AmbientEstimator, EmotionNeuron, Field, FlowGate, MetaNeuron
-from core.engine.state import Stateful, inner, made
+from core.engine.state import Stateful, custom, inner
 from core.events import Compaction, Event, Prompt, ToolUse, Turn
 from core.settings.receptor import ReceptorSettings, TimeSettings
 
@@ -105,11 +105,11 @@ _new_tuple = tuple.__new__
 """Builds a named tuple without its Python-level constructor, as this runs for every event."""
 
 
-def _written(signals: tuple[Signal, ...]) -> tuple[Any, ...]:
+def _dump_signals(signals: tuple[Signal, ...]) -> tuple[Any, ...]:
     return tuple([tuple(signal) for signal in signals])
 
 
-def _read(rows: Sequence[Any]) -> tuple[Signal, ...]:
+def _load_signals(rows: Sequence[Any]) -> tuple[Signal, ...]:
     return tuple([Signal(*row) for row in rows])
 
 
@@ -154,7 +154,7 @@ class Receptor(Stateful):
         inner("_meta"),
         inner("_heatmap"),
         inner("facts"),
-        made("_signals", _written, _read),
+        custom("_signals", _dump_signals, _load_signals),
     )
 
     def __init__(self, settings: ReceptorSettings) -> None:
@@ -232,7 +232,7 @@ class Receptor(Stateful):
             self._ambient.freeze()
         if type(event) is Compaction:
             self._emotion.relieve(self._events, event.at, clock.now)
-        return self._stand(event.at)
+        return self._after_time(event.at)
 
     def _feel(self, at: float, causes: tuple[str, ...], pattern: str, shifted: bool) -> Percept:
         """Run impulses, baseline, then C, A and B."""
@@ -288,7 +288,7 @@ class Receptor(Stateful):
             commander.recovered,
         )
 
-    def _stand(self, at: float) -> Percept:
+    def _after_time(self, at: float) -> Percept:
         """Return the percept of an event that is not an act: only time has passed."""
         clock, commander = self._clock, self._commander
         rate = commander.failure_rate
@@ -302,7 +302,7 @@ class Receptor(Stateful):
             commander.medium_pattern,
             "idle" if clock.gap > self._silence else self._state(rate),
             self._emotion.ahead(clock.now),
-            signals if not signals else self._standing(rate),
+            signals if not signals else self._active_signals(rate),
             False,
             rate,
             commander.events,
@@ -319,7 +319,7 @@ class Receptor(Stateful):
         """Return whether this failure rate allows flow."""
         return rate < self._failures
 
-    def _standing(self, rate: float) -> tuple[Signal, ...]:
+    def _active_signals(self, rate: float) -> tuple[Signal, ...]:
         """Return the signals of the last act as not fresh; flow ends once the window shows failures."""
         signals = self._signals
         if not self._flows(rate) and signals and signals[0].name == "flow_active":
@@ -333,7 +333,7 @@ class Receptor(Stateful):
         """Return the impulses that make up the value of an axis."""
         return self._emotion.why(axis, self._clock.now + self._clock.ahead(at)[1])
 
-    def explained(self, at: float | None = None) -> Explanation:
+    def explain(self, at: float | None = None) -> Explanation:
         """Return the explanation of all axes, computed when it is read."""
         return Explanation(self._emotion, self._clock.now + self._clock.ahead(at)[1])
 
@@ -356,7 +356,7 @@ class Receptor(Stateful):
             axes=tuple(self._axis(axis, values[axis], trend[axis], flowing) for axis in range(len(AXES))),
             gate=self._gate.read(values[FLOW], self._ambient.baseline[FLOW], flowing),
             held=self._neuron.read(),
-            signals=self._signals if gap == 0.0 and self._flows(rate) else self._standing(rate),
+            signals=self._signals if gap == 0.0 and self._flows(rate) else self._active_signals(rate),
             meta=self._meta.read("idle" if idle else self._state(rate)),
             behaviour=behaviour,
             heatmap=self._heatmap.read(now),

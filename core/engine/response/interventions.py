@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from core.engine.percept import AgentState
 from core.engine.response.advice import sentence_print
 from core.engine.response.method import Deliver, InterventionKind, Source, Window
-from core.engine.state import Stateful, made, tuple_queue
+from core.engine.state import Stateful, custom, tuple_queue
 from core.engine.values import Value
 from core.settings.response import MemoSettings, QueueSettings
 
@@ -141,9 +141,9 @@ class InterventionQueue(Stateful):
     __slots__ = ("_deadline", "_follow", "_number", "_size", "_told", "open", "waiting")
     STATE = (
         "_number",
-        made("waiting", tuple, lambda rows: [Intervention(*row) for row in rows]),
+        custom("waiting", tuple, lambda rows: [Intervention(*row) for row in rows]),
         tuple_queue("_told", _told_intervention),
-        made("open", _rows, lambda rows: [list(row) for row in rows]),
+        custom("open", _rows, lambda rows: [list(row) for row in rows]),
     )
 
     def __init__(self, settings: QueueSettings) -> None:

@@ -14,9 +14,9 @@ from core.engine.state import (
     KeptField,
     Stateful,
     byte_queue,
+    custom,
     each,
     keyed,
-    made,
     mapped,
     plain_list,
     queued,
@@ -289,7 +289,7 @@ class Retest(Detector):
     __slots__ = ("_commands", "_edits", "_size", "between", "same_error")
     STATE = (
         *Detector.STATE,
-        made(
+        custom(
             "_commands",
             lambda rows: tuple([(shape, *row) for shape, row in rows.items()]),
             lambda rows: {shape: row for shape, *row in rows},
@@ -405,12 +405,12 @@ class Oscillation(Detector):
     __slots__ = ("_edits", "_linger", "_quiet", "_size", "_written")
     STATE = (
         *Detector.STATE,
-        made(
+        custom(
             "_edits",
             lambda edits: tuple([(*edit, *value) for edit, value in edits.items()]),
             lambda rows: {(tuple(files), old, new): (flips, at) for files, old, new, flips, at in rows},
         ),
-        made(
+        custom(
             "_written",
             lambda texts: tuple(texts.items()),
             lambda rows: {tuple(row[0]): row[1] for row in rows},
@@ -587,7 +587,7 @@ class LoopDetector(Stateful):
     STATE = (
         through("parts", "_load_parts"),
         "_active",
-        made("_announced", _write_announced, _read_announced),
+        custom("_announced", _write_announced, _read_announced),
         "_times",
         "_prompt",
     )

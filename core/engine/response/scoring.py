@@ -18,7 +18,7 @@ from core.engine.percept import (
 )
 from core.engine.response.method import CUE_AXES, CUE_OF, CUES, Cue, Method, MethodType, Mode
 from core.engine.response.rules import RuleSet
-from core.engine.state import KeptField, Stateful, made, mapped, plain_list, through
+from core.engine.state import KeptField, Stateful, custom, mapped, plain_list, through
 from core.engine.values import Value
 from core.events import ACTIONS, Action
 from core.settings.response import ScoringSettings
@@ -141,8 +141,8 @@ class Scorer(Stateful):
         through("fired", "_take_fired"),
         "_at",
         "_state",
-        made("_signals", _written, lambda rows: tuple([Signal(*row) for row in rows])),
-        made("_extra", _written, lambda rows: tuple(map(tuple, rows))),
+        custom("_signals", _written, lambda rows: tuple([Signal(*row) for row in rows])),
+        custom("_extra", _written, lambda rows: tuple(map(tuple, rows))),
         mapped("_before"),
     )
 
@@ -334,7 +334,7 @@ class SessionTally(Value, frozen=True):
 
 def _counted(name: str, keys: tuple[str, ...]) -> KeptField:
     """Counts by a key of which all are known."""
-    return made(name, lambda counts: tuple(counts.values()), lambda row: dict(zip(keys, row, strict=True)))
+    return custom(name, lambda counts: tuple(counts.values()), lambda row: dict(zip(keys, row, strict=True)))
 
 
 class ActTally(Stateful):

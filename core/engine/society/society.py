@@ -17,7 +17,7 @@ from core.engine.affect.contagion import Channel, Zone
 from core.engine.affect.lineage import NO_PARTNER
 from core.engine.engine import Engine, Frame, Step
 from core.engine.response import Learned, RuleSet
-from core.engine.state import KeptField, Stateful, inner, made, mapped
+from core.engine.state import KeptField, Stateful, custom, inner, mapped
 from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
 from core.settings import Settings
 from core.settings.affect import ContagionSettings, SocietySettings
@@ -44,7 +44,7 @@ class Commons(Stateful):
     STATE = (
         "rounds",
         mapped("_paths"),
-        made("_pairs", tuple, lambda pairs: dict.fromkeys(map(tuple, pairs))),
+        custom("_pairs", tuple, lambda pairs: dict.fromkeys(map(tuple, pairs))),
         inner("zone"),
     )
 

@@ -18,7 +18,7 @@ from core.engine.receptor.persona import (
     Persona,
     WorkContext,
     _draw,
-    _named,
+    _with_profile_hash,
     encounter,
     entropy,
     genuine,
@@ -188,7 +188,7 @@ def test_a_persona_names_only_so_many_domains(domains: int, kept: bool) -> None:
 def _with_context(context: WorkContext) -> Persona:
     whole = persona()
     assert whole is not None
-    return _named(structs.replace(whole, context=context))
+    return _with_profile_hash(structs.replace(whole, context=context))
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def _with_context(context: WorkContext) -> Persona:
 def test_a_share_of_a_persona_lies_within_0_and_1(share: float, kept: bool) -> None:
     whole = persona()
     assert whole is not None
-    other = _named(structs.replace(whole, patterns={"implementation": share}))
+    other = _with_profile_hash(structs.replace(whole, patterns={"implementation": share}))
     assert genuine(other) is kept
 
 

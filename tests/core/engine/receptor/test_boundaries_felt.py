@@ -95,7 +95,7 @@ def test_a_signal_disrupts_flow_from_a_level_on(above: float, disrupted: bool) -
 @pytest.mark.parametrize(("characters", "told"), [(99, False), (100, False), (101, True)])
 def test_only_a_prompt_longer_than_the_limit_tells_something(characters: int, told: bool) -> None:
     receptor, _ = felt([Prompt(at=START, characters=characters)], emotion={"long_prompt": 100})
-    sources = {part.source for axis in receptor.explained() for part in axis.contributions}
+    sources = {part.source for axis in receptor.explain() for part in axis.contributions}
     assert ("long_prompt" in sources) is told
 
 

@@ -7,7 +7,7 @@ import pytest
 from bench.workload import session
 from core.engine.engine import Engine
 from core.engine.percept import AXES, Axis
-from core.engine.receptor.persona import AmbientPrior, Prior, blended, seeds, session_prior, usable
+from core.engine.receptor.persona import AmbientPrior, Prior, blend_prior, seeds, session_prior, usable
 from core.settings import Settings
 from core.settings.response import PriorSettings
 
@@ -70,17 +70,17 @@ def test_an_old_prior_is_not_used(age: float, fits: bool) -> None:
 
 
 def test_sessions_blend_by_three_tenths() -> None:
-    after = blended(prior(0.4, 10.0, 3), prior(0.8, 5.0), FIGURES)
+    after = blend_prior(prior(0.4, 10.0, 3), prior(0.8, 5.0), FIGURES)
     assert after.session_count == 4
     assert after.ts == 10.0
     assert after.ambient.baseline_emotion["seeking"] == pytest.approx(0.7 * 0.4 + 0.3 * 0.8)
-    assert blended(None, prior(0.8), FIGURES) == prior(0.8)
+    assert blend_prior(None, prior(0.8), FIGURES) == prior(0.8)
 
 
 def test_what_one_side_does_not_say_is_taken_from_the_other() -> None:
     silent = Prior(1.0, 1, AmbientPrior(), {}, {})
-    assert blended(prior(0.4), silent, FIGURES).ambient.baseline_emotion["flow"] == 0.4
-    assert blended(silent, prior(0.4), FIGURES).action_signature == {"search": 1.0}
+    assert blend_prior(prior(0.4), silent, FIGURES).ambient.baseline_emotion["flow"] == 0.4
+    assert blend_prior(silent, prior(0.4), FIGURES).action_signature == {"search": 1.0}
 
 
 def test_seeds_stay_within_an_axis() -> None:

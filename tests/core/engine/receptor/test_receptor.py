@@ -265,12 +265,12 @@ def test_why_asked_late_is_why_asked_then_and_costs_nothing_until_asked(
     play(made, acts[:90])
     then = tuple(made.why(axis, acts[89].at + 1.0) for axis in AXES)
     asked.clear()
-    late = made.explained(acts[89].at + 1.0)
-    assert late == made.explained(acts[89].at + 1.0)
-    assert late != made.explained(acts[89].at + 2.0)
+    late = made.explain(acts[89].at + 1.0)
+    assert late == made.explain(acts[89].at + 1.0)
+    assert late != made.explain(acts[89].at + 2.0)
     play(made, acts[90:])
     assert asked == []
-    assert late != made.explained()
+    assert late != made.explain()
     assert tuple(late) == then
     assert (late[1], len(late)) == (then[1], len(then))
     assert asked == list(AXES)
