@@ -327,7 +327,7 @@ def test_a_model_that_is_on_is_named_before_it_is_asked(
         assert "The test keeps failing. [43]" in said.out and "written by tiny on 127.0.0.1 (T1" in said.out
         assert "narrator on: small: tiny on 127.0.0.1" in said.err
         assert main(words) == 0
-        assert "kept from before" in capsys.readouterr().out and len(model.asked) == 1
+        assert "cached" in capsys.readouterr().out and len(model.asked) == 1
         assert main([*words, "--tier", "T0"]) == 0
         assert "written by templates (T0); T0 was asked for" in capsys.readouterr().out
 
