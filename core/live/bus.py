@@ -48,10 +48,10 @@ class Subscriber:
     def poll(self) -> list[BusEvent]:
         """All that waits, the oldest first."""
         with self._change:
-            found = list(self._waiting)
+            waiting = list(self._waiting)
             self._waiting.clear()
-            self.taken += len(found)
-        return found
+            self.taken += len(waiting)
+        return waiting
 
     def get(self, patience: float | None = None) -> BusEvent | None:
         """The next one; None once the bus is closed and all is read, or when patience ends."""
@@ -92,9 +92,9 @@ class Bus:
 
     def subscribe(self, name: str) -> Subscriber:
         """A queue of one's own, from now on."""
-        made = Subscriber(name, self._bound)
-        self._subscribers.append(made)
-        return made
+        subscriber = Subscriber(name, self._bound)
+        self._subscribers.append(subscriber)
+        return subscriber
 
     def serve(self, name: str, work: Callable[[BusEvent], object]) -> Subscriber:
         """Have events worked off in a thread of its own."""
@@ -121,10 +121,10 @@ class Bus:
         if fabric.emitted == since:
             return
         for _, event in fabric.replay(since):
-            told = BusEvent(self.published, agent, event)
+            bus_event = BusEvent(self.published, agent, event)
             self.published += 1
             for subscriber in self._subscribers:
-                subscriber.put(told)
+                subscriber.put(bus_event)
 
     def start(self, society: Society) -> None:
         """Begin at the newest: what minds did before anyone listened is not told."""
@@ -158,15 +158,15 @@ class Listeners:
                 self.bus.serve(one.name, partial(self._work_off, one))
 
     @property
-    def wanted(self) -> bool:
+    def has_listeners(self) -> bool:
         """Whether anybody listens at all."""
         return not self.registry.idle or bool(self.bus)
 
-    def _work_off(self, one: Extension, told: BusEvent) -> None:
+    def _work_off(self, one: Extension, bus_event: BusEvent) -> None:
         """Let a slow extension work off one event of the bus, in its own thread."""
         if self.registry.is_on(one.name):
             try:
-                one.on_mind_event(told.event)
+                one.on_mind_event(bus_event.event)
             except Exception as fault:  # noqa: BLE001 an extension may fail in any way
                 self.registry.fault(one.name, "on_mind_event", fault)
 
@@ -178,8 +178,8 @@ class Listeners:
                 self.registry.session = session
                 self.registry.call("on_session_start", session)
             self.registry.take(event, step, society)
-            for asked in step.reaction.checkpoints:
-                self.registry.call("on_checkpoint", asked)
+            for checkpoint in step.reaction.checkpoints:
+                self.registry.call("on_checkpoint", checkpoint)
         self._look_for_faults(society, event.agent)
         if self.bus:
             self.bus.publish(society, event.agent)
@@ -203,7 +203,7 @@ class Listeners:
 
     def take_problems(self) -> list[str]:
         """What went wrong since last asked."""
-        found = [*self.problems, *(fault.sentence for fault in self.registry.faults)]
+        sentences = [*self.problems, *(fault.sentence for fault in self.registry.faults)]
         self.problems.clear()
         self.registry.faults.clear()
-        return found
+        return sentences

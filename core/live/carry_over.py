@@ -97,13 +97,13 @@ class CarryOver(Extension):
     def initial_state(self, session: str, seed: int, at: float) -> InitialState:
         """What the session's minds are given before their first event, at `at`."""
         self.session = session
-        levels, said = self.levels(at, seed)
-        self.problems += said
+        levels, notices = self.levels(at, seed)
+        self.problems += notices
         prior = self._prior(at)
-        kept = self._kept(at)
-        heard = self.neighbours(at)
-        if heard:
-            self.problems.append(f"{count(len(heard), 'other session')} at work in the same folder")
+        affect = self._stored_affect(at)
+        neighbours = self.neighbours(at)
+        if neighbours:
+            self.problems.append(f"{count(len(neighbours), 'other session')} at work in the same folder")
         return self._initial._replace(
             seed=seed,
             learned=self._learned,
@@ -112,15 +112,15 @@ class CarryOver(Extension):
             thresholds=prior.ambient.adapted_thresholds if prior else None,
             patterns=prior.pattern_distribution if prior else None,
             personas=self._alike(prior),
-            affect=kept,
-            neighbours=tuple(one for one in heard if kept is None or one.session != kept.session),
+            affect=affect,
+            neighbours=tuple(one for one in neighbours if affect is None or one.session != affect.session),
         )
 
     def belongs(self, tool: str, project: str) -> None:
         """Take note of whose session it is; nothing of affect is kept or heard where nobody says."""
         self._tool, self.project = tool, project
 
-    def _kept(self, at: float) -> KeptAffect | None:
+    def _stored_affect(self, at: float) -> KeptAffect | None:
         """Where the same agent's affect stood at the end of its last session in the project."""
         if not self._use or not self.project:
             return None
@@ -143,9 +143,9 @@ class CarryOver(Extension):
         if self._personas is None or not self._use:
             return ()
         signature = prior.action_signature if prior else {}
-        known = self._personas.others()
-        known.sort(key=lambda one: (-likeness(signature, one.actions), one.origin.profile))
-        return tuple(known[:_PERSONAS])
+        personas = self._personas.others()
+        personas.sort(key=lambda one: (-likeness(signature, one.actions), one.origin.profile))
+        return tuple(personas[:_PERSONAS])
 
     def _past(self) -> tuple[Episode, ...]:
         if not self._use:
@@ -201,17 +201,17 @@ class CarryOver(Extension):
     def levels(self, at: float, seed: int) -> tuple[Mapping[Axis, float] | None, list[str]]:
         """Baselines a session that starts at `at` begins with, and sentences about them."""
         prior = self._prior(at)
-        said = [*self._prior_store.file.notices, *self._learned_store.file.notices]
+        notices = [*self._prior_store.file.notices, *self._learned_store.file.notices]
         if prior is None:
-            return None, said
+            return None, notices
         levels = seeds(prior)
-        said.append(f"baselines begin where {prior.session_count} earlier sessions left them")
+        notices.append(f"baselines begin where {prior.session_count} earlier sessions left them")
         met = self._meet(prior, seed)
         if met is not None:
             persona, blend, sentence = met
             levels = take_over(levels, persona, blend)
-            said.append(sentence)
-        return levels, said
+            notices.append(sentence)
+        return levels, notices
 
     def _meet(self, prior: Prior, seed: int) -> tuple[Persona, float, str] | None:
         if self._personas is None:
@@ -262,10 +262,10 @@ class CarryOver(Extension):
 
     def _leave(self, society: Society, tally: SessionTally, session: Prior, personas: PersonaStore) -> None:
         engine = society.engine(MAIN)
-        known = self._prior_store.read()
+        prior = self._prior_store.read()
         persona = make_persona(
             model=engine.mind.heart.tiers.model,
-            sessions=known.session_count if known else 1,
+            sessions=prior.session_count if prior else 1,
             mean=tally.mean,
             variance=tally.variance,
             snapshots=tally.snapshots,

@@ -146,8 +146,8 @@ class Driver:
         """Events so far."""
         self.caught_up = not source.behind
         """All that was there at the opening has been read."""
-        stands, self._size = state_on_disk(source.files())
-        self.changed = stands if changed is None else changed
+        modified, self._size = state_on_disk(source.files())
+        self.changed = modified if changed is None else changed
         """When its logs last changed on disk."""
         self.heard = 0.0
         """When they last gave a sign of life."""
@@ -264,7 +264,7 @@ class Driver:
             self._need.last_turn = event
         self._open.take(event)
         self._moved, self._rested = time.monotonic(), False
-        if self.listeners.wanted or self.inputs.initial.extensions:
+        if self.listeners.has_listeners or self.inputs.initial.extensions:
             self.listeners.take(self.session, event, step, self.society)
         for notice in step.reaction.notices:
             self.tell(notice)
@@ -324,11 +324,11 @@ class Driver:
 
         store = Checkpoints(bookmarks, self.settings.timeline.checkpoints.kept)
         try:
-            for asked in step.reaction.checkpoints:
-                name = free_bookmark_name(asked.name, {one.name for one in bookmarks.read()})
+            for request in step.reaction.checkpoints:
+                name = free_bookmark_name(request.name, {one.name for one in bookmarks.read()})
                 checkpoint = checkpoint_of(self.society, name, self._wall(), self.count)
-                note = f"kept by itself: {asked.pattern.replace('_', ' ')}"
-                self.saved += store.keep_automatic(checkpoint, asked.at, note)
+                note = f"kept by itself: {request.pattern.replace('_', ' ')}"
+                self.saved += store.keep_automatic(checkpoint, request.at, note)
         except StoreError as error:
             self._problems.append(str(error))
         self._problems += bookmarks.notices
@@ -380,47 +380,47 @@ class Driver:
         carry_over = self._carry_over
         if carry_over is None or not self.session or not self.source.growing:
             return
-        known = dict(self.society.neighbours)
-        heard = tuple(one for one in carry_over.neighbours(at) if one.at > known.get(one.session, 0.0))
+        latest = dict(self.society.neighbours)
+        reports = tuple(one for one in carry_over.neighbours(at) if one.at > latest.get(one.session, 0.0))
         leaves = self.society.engine(MAIN).receptor.heatmap.hottest(_FILES)
-        seen = {leaf.path: leaf.last_modified or leaf.last_access for leaf in leaves}
-        changed = changed_files(carry_over.project, seen, at)
-        if not heard and not changed:
+        last_seen = {leaf.path: leaf.last_modified or leaf.last_access for leaf in leaves}
+        changed = changed_files(carry_over.project, last_seen, at)
+        if not reports and not changed:
             return
-        change = SettingsChange(self.count, self.society.settings, heard, changed)
+        change = SettingsChange(self.count, self.society.settings, reports, changed)
         if self.timeline is None:
             change.apply_to(self.society)
         else:
-            self.timeline.tell(heard, changed)
+            self.timeline.tell(reports, changed)
         self._keep_change(change)
 
     def pending_events(self) -> tuple[Event, ...]:
         """What the log has begun and not ended, once all of it has been read."""
         return self._open.read()
 
-    def begun(self) -> tuple[Event, ...]:
+    def logged_events(self) -> tuple[Event, ...]:
         """Of that, what the log itself tells."""
-        return self._open.begun()
+        return self._open.logged()
 
     def facts(self, heard: float | None = None, read: float = 1.0) -> StatusFacts:
         """What is known now."""
         moment = self.heard if heard is None else heard
         if not self.count:
-            held = self.pending_events()
-            lost = self.lost or (self.source.unreadable if self.caught_up and not held else "")
-            facts = StatusFacts(heard=moment or self.changed, open=open_calls(held), lost=lost, read=read)
+            pending = self.pending_events()
+            lost = self.lost or (self.source.unreadable if self.caught_up and not pending else "")
+            facts = StatusFacts(heard=moment or self.changed, open=open_calls(pending), lost=lost, read=read)
         else:
             if self.caught_up:
                 self.tracker.endings.allow(self._word_logs())
-            held, begun = self.pending_events(), len(self.begun())
+            pending, in_log = self.pending_events(), len(self.logged_events())
             facts = self.tracker.facts(
-                self.society, held, begun=begun, heard=moment, lost=self.lost, read=read
+                self.society, pending, in_log=in_log, heard=moment, lost=self.lost, read=read
             )
         return self._open.with_hooks(facts)
 
     def status(self, now: float) -> Status:
         """How the session stands at a moment; while it is being read, that is all there is to say."""
-        return self._worded(status_of(self.facts(read=1.0 if self.caught_up else 0.0), now, self._limits))
+        return self._with_words(status_of(self.facts(read=1.0 if self.caught_up else 0.0), now, self._limits))
 
     def need_words(self, status: Status) -> str:
         """What the log says of the need for the person, read once for each need."""
@@ -430,7 +430,7 @@ class Driver:
         session = self.source.session
         return word_logs(session) if session is not None else ()
 
-    def _worded(self, status: Status) -> Status:
+    def _with_words(self, status: Status) -> Status:
         return replace(status, words=words) if (words := self.need_words(status)) else status
 
     def ring(self, status: Status) -> None:
@@ -442,8 +442,8 @@ class Driver:
         reason = "" if status.hooked else status.why, None if made_up else status.since
         if reason != self._rung:
             self._rung = reason
-            told = status.reason
-            words = told if status.words else f"{told[:1].upper()}{told[1:]}."
+            reason_text = status.reason
+            words = reason_text if status.words else f"{reason_text[:1].upper()}{reason_text[1:]}."
             self.tell(Notice(self._wall(), MAIN, "needs_you", "question", words, 0.0))
 
     def tell(self, notice: Notice) -> None:
@@ -472,19 +472,19 @@ class Driver:
 
     def problems(self) -> list[str]:
         """What there is to say of what is kept and carried over; every sentence once."""
-        found = [
+        sentences = [
             *self._problems,
             *self.listeners.take_problems(),
             *self._initial_states.notices,
             *(self._carry_over.problems if self._carry_over else ()),
         ]
         while self._notifier is not None and self._notifier.problems:
-            found.append(self._notifier.problems.pop(0))
+            sentences.append(self._notifier.problems.pop(0))
         self._problems.clear()
         self._initial_states.notices.clear()
         if self._carry_over is not None:
             self._carry_over.problems.clear()
-        fresh = [each for each in dict.fromkeys(found) if each not in self._said]
+        fresh = [each for each in dict.fromkeys(sentences) if each not in self._said]
         self._said.update(fresh)
         return fresh
 
@@ -497,8 +497,8 @@ class Driver:
 
     def log_notices(self) -> list[str]:
         """What happened to the logs since last asked."""
-        said, self._log_notices = self._log_notices, []
-        return said
+        notices, self._log_notices = self._log_notices, []
+        return notices
 
 
 def _is_loss(notice: str) -> bool:
@@ -520,9 +520,9 @@ def open_recording(
     """A driver that records; raises UnreadableLog where there is no session and none can come."""
     settings = initial_states.settings
     kit = make_kit(settings.ingest)
-    session, told = find_session(target, kit, settings)
-    if told:
-        initial_states.notices.append(told)
+    session, notice = find_session(target, kit, settings)
+    if notice:
+        initial_states.notices.append(notice)
     if session is None or target.live:
         source = Followed(session or target.path, kit, settings)
         inputs = None
@@ -541,8 +541,8 @@ def open_recording(
             extensions=extensions,
         )
     saved, inputs = Saved(session, kit, settings), initial_states.of(session.id)
-    kept = cache.load(session.id, *inputs) if cache is not None else None
-    recorded = kept.timeline if kept is not None and kept.sources == session_stamps(session) else None
+    cached = cache.load(session.id, *inputs) if cache is not None else None
+    recorded = cached.timeline if cached is not None and cached.sources == session_stamps(session) else None
     saved.behind = recorded is None
     return Driver(
         saved, initial_states, inputs=inputs, record=True, recorded=recorded, wall=wall, extensions=extensions

@@ -111,25 +111,25 @@ class HookSigns(Struct, frozen=True):
 
     def asking(self, ended: Iterable[str] = ()) -> AgentTrouble | None:
         """What waits for the person longest, unless its call is known to have ended."""
-        known = set(ended)
-        asks = [(ask.since, ask.why) for ask in self.asks if not ask.call or ask.call not in known]
+        ended_ids = set(ended)
+        asks = [(ask.since, ask.why) for ask in self.asks if not ask.call or ask.call not in ended_ids]
         prompts = [(one.at, permit_words(one)) for one in self.questions if not one.late]
         if not (asks or prompts):
             return None
         return AgentTrouble(min(asks + prompts)[0], min(prompts or asks)[1])
 
-    def ahead(self, held: Iterable[Event], ended: Iterable[str]) -> tuple[Event, ...]:
+    def ahead(self, pending: Iterable[Event], ended: Iterable[str]) -> tuple[Event, ...]:
         """What the log holds open, with what hooks know of it already; a call stands in it once.
 
         One that ended by its hook is open no longer; it has its outcome until the log tells it.
         """
-        known = frozenset(ended)
-        over = {call.id: call for call in self.ended if call.id not in known}
-        told = [event for event in held if not isinstance(event, ToolUse) or event.id not in over]
-        named = known | over.keys() | {event.id for event in told if isinstance(event, ToolUse)}
+        ended_ids = frozenset(ended)
+        over = {call.id: call for call in self.ended if call.id not in ended_ids}
+        in_log = [event for event in pending if not isinstance(event, ToolUse) or event.id not in over]
+        ids = ended_ids | over.keys() | {event.id for event in in_log if isinstance(event, ToolUse)}
         done = (call.event() for call in over.values())
-        begun = (call.event() for call in self.open if call.id and call.id not in named)
-        return (*told, *done, *begun)
+        opened = (call.event() for call in self.open if call.id and call.id not in ids)
+        return (*in_log, *done, *opened)
 
 
 class HookBoard(Struct, frozen=True):
@@ -149,8 +149,8 @@ class HookBoard(Struct, frozen=True):
     @property
     def questions(self) -> tuple[PermitQuestion, ...]:
         """All that waits for a permit, the oldest first."""
-        found = [one for signs in self.sessions.values() for one in signs.questions]
-        return tuple(sorted(found, key=lambda one: one.number))
+        questions = [one for signs in self.sessions.values() for one in signs.questions]
+        return tuple(sorted(questions, key=lambda one: one.number))
 
 
 def permit_words(question: PermitQuestion) -> str:
@@ -213,8 +213,8 @@ def _read(path: Path) -> ClaudeSession | None:
         since = float(value.get("statusUpdatedAt", 0)) / 1000.0
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
-    named = isinstance(pid, int) and isinstance(session, str) and isinstance(status, str)
-    if not named or value.get("parkedJobId") or not _alive(pid, str(value.get("procStart") or "")):
+    typed = isinstance(pid, int) and isinstance(session, str) and isinstance(status, str)
+    if not typed or value.get("parkedJobId") or not _alive(pid, str(value.get("procStart") or "")):
         return None
     waits = str(value.get("waitingFor") or "")
     attended = value.get("entrypoint") != "sdk-cli"

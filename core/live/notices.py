@@ -49,7 +49,7 @@ class ShownNotice:
         return f"{GLYPHS[self.kind]} {self.title}: {self.text}"
 
 
-def told(notice: Notice) -> ShownNotice:
+def show_notice(notice: Notice) -> ShownNotice:
     """A notice in words that may leave the program."""
     text = plain(redact(notice.text), _LONGEST)
     agent, rule = plain(redact(notice.agent), 60), plain(redact(notice.rule), 60)
@@ -259,13 +259,13 @@ class Notifier(Extension):
         """Tell, if the person wants to hear it; in quiet hours only inside the app."""
         if not self._gate.passes(notice):
             return None
-        said = told(notice)
+        shown_notice = show_notice(notice)
         if self._app is not None:
-            self._app(said)
+            self._app(shown_notice)
         if not quiet(self._settings, now):
             for channel in self._loud:
-                channel(said)
-        return said
+                channel(shown_notice)
+        return shown_notice
 
     def on_notice(self, notice: Notice) -> None:
         """A word for the person."""
@@ -306,8 +306,8 @@ class Notifier(Extension):
 
 def installed_channels() -> tuple[tuple[tuple[str, Channel], ...], tuple[str, ...]]:
     """Channels of packages and of the person's folder, by name, and what is wrong with others."""
-    found = in_use("notice", lambda value: "" if callable(value) else "it cannot be called with a notice")
-    return tuple((one.offer.name, one.value) for one in found.used), found.complaints
+    channels = in_use("notice", lambda value: "" if callable(value) else "it cannot be called with a notice")
+    return tuple((one.offer.name, one.value) for one in channels.used), channels.complaints
 
 
 def _filled(word: str, notice: ShownNotice) -> str:

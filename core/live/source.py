@@ -57,18 +57,18 @@ class FoundSession(NamedTuple):
 def find_session(target: Target, kit: Kit, settings: Settings) -> FoundSession:
     """The session a target names, the newest where it holds several; none where it may still come."""
     try:
-        found = sessions([target.path], kit, settings.ingest.lines)
+        matches = sessions([target.path], kit, settings.ingest.lines)
     except UnreadableLog:
         if target.live and (not is_there(target.path) or _blank(target.path)):
             return FoundSession(None)
         raise
-    named = [one for one in found if one.id == target.session]
-    if named or len(found) == 1:
-        return FoundSession((named or found)[0])
-    newest = max(reversed(found), key=_changed)
+    named_session = [one for one in matches if one.id == target.session]
+    if named_session or len(matches) == 1:
+        return FoundSession((named_session or matches)[0])
+    newest = max(reversed(matches), key=_changed)
     name = safe(target.path.name)
-    told = f"{name} holds {len(found)} sessions, and this is the newest; {name}#SESSION opens another"
-    return FoundSession(newest, told)
+    notice = f"{name} holds {len(matches)} sessions, and this is the newest; {name}#SESSION opens another"
+    return FoundSession(newest, notice)
 
 
 def _changed(session: LogSession) -> float:
@@ -196,9 +196,9 @@ class Followed(Source):
         self._follower = Follower(target, kit, settings.ingest, self._go_back)
 
     def _go_back(self, place: int) -> int:
-        kept = self.rewind(place) if self.rewind is not None else place
-        self._count = kept
-        return kept
+        remaining = self.rewind(place) if self.rewind is not None else place
+        self._count = remaining
+        return remaining
 
     @property
     def may_rewind(self) -> bool:
@@ -272,8 +272,8 @@ class Watcher:
 
     def trouble(self) -> str:
         """Why there are no file events, told once."""
-        said, self._trouble = self._trouble, ""
-        return said
+        sentence, self._trouble = self._trouble, ""
+        return sentence
 
     def _tell(self, sentence: str) -> None:
         if not self._told:
@@ -281,10 +281,10 @@ class Watcher:
 
     def _wait(self, folders: list[Path], stop: threading.Event) -> None:
         while not stop.is_set():
-            heard = file_changes(
+            changes = file_changes(
                 folders, stop, self._settings, recursive=False, tell=self._tell, unhurried=True
             )
-            for _ in heard:
+            for _ in changes:
                 if stop.is_set():
                     return
                 self._wake()
@@ -325,38 +325,38 @@ class OpenEvents:
         """What is open now, once all of the log has been read."""
         if self._source.behind:
             return ()
-        signs = self._told()
+        signs = self._current_signs()
         if self._held is None or signs is not self._signs:
-            held = self._begun = tuple(self._source.pending_events())
-            self._held = held if signs is None else signs.ahead(held, self._ended)
+            pending = self._begun = tuple(self._source.pending_events())
+            self._held = pending if signs is None else signs.ahead(pending, self._ended)
             self._signs = signs
         return self._held
 
-    def begun(self) -> tuple[Event, ...]:
+    def logged(self) -> tuple[Event, ...]:
         """What the log itself tells of it: what hooks know ahead of the log is no event yet."""
         self.read()
         return () if self._source.behind else self._begun
 
     def with_hooks(self, facts: StatusFacts) -> StatusFacts:
         """The facts of a log with what hooks know beyond it."""
-        signs = self._told()
+        signs = self._current_signs()
         if signs is None:
             return facts
         return replace(
             facts, asks=signs.asking(self._ended), hooked=True, heard=max(facts.heard, signs.heard)
         )
 
-    def _told(self) -> HookSigns | None:
+    def _current_signs(self) -> HookSigns | None:
         session = self._source.session
         return self._hooks(session.id) if self._hooks is not None and session and session.id else None
 
 
-def changed_files(project: str, seen: Mapping[str, float], at: float) -> tuple[tuple[str, float], ...]:
+def changed_files(project: str, last_seen: Mapping[str, float], at: float) -> tuple[tuple[str, float], ...]:
     """Plain files inside a project that changed after they were last seen and before `at`, with when."""
     if not project or not Path(project).is_absolute():
         return ()
-    found = []
-    for name, last in seen.items():
+    changes = []
+    for name, last in last_seen.items():
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts:
             continue
@@ -365,8 +365,8 @@ def changed_files(project: str, seen: Mapping[str, float], at: float) -> tuple[t
         except (OSError, ValueError):
             continue
         if stat.S_ISREG(status.st_mode) and last < status.st_mtime <= at:
-            found.append((name, status.st_mtime))
-    return tuple(found)
+            changes.append((name, status.st_mtime))
+    return tuple(changes)
 
 
 def state_on_disk(paths: Iterable[Path]) -> tuple[float, int]:

@@ -217,9 +217,9 @@ def status_json(status: Status) -> dict[str, object]:
 
 def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:
     """The status of a session at a moment; since when is not said where the log's clock was never set."""
-    stands = _status(facts, now, limits)
-    unset = stands.since is not None and now - stands.since > _AGES
-    return replace(stands, since=None) if unset else stands
+    status = _status(facts, now, limits)
+    unset = status.since is not None and now - status.since > _AGES
+    return replace(status, since=None) if unset else status
 
 
 def _status(facts: StatusFacts, now: float, limits: Limits) -> Status:
@@ -244,8 +244,8 @@ def _status(facts: StatusFacts, now: float, limits: Limits) -> Status:
         first = asking[0]
         need: Need = "plan" if first.tool in _PLANS else "question"
         why = "shows a plan for you to approve" if need == "plan" else "asks you something"
-        said = f"{why} ({first.tool})"
-        return Status("needs you", 3, _began(first, facts), said, stale, need, tool=first.tool)
+        reason = f"{why} ({first.tool})"
+        return Status("needs you", 3, _began(first, facts), reason, stale, need, tool=first.tool)
     return _closed(facts, quiet, limits) or _hanging(facts, now, quiet, limits) or _at_work(facts, limits)
 
 

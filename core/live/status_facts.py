@@ -82,9 +82,9 @@ class StatusTracker:
 
     def copy(self) -> StatusTracker:
         """One that goes on from here by itself."""
-        made = copy(self)
-        made._stuck, made.turns = dict(self._stuck), self.turns.copy()
-        return made
+        tracker = copy(self)
+        tracker._stuck, tracker.turns = dict(self._stuck), self.turns.copy()
+        return tracker
 
     def update(self, event: Event, step: Step) -> None:
         """Take in one event and what it did."""
@@ -129,9 +129,9 @@ class StatusTracker:
     def facts(
         self,
         society: Society,
-        held: Sequence[Event] = (),
+        pending: Sequence[Event] = (),
         *,
-        begun: int = 0,
+        in_log: int = 0,
         heard: float | None = None,
         lost: str = "",
         read: float = 1.0,
@@ -141,23 +141,23 @@ class StatusTracker:
         So many of them are `begun` in the log and count as events.
         """
         close, closed = self.close, self.closed
-        for event in held:
+        for event in pending:
             closes = type(event) is Turn or finishes(event)
-            said = next_close(event, close, closed, self._final) if closes else ""
-            if said and event.agent == MAIN and event.at >= closed:
-                close, closed = said, event.at
-        turns = [one for one in held if type(one) is Turn and one.agent == MAIN]
+            next_state = next_close(event, close, closed, self._final) if closes else ""
+            if next_state and event.agent == MAIN and event.at >= closed:
+                close, closed = next_state, event.at
+        turns = [one for one in pending if type(one) is Turn and one.agent == MAIN]
         facts = with_minds(
             society,
             StatusFacts(
-                events=self.events + begun,
+                events=self.events + in_log,
                 heard=self.last if heard is None else heard,
                 close=close,
                 closed=closed,
                 before_end=self.before_end if close == "ended" else "",
                 turn=self.turn,
                 prompted=self.prompted,
-                open=open_calls(held),
+                open=open_calls(pending),
                 flow=self._flow,
                 synthetic=self.synthetic,
                 untold=self.untold,
@@ -194,7 +194,7 @@ def with_minds(
     if log.close == "ended":
         working = [name for name in working if name == MAIN]
 
-    def named(trouble: AgentTrouble | None) -> AgentTrouble | None:
+    def with_name(trouble: AgentTrouble | None) -> AgentTrouble | None:
         """Trouble of a sub-agent with what the screen calls it."""
         if trouble is None or trouble.agent == MAIN:
             return trouble
@@ -205,8 +205,8 @@ def with_minds(
 
     return replace(
         log,
-        loop=named(_loop(society, working)),
-        stuck=named(_stuck(stuck, society, working)),
+        loop=with_name(_loop(society, working)),
+        stuck=with_name(_stuck(stuck, society, working)),
         flow=log.flow if _flows(society) else None,
         context=gauge.fill,
         turns_left=gauge.turns_left(),
@@ -215,9 +215,9 @@ def with_minds(
     )
 
 
-def open_calls(held: Iterable[Event]) -> tuple[Open, ...]:
+def open_calls(pending: Iterable[Event]) -> tuple[Open, ...]:
     """Calls without an answer, oldest first."""
-    calls = [call for call in held if isinstance(call, ToolUse) and call.outcome == "pending"]
+    calls = [call for call in pending if isinstance(call, ToolUse) and call.outcome == "pending"]
     return tuple(
         Open(call.at, call.agent, call.tool, call.action, call.purpose) for call in sorted(calls, key=_time)
     )
@@ -335,8 +335,8 @@ class StatusHistory:
                 break
             if self._answered.get(call.agent, -1) < place:
                 numbers.append(number)
-        found = sorted((self._began[number], self._calls[number]) for number in numbers)
-        calls = [(since, events[place]) for since, place in found]
+        places = sorted((self._began[number], self._calls[number]) for number in numbers)
+        calls = [(since, events[place]) for since, place in places]
         return tuple(
             Open(since, call.agent, call.tool, call.action, call.purpose)
             for since, call in calls
@@ -358,12 +358,12 @@ class StatusHistory:
         `waiting` are calls the log has not answered; after a saved log's last word (`ended`) nothing comes.
         """
         calls = [*self.open_calls(index, at, limits.asking), *(one for one in waiting if one.at <= at)]
-        known = replace(facts, open=tuple(sorted(calls)))
-        now = max(at, known.heard)
-        said = ended and known.close == "said"
-        status = status_of(known, now + limits.idle + _MORE if said else now, limits)
+        complete = replace(facts, open=tuple(sorted(calls)))
+        now = max(at, complete.heard)
+        only_answered = ended and complete.close == "said"
+        status = status_of(complete, now + limits.idle + _MORE if only_answered else now, limits)
         if ended and status.word in _AT_WORK:
-            return status_of(known, now + limits.fleet.left + _MORE, limits)
+            return status_of(complete, now + limits.fleet.left + _MORE, limits)
         return status
 
     def _grow(self) -> None:
@@ -441,7 +441,7 @@ class NeedReader:
         self,
         status: Status,
         logs: Sequence[Path],
-        held: Callable[[], Sequence[Event]],
+        pending: Callable[[], Sequence[Event]],
         asking: Collection[str],
     ) -> str:
         """In one line, redacted; blank where nobody is needed or the log does not tell."""
@@ -449,7 +449,7 @@ class NeedReader:
             return status.words
         key = status.need, status.since
         if self._known is None or self._known[0] != key:
-            event = self.last_turn if status.need == "error" else _needing(status, held(), asking)
+            event = self.last_turn if status.need == "error" else _needing(status, pending(), asking)
             words = NOTHING if event is None else WordReader(logs).words(event)
             self._known = key, first_row(words.said or words.command)
         return self._known[1]
@@ -465,9 +465,9 @@ def with_now(status: Status, now: Now) -> Status:
     return replace(status, words=first_row(now.doing)) if same else status
 
 
-def _needing(status: Status, held: Sequence[Event], asking: Collection[str]) -> ToolUse | None:
+def _needing(status: Status, pending: Sequence[Event], asking: Collection[str]) -> ToolUse | None:
     """The oldest call without an answer that needs the person."""
     asks = status.need in ("question", "plan")
-    calls = [one for one in held if isinstance(one, ToolUse) and one.outcome == "pending"]
+    calls = [one for one in pending if isinstance(one, ToolUse) and one.outcome == "pending"]
     fitting = [one for one in calls if (one.tool in asking if asks else one.action in QUICK_ACTIONS)]
     return min(fitting, key=lambda one: one.at, default=None)

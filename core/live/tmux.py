@@ -51,17 +51,17 @@ def panes(run: Run = ask_tmux) -> list[Pane]:
     return [Pane(*row) for row in rows if len(row) == 3]
 
 
-def pane_of(found: Sequence[Pane], project: str, program: str, own: str = "") -> Pane | None:
+def pane_of(all_panes: Sequence[Pane], project: str, program: str, own: str = "") -> Pane | None:
     """The pane in a session's folder, one that runs its program before others; never our own.
 
     Shells are not agents: a pane with only a shell in it is not taken.
     """
     if not project:
         return None
-    here = [pane for pane in found if pane.id != own and _same(pane.folder, project)]
+    here = [pane for pane in all_panes if pane.id != own and _same(pane.folder, project)]
     busy = [pane for pane in here if pane.command not in _SHELLS]
-    named = [pane for pane in busy if pane.command == program]
-    return next(iter(named or busy), None)
+    matches = [pane for pane in busy if pane.command == program]
+    return next(iter(matches or busy), None)
 
 
 def go_to_pane(pane: Pane, run: Run = ask_tmux) -> None:

@@ -109,8 +109,8 @@ class Landmarks:
 
     def prompt(self, index: int) -> Prompt | AgentStart | None:
         """The last prompt among the first `index` events; of a sub-agent, what it was started with."""
-        found = self._before(self._prompts, index)
-        return found if isinstance(found, Prompt | AgentStart) else None
+        last = self._before(self._prompts, index)
+        return last if isinstance(last, Prompt | AgentStart) else None
 
     def call(self, index: int) -> ToolUse | None:
         """The last call; those that the end of a log brings without an answer may be older than others."""
@@ -129,12 +129,12 @@ class Landmarks:
         """The last call that was made by a moment and answered only after the first `index` events."""
         first = bisect_right(self._calls, index - 1)
         coming = (self._events[place] for place in self._calls[first : first + _AHEAD])
-        made = [
+        begun_calls = [
             call
             for call in coming
             if isinstance(call, ToolUse) and call.duration is not None and call.at - call.duration <= at
         ]
-        return made[-1] if made else None
+        return begun_calls[-1] if begun_calls else None
 
     def failure(
         self, index: int, command: Callable[[ToolUse], str] = lambda _: ""
@@ -168,8 +168,8 @@ class Landmarks:
     def turns(self, index: int) -> list[Turn]:
         """The last answers, the newest first."""
         end = bisect_right(self._turns, index - 1)
-        found = [self._events[place] for place in self._turns[max(0, end - _LOOKED_BACK) : end]]
-        return [turn for turn in reversed(found) if isinstance(turn, Turn)]
+        recent = [self._events[place] for place in self._turns[max(0, end - _LOOKED_BACK) : end]]
+        return [turn for turn in reversed(recent) if isinstance(turn, Turn)]
 
     def lately(self, index: int) -> tuple[int, int]:
         """Failures among the last calls, and how many those are."""
@@ -204,14 +204,16 @@ class Teller:
         """A call without words is told by its paths or its program."""
         self._known: OrderedDict[int, tuple[Event, Words]] = OrderedDict()
 
-    def now(self, marks: Landmarks, index: int, held: Sequence[Event] = (), at: float | None = None) -> Now:
-        """What is going on after the first `index` events; `held` is what the log has begun and not ended.
+    def now(
+        self, marks: Landmarks, index: int, pending: Sequence[Event] = (), at: float | None = None
+    ) -> Now:
+        """What is going on after the first `index` events; `pending` is what the log has not ended yet.
 
-        Calls in it that have an outcome ended by their hooks. Where it holds none, a call that the recording
-        answers only after the moment `at` is at work.
+        Pending calls with an outcome were ended by their hooks. If there are none, a call that the recording
+        answers only after the moment `at` is running.
         """
         prompt = marks.prompt(index)
-        calls_held = [call for call in held if isinstance(call, ToolUse) and call.agent == marks.agent]
+        calls_held = [call for call in pending if isinstance(call, ToolUse) and call.agent == marks.agent]
         ended = [call for call in calls_held if call.outcome != "pending"]
         running = [call for call in calls_held if call.outcome == "pending"]
         if not calls_held and at is not None and (coming := marks.open_call(index, at)) is not None:
@@ -223,8 +225,8 @@ class Teller:
         if latest is not failure:
             failure, times = latest, 1
         failures, calls = marks.lately(index)
-        spoken = [turn for turn in held if isinstance(turn, Turn) and turn.agent == marks.agent]
-        said, spoke = self._said([*reversed(spoken), *marks.turns(index)])
+        open_turns = [turn for turn in pending if isinstance(turn, Turn) and turn.agent == marks.agent]
+        text, spoke = self._last_answer([*reversed(open_turns), *marks.turns(index)])
         return Now(
             asked=_line(self._words(prompt).said) if prompt else "",
             asked_at=prompt.at if prompt else 0.0,
@@ -239,19 +241,19 @@ class Teller:
             error=_line(telling_line(self._words(failure).output)) if failure else "",
             failed_at=failure.at if failure else 0.0,
             times=times,
-            said=said,
+            said=text,
             said_at=spoke,
             failures=failures,
             calls=calls,
         )
 
     def _doing(self, call: ToolUse) -> str:
-        named = safe(" ".join(call.targets[:3])) if self._names else ""
-        if named and call.action in ("file_read", "file_edit"):
-            return named
-        return one_row(self._words(call).command) or named or (safe(call.program) if self._names else "")
+        paths = safe(" ".join(call.targets[:3])) if self._names else ""
+        if paths and call.action in ("file_read", "file_edit"):
+            return paths
+        return one_row(self._words(call).command) or paths or (safe(call.program) if self._names else "")
 
-    def _said(self, turns: Sequence[Turn]) -> tuple[str, float]:
+    def _last_answer(self, turns: Sequence[Turn]) -> tuple[str, float]:
         for turn in turns:
             words = self._words(turn).said
             if words and turn.stop == "error":
@@ -270,10 +272,10 @@ class Teller:
 
     def _words(self, event: Event) -> Words:
         key = id(event)
-        known = self._known.get(key)
-        if known is not None and known[0] is event:
+        cached = self._known.get(key)
+        if cached is not None and cached[0] is event:
             self._known.move_to_end(key)
-            return known[1]
+            return cached[1]
         words = self._read(event)
         self._known[key] = (event, words)
         if len(self._known) > _REMEMBERED:
@@ -281,9 +283,9 @@ class Teller:
         return words
 
 
-def _later(known: ToolUse | None, ended: Sequence[ToolUse]) -> ToolUse | None:
+def _later(logged: ToolUse | None, ended: Sequence[ToolUse]) -> ToolUse | None:
     """The last of some calls where none that the log tells came after it."""
-    return ended[-1] if ended and (known is None or ended[-1].at > known.at) else known
+    return ended[-1] if ended and (logged is None or ended[-1].at > logged.at) else logged
 
 
 class NowReader:
@@ -308,24 +310,24 @@ class NowReader:
         index: int,
         at: float,
         agent: str = MAIN,
-        held: Sequence[Event] = (),
+        pending: Sequence[Event] = (),
         *,
         words: bool = True,
     ) -> Now:
         """After the first `index` events, at a moment; without `words` nothing is read."""
         marks = self._landmarks(events, agent)
-        return (self._teller if words else self._silent).now(marks, index, held, at)
+        return (self._teller if words else self._silent).now(marks, index, pending, at)
 
     def title(self, events: Sequence[Event]) -> str:
         """What the person asked first, in a line."""
-        told = ""
+        title = ""
         prompts = (event for event in events if isinstance(event, Prompt) and not event.interrupt)
         for prompt in islice(prompts, _FIRST_PROMPTS):
             line = self._teller.line(prompt)
-            told = told or line
+            title = title or line
             if line and not BARE_COMMAND.fullmatch(line):
                 return line
-        return told
+        return title
 
     def _landmarks(self, events: Sequence[Event], agent: str) -> Landmarks:
         if self._marks is None or self._of is not events or self._marks.agent != agent:
@@ -346,20 +348,20 @@ def first_row(words: str) -> str:
 
 def now_lines(now: Now, at: float) -> list[str]:
     """What is going on, a line for each thing that is known; `at` is the moment one looks from."""
-    told = []
+    lines = []
     if now.asked:
-        told.append(f"you     “{now.asked}”, {span(max(0.0, at - now.asked_at))} before")
+        lines.append(f"you     “{now.asked}”, {span(max(0.0, at - now.asked_at))} before")
     if now.tool:
         what = f"{now.tool} {now.doing}".rstrip() + (", rejected" if now.rejected else "")
-        told.append(f"{'now' if now.running else 'last':<8}{what}")
+        lines.append(f"{'now' if now.running else 'last':<8}{what}")
     if now.failed:
         why = f": {now.error}" if now.error else ""
-        told.append(f"failed  {now.failed}, {times(now.times)}{why}")
+        lines.append(f"failed  {now.failed}, {times(now.times)}{why}")
     if now.said:
-        told.append(f"agent   “{now.said}”")
+        lines.append(f"agent   “{now.said}”")
     if now.failures:
-        told.append(f"        {lately_failed(now)}")
-    return told
+        lines.append(f"        {lately_failed(now)}")
+    return lines
 
 
 def lately_failed(now: Now) -> str:

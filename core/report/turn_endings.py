@@ -171,10 +171,10 @@ def judge_words(text: str) -> TurnEnding:
     offer = courtesy = None
     for place in range(len(tail) - 1, -1, -1):
         sentence, text = tail[place], tail[place].text
-        asked = _is_question(sentence) or (sentence is sentences[-1] and bool(_INVERTED.match(text)))
-        if asked and _COURTESY.search(text):
+        is_asking = _is_question(sentence) or (sentence is sentences[-1] and bool(_INVERTED.match(text)))
+        if is_asking and _COURTESY.search(text):
             courtesy = place if courtesy is None else courtesy
-        elif asked:
+        elif is_asking:
             offers = _OFFER.search(text) and not _CHOICE.match(text)
             return TurnEnding("offer" if offers else "question", text)
         elif sentence.item and sentence is not tail[-1]:
@@ -388,15 +388,15 @@ def evaluate_endings(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         text, label = str(row["text"]), str(row["label"])
         judged = judge_turn(text, TurnWork(*row.get("work", ()))).ending
         table.setdefault(label, Counter())[judged] += 1
-        asks, found = label in ("asks", "offers"), judged in ASKING
+        asks, claimed = label in ("asks", "offers"), judged in ASKING
         script = "other scripts" if sum(letter > "\u2e7f" for letter in text) > 20 else "Latin script"
         for group in ("all", script, f"agent {row.get('agent') or 'unknown'}"):
             counted = groups.setdefault(group, Counter())
             counted.update(
-                endings=1, hits=asks and found, false=found and not asks, missed=asks and not found
+                endings=1, hits=asks and claimed, false=claimed and not asks, missed=asks and not claimed
             )
-            counted.update(asks=label == "asks", asks_found=label == "asks" and found)
-        if asks != found:
+            counted.update(asks=label == "asks", asks_found=label == "asks" and claimed)
+        if asks != claimed:
             (missed if asks else false).append(str(row.get("id") or number))
     return {
         "endings": sum(counted.total() for counted in table.values()),

@@ -16,7 +16,7 @@ from textual.strip import Strip
 from textual.widgets import Static
 
 from core.engine.response import Notice
-from core.live.notices import command, desktop, notice_json, told
+from core.live.notices import command, desktop, notice_json, show_notice
 from core.store.bookmarks import Bookmark
 from tests.hostile import HOSTILE, harm, log_at, settings_at
 from tests.tui.conftest import shown
@@ -69,7 +69,7 @@ def test_a_line_keeps_its_width() -> None:
 
 @pytest.mark.parametrize("form", ["osc9", "osc777"])
 def test_notices_are_safe_on_every_way_out(form: str, tmp_path: Path) -> None:
-    said = told(Notice(1.0, HOSTILE, "risk", HOSTILE, f"text{HOSTILE};x", 0.0))
+    said = show_notice(Notice(1.0, HOSTILE, "risk", HOSTILE, f"text{HOSTILE};x", 0.0))
     stream = io.StringIO()
     desktop(stream, form)(said)
     inner = stream.getvalue().removeprefix("\x1b]").removesuffix("\x1b\\")

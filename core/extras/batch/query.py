@@ -89,13 +89,13 @@ def ask(folder: Path, question: str) -> QueryResult:
             base.execute(f"SET allowed_directories = ['{place}/']")
             base.execute("SET enable_external_access = false")
             base.execute("SET lock_configuration = true")
-            asked = base.extract_statements(sql)
-            if len(asked) != 1 or asked[0].type not in (
+            statements = base.extract_statements(sql)
+            if len(statements) != 1 or statements[0].type not in (
                 duckdb.StatementType.SELECT,
                 duckdb.StatementType.EXPLAIN,
             ):
                 raise UsageError("ask one question that begins with SELECT, WITH, FROM, DESCRIBE or EXPLAIN")
-            result = base.execute(asked[0])
+            result = base.execute(statements[0])
             names = tuple(each[0] for each in result.description or ())
             return QueryResult(names, result.fetchall())
         except duckdb.Error as fault:

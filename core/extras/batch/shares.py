@@ -44,16 +44,16 @@ _LATEST = 253_402_300_799.0
 
 def dataset_session_id(session: LogSession, copy: int = 0) -> str:
     """The id of a session in a dataset; a further log of the same session counts as a copy."""
-    named = f"{session.tool}\0{session.id}" + (f"\0{copy}" if copy else "")
-    return blake3(named.encode("utf-8", "surrogatepass")).hexdigest(length=12)
+    name = f"{session.tool}\0{session.id}" + (f"\0{copy}" if copy else "")
+    return blake3(name.encode("utf-8", "surrogatepass")).hexdigest(length=12)
 
 
 def day_of(at: float | None) -> str:
     """The day of a moment; one that no calendar knows counts as the first."""
-    return datetime.fromtimestamp(_known(at), UTC).strftime("%Y-%m-%d")
+    return datetime.fromtimestamp(_valid_time(at), UTC).strftime("%Y-%m-%d")
 
 
-def _known(at: float | None) -> float:
+def _valid_time(at: float | None) -> float:
     return at if at is not None and isfinite(at) and 0.0 <= at <= _LATEST else 0.0
 
 
@@ -69,7 +69,7 @@ class Rows:
     def step(self, event: Event, step: Step, society: Society) -> None:
         """The rows of one event."""
         id_ = self._id(event)
-        at, day = _known(event.at), day_of(event.at)
+        at, day = _valid_time(event.at), day_of(event.at)
         base = {"event_id": id_, "session_id": self._key, "at": at, "who": whole(event.agent)}
         self._put("events", day, base | self._event(event, step))
         for kind, name, value in _signals(step):
@@ -77,31 +77,31 @@ class Rows:
         if step.thought.rows:
             record = society.engine(event.agent).mind.heart.metrics.record
             for row in map(record, step.thought.rows):
-                told = {name: getattr(row, name) for name in _TICK}
+                values = {name: getattr(row, name) for name in _TICK}
                 when = {
                     "session_id": self._key,
                     "who": whole(event.agent),
-                    "at": _known(row.wall_time),
+                    "at": _valid_time(row.wall_time),
                 }
-                self._put("ticks", day_of(row.wall_time), when | told)
+                self._put("ticks", day_of(row.wall_time), when | values)
         self._number += 1
 
     def _event(self, event: Event, step: Step) -> dict[str, Any]:
-        told: dict[str, Any] = {"n": self._number, "kind": event.__struct_config__.tag}
+        values: dict[str, Any] = {"n": self._number, "kind": event.__struct_config__.tag}
         if isinstance(event, ToolUse):
-            told |= {name: getattr(event, name) for name in _CALL}
-            told["targets"], told["shape"] = (
+            values |= {name: getattr(event, name) for name in _CALL}
+            values["targets"], values["shape"] = (
                 list(map(whole, event.targets)),
                 f"{event.shape:016x}",
             )
-            told["tool"], told["program"] = whole(event.tool), whole(event.program)
+            values["tool"], values["program"] = whole(event.tool), whole(event.program)
         elif isinstance(event, Turn):
-            told |= {name: getattr(event, name) for name in _TURN}
+            values |= {name: getattr(event, name) for name in _TURN}
         elif isinstance(event, Prompt):
-            told["size"] = event.characters
+            values["size"] = event.characters
         percept = step.percept
-        told |= {"state": percept.state, "pattern": percept.pattern, "regime": step.thought.regime}
-        return told | dict(zip(AXES, percept.axes, strict=True))
+        values |= {"state": percept.state, "pattern": percept.pattern, "regime": step.thought.regime}
+        return values | dict(zip(AXES, percept.axes, strict=True))
 
     def _id(self, event: Event) -> str:
         own = self._key.encode() + repr(identity(event)).encode("utf-8", "surrogatepass")
@@ -112,18 +112,18 @@ class Rows:
 
 
 def _signals(step: Step) -> list[tuple[str, str, float]]:
-    found: list[tuple[str, str, float]] = [
+    signals: list[tuple[str, str, float]] = [
         ("signal", one.name, float(one.intensity)) for one in step.percept.signals if one.fresh
     ]
     if step.verdict.halted_now:
-        found.append(("halt", str(step.verdict.halted_now), float(step.verdict.step)))
+        signals.append(("halt", str(step.verdict.halted_now), float(step.verdict.step)))
     if step.mood.entered:
-        found.append(("quarantine", "affect", 1.0))
+        signals.append(("quarantine", "affect", 1.0))
     if step.reaction is not QUIET:
-        found += [("advice", one.method, float(one.score)) for one in step.reaction.fired]
+        signals += [("advice", one.method, float(one.score)) for one in step.reaction.fired]
         if step.reaction.loop is not None:
-            found.append(("loop", step.reaction.loop.detector, float(step.reaction.loop.count)))
-    return found
+            signals.append(("loop", step.reaction.loop.detector, float(step.reaction.loop.count)))
+    return signals
 
 
 def put_session(session: LogSession, start: RunInputs, copy: int, put: Put) -> Summary:
@@ -142,8 +142,8 @@ def put_session(session: LogSession, start: RunInputs, copy: int, put: Put) -> S
             "path": whole(summary.path),
             "project": whole(summary.project),
             "models": list(map(whole, summary.models)),
-            "started": None if summary.started is None else _known(summary.started),
-            "ended": None if summary.ended is None else _known(summary.ended),
+            "started": None if summary.started is None else _valid_time(summary.started),
+            "ended": None if summary.ended is None else _valid_time(summary.ended),
             "failures": summary.outcomes.get("failure", 0),
             "input_tokens": tokens.input,
             "output_tokens": tokens.output,
@@ -194,15 +194,15 @@ def shares(
     sessions: Sequence[LogSession], start: Callable[[str], RunInputs], part: tuple[int, int] = (1, 1)
 ) -> list[Share]:
     """The shares of these sessions; of a part such as (3, 16) only every sixteenth, from the third on."""
-    held: dict[int, list[SessionShare]] = {}
-    met: Counter[tuple[str, str]] = Counter()
+    by_share: dict[int, list[SessionShare]] = {}
+    copies: Counter[tuple[str, str]] = Counter()
     for session in sorted(sessions, key=lambda one: str(one.path)):
-        copy = met[session.tool, session.id]
-        met[session.tool, session.id] += 1
+        copy = copies[session.tool, session.id]
+        copies[session.tool, session.id] += 1
         number = int(blake3(dataset_session_id(session).encode()).hexdigest(length=4), 16) % SHARES
         if number % part[1] == part[0] - 1:
-            held.setdefault(number, []).append(SessionShare(session, start(session.id), copy))
-    return [Share(number, tuple(tasks)) for number, tasks in sorted(held.items())]
+            by_share.setdefault(number, []).append(SessionShare(session, start(session.id), copy))
+    return [Share(number, tuple(tasks)) for number, tasks in sorted(by_share.items())]
 
 
 def write_share(share: Share) -> Written:

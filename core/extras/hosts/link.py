@@ -55,14 +55,14 @@ def server_of(url: str, environment: Mapping[str, str]) -> Server:
             raise UsageError(
                 f"{_without_user(each)!r} is not an address of a NATS server; write nats://host:4222"
             )
-    told = {name: environment.get(f"NATS_{name}", "") for name in ("USER", "PASSWORD", "TOKEN", "CREDS")}
+    variables = {name: environment.get(f"NATS_{name}", "") for name in ("USER", "PASSWORD", "TOKEN", "CREDS")}
     options: dict[str, Any] = {}
-    if told["USER"]:
-        options |= {"user": told["USER"], "password": told["PASSWORD"]}
-    if told["TOKEN"]:
-        options["token"] = told["TOKEN"]
-    if told["CREDS"]:
-        options["user_credentials"] = told["CREDS"]
+    if variables["USER"]:
+        options |= {"user": variables["USER"], "password": variables["PASSWORD"]}
+    if variables["TOKEN"]:
+        options["token"] = variables["TOKEN"]
+    if variables["CREDS"]:
+        options["user_credentials"] = variables["CREDS"]
     if seed := environment.get("NATS_NKEY"):
         options["nkeys_seed"] = seed
     authority, certificate, key = (environment.get(f"NATS_{name}", "") for name in ("CA", "CERT", "KEY"))
@@ -141,7 +141,7 @@ async def connect_nats(server: Server) -> NatsLink:
     connection = needed("nats", "nats").NATS()
     lost = asyncio.Event()
 
-    async def gone() -> None:
+    async def note_loss() -> None:
         lost.set()
 
     async def ignore(_: Exception) -> None:
@@ -156,17 +156,17 @@ async def connect_nats(server: Server) -> NatsLink:
                 reconnect_time_wait=_AGAIN,
                 connect_timeout=5,
                 error_cb=ignore,
-                disconnected_cb=gone,
-                closed_cb=gone,
+                disconnected_cb=note_loss,
+                closed_cb=note_loss,
                 name="nooscope",
                 pending_size=64 * 1024 * 1024,
                 **server.options,
             )
     except Exception as fault:  # noqa: BLE001 the library raises many kinds
-        said = str(fault).partition("\n")[0] or type(fault).__name__
+        reason = str(fault).partition("\n")[0] or type(fault).__name__
         with contextlib.suppress(Exception):
             await asyncio.wait_for(connection.close(), 2.0)
-        raise LinkLost(f"cannot reach {server.name} ({said})") from None
+        raise LinkLost(f"cannot reach {server.name} ({reason})") from None
     return NatsLink(connection, lost)
 
 
@@ -245,13 +245,13 @@ class Reading:
             request = {"batch": self._pull, "expires": int((_EXPIRES - 0.5) * 1e9)}
             await self._link.connection.publish(self._ask, msgspec.json.encode(request), self._inbox)
             self._wanted, self._asked = self._pull, clock()
-        found: list[StreamItem] = []
+        batch: list[StreamItem] = []
         try:
             message = await self._waiting.next_msg(timeout=patience)
             while True:
-                self._sort(message, found)
+                self._sort(message, batch)
                 if not self._waiting.pending_msgs:
-                    return found
+                    return batch
                 message = await self._waiting.next_msg(timeout=0.1)
         except TimeoutError:
             if not self._link.up:
@@ -260,9 +260,9 @@ class Reading:
             raise
         except Exception as fault:  # noqa: BLE001 the library raises many kinds
             raise LinkLost(str(fault) or type(fault).__name__) from None
-        return found
+        return batch
 
-    def _sort(self, message: Any, found: list[StreamItem]) -> None:
+    def _sort(self, message: Any, batch: list[StreamItem]) -> None:
         headers = message.headers or {}
         status = headers.get("Status")
         if status is not None and not message.reply:
@@ -281,6 +281,6 @@ class Reading:
         self._next += 1
         self._wanted -= 1
         self.left = left
-        found.append(
+        batch.append(
             StreamItem(sequence, message.subject, headers.get("Nats-Msg-Id", ""), bytes(message.data), left)
         )

@@ -74,8 +74,8 @@ class Names:
                 changed["reason"] = ""
             case Turn():
                 pass
-            case _ if told := getattr(event, "call", 0):
-                changed["call"] = self.number(told)
+            case _ if fingerprint := getattr(event, "call", 0):
+                changed["call"] = self.number(fingerprint)
         return replace(event, **changed) if changed else event
 
 
@@ -111,16 +111,16 @@ class Sender:
         self.last = event.at
         return ShippedEvent(id_, self.subject, self._line(event))
 
-    def held(self, events: list[Event]) -> ShippedEvent:
+    def pending_message(self, events: list[Event]) -> ShippedEvent:
         """What the logs have begun and not ended now, such as calls that wait for a permission."""
-        told = {
+        record = {
             "kind": "held",
             "at": self.last,
             "session": whole(self.session),
             "after": len(self._seen),
             "events": [msgspec.Raw(self._line(event)) for event in events],
         }
-        payload = msgspec.json.encode(told)
+        payload = msgspec.json.encode(record)
         return ShippedEvent(blake3(self._start + payload).digest(length=16), self.subject, payload)
 
     def _line(self, event: Event) -> bytes:
@@ -136,18 +136,18 @@ class Sender:
         try:
             return write(sent, self.session, words)
         except UnicodeEncodeError:
-            named = {key: whole(value) for key, value in asdict(sent).items() if isinstance(value, str)}
+            texts = {key: whole(value) for key, value in asdict(sent).items() if isinstance(value, str)}
             if isinstance(sent, ToolUse):
-                named["targets"] = tuple(map(whole, sent.targets))  # type: ignore[assignment]
-            return write(replace(sent, **named), whole(self.session))
+                texts["targets"] = tuple(map(whole, sent.targets))  # type: ignore[assignment]
+            return write(replace(sent, **texts), whole(self.session))
 
 
 def _sent_words(event: Event, read: Callable[[Event], Words]) -> dict[str, Any]:
     """The redacted words of a prompt, the end of an answer, or a call's command."""
     match event:
         case Prompt() | Turn():
-            said = read(event).said
-            return {"text": said[-_WORDS:] if isinstance(event, Turn) else said[:_WORDS]} if said else {}
+            text = read(event).said
+            return {"text": text[-_WORDS:] if isinstance(event, Turn) else text[:_WORDS]} if text else {}
         case ToolUse():
             command = read(event).command
             return {"input": {"command": command[:_WORDS]}} if command else {}
@@ -179,7 +179,7 @@ def token(name: str) -> str:
 
 def name_of(part: str) -> str:
     """The name behind a part of a subject, as far as it was kept."""
-    raw = re.sub(rb"=([0-9A-F]{2})", lambda found: bytes([int(found[1], 16)]), part.encode())
+    raw = re.sub(rb"=([0-9A-F]{2})", lambda match: bytes([int(match[1], 16)]), part.encode())
     return raw.decode("utf-8", "replace") if part != "=" else ""
 
 
@@ -188,9 +188,9 @@ def session_subject(host: str, agent: str, session: str) -> str:
     return ".".join((ROOT, token(host), token(agent), token(session)))
 
 
-def parts(said: str) -> tuple[str, str, str] | None:
+def parts(subject: str) -> tuple[str, str, str] | None:
     """The tokens of host, agent and session in a subject of ours; None of any other."""
-    words = said.split(".")
+    words = subject.split(".")
     if len(words) != 4 or words[0] != ROOT or not all(map(_TOKEN.fullmatch, words)):
         return None
     return words[1], words[2], words[3]

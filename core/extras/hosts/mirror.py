@@ -87,10 +87,10 @@ class Ledger:
                 lines.setdefault(path, []).append(line)
                 times[path] = max(at, times.get(path, 0.0))
                 lasts[path] = item.sequence
-        for path, held in lines.items():
+        for path, new_lines in lines.items():
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             try:
-                atomic.append(path, b"".join(held))
+                atomic.append(path, b"".join(new_lines))
             except OSError:
                 if not path.stat().st_size:
                     path.unlink()
@@ -98,7 +98,7 @@ class Ledger:
             self._last[path] = lasts[path]
             if 0.0 < times[path] < time.time():
                 os.utime(path, (times[path], times[path]))
-            self.written += len(held)
+            self.written += len(new_lines)
         self.place = max(self.place, *(item.sequence for item in items), 0)
 
     def save(self) -> None:
@@ -130,39 +130,39 @@ class Ledger:
 
     def _line(self, item: StreamItem) -> tuple[Path | None, bytes, float]:
         """The file of a message, its line and its time; a place in another host's file is left out."""
-        named, data = parts(item.subject), item.data
-        if named is None or len(data) > _LONGEST:
+        tokens, data = parts(item.subject), item.data
+        if tokens is None or len(data) > _LONGEST:
             return _REFUSED
         try:
-            told = msgspec.json.decode(data, type=dict[str, Any])
+            record = msgspec.json.decode(data, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return _REFUSED
-        if not told:
+        if not record:
             return _REFUSED
         if b"\n" in data or _TORN in data or any(b'"%b"' % name in data for name in _PLACES):
-            data = msgspec.json.encode(_placeless(told))
-        host, agent, session = named
+            data = msgspec.json.encode(_placeless(record))
+        host, agent, session = tokens
         line = data.strip()[:-1] + b',"seq":%d}\n' % item.sequence
-        at = told.get("at")
+        at = record.get("at")
         when = float(at) if isinstance(at, int | float) else 0.0
         return self.folder / host / agent / f"{session}.jsonl", line, when
 
     def _read_place(self) -> int:
         try:
-            told = msgspec.json.decode((self.folder / _PLACE).read_bytes(), type=_Note)
+            note = msgspec.json.decode((self.folder / _PLACE).read_bytes(), type=_Note)
         except (OSError, msgspec.DecodeError):
             return 0
-        return max(0, told.seq if told.boot and told.boot == self._boot else told.synced)
+        return max(0, note.seq if note.boot and note.boot == self._boot else note.synced)
 
 
-def _placeless(told: dict[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in told.items() if key.encode() not in (*_PLACES, b"seq")}
-    if isinstance(events := kept.get("events"), list):
-        kept["events"] = [_placeless(each) for each in events if isinstance(each, dict)]
-    return kept
+def _placeless(record: dict[str, Any]) -> dict[str, Any]:
+    fields = {key: value for key, value in record.items() if key.encode() not in (*_PLACES, b"seq")}
+    if isinstance(events := fields.get("events"), list):
+        fields["events"] = [_placeless(each) for each in events if isinstance(each, dict)]
+    return fields
 
 
-def _said(fault: LinkLost | OSError) -> str:
+def _fault_text(fault: LinkLost | OSError) -> str:
     if isinstance(fault, LinkLost) or fault.strerror is None:
         return str(fault)
     return f"{fault.filename}: {fault.strerror}" if fault.filename else fault.strerror
@@ -260,7 +260,7 @@ class Mirror(SignsOfLife):
             except (LinkLost, OSError) as fault:
                 if self.ledger is None:
                     raise
-                self.lost = _said(fault)
+                self.lost = _fault_text(fault)
                 if isinstance(fault, OSError):
                     self._ready.set()
                 await asyncio.sleep(_BACKOFF[min(tries, len(_BACKOFF) - 1)])
@@ -378,8 +378,8 @@ class HostRoster(Roster):
         local: bool = False,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        known = agent_named("nooscope").location or Location(lambda _, __: [])
-        location = known._replace(roots=lambda _, __: [folder], patterns=("*/*/*.jsonl",))
+        usual = agent_named("nooscope").location or Location(lambda _, __: [])
+        location = usual._replace(roots=lambda _, __: [folder], patterns=("*/*/*.jsonl",))
         mirrored = agent_named("nooscope")._replace(location=location)
         agents = (*known_agents(), mirrored) if local else (mirrored,)
         super().__init__(settings, os.environ, Path.home(), agents=agents, wall=wall)
@@ -393,8 +393,8 @@ class HostRoster(Roster):
     def rows(self, now: float) -> tuple[FleetRow, ...]:
         """All sessions with their hosts, and hosts that are away."""
         rows = tuple(self._with_host(row, now) for row in super().rows(now))
-        shown = {row.host for row in rows}
-        absent = [self._absent(host, now) for host in self._expected if host not in shown]
+        hosts = {row.host for row in rows}
+        absent = [self._absent(host, now) for host in self._expected if host not in hosts]
         return (*rows, *(row for row in absent if row is not None))
 
     def _with_host(self, row: FleetRow, now: float) -> FleetRow:

@@ -97,8 +97,8 @@ class SenderFile:
         """Whether the stream holds this one."""
         if any(row[:2] == (session, id_) for row in self._unnoted):
             return True
-        found = self._base.execute("SELECT 1 FROM sent WHERE session = ? AND id = ?", (session, id_))
-        return found.fetchone() is not None
+        rows = self._base.execute("SELECT 1 FROM sent WHERE session = ? AND id = ?", (session, id_))
+        return rows.fetchone() is not None
 
     def _fact(self, name: str, make: Callable[[], bytes]) -> bytes:
         row = self._base.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()

@@ -152,8 +152,8 @@ class Shipper:
                 return False
             if source.due:
                 self._outbox += source.take(self._hosts.batch)
-            held = source.held(time.monotonic(), at_once=once)
-            self._outbox += [held] if held is not None else []
+            pending = source.pending_message(time.monotonic(), at_once=once)
+            self._outbox += [pending] if pending is not None else []
             if len(self._outbox) >= self._hosts.batch:
                 more = True
                 await self._send(link)
@@ -243,8 +243,8 @@ def _lost() -> Iterator[None]:
     except LinkLost:
         raise
     except Exception as fault:  # noqa: BLE001 the library raises many kinds
-        said = str(fault).partition("\n")[0]
-        raise LinkLost(f"the server did not answer ({said or type(fault).__name__})") from None
+        reason = str(fault).partition("\n")[0]
+        raise LinkLost(f"the server did not answer ({reason or type(fault).__name__})") from None
 
 
 def _ours(id_: str) -> bool:
@@ -273,15 +273,15 @@ class ShippedSession:
         messages: list[ShippedEvent] = []
         while not messages:
             events = self.follower.poll(most)
-            made = map(self.sender.message, events)
-            messages = [message for message in made if message.id not in self._sent]
+            built = map(self.sender.message, events)
+            messages = [message for message in built if message.id not in self._sent]
             self.watching_open = self.watching_open or bool(events)
             if not self.follower.behind:
                 self.due = False
                 break
         return messages
 
-    def held(self, now: float, *, at_once: bool = False) -> ShippedEvent | None:
+    def pending_message(self, now: float, *, at_once: bool = False) -> ShippedEvent | None:
         """What stays open, once it has for a second and was not told before."""
         if self.due or not self.watching_open:
             return None
@@ -295,11 +295,11 @@ class ShippedSession:
         if key == self._told:
             return None
         self._told = key
-        message = self.sender.held(_shown(events))
+        message = self.sender.pending_message(_first_events(events))
         return None if message.id in self._sent else message
 
 
-def _shown(events: list[Event]) -> list[Event]:
+def _first_events(events: list[Event]) -> list[Event]:
     return list(islice(events, 100))
 
 
@@ -348,12 +348,12 @@ class Sources:
         """Search the disk; who is new, or changed since it was let go, is opened."""
         now = self._wall()
         within = self._settings.ingest.hosts.within * 3600.0
-        for found in self._find(now):
-            key = f"{found.path}\n{found.session}"
-            if now - found.modified > within or self._done.get(key) == found.modified:
+        for listing in self._find(now):
+            key = f"{listing.path}\n{listing.session}"
+            if now - listing.modified > within or self._done.get(key) == listing.modified:
                 continue
             if key not in self._open:
-                source = self._source(found)
+                source = self._source(listing)
                 if source is not None:
                     self._open[key] = source
         self.lacking = False
@@ -402,12 +402,12 @@ class Sources:
         except UnreadableLog:
             return []
 
-    def _source(self, found: Found) -> ShippedSession | None:
+    def _source(self, listing: Found) -> ShippedSession | None:
         try:
-            here = self._finder.sessions([found.path])
+            here = self._finder.sessions([listing.path])
         except UnreadableLog:
             return None
-        session = ([one for one in here if one.id == found.session] or here)[0]
+        session = ([one for one in here if one.id == listing.session] or here)[0]
         read = WordReader(word_logs(session)).words if self._words else None
         sender = Sender(self._host, session.tool, session.id, self._names, read)
         follower = Follower(session, self._kit, self._settings.ingest)

@@ -134,7 +134,7 @@ class PipeShipper:
         for source in self._sources.open():
             while source.due and not self.stop.is_set():
                 self._write_events(source.take(self._settings.ingest.hosts.batch))
-            pending = source.held(time.monotonic(), at_once=at_once)
+            pending = source.pending_message(time.monotonic(), at_once=at_once)
             self._write_events([] if pending is None else [pending])
 
     def _write_events(self, messages: Sequence[ShippedEvent]) -> None:
@@ -242,10 +242,10 @@ class _Host:
 
     def _item(self, line: PipeLine) -> list[StreamItem]:
         """The event of a line under the name this host has here; nothing if it came before."""
-        named = parts(line.subject)
-        if named is None or line.id in self._ids:
+        tokens = parts(line.subject)
+        if tokens is None or line.id in self._ids:
             return []
-        subject = ".".join((ROOT, token(self.address.host), *named[1:]))
+        subject = ".".join((ROOT, token(self.address.host), *tokens[1:]))
         if subject not in self._sessions and len(self._sessions) >= _SESSIONS:
             return []
         self._sessions.add(subject)
@@ -297,12 +297,12 @@ class SshHosts:
 
     def trouble(self, host: str, patience: float) -> str:
         """Return why nothing comes from a machine now; blank if it was heard of within its patience."""
-        known = self._hosts.get(host)
-        if known is None:
+        machine = self._hosts.get(host)
+        if machine is None:
             return ""
-        silent = time.monotonic() - known.heard
-        if known.away:
-            return f"{host} is away for {span(silent)}: {known.away}; trying again"
+        silent = time.monotonic() - machine.heard
+        if machine.away:
+            return f"{host} is away for {span(silent)}: {machine.away}; trying again"
         return f"no sign of life from {host} for {span(silent)}" if silent > patience else ""
 
     def _receive(self, items: list[StreamItem]) -> None:

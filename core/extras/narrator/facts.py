@@ -45,9 +45,9 @@ class Fact(NamedTuple):
         return f"[{self.number}] {self.words}"
 
 
-def log_words(said: str, most: int = _SAID) -> str:
+def log_words(text: str, most: int = _SAID) -> str:
     """Words of a log as one quoted line, without secrets and escapes."""
-    return plain(redact(" ".join(said.split())), most)
+    return plain(redact(" ".join(text.split())), most)
 
 
 def stretch_facts(timeline: Timeline, start: int, stop: int, read: Read = words_of) -> list[Fact]:
@@ -55,60 +55,60 @@ def stretch_facts(timeline: Timeline, start: int, stop: int, read: Read = words_
     events = timeline.events[start:stop]
     if not events:
         return []
-    found = [
-        *_asked(events, start, read),
+    facts = [
+        *_prompt_facts(events, start, read),
         *_failed(events, start, read),
         *_done(events, start),
         *_marks(timeline, start, stop),
         *_ended(events, start, read),
     ]
-    return sorted(dict.fromkeys(found), key=lambda fact: (fact.number, fact.words))
+    return sorted(dict.fromkeys(facts), key=lambda fact: (fact.number, fact.words))
 
 
-def _asked(events: Sequence[Event], start: int, read: Read) -> list[Fact]:
-    found = []
+def _prompt_facts(events: Sequence[Event], start: int, read: Read) -> list[Fact]:
+    facts = []
     for place, event in enumerate(events, start + 1):
         if isinstance(event, Prompt) and event.agent == MAIN:
-            said = log_words(read(event).said)
-            words = "the person stopped it" if event.interrupt else f'the person asked: "{said}"'
-            found.append(Fact(place, words if said or event.interrupt else "the person asked", "asked"))
-    return found
+            text = log_words(read(event).said)
+            words = "the person stopped it" if event.interrupt else f'the person asked: "{text}"'
+            facts.append(Fact(place, words if text or event.interrupt else "the person asked", "asked"))
+    return facts
 
 
 def _failed(events: Sequence[Event], start: int, read: Read, *, solved: bool = True) -> list[Fact]:
     """What failed, and whether it worked later; on wish without what did."""
-    found = []
+    facts = []
     for trouble in troubles(events):
         use = events[trouble.last]
         if not isinstance(use, ToolUse) or (trouble.solved is not None and not solved):
             continue
         words = read(use)
         error = log_words(telling_line(words.output), 120)
-        named = _named(use, words)
+        call_words = _call_text(use, words)
         why = f': "{error}"' if error else ""
-        found.append(
-            Fact(start + trouble.last + 1, f"{named} failed {times(trouble.failures)}{why}", "failed")
+        facts.append(
+            Fact(start + trouble.last + 1, f"{call_words} failed {times(trouble.failures)}{why}", "failed")
         )
         if trouble.solved is not None:
             edits = ", ".join(plain(path, 50) for path in trouble.edits[:3])
             after = f" after changing {edits}" if edits else ""
             worked = events[trouble.solved]
             if isinstance(worked, ToolUse) and worked.call != use.call:
-                named = _named(worked, read(worked))
-            found.append(Fact(start + trouble.solved + 1, f"{named} worked{after}", "solved"))
+                call_words = _call_text(worked, read(worked))
+            facts.append(Fact(start + trouble.solved + 1, f"{call_words} worked{after}", "solved"))
         elif trouble.in_vain:
             edits = count(trouble.in_vain, "file")
-            found.append(
+            facts.append(
                 Fact(
                     start + trouble.last + 1,
-                    f"{named} failed again after {edits} had been changed",
+                    f"{call_words} failed again after {edits} had been changed",
                     "unsolved",
                 )
             )
-    return found
+    return facts
 
 
-def _named(use: ToolUse, words: Words) -> str:
+def _call_text(use: ToolUse, words: Words) -> str:
     what = log_words(words.command, 80) or " ".join(use.targets[:2]) or use.program
     return plain(f"{use.tool} {what}".strip(), 100)
 
@@ -116,30 +116,30 @@ def _named(use: ToolUse, words: Words) -> str:
 def _done(events: Sequence[Event], start: int) -> list[Fact]:
     edited: Counter[str] = Counter()
     last: dict[str, int] = {}
-    found = []
+    facts = []
     for place, event in enumerate(events, start + 1):
         if isinstance(event, ToolUse) and event.outcome in ("success", "empty"):
             if event.action == "file_edit" and event.targets:
                 edited[event.targets[0]] += 1
                 last[event.targets[0]] = place
             elif event.purpose in ("test", "build", "commit"):
-                found.append(Fact(place, f"a {event.purpose} passed", "passed"))
+                facts.append(Fact(place, f"a {event.purpose} passed", "passed"))
         elif isinstance(event, Compaction):
-            found.append(Fact(place, "the context was compacted", "compacted"))
+            facts.append(Fact(place, "the context was compacted", "compacted"))
     for path, number in edited.most_common(6):
-        found.append(Fact(last[path], f"{plain(path, 80)} was changed {times(number)}", "edited"))
-    return found
+        facts.append(Fact(last[path], f"{plain(path, 80)} was changed {times(number)}", "edited"))
+    return facts
 
 
 def _marks(timeline: Timeline, start: int, stop: int) -> list[Fact]:
     """What the mind noticed."""
-    found = []
+    facts = []
     for mark in timeline.marks.between(start, stop):
         if mark.kind == "halt":
-            found.append(Fact(mark.place + 1, f"the governor would halt: {plain(mark.name, 40)}", "halt"))
+            facts.append(Fact(mark.place + 1, f"the governor would halt: {plain(mark.name, 40)}", "halt"))
         elif mark.kind == "state" and mark.name in ("stuck", "deep_work"):
-            found.append(Fact(mark.place + 1, f"it became {mark.name.replace('_', ' ')}", mark.name))
-    return found
+            facts.append(Fact(mark.place + 1, f"it became {mark.name.replace('_', ' ')}", mark.name))
+    return facts
 
 
 def _ended(events: Sequence[Event], start: int, read: Read) -> list[Fact]:
@@ -148,9 +148,9 @@ def _ended(events: Sequence[Event], start: int, read: Read) -> list[Fact]:
         if isinstance(event, SessionEnd):
             return [Fact(place, "the session ended", "ended")]
         if isinstance(event, Turn) and event.agent == MAIN:
-            said = log_words(read(event).said)
-            if said:
-                return [Fact(place, f'it last said: "{said}"', "said")]
+            text = log_words(read(event).said)
+            if text:
+                return [Fact(place, f'it last said: "{text}"', "said")]
     return []
 
 
@@ -160,49 +160,50 @@ def stuck_facts(timeline: Timeline, stop: int, read: Read = words_of) -> list[Fa
     events = timeline.events[:stop]
     if not events:
         return []
-    asked = max((place for place, one in enumerate(events) if isinstance(one, Prompt)), default=0)
-    found = _asked(events[asked : asked + 1], asked, read)
-    found += _failed(events[asked:], asked, read, solved=False)[-8:]
+    prompt_place = max((place for place, one in enumerate(events) if isinstance(one, Prompt)), default=0)
+    facts = _prompt_facts(events[prompt_place : prompt_place + 1], prompt_place, read)
+    facts += _failed(events[prompt_place:], prompt_place, read, solved=False)[-8:]
     notices = timeline.settings.response.notices
     left = last_word(reversed(events), frozenset(notices.final))
     question, rest = left.asks(notices.asking), _AT_REST.get(left.close)
     if question is not None:
         words = log_words(read(question).command, 120)
-        found.append(Fact(stop, f'it waits for your answer ({question.tool}): "{words}"', "needs"))
+        facts.append(Fact(stop, f'it waits for your answer ({question.tool}): "{words}"', "needs"))
     elif left.close == "failed":
-        found.append(Fact(stop, "it needs you: an error or a refusal ended its turn", "needs"))
+        facts.append(Fact(stop, "it needs you: an error or a refusal ended its turn", "needs"))
     elif rest is not None:
-        found.append(Fact(stop, rest, "rest"))
+        facts.append(Fact(stop, rest, "rest"))
     elif left.close == "tool" and left.open:
-        named = _named(left.open[-1], read(left.open[-1]))
-        words = f"its last call has no result: {named}; it still runs, waits for your permission, or was left"
-        found.append(Fact(stop, words, "open"))
-    found += _now(timeline, frame, stop, over=rest is not None or left.close == "failed")
-    done = _done(events[asked:], asked)
+        call_words = _call_text(left.open[-1], read(left.open[-1]))
+        words = f"its last call has no result: {call_words}; "
+        words += "it still runs, waits for your permission, or was left"
+        facts.append(Fact(stop, words, "open"))
+    facts += _now(timeline, frame, stop, over=rest is not None or left.close == "failed")
+    done = _done(events[prompt_place:], prompt_place)
     for kind in ("passed", "edited"):
-        found += [fact for fact in done if fact.kind == kind][-6:]
-    found += _ended(events, 0, read)
-    return sorted(dict.fromkeys(found), key=lambda fact: (fact.number, fact.words))
+        facts += [fact for fact in done if fact.kind == kind][-6:]
+    facts += _ended(events, 0, read)
+    return sorted(dict.fromkeys(facts), key=lambda fact: (fact.number, fact.words))
 
 
 def _now(timeline: Timeline, frame: Frame, stop: int, *, over: bool) -> list[Fact]:
-    found = []
+    facts = []
     loop = frame.response.loops.current
     if loop is not None:
-        found.append(_loop(timeline, frame.at, loop, stop, over=over))
+        facts.append(_loop(timeline, frame.at, loop, stop, over=over))
     if not over:
-        found += _loops_below(timeline, stop)
+        facts += _loops_below(timeline, stop)
     if frame.governor.would_halt:
-        found.append(Fact(stop, f"the governor: {plain(frame.governor.would_halt, 80)}", "halt"))
+        facts.append(Fact(stop, f"the governor: {plain(frame.governor.would_halt, 80)}", "halt"))
     behaviour = frame.receptor.behaviour.short
     if behaviour.failure_rate >= 0.2:
-        found.append(Fact(stop, _failing(behaviour), "rate"))
+        facts.append(Fact(stop, _failing(behaviour), "rate"))
     if frame.mind.sleep.context >= 0.9:
         full = f"its context is {100 * frame.mind.sleep.context:.0f}% full"
-        found.append(Fact(stop, full, "context"))
+        facts.append(Fact(stop, full, "context"))
     state = frame.story.state.replace("_", " ")
-    found.append(Fact(stop, f"its state is {state}", "state"))
-    return found
+    facts.append(Fact(stop, f"its state is {state}", "state"))
+    return facts
 
 
 def _failing(window: WindowReading) -> str:
@@ -220,13 +221,13 @@ def _loops_below(timeline: Timeline, stop: int) -> list[Fact]:
     society = timeline.society_at(stop)
     agents = society.read().agents
     names = agent_names(agents)
-    found = []
+    facts = []
     for one in agents:
         loop = society.engine(one.name).response.loops.current if one.awake and one.ended is None else None
         if loop is not None and one.name != MAIN:
             who = as_sub_agent(names[one.name])
-            found.append(_loop(timeline, timeline.time_of(stop), loop, stop, over=False, who=who))
-    return found
+            facts.append(_loop(timeline, timeline.time_of(stop), loop, stop, over=False, who=who))
+    return facts
 
 
 def _loop(timeline: Timeline, at: float, loop: Loop, stop: int, *, over: bool, who: str = "it") -> Fact:
@@ -303,14 +304,14 @@ def _verdict(by_kind: Mapping[str, Sequence[Fact]], reasons: bool) -> list[Claim
     """
     if needs := by_kind.get("needs"):
         return _each(needs)
-    stands = (by_kind.get("rest") or by_kind.get("state") or [])[-1:]
-    if not stands:
+    latest = (by_kind.get("rest") or by_kind.get("state") or [])[-1:]
+    if not latest:
         return []
-    words, number = stands[0].words, stands[0].number
+    words, number = latest[0].words, latest[0].number
     if not reasons:
         return [Claim(f"Nothing in the log speaks for being stuck; {words}.", (number,))]
-    if stands[0].kind == "rest":
-        return _each(stands)
+    if latest[0].kind == "rest":
+        return _each(latest)
     if "stuck" in words or any(by_kind.get(kind) for kind in ("loop", "halt", "unsolved")):
         return []
     doubtful = any(by_kind.get(kind) for kind in ("open", "rate", "context"))
@@ -319,9 +320,9 @@ def _verdict(by_kind: Mapping[str, Sequence[Fact]], reasons: bool) -> list[Claim
 
 
 def _sentence(fact: Fact) -> str:
-    named = fact.kind in ("failed", "solved", "unsolved")
-    said = fact.words if named else fact.words[:1].upper() + fact.words[1:]
-    return said if said.endswith((".", "!", "?", '"')) else f"{said}."
+    names_call = fact.kind in ("failed", "solved", "unsolved")
+    text = fact.words if names_call else fact.words[:1].upper() + fact.words[1:]
+    return text if text.endswith((".", "!", "?", '"')) else f"{text}."
 
 
 def lines_of(claims: Iterable[Claim]) -> list[str]:

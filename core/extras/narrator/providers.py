@@ -53,12 +53,12 @@ def provider_of(words: str) -> Provider:
     kind, model, *rest = words.split()
     addresses = [word for word in rest if "://" in word]
     variables = [word for word in rest if "://" not in word]
-    found = Provider(
+    provider = Provider(
         kind, model, (addresses or [_HOSTED[kind]])[0].rstrip("/"), (variables or [_KEYS[kind]])[0]
     )
-    if not found.address.startswith("https://") and not found.local:
-        raise SettingsError(f"{found.address} would send facts and keys in the clear; use https")
-    return found
+    if not provider.address.startswith("https://") and not provider.local:
+        raise SettingsError(f"{provider.address} would send facts and keys in the clear; use https")
+    return provider
 
 
 class ModelReply(NamedTuple):
@@ -133,8 +133,8 @@ def ask_model(
                     raise _refusal(answer)
                 return _read(provider.kind, _events(_lines(wire, answer, until, clock)))
     except (OSError, http.client.HTTPException) as error:
-        said = "took too long" if isinstance(error, TimeoutError) else str(error) or type(error).__name__
-        raise ModelFailed(said) from None
+        reason = "took too long" if isinstance(error, TimeoutError) else str(error) or type(error).__name__
+        raise ModelFailed(reason) from None
 
 
 def _request(
@@ -143,24 +143,24 @@ def _request(
     headers = {"Content-Type": "application/json", "User-Agent": "nooscope", "Accept": "text/event-stream"}
     if provider.kind == "anthropic":
         headers |= {"anthropic-version": "2023-06-01", **({"x-api-key": key} if key else {})}
-        asked: dict[str, Any] = {
+        body: dict[str, Any] = {
             "model": provider.model,
             "max_tokens": most,
             "stream": True,
             "system": system,
         }
-        return {**asked, "messages": [{"role": "user", "content": text}]}, headers, "/messages"
+        return {**body, "messages": [{"role": "user", "content": text}]}, headers, "/messages"
     headers |= {"Authorization": f"Bearer {key}"} if key else {}
     messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
-    asked = {"model": provider.model, "max_tokens": most, "stream": True, "messages": messages}
-    return {**asked, "stream_options": {"include_usage": True}}, headers, "/chat/completions"
+    body = {"model": provider.model, "max_tokens": most, "stream": True, "messages": messages}
+    return {**body, "stream_options": {"include_usage": True}}, headers, "/chat/completions"
 
 
 def _refusal(answer: http.client.HTTPResponse) -> ModelFailed:
     answer.read(4096)
     if answer.status == 429 or answer.status >= 500:
-        told = answer.headers.get("Retry-After", "")
-        wait = float(told) if told.replace(".", "", 1).isdecimal() else 0.0
+        retry_after = answer.headers.get("Retry-After", "")
+        wait = float(retry_after) if retry_after.replace(".", "", 1).isdecimal() else 0.0
         words = "asks to be left alone for now" if answer.status == 429 else f"answered {answer.status}"
         return ModelFailed(words, min(wait, 3600.0))
     return ModelDeclined(f"refused with {answer.status}")
@@ -196,12 +196,12 @@ def _events(lines: Iterator[bytes]) -> Iterator[dict[str, Any]]:
     for line in lines:
         if not line.startswith(b"data:"):
             continue
-        told = line[5:].strip()
-        if told == b"[DONE]":
+        payload = line[5:].strip()
+        if payload == b"[DONE]":
             yield {"type": "done"}
             return
         try:
-            value = msgspec.json.decode(told)
+            value = msgspec.json.decode(payload)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise ModelFailed("answered something that is not JSON") from None
         if isinstance(value, dict):
@@ -230,11 +230,11 @@ def _openai(event: dict[str, Any], used: list[int | None]) -> tuple[str, bool]:
     choices = event.get("choices")
     first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
     delta = first.get("delta")
-    said = delta.get("content") if isinstance(delta, dict) else None
+    text = delta.get("content") if isinstance(delta, dict) else None
     if first.get("finish_reason") == "content_filter":
         raise ModelDeclined("refused to answer")
     ended = event.get("type") == "done" or first.get("finish_reason") is not None
-    return said if isinstance(said, str) else "", ended
+    return text if isinstance(text, str) else "", ended
 
 
 def _anthropic(event: dict[str, Any], used: list[int | None]) -> tuple[str, bool]:
@@ -245,8 +245,8 @@ def _anthropic(event: dict[str, Any], used: list[int | None]) -> tuple[str, bool
         used[1] = _number(usage["output_tokens"])
     if isinstance(delta, dict) and delta.get("stop_reason") == "refusal":
         raise ModelDeclined("refused to answer")
-    said = delta.get("text") if isinstance(delta, dict) else None
-    return said if isinstance(said, str) else "", event.get("type") == "message_stop"
+    text = delta.get("text") if isinstance(delta, dict) else None
+    return text if isinstance(text, str) else "", event.get("type") == "message_stop"
 
 
 def _number(value: Any) -> int | None:

@@ -59,7 +59,7 @@ class WrongAnswer(ValueError):
     """An answer that is not what was asked for."""
 
 
-def read_claims(answer: str, known: Collection[int]) -> list[Claim]:
+def read_claims(answer: str, numbers: Collection[int]) -> list[Claim]:
     """The claims of an answer that rest on facts; one that cites what is not there goes with its citation."""
     fenced = _FENCE.search(answer)
     text = fenced[1] if fenced else answer[answer.find("{") : answer.rfind("}") + 1]
@@ -72,19 +72,19 @@ def read_claims(answer: str, known: Collection[int]) -> list[Claim]:
     rows = value.get("claims") if isinstance(value, dict) else None
     if not isinstance(rows, list):
         raise WrongAnswer("no list of claims")
-    found = [claim for row in rows[: _MOST * 2] if (claim := _claim(row, known)) is not None]
-    if not found:
+    claims = [claim for row in rows[: _MOST * 2] if (claim := _claim(row, numbers)) is not None]
+    if not claims:
         raise WrongAnswer("no claim that rests on the facts")
-    return found[:_MOST]
+    return claims[:_MOST]
 
 
-def _claim(row: Any, known: Collection[int]) -> Claim | None:
+def _claim(row: Any, numbers: Collection[int]) -> Claim | None:
     if not isinstance(row, dict) or not isinstance(row.get("text"), str):
         return None
     events = row.get("events")
     if not isinstance(events, list) or not events or len(events) > 50:
         return None
-    if not all(type(number) is int and number in known for number in events):
+    if not all(type(number) is int and number in numbers for number in events):
         return None
     words = plain(redact(_CITED.sub("", " ".join(row["text"].split()))), _LONGEST).strip()
     return Claim(words, tuple(dict.fromkeys(events))) if words else None
@@ -98,9 +98,9 @@ def support_needed(acceptance: float) -> float:
 def support_of(claim: Claim, facts: Iterable[Fact]) -> float:
     """Share of a sentence's telling words that stand in the facts it cites."""
     cited = set(claim.events)
-    known = _stems(" ".join(fact.words for fact in facts if fact.number in cited))
-    told = _stems(claim.words)
-    return len(told & known) / len(told) if told else 1.0
+    fact_stems = _stems(" ".join(fact.words for fact in facts if fact.number in cited))
+    claim_stems = _stems(claim.words)
+    return len(claim_stems & fact_stems) / len(claim_stems) if claim_stems else 1.0
 
 
 def accepted_claims(
@@ -114,18 +114,18 @@ def accepted_claims(
     left = tuple(claim for claim in claims if support_of(claim, facts) < needed)
     if not left:
         return tuple(claims), ()
-    taken: dict[Claim, None] = {}
+    accepted: dict[Claim, None] = {}
     for claim in claims:
         if claim not in left:
-            taken[claim] = None
+            accepted[claim] = None
             continue
-        taken |= {one: None for one in template if set(one.events) & set(claim.events)}
-    return tuple(taken), left
+        accepted |= {one: None for one in template if set(one.events) & set(claim.events)}
+    return tuple(accepted), left
 
 
 def _stems(words: str) -> set[str]:
-    found = (word.lower() for word in _WORD.findall(words))
-    return {word[:_STEM] if word.isalpha() else word for word in found if word not in _COMMON}
+    lowercase = (word.lower() for word in _WORD.findall(words))
+    return {word[:_STEM] if word.isalpha() else word for word in lowercase if word not in _COMMON}
 
 
 Purpose = Literal["recap", "why", "episode", "dream"]
@@ -239,16 +239,16 @@ class Router:
                 choice = Choice(most, f"{most} was asked for")
             if choice.tier == "T0":
                 return Told(tuple(template), "T0", "templates", choice.reason)
-            told = self._routed(
+            prose = self._routed(
                 purpose, facts, choice, template, frame.affect.modulation.delegation_preference
             )
         except NooscopeError as error:
             return Told(tuple(template), "T0", "templates", str(error))
-        if told.tier == "T0":
-            return told
+        if prose.tier == "T0":
+            return prose
         acceptance = frame.affect.modulation.mutation_acceptance
-        claims, left = accepted_claims(told.claims, facts, template, acceptance)
-        return told._replace(claims=claims or tuple(template), left=left)
+        claims, left = accepted_claims(prose.claims, facts, template, acceptance)
+        return prose._replace(claims=claims or tuple(template), left=left)
 
     def _routed(
         self,
@@ -258,12 +258,12 @@ class Router:
         template: Sequence[Claim],
         preference: float,
     ) -> Told:
-        shown = list(facts)[-self._narrator.facts :]
+        facts_sent = list(facts)[-self._narrator.facts :]
         system = SYSTEM.replace("{most}", str(_SENTENCES)).replace("{task}", _TASKS[purpose])
-        text = redact("<facts>\n" + "\n".join(_harmless(fact.line) for fact in shown) + "\n</facts>")
-        known = frozenset(fact.number for fact in shown)
+        text = redact("<facts>\n" + "\n".join(_harmless(fact.line) for fact in facts_sent) + "\n</facts>")
+        numbers = frozenset(fact.number for fact in facts_sent)
         name = blake3(f"{purpose}\n{choice.tier}\n{system}\n{text}".encode("utf-8", "replace")).hexdigest(16)
-        before = self._told_before(name, known, choice)
+        before = self._told_before(name, numbers, choice)
         if before is not None:
             return before
         chains: list[tuple[Tier, Sequence[str]]] = [("T1", self._narrator.small)]
@@ -275,7 +275,7 @@ class Router:
             troubles += unknown
             for provider in providers:
                 try:
-                    answer, claims = self._asked(purpose, provider, system, text, known)
+                    answer, claims = self._ask_provider(purpose, provider, system, text, numbers)
                 except ModelFailed as error:
                     troubles.append(f"{provider.name} {error}")
                     continue
@@ -284,18 +284,18 @@ class Router:
                 return Told(tuple(claims), tier, provider.name, "; ".join([choice.reason, *troubles]))
         return Told(tuple(template), "T0", "templates", "; ".join(troubles) or "no model is named")
 
-    def _told_before(self, name: str, known: frozenset[int], choice: Choice) -> Told | None:
-        held = self._cache.load([name]).get(name) if self._cache is not None else None
-        if held is None:
+    def _told_before(self, name: str, numbers: frozenset[int], choice: Choice) -> Told | None:
+        cached = self._cache.load([name]).get(name) if self._cache is not None else None
+        if cached is None:
             return None
         try:
-            who, answer = msgspec.json.decode(held, type=tuple[str, str])
-            return Told(tuple(read_claims(answer, known)), choice.tier, who, choice.reason, kept=True)
+            who, answer = msgspec.json.decode(cached, type=tuple[str, str])
+            return Told(tuple(read_claims(answer, numbers)), choice.tier, who, choice.reason, kept=True)
         except (msgspec.DecodeError, WrongAnswer):
             return None
 
-    def _asked(
-        self, purpose: Purpose, provider: Provider, system: str, text: str, known: frozenset[int]
+    def _ask_provider(
+        self, purpose: Purpose, provider: Provider, system: str, text: str, numbers: frozenset[int]
     ) -> tuple[str, list[Claim]]:
         """One provider, tried a few times; raises `ModelFailed` once it is given up."""
         narrator, name = self._narrator, provider.name
@@ -315,7 +315,7 @@ class Router:
                 self._sleep(min(narrator.timeout, max(trouble.wait, narrator.pause * 2 ** (attempt - 1))))
             try:
                 reply = self._paid(provider, key, system, text)
-                claims = read_claims(reply.text, known)
+                claims = read_claims(reply.text, numbers)
             except WrongAnswer as error:
                 trouble = ModelFailed(f"gave a wrong answer: {error}")
             except _Spent:
@@ -364,7 +364,7 @@ def _preferred(chain: Sequence[str], preference: float) -> tuple[list[Provider],
     As named at rest; models on this machine first where it would rather work alone; nobody elsewhere where
     delegation is suspended.
     """
-    found: list[Provider] = []
+    providers: list[Provider] = []
     troubles: list[str] = []
     for words in chain:
         try:
@@ -373,12 +373,12 @@ def _preferred(chain: Sequence[str], preference: float) -> tuple[list[Provider],
             troubles.append(str(error))
             continue
         if preference > 0.0 or provider.local:
-            found.append(provider)
+            providers.append(provider)
         else:
             troubles.append(f"{provider.name} is not asked: affect suspends delegation")
     if preference < NEUTRAL.delegation_preference:
-        found.sort(key=lambda provider: not provider.local)
-    return found, troubles
+        providers.sort(key=lambda provider: not provider.local)
+    return providers, troubles
 
 
 class _Spent(ModelFailed):
@@ -435,8 +435,8 @@ def tell_why(router: Router, timeline: Timeline, stop: int, most: Tier = "T2") -
 
 def tell_episodes(router: Router, timeline: Timeline, stop: int, most: Tier = "T2") -> Told:
     """A name for each stretch of work that is remembered; a claim cites the episode's own number."""
-    kept = timeline.society_at(stop).engine(MAIN).mind.heart.episodes.history[-20:]
-    facts = [Fact(one.number, episode_name(one), "episode") for one in kept]
+    episodes = timeline.society_at(stop).engine(MAIN).mind.heart.episodes.history[-20:]
+    facts = [Fact(one.number, episode_name(one), "episode") for one in episodes]
     template = [Claim(fact.words, (fact.number,)) for fact in facts]
     return router.tell("episode", facts, timeline.at(stop), template, most)
 

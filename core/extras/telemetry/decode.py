@@ -61,26 +61,26 @@ def _decoded(body: bytes) -> dict[str, Any]:
 
 
 def _json_logs(body: bytes) -> list[LogRecord]:
-    found = []
+    records = []
     for group in items(_decoded(body).get("resourceLogs")):
         resource = _attributes(table(table(group).get("resource")).get("attributes"))
         for scope in items(table(group).get("scopeLogs")):
             for record in map(table, items(table(scope).get("logRecords"))):
                 at = _seconds(record.get("timeUnixNano")) or _seconds(record.get("observedTimeUnixNano"))
-                told = _attributes(record.get("attributes"))
-                name = text(told.get("event.name")) or text(record.get("eventName"))
-                found.append(LogRecord(at, name or _name(_value(record.get("body"))), told, resource))
-    return found
+                attributes = _attributes(record.get("attributes"))
+                name = text(attributes.get("event.name")) or text(record.get("eventName"))
+                records.append(LogRecord(at, name or _name(_value(record.get("body"))), attributes, resource))
+    return records
 
 
 def _json_spans(body: bytes) -> list[SpanRecord]:
-    found = []
+    spans = []
     for group in items(_decoded(body).get("resourceSpans")):
         resource = _attributes(table(table(group).get("resource")).get("attributes"))
         for scope in items(table(group).get("scopeSpans")):
             for span in map(table, items(table(scope).get("spans"))):
                 code = table(span.get("status")).get("code")
-                found.append(
+                spans.append(
                     SpanRecord(
                         text(span.get("traceId")).lower(),
                         text(span.get("spanId")).lower(),
@@ -93,7 +93,7 @@ def _json_spans(body: bytes) -> list[SpanRecord]:
                         code in (_ERROR, "STATUS_CODE_ERROR"),
                     )
                 )
-    return found
+    return spans
 
 
 def _attributes(value: Any) -> dict[str, Any]:
@@ -134,39 +134,41 @@ def _name(body: Any) -> str:
 
 
 def _binary_logs(body: bytes) -> list[LogRecord]:
-    found = []
+    records = []
     for group in _each(body, 1):
         resource = _resource(group)
         for scope in _each(group, 2):
-            found += [_binary_log(record, resource) for record in _each(scope, 2)]
-    return found
+            records += [_binary_log(record, resource) for record in _each(scope, 2)]
+    return records
 
 
 def _binary_log(data: bytes, resource: dict[str, Any]) -> LogRecord:
-    at = seen = 0
-    name, said, pairs = "", "", []
+    at = observed = 0
+    name, body, pairs = "", "", []
     for field, raw in fields(data):
         if field == 1:
             at = number(raw)
         elif field == 11:
-            seen = number(raw)
+            observed = number(raw)
         elif field == 5:
-            said = _name(any_value(message(raw)))
+            body = _name(any_value(message(raw)))
         elif field == 6:
             pairs.append(message(raw))
         elif field == 12:
             name = string_field(raw)
-    told = attributes(pairs)
-    return LogRecord((at or seen) / 1e9, text(told.get("event.name")) or name or said, told, resource)
+    pairs_by_key = attributes(pairs)
+    return LogRecord(
+        (at or observed) / 1e9, text(pairs_by_key.get("event.name")) or name or body, pairs_by_key, resource
+    )
 
 
 def _binary_spans(body: bytes) -> list[SpanRecord]:
-    found = []
+    spans = []
     for group in _each(body, 1):
         resource = _resource(group)
         for scope in _each(group, 2):
-            found += [_binary_span(span, resource) for span in _each(scope, 2)]
-    return found
+            spans += [_binary_span(span, resource) for span in _each(scope, 2)]
+    return spans
 
 
 def _binary_span(data: bytes, resource: dict[str, Any]) -> SpanRecord:
@@ -197,8 +199,8 @@ def _binary_span(data: bytes, resource: dict[str, Any]) -> SpanRecord:
     )
 
 
-def _each(data: bytes, wanted: int) -> list[bytes]:
-    return [message(raw) for field, raw in fields(data) if field == wanted]
+def _each(data: bytes, field_number: int) -> list[bytes]:
+    return [message(raw) for field, raw in fields(data) if field == field_number]
 
 
 def _resource(group: bytes) -> dict[str, Any]:
@@ -268,11 +270,11 @@ def number(value: Any) -> int:
 
 def attributes(pairs: list[bytes]) -> dict[str, Any]:
     """The values of `KeyValue` messages by their keys."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for pair in pairs:
         key, value = _pair(pair, 0)
-        found[key] = value
-    return found
+        values[key] = value
+    return values
 
 
 def any_value(data: bytes, depth: int = 0) -> Any:

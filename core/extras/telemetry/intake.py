@@ -75,7 +75,7 @@ def _amount(value: Any) -> float | None:
     return number if 0 <= number < 1e12 else None
 
 
-def _taken(value: Any) -> float | None:
+def _duration(value: Any) -> float | None:
     """Milliseconds as seconds."""
     number = _amount(value)
     return None if number is None else number / 1000
@@ -90,9 +90,9 @@ def _agent(session: Session, name: str, at: float) -> tuple[str, list[Event]]:
     return agent, [AgentStart(at=at, child=agent)]
 
 
-def _prompt(_: Session, __: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
-    said = text(told.get("prompt"))
-    return [Prompt(at=at, characters=_number(told.get("prompt_length")) or len(said))]
+def _prompt(_: Session, __: AgentKit, values: dict[str, Any], at: float) -> list[Event]:
+    prompt = text(values.get("prompt"))
+    return [Prompt(at=at, characters=_number(values.get("prompt_length")) or len(prompt))]
 
 
 def _use(
@@ -110,116 +110,116 @@ def _use(
     return [session.calls.both(name, tool, arguments, began, at, result, None, agent)]
 
 
-def _tool_result(session: Session, _: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
+def _tool_result(session: Session, _: AgentKit, values: dict[str, Any], at: float) -> list[Event]:
     """A finished call, in Claude Code's or Gemini's names."""
-    agent, events = _agent(session, text(told.get("agent_name")) or text(told.get("agent.name")), at)
-    tool = text(told.get("tool_name")) or text(told.get("function_name"))
+    agent, events = _agent(session, text(values.get("agent_name")) or text(values.get("agent.name")), at)
+    tool = text(values.get("tool_name")) or text(values.get("function_name"))
     arguments: Any = next(
         (
-            told[key]
+            values[key]
             for key in ("tool_input", "arguments", "function_args", "tool_parameters")
-            if told.get(key)
+            if values.get(key)
         ),
         {},
     )
-    said = text(told.get("output")) or text(told.get("error"))
-    failed = not _truth(told.get("success", True))
+    output = text(values.get("output")) or text(values.get("error"))
+    failed = not _truth(values.get("success", True))
     result = Result(
-        text=said,
+        text=output,
         error=failed,
-        exit_code=code(told.get("exit_code")),
-        rejected=text(told.get("decision")).lower() in _REFUSED and failed,
-        empty=None if said else False,
-        duration=_taken(told.get("duration_ms")),
+        exit_code=code(values.get("exit_code")),
+        rejected=text(values.get("decision")).lower() in _REFUSED and failed,
+        empty=None if output else False,
+        duration=_duration(values.get("duration_ms")),
     )
-    given = arguments.encode() if isinstance(arguments, str) else arguments
-    name = text(told.get("tool_use_id")) or text(told.get("call_id"))
-    return [*events, *_use(session, name, tool, given, result, at, agent)]
+    input_bytes = arguments.encode() if isinstance(arguments, str) else arguments
+    name = text(values.get("tool_use_id")) or text(values.get("call_id"))
+    return [*events, *_use(session, name, tool, input_bytes, result, at, agent)]
 
 
-def _codex_result(session: Session, _: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
+def _codex_result(session: Session, _: AgentKit, values: dict[str, Any], at: float) -> list[Event]:
     """A finished call of Codex, which calls it a success when a command ran, however that ended."""
-    agent, events = _agent(session, text(told.get("agent_name")), at)
-    said = {"output": text(told.get("output")), "success": _truth(told.get("success", True))}
+    agent, events = _agent(session, text(values.get("agent_name")), at)
+    said = {"output": text(values.get("output")), "success": _truth(values.get("success", True))}
     result = read_output(said).result._replace(running=False)
-    if result.duration is None or "duration_ms" in told:
-        result = result._replace(duration=_taken(told.get("duration_ms")))
-    arguments = text(told.get("arguments")).encode()
-    name, tool = text(told.get("call_id")), text(told.get("tool_name"))
+    if result.duration is None or "duration_ms" in values:
+        result = result._replace(duration=_duration(values.get("duration_ms")))
+    arguments = text(values.get("arguments")).encode()
+    name, tool = text(values.get("call_id")), text(values.get("tool_name"))
     return [*events, *_use(session, name, tool, arguments, result, at, agent)]
 
 
-def _tool_decision(session: Session, _: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
+def _tool_decision(session: Session, _: AgentKit, values: dict[str, Any], at: float) -> list[Event]:
     """A call that was refused never gets a result."""
-    if text(told.get("decision")).lower() not in _REFUSED:
+    if text(values.get("decision")).lower() not in _REFUSED:
         return []
-    name = text(told.get("tool_use_id")) or text(told.get("call_id"))
-    tool = text(told.get("tool_name"))
+    name = text(values.get("tool_use_id")) or text(values.get("call_id"))
+    tool = text(values.get("tool_name"))
     return _use(session, name, tool, {}, Result(rejected=True), at, MAIN)
 
 
-def _api_request(session: Session, kit: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
-    name = text(told.get("request_id"))
+def _api_request(session: Session, kit: AgentKit, values: dict[str, Any], at: float) -> list[Event]:
+    name = text(values.get("request_id"))
     if not session.first(f"turn {name}" if name else ""):
         return []
-    agent, events = _agent(session, text(told.get("agent.name")), at)
+    agent, events = _agent(session, text(values.get("agent.name")), at)
     turn = kit.models.turn(
         at,
         message=name,
-        model=text(told.get("model")),
-        input_tokens=_number(told.get("input_tokens")),
-        output_tokens=_number(told.get("output_tokens")),
-        cache_read=_number(told.get("cache_read_tokens")),
-        cache_write=_number(told.get("cache_creation_tokens")),
-        cost=_amount(told.get("cost_usd")),
+        model=text(values.get("model")),
+        input_tokens=_number(values.get("input_tokens")),
+        output_tokens=_number(values.get("output_tokens")),
+        cache_read=_number(values.get("cache_read_tokens")),
+        cache_write=_number(values.get("cache_creation_tokens")),
+        cost=_amount(values.get("cost_usd")),
         agent=agent,
     )
     return [*events, turn]
 
 
-def _counted(_: Session, kit: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
+def _counted(_: Session, kit: AgentKit, values: dict[str, Any], at: float) -> list[Event]:
     """An answer in Codex's or Gemini's names, whose input holds what was cached."""
-    if "event.kind" in told and told["event.kind"] != "response.completed":
+    if "event.kind" in values and values["event.kind"] != "response.completed":
         return []
-    whole = _number(told.get("input_token_count"))
-    cached = _number(told.get("cached_token_count")) or _number(told.get("cached_content_token_count"))
-    if not whole and not _number(told.get("output_token_count")):
+    whole = _number(values.get("input_token_count"))
+    cached = _number(values.get("cached_token_count")) or _number(values.get("cached_content_token_count"))
+    if not whole and not _number(values.get("output_token_count")):
         return []
     return [
         kit.models.turn(
             at,
-            model=text(told.get("model")),
+            model=text(values.get("model")),
             input_tokens=max(0, whole - cached),
-            output_tokens=_number(told.get("output_token_count")),
+            output_tokens=_number(values.get("output_token_count")),
             cache_read=min(cached, whole),
         )
     ]
 
 
-def _compaction(_: Session, __: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
-    before = _number(told.get("tokens_before")) or _number(told.get("pre_tokens"))
-    after = _number(told.get("tokens_after")) or _number(told.get("post_tokens"))
-    trigger = text(told.get("trigger"))
-    known = trigger if trigger in ("auto", "manual") else ""
-    return [Compaction(at=at, trigger=known, tokens_before=before, tokens_after=after)]
+def _compaction(_: Session, __: AgentKit, values: dict[str, Any], at: float) -> list[Event]:
+    before = _number(values.get("tokens_before")) or _number(values.get("pre_tokens"))
+    after = _number(values.get("tokens_after")) or _number(values.get("post_tokens"))
+    trigger = text(values.get("trigger"))
+    trigger_word = trigger if trigger in ("auto", "manual") else ""
+    return [Compaction(at=at, trigger=trigger_word, tokens_before=before, tokens_after=after)]
 
 
-def _agent_start(session: Session, _: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
-    return _agent(session, text(told.get("agent_name")) or text(told.get("agent.name")), at)[1]
+def _agent_start(session: Session, _: AgentKit, values: dict[str, Any], at: float) -> list[Event]:
+    return _agent(session, text(values.get("agent_name")) or text(values.get("agent.name")), at)[1]
 
 
-def _agent_finish(session: Session, _: AgentKit, told: dict[str, Any], at: float) -> list[Event]:
-    name = redact_name(text(told.get("agent_name")) or text(told.get("agent.name")))
+def _agent_finish(session: Session, _: AgentKit, values: dict[str, Any], at: float) -> list[Event]:
+    name = redact_name(text(values.get("agent_name")) or text(values.get("agent.name")))
     if not name or name not in session.agents or name == MAIN:
         return []
     session.agents.discard(name)
-    failed = "success" in told and not _truth(told["success"])
+    failed = "success" in values and not _truth(values["success"])
     return [
         AgentEnd(
             at=at,
             child=name,
             outcome="failure" if failed else "success",
-            duration=_taken(told.get("duration_ms")),
+            duration=_duration(values.get("duration_ms")),
         )
     ]
 
@@ -257,22 +257,22 @@ LOGS: dict[tuple[str, str], ReadLog] = {
 
 
 def _chat(session: Session, kit: AgentKit, span: SpanRecord, at: float) -> list[Event]:
-    told = span.attributes
+    values = span.attributes
     if not session.first(f"span {span.id}"):
         return []
-    cached = _number(told.get("gen_ai.usage.cache_read.input_tokens"))
-    written = _number(told.get("gen_ai.usage.cache_creation.input_tokens"))
-    whole = _number(told.get("gen_ai.usage.input_tokens")) or _number(told.get("llm.token_count.prompt"))
-    reasons = told.get("gen_ai.response.finish_reasons")
+    cached = _number(values.get("gen_ai.usage.cache_read.input_tokens"))
+    written = _number(values.get("gen_ai.usage.cache_creation.input_tokens"))
+    whole = _number(values.get("gen_ai.usage.input_tokens")) or _number(values.get("llm.token_count.prompt"))
+    reasons = values.get("gen_ai.response.finish_reasons")
     turn = kit.models.turn(
         at,
-        message=text(told.get("gen_ai.response.id")) or span.id,
-        model=text(told.get("gen_ai.response.model"))
-        or text(told.get("gen_ai.request.model"))
-        or text(told.get("llm.model_name")),
+        message=text(values.get("gen_ai.response.id")) or span.id,
+        model=text(values.get("gen_ai.response.model"))
+        or text(values.get("gen_ai.request.model"))
+        or text(values.get("llm.model_name")),
         input_tokens=max(0, whole - cached - written),
-        output_tokens=_number(told.get("gen_ai.usage.output_tokens"))
-        or _number(told.get("llm.token_count.completion")),
+        output_tokens=_number(values.get("gen_ai.usage.output_tokens"))
+        or _number(values.get("llm.token_count.completion")),
         cache_read=cached,
         cache_write=written,
         stop=text(reasons[0]) if isinstance(reasons, list) and reasons else "",
@@ -281,20 +281,22 @@ def _chat(session: Session, kit: AgentKit, span: SpanRecord, at: float) -> list[
 
 
 def _execute(session: Session, _: AgentKit, span: SpanRecord, at: float) -> list[Event]:
-    told = span.attributes
-    tool = text(told.get("gen_ai.tool.name")) or text(told.get("tool.name")) or span.name.partition(" ")[2]
-    arguments = told.get("gen_ai.tool.call.arguments") or told.get("input.value") or {}
-    said = text(told.get("gen_ai.tool.call.result")) or text(told.get("output.value"))
-    failed = span.failed or bool(told.get("error.type"))
+    values = span.attributes
+    tool = (
+        text(values.get("gen_ai.tool.name")) or text(values.get("tool.name")) or span.name.partition(" ")[2]
+    )
+    arguments = values.get("gen_ai.tool.call.arguments") or values.get("input.value") or {}
+    output = text(values.get("gen_ai.tool.call.result")) or text(values.get("output.value"))
+    failed = span.failed or bool(values.get("error.type"))
     result = Result(
-        text=said,
+        text=output,
         error=failed,
-        empty=None if said else False,
+        empty=None if output else False,
         duration=max(0.0, at - span.start) if span.start else None,
     )
-    given = arguments.encode() if isinstance(arguments, str) else arguments
-    name = text(told.get("gen_ai.tool.call.id")) or span.id
-    return _use(session, name, tool, given, result, at, MAIN)
+    input_bytes = arguments.encode() if isinstance(arguments, str) else arguments
+    name = text(values.get("gen_ai.tool.call.id")) or span.id
+    return _use(session, name, tool, input_bytes, result, at, MAIN)
 
 
 INFERENCE = {"LLM": "chat", "TOOL": "execute_tool", "AGENT": "invoke_agent"}
@@ -332,7 +334,7 @@ class Intake:
 
     def logs(self, records: Iterable[LogRecord]) -> list[TelemetryEvent]:
         """The events of log records."""
-        found: list[TelemetryEvent] = []
+        events: list[TelemetryEvent] = []
         for record in records:
             prefix, _, name = record.name.partition(".")
             if prefix not in _TOOLS:
@@ -343,26 +345,26 @@ class Intake:
             if read is None or not session or record.at <= 0:
                 self.passed_over += 1
                 continue
-            self._add(found, session, _TOOLS[prefix], record.at, True, read, record.attributes, record.at)
-        return found
+            self._add(events, session, _TOOLS[prefix], record.at, True, read, record.attributes, record.at)
+        return events
 
     def spans(self, records: Iterable[SpanRecord]) -> list[TelemetryEvent]:
         """The events of spans in the GenAI or OpenInference conventions."""
-        found: list[TelemetryEvent] = []
+        events: list[TelemetryEvent] = []
         for span in sorted(records, key=lambda one: one.end):
-            told = span.attributes
-            operation = text(told.get("gen_ai.operation.name")) or INFERENCE.get(
-                text(told.get("openinference.span.kind")), ""
+            values = span.attributes
+            operation = text(values.get("gen_ai.operation.name")) or INFERENCE.get(
+                text(values.get("openinference.span.kind")), ""
             )
             read = SPANS.get(operation)
-            session = _session_of(told, span.resource) or span.trace
-            known = self._sessions.get(session)
-            if read is None or not session or span.end <= 0 or (known is not None and known.by_logs):
+            session = _session_of(values, span.resource) or span.trace
+            state = self._sessions.get(session)
+            if read is None or not session or span.end <= 0 or (state is not None and state.by_logs):
                 self.passed_over += 1
                 continue
             tool = text(span.resource.get("service.name")) or "genai"
-            self._add(found, session, tool, span.start or span.end, False, read, span, span.end)
-        return found
+            self._add(events, session, tool, span.start or span.end, False, read, span, span.end)
+        return events
 
     def _add(
         self,
@@ -389,8 +391,8 @@ class Intake:
 
 
 def _session_of(attributes: dict[str, Any], resource: dict[str, Any]) -> str:
-    named = (text(place.get(key)) for place in (attributes, resource) for key in _SESSION)
-    return redact_name(next((name for name in named if name), ""))
+    names = (text(place.get(key)) for place in (attributes, resource) for key in _SESSION)
+    return redact_name(next((name for name in names if name), ""))
 
 
 _FIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -414,11 +416,11 @@ class Inbox:
         """Return the file of a session."""
         return session_file(self.folder, session)
 
-    def add(self, told: Iterable[TelemetryEvent]) -> int:
+    def add(self, events: Iterable[TelemetryEvent]) -> int:
         """Append events to their sessions' files, and say how many; raises only `OSError`, and then added
         none."""
         lines: dict[str, list[bytes]] = {}
-        for session, _, event in told:
+        for session, _, event in events:
             begins = isinstance(event, SessionStart) and event.agent == MAIN
             if begins and (session in lines or self.path(session).exists()):
                 continue
@@ -427,10 +429,10 @@ class Inbox:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         sizes: dict[Path, int] = {}
         try:
-            for session, held in lines.items():
+            for session, session_lines in lines.items():
                 path = self.path(session)
                 sizes[path] = path.stat().st_size if path.exists() else 0
-                append(path, b"".join(held))
+                append(path, b"".join(session_lines))
         except OSError:
             for path, size in sizes.items():
                 with contextlib.suppress(OSError):

@@ -63,22 +63,22 @@ class MetricsPage:
 
     def update(self, session: str, tool: str, event: Event, step: Step, society: Society) -> None:
         """Take in one event of a session and what it did."""
-        found = self._sessions.pop(session, None)
-        if found is None:
-            found = _Session(self._final)
+        figures = self._sessions.pop(session, None)
+        if figures is None:
+            figures = _Session(self._final)
             if len(self._sessions) >= _KEPT:
                 del self._sessions[next(iter(self._sessions))]
-        self._sessions[session] = found
-        found.society = society
-        found.tracker.update(event, step)
+        self._sessions[session] = figures
+        figures.society = society
+        figures.tracker.update(event, step)
         if isinstance(event, SessionStart) and event.agent == MAIN:
             tool = event.tool or tool
-        found.tool = self._bounded(tool) if tool else found.tool or self._bounded("")
+        figures.tool = self._bounded(tool) if tool else figures.tool or self._bounded("")
         if event.agent == MAIN:
-            found.axes, found.state = step.percept.axes, step.percept.state
+            figures.axes, figures.state = step.percept.axes, step.percept.state
         heart = society.engine(MAIN).mind.heart
-        found.context, found.sleep = heart.gauge.fill, heart.sleep.pressure
-        self._count(self._totals.setdefault(found.tool, _Totals()), event, step)
+        figures.context, figures.sleep = heart.gauge.fill, heart.sleep.pressure
+        self._count(self._totals.setdefault(figures.tool, _Totals()), event, step)
 
     def text(self, now: float) -> str:
         """Everything, as a scrape wants it."""
@@ -124,16 +124,16 @@ class MetricsPage:
             f"Need to consolidate, 0 to 1, {of}.",
             lambda one: [((), one.sleep)],
         )
-        stands: Counter[str] = Counter()
+        by_status: Counter[str] = Counter()
         for name, one in self._sessions.items():
             if one.society is not None:
                 facts = self.facts.get(name) or one.tracker.facts(one.society)
-                stands[status_of(facts, now, self._limits).word] += 1
+                by_status[status_of(facts, now, self._limits).word] += 1
         yield _Family(
             "nooscope_sessions",
             "gauge",
             "Sessions by how they stand.",
-            [((("state", word),), float(number)) for word, number in stands.items()],
+            [((("state", word),), float(number)) for word, number in by_status.items()],
         )
         yield from self._counters()
 
@@ -142,15 +142,15 @@ class MetricsPage:
         chosen = list(self._sessions.items())
         if self._by_session:
             chosen = chosen[-_SESSIONS:]
-        found: dict[Labels, float] = {}
+        values: dict[Labels, float] = {}
         for session, one in chosen:
             base: Labels = (("agent", one.tool),)
             if self._by_session:
                 base = (("session", session), *base)
             for labels, value in read(one):
                 key = (*base, *labels)
-                found[key] = max(value, found.get(key, value))
-        return _Family(name, "gauge", help_, list(found.items()))
+                values[key] = max(value, values.get(key, value))
+        return _Family(name, "gauge", help_, list(values.items()))
 
     def _counters(self) -> Iterator[_Family]:
         totals = [((("agent", tool),), one) for tool, one in self._totals.items()]
@@ -197,8 +197,8 @@ class _Family(NamedTuple):
         yield f"# HELP {self.name} {self.help}"
         yield f"# TYPE {self.name} {self.kind}"
         for labels, value in sorted(self.samples):
-            told = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels)
-            yield f"{self.name}{{{told}}} {value:.10g}" if told else f"{self.name} {value:.10g}"
+            label_text = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels)
+            yield f"{self.name}{{{label_text}}} {value:.10g}" if label_text else f"{self.name} {value:.10g}"
 
 
 def _escaped(text: str) -> str:

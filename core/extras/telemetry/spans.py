@@ -97,17 +97,19 @@ class Tracer:
         self._marks.step(place, event, step)
         agent = self._agent(event.agent, event.at)
         agent.start, agent.end = min(agent.start, event.at), max(agent.end, event.at)
-        told = [
+        span_events = [
             SpanEvent(
-                mark.at, f"nooscope.{mark.kind}", {f"nooscope.{mark.kind}": self._said(mark.kind, mark.name)}
+                mark.at,
+                f"nooscope.{mark.kind}",
+                {f"nooscope.{mark.kind}": self._mark_text(mark.kind, mark.name)},
             )
             for mark in self._marks.between(place, place + 1)
             if mark.kind in _TOLD
         ]
         if isinstance(event, ToolUse) and event.outcome != "pending":
-            yield self._use(event, step, agent, place, tuple(told))
+            yield self._use(event, step, agent, place, tuple(span_events))
         else:
-            agent.events += told
+            agent.events += span_events
             del agent.events[:-_MOST_EVENTS]
         if isinstance(event, Turn):
             yield self._turn(event, agent, place)
@@ -130,17 +132,17 @@ class Tracer:
             yield self._closed(name, self._agents[name])
 
     def _agent(self, name: str, at: float, parent: str = "") -> _Agent:
-        found = self._agents.get(name)
-        if found is None:
+        agent_state = self._agents.get(name)
+        if agent_state is None:
             above = parent or ("" if name == MAIN else self._agent(MAIN, at).id)
-            found = self._agents[name] = _Agent(name, _id("agent", self._session, name), above, at)
-        return found
+            agent_state = self._agents[name] = _Agent(name, _id("agent", self._session, name), above, at)
+        return agent_state
 
-    def _said(self, kind: MarkKind, name: str) -> str:
+    def _mark_text(self, kind: MarkKind, name: str) -> str:
         return name if self._privacy.words or kind not in ("prompt", "compaction") else kind
 
     def _use(
-        self, event: ToolUse, step: Step, agent: _Agent, place: int, told: tuple[SpanEvent, ...]
+        self, event: ToolUse, step: Step, agent: _Agent, place: int, span_events: tuple[SpanEvent, ...]
     ) -> Span:
         privacy = self._privacy
         tool = event.tool if privacy.words else event.action
@@ -164,7 +166,7 @@ class Tracer:
         start = event.at - max(0.0, event.duration or 0.0)
         span = _id("use", self._session, event.agent, event.id or str(place))
         name = f"execute_tool {tool or event.action}"
-        return Span(self.trace, span, agent.id, name, start, event.at, attributes, told, error)
+        return Span(self.trace, span, agent.id, name, start, event.at, attributes, span_events, error)
 
     def _turn(self, event: Turn, agent: _Agent, place: int) -> Span:
         privacy = self._privacy
@@ -202,12 +204,12 @@ class Tracer:
             attributes["gen_ai.request.model"] = model
         if agent.cost is not None:
             attributes["nooscope.cost_usd"] = agent.cost
-        spoken = str(attributes["gen_ai.agent.name"])
+        agent_name = str(attributes["gen_ai.agent.name"])
         return Span(
             self.trace,
             agent.id,
             agent.parent,
-            f"invoke_agent {spoken}",
+            f"invoke_agent {agent_name}",
             agent.start,
             agent.end,
             attributes,
@@ -216,17 +218,17 @@ class Tracer:
         )
 
     def _common(self, operation: str, agent: str) -> dict[str, Attribute]:
-        named = self._tool if agent == MAIN and self._tool else self._privacy.agent(agent)
+        agent_name = self._tool if agent == MAIN and self._tool else self._privacy.agent(agent)
         conversation = self._session if self._privacy.words else self.trace
-        made: dict[str, Attribute] = {
+        attributes: dict[str, Attribute] = {
             "gen_ai.operation.name": operation,
             "gen_ai.conversation.id": conversation,
-            "gen_ai.agent.name": named,
+            "gen_ai.agent.name": agent_name,
             "gen_ai.agent.id": self._privacy.agent(agent),
         }
         if provider := _PROVIDERS.get(self._tool):
-            made["gen_ai.provider.name"] = provider
-        return made
+            attributes["gen_ai.provider.name"] = provider
+        return attributes
 
 
 def resource(tool: str, version: str) -> dict[str, Any]:
@@ -240,8 +242,8 @@ def resource(tool: str, version: str) -> dict[str, Any]:
 
 def _id(*parts: str, size: int = 8) -> str:
     """A span's or trace's id that only depends on what it stands for."""
-    told = "\0".join(parts).encode("utf-8", "surrogatepass")
-    return blake3(told).hexdigest(length=size)
+    text = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return blake3(text).hexdigest(length=size)
 
 
 BATCH = 256
@@ -284,8 +286,8 @@ class Collector:
             answer = connection.getresponse()
             answer.read(_ANSWER)
         except (OSError, HTTPException) as fault:
-            said = getattr(fault, "strerror", None) or str(fault) or type(fault).__name__
-            raise NotSent(f"{self.name} cannot be reached: {said}", again=True) from None
+            reason = getattr(fault, "strerror", None) or str(fault) or type(fault).__name__
+            raise NotSent(f"{self.name} cannot be reached: {reason}", again=True) from None
         finally:
             connection.close()
         if not 200 <= answer.status < 300:
@@ -408,7 +410,7 @@ def encoded(spans: Sequence[Span], resource: Mapping[str, Attribute]) -> bytes:
 
 
 def _encoded_span(span: Span) -> dict[str, Any]:
-    made: dict[str, Any] = {
+    encoded_span: dict[str, Any] = {
         "traceId": span.trace,
         "spanId": span.id,
         "name": span.name,
@@ -421,21 +423,21 @@ def _encoded_span(span: Span) -> dict[str, Any]:
         "status": {"code": _ERROR, "message": span.error} if span.error else {"code": _OK},
     }
     if span.parent:
-        made["parentSpanId"] = span.parent
+        encoded_span["parentSpanId"] = span.parent
     if span.events:
-        made["events"] = [
+        encoded_span["events"] = [
             {"timeUnixNano": _nanoseconds(at), "name": name, "attributes": _encoded_attributes(attributes)}
             for at, name, attributes in span.events
         ]
-    return made
+    return encoded_span
 
 
 def _nanoseconds(at: float) -> str:
     return str(max(0, round(at * 1_000_000)) * 1000)
 
 
-def _encoded_attributes(given: Mapping[str, Attribute]) -> list[dict[str, Any]]:
-    return [{"key": key, "value": _encoded_value(value)} for key, value in given.items()]
+def _encoded_attributes(attributes: Mapping[str, Attribute]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": _encoded_value(value)} for key, value in attributes.items()]
 
 
 def _encoded_value(value: Attribute) -> dict[str, Any]:

@@ -78,16 +78,16 @@ class Station:
     def _events(self, request: Request) -> Answer:
         if request.kind not in (JSON, LINES, "application/jsonl"):
             raise Refused(415, f"send {LINES}, one open event a line")
-        told, faults = open_events(request.body, self._kit)
-        taken = self._take(told)
-        answer: dict[str, Any] = {"taken": taken, "passed_over": faults.total}
+        events, faults = open_events(request.body, self._kit)
+        count = self._take(events)
+        answer: dict[str, Any] = {"taken": count, "passed_over": faults.total}
         if faults.total:
             answer["faults"] = [f"line {fault.line}: {fault.reason}" for fault in faults.first[:20]]
-        return Answer(msgspec.json.encode(answer), JSON, 200 if taken or not faults.total else 400)
+        return Answer(msgspec.json.encode(answer), JSON, 200 if count or not faults.total else 400)
 
-    def _take(self, told: list[TelemetryEvent]) -> int:
-        taken = self._inbox.add(told)
-        for session, tool, event in told:
+    def _take(self, events: list[TelemetryEvent]) -> int:
+        count = self._inbox.add(events)
+        for session, tool, event in events:
             society = self._minds.pop(session, None)
             if society is None:
                 society = InitialState(seed_of(session)).society(self._settings)
@@ -95,14 +95,14 @@ class Station:
                     del self._minds[next(iter(self._minds))]
             self._minds[session] = society
             self._metrics.update(session, tool, event, society.step(event), society)
-        return taken
+        return count
 
 
 def open_events(body: bytes, kit: AgentKit) -> tuple[list[TelemetryEvent], Diagnostics]:
     """The events of some lines, and what was wrong with others; where a line stands is not believed."""
     faults = Diagnostics()
     reader = OpenEventsReader(kit.counting(faults))
-    told: list[TelemetryEvent] = []
+    events: list[TelemetryEvent] = []
     for number, line in enumerate(body.split(b"\n"), 1):
         if not line.strip():
             continue
@@ -111,8 +111,8 @@ def open_events(body: bytes, kit: AgentKit) -> tuple[list[TelemetryEvent], Diagn
                 faults.note("", number, "no session")
                 continue
             tool = event.tool if isinstance(event, SessionStart) else ""
-            told.append(TelemetryEvent(reader.session, tool, redact_event(replace(event, where=None))))
-    return told, faults
+            events.append(TelemetryEvent(reader.session, tool, redact_event(replace(event, where=None))))
+    return events, faults
 
 
 class MetricsServer(Extension):
@@ -135,8 +135,8 @@ class MetricsServer(Extension):
             self._wait(self._receiver.start())
         except OSError as fault:
             self._stop()
-            said = fault.strerror or fault
-            raise UsageError(f"cannot listen on 127.0.0.1:{port}: {said}; name another port") from None
+            reason = fault.strerror or fault
+            raise UsageError(f"cannot listen on 127.0.0.1:{port}: {reason}; name another port") from None
 
     @property
     def port(self) -> int:

@@ -40,29 +40,29 @@ class WholeCost:
         self._tree: LogTree | None = None
         self._reader: CostReader | None = None
 
-    def due(self, found: Found) -> bool:
+    def due(self, listing: Found) -> bool:
         """Whether there is something to look through."""
         if self._reader is not None:
             return True
-        return self._of != (found.size, found.modified) and found.size <= self._most
+        return self._of != (listing.size, listing.modified) and listing.size <= self._most
 
     @property
     def _most(self) -> float:
         return self._settings.screen.fleet.whole * _MB
 
-    def leave(self, found: Found) -> None:
+    def leave(self, listing: Found) -> None:
         """Be content with what is known until the log changes."""
-        self._of, self._reader = (found.size, found.modified), None
+        self._of, self._reader = (listing.size, listing.modified), None
 
-    def work(self, session: LogSession, found: Found, most: int) -> None:
+    def work(self, session: LogSession, listing: Found, most: int) -> None:
         """Look through at most so many events; at once done where it is known from before."""
         if self._reader is None:
-            self.leave(found)
+            self.leave(listing)
             self._tree = LogTree(self._settings, reading_cache(self._settings))
             self._name = session_name(session)
-            known = self._tree.cached("cost", self._name, SessionCost)
-            if known is not None:
-                self._made, self._made_of = known, self._of
+            cached = self._tree.cached("cost", self._name, SessionCost)
+            if cached is not None:
+                self._made, self._made_of = cached, self._of
                 return
             self._reader = CostReader(session, self._settings)
         if self._reader.advance(most):
@@ -70,31 +70,31 @@ class WholeCost:
                 self._tree.keep("cost", self._name, self._reader.made)
             self._made, self._made_of, self._reader = self._reader.made, self._of, None
 
-    def told(self, row: FleetRow, found: Found) -> FleetRow:
+    def with_whole_log(self, row: FleetRow, listing: Found) -> FleetRow:
         """The same row with the figures of the whole log, as far as they are known."""
-        made = self._made
-        if made is None or not row.partial:
+        cost = self._made
+        if cost is None or not row.partial:
             return row
-        whole = made.sum
+        whole = cost.sum
         return replace(
-            self._measured(row, made, found),
+            self._measured(row, cost, listing),
             dollars=whole.dollars,
             priced=whole.priced,
             unpriced=whole.unpriced,
-            charges=tuple(made.charges[-_DAY:]) if made.dated else (),
-            calls=made.calls,
-            failures=made.failures,
-            uncounted=self._made_of != (found.size, found.modified),
+            charges=tuple(cost.charges[-_DAY:]) if cost.dated else (),
+            calls=cost.calls,
+            failures=cost.failures,
+            uncounted=self._made_of != (listing.size, listing.modified),
         )
 
-    def _measured(self, row: FleetRow, made: SessionCost, found: Found) -> FleetRow:
+    def _measured(self, row: FleetRow, cost: SessionCost, listing: Found) -> FleetRow:
         """The row's context against where its agent was seen to compact before the end that was read."""
-        point = made.compaction_point
+        point = cost.compaction_point
         if not 0 < point < row.compaction_point:
             return row
-        known = self._made_of == (found.size, found.modified)
+        current = self._made_of == (listing.size, listing.modified)
         context = min(1.0, row.context_tokens / point)
-        facts = replace(row.facts, context=context, turns_left=made.turns_left if known else None)
+        facts = replace(row.facts, context=context, turns_left=cost.turns_left if current else None)
         return replace(row, facts=facts, compaction_point=point)
 
 
@@ -108,16 +108,16 @@ def day_cost(settings: Settings, now: float) -> DaySpent:
     tree = LogTree(settings, reading_cache(settings))
     most = settings.screen.fleet.whole * _MB
     active = settings.ingest.follow.active_within
-    found = find(known_agents(), os.environ, Path.home(), now=now, active_within=active)
-    today = [one for one in found if one.modified >= midnight]
+    listings = find(known_agents(), os.environ, Path.home(), now=now, active_within=active)
+    today = [one for one in listings if one.modified >= midnight]
     read = {(one.path, one.session) for one in today if one.size <= most}
     costs = [
         _cost(tree, session, settings)
         for session in _sessions(settings, sorted({path for path, _ in read}))
         if (session.path, session.id) in read
     ]
-    told = forecast(dated_charges(costs), Budget.of(settings.screen.cost), now, None)
-    return day_spent(told, open_end=len(read) < len(today))
+    outlook = forecast(dated_charges(costs), Budget.of(settings.screen.cost), now, None)
+    return day_spent(outlook, open_end=len(read) < len(today))
 
 
 def _sessions(settings: Settings, paths: list[Path]) -> Iterator[LogSession]:
@@ -133,8 +133,8 @@ def _sessions(settings: Settings, paths: list[Path]) -> Iterator[LogSession]:
 
 def _cost(tree: LogTree, session: LogSession, settings: Settings) -> SessionCost:
     name = session_name(session)
-    known = tree.cached("cost", name, SessionCost)
-    if known is None:
-        known = session_cost(session, settings)
-        tree.keep("cost", name, known)
-    return known
+    cost = tree.cached("cost", name, SessionCost)
+    if cost is None:
+        cost = session_cost(session, settings)
+        tree.keep("cost", name, cost)
+    return cost

@@ -147,20 +147,20 @@ class SessionModel:
     @property
     def calls(self) -> int:
         """Calls so far, those without a result among them."""
-        return self._calls + sum([type(one) is ToolUse for one in self.driver.begun()])
+        return self._calls + sum([type(one) is ToolUse for one in self.driver.logged_events()])
 
     def cost(self) -> tuple[Sum, tuple[Charge, ...]]:
         """What all turns cost, the one that is still being written among them; and by minute, lately."""
-        begun = [charge_of(event) for event in self.driver.pending_events() if isinstance(event, Turn)]
-        charges = (*(copy(charge) for charge in self._charges), *begun)
-        return total((self._cost, added(begun))), charges
+        unfinished = [charge_of(event) for event in self.driver.pending_events() if isinstance(event, Turn)]
+        charges = (*(copy(charge) for charge in self._charges), *unfinished)
+        return total((self._cost, added(unfinished))), charges
 
     def facts(self, heard: float) -> StatusFacts:
         """What is known now."""
         self.fresh = False
         return self.driver.facts(heard)
 
-    def worded(self, status: Status) -> Status:
+    def with_words(self, status: Status) -> Status:
         """A status with the words of what the person is needed for."""
         words = self.driver.need_words(status)
         return replace(status, words=words) if words else status
@@ -218,10 +218,10 @@ class SessionModel:
         words, path = about(event)
         outcome = outcome_of(event)
         name = tool_of(event) if isinstance(event, ToolUse) else kind_of(event)
-        said = first_line(read.command)
-        said = said.replace(f"{self.project}/", "") if self.project else said
-        shown = " ".join(part for part in (name, said or f"{words} {PurePath(path).name}".strip()) if part)
-        return plain(shown, 120), OUTCOME_SIGNS.get(outcome, ("", ""))[0]
+        command = first_line(read.command)
+        command = command.replace(f"{self.project}/", "") if self.project else command
+        line = " ".join(part for part in (name, command or f"{words} {PurePath(path).name}".strip()) if part)
+        return plain(line, 120), OUTCOME_SIGNS.get(outcome, ("", ""))[0]
 
 
 def _is_near(event: Event) -> bool:
@@ -248,9 +248,9 @@ def _end_of(log: Log, most: int, size: Callable[[Path], int]) -> Log:
         with open_log(log.path) as stream:
             place = stream.seek(whole - most)
             while piece := stream.read(_PIECE):
-                found = piece.find(b"\n")
-                if found >= 0:
-                    return log._replace(start=place + found + 1)
+                newline = piece.find(b"\n")
+                if newline >= 0:
+                    return log._replace(start=place + newline + 1)
                 place += len(piece)
     except OSError:
         pass
@@ -270,15 +270,15 @@ class Member:
 
     def __init__(
         self,
-        found: Found,
+        listing: Found,
         kit: Kit,
         finder: Finder,
         settings: Settings,
         initial_states: InitialStates | None = None,
         copied: tuple[Log, ...] = (),
-        kept: KeptRows | None = None,
+        cache: KeptRows | None = None,
     ) -> None:
-        self.found = found
+        self.found = listing
         self.due = True
         """There may be something to read."""
         self.heard = 0.0
@@ -293,12 +293,12 @@ class Member:
         """The same session from its beginning, until it has caught up."""
         self._cut = False
         self._caught_up = False
-        self._changed = found.modified
+        self._changed = listing.modified
         self._row: FleetRow | None = None
         self._taken = 0.0
         self._copied = copied
         self._cost = WholeCost(settings)
-        self._kept = kept
+        self._kept = cache
         self._place: KeptRow | None = None
         """Where its row is kept, if its minds read the logs as they were then."""
 
@@ -315,11 +315,11 @@ class Member:
         """The logs by which it can be recognised."""
         return self._model.driver.source.files() if self._model is not None else list(self.found.paths)
 
-    def update(self, found: Found) -> None:
+    def update(self, listing: Found) -> None:
         """Update what is known of its files on disk."""
-        if found.modified > self.found.modified or found.size != self.found.size:
+        if listing.modified > self.found.modified or listing.size != self.found.size:
             self.due = True
-        self.found = found
+        self.found = listing
         if self.awake and self._cut and not self.filling:
             self._fill_active()
 
@@ -400,15 +400,15 @@ class Member:
         self.rest()
 
     def _open(self) -> SessionModel:
-        settings, found = self._settings, self.found
+        settings, listing = self._settings, self.found
         self._caught_up = False
         session = self._session()
         if session is None:
-            self._model = self._make(found.path)
+            self._model = self._make(listing.path)
             return self._model
         end, self._cut = cut(session, round(settings.screen.fleet.tail * _MEMBER_MB), _size)
-        if found.active:
-            self.heard = found.last
+        if listing.active:
+            self.heard = listing.last
         if self._cut:
             self._fill_active()
         self._model = self._make(end)
@@ -416,8 +416,8 @@ class Member:
 
     def _fill_active(self) -> None:
         """Read the whole log behind its end, once somebody works there."""
-        found = self.found
-        if found.active and found.size <= self._settings.screen.fleet.whole * _MEMBER_MB:
+        listing = self.found
+        if listing.active and listing.size <= self._settings.screen.fleet.whole * _MEMBER_MB:
             session = self._session()
             self._whole = None if session is None else self._make(session)
 
@@ -437,8 +437,8 @@ class Member:
             here = self._finder.sessions([self.found.path])
         except UnreadableLog:
             return None
-        named = [one for one in here if one.id == self.found.session]
-        return (named or here)[0]._replace(copied=self._copied)
+        matches = [one for one in here if one.id == self.found.session]
+        return (matches or here)[0]._replace(copied=self._copied)
 
     def _own_kit(self) -> Kit:
         faults = Diagnostics(self._settings.ingest.lines.faults)
@@ -454,14 +454,14 @@ class Member:
         if model is not None and self._caught_up and (model.fresh or now - self._taken >= _REDRAWN):
             self._row, self._taken = self._take(model, now), now
         row = self._row or self._blank(now)
-        return self._cost.told(row, self.found).at(now, self._limits)
+        return self._cost.with_whole_log(row, self.found).at(now, self._limits)
 
     def _blank(self, now: float) -> FleetRow:
         return _blank_row(self.found, StatusFacts(heard=self.found.last, read=0.0), now, self._limits)
 
     def _take(self, model: SessionModel, now: float) -> FleetRow:
-        found = self.found
-        facts = model.facts(self.heard or found.last)
+        listing = self.found
+        facts = model.facts(self.heard or listing.last)
         if model.behind and facts.close:
             facts = replace(facts, close="")
         engine = model.society.engine(MAIN)
@@ -472,13 +472,13 @@ class Member:
         last, sign = model.last_words()
         cost, charges = model.cost()
         return FleetRow(
-            key=_key(found),
-            path=found.path,
-            session=found.session,
-            agent=model.tool or found.agent,
-            project=model.project or found.project,
+            key=_key(listing),
+            path=listing.path,
+            session=listing.session,
+            agent=model.tool or listing.agent,
+            project=model.project or listing.project,
             facts=facts,
-            status=model.worded(status_of(facts, now, self._limits)),
+            status=model.with_words(status_of(facts, now, self._limits)),
             model=model.model,
             state=state,
             pattern=pattern,
@@ -498,7 +498,7 @@ class Member:
             last=last,
             last_sign=sign,
             last_at=model.last.at if model.last is not None else 0.0,
-            title=found.title,
+            title=listing.title,
             dollars=cost.dollars,
             priced=cost.priced,
             unpriced=cost.unpriced,
@@ -511,26 +511,26 @@ class Member:
         )
 
 
-def unread_row(found: Found, now: float, limits: Limits) -> FleetRow:
+def unread_row(listing: Found, now: float, limits: Limits) -> FleetRow:
     """A session that is only known by what lies on disk."""
-    return _blank_row(found, StatusFacts(heard=found.last, read=0.0, old=True), now, limits)
+    return _blank_row(listing, StatusFacts(heard=listing.last, read=0.0, old=True), now, limits)
 
 
-def _blank_row(found: Found, facts: StatusFacts, now: float, limits: Limits) -> FleetRow:
+def _blank_row(listing: Found, facts: StatusFacts, now: float, limits: Limits) -> FleetRow:
     return FleetRow(
-        _key(found),
-        found.path,
-        found.session,
-        found.agent,
-        found.project,
+        _key(listing),
+        listing.path,
+        listing.session,
+        listing.agent,
+        listing.project,
         facts=facts,
         status=status_of(facts, now, limits),
-        title=found.title,
+        title=listing.title,
     )
 
 
-def _key(found: Found) -> str:
-    return f"{found.path}\n{found.session}"
+def _key(listing: Found) -> str:
+    return f"{listing.path}\n{listing.session}"
 
 
 def _size(path: Path) -> int:

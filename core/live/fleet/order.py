@@ -65,13 +65,13 @@ _FEW = 3
 
 def listed(rows: Sequence[FleetRow], order: Order) -> list[Item]:
     """The rows that are wanted, in order, under headings where they are grouped."""
-    wanted = [row for row in rows if _fits(row, order)]
+    matches = [row for row in rows if _fits(row, order)]
     key = _KEYS[order.sorting]
-    wanted.sort(key=lambda row: (key(row), row.status.urgency, row.key))
+    matches.sort(key=lambda row: (key(row), row.status.urgency, row.key))
     if not order.grouped:
-        return _folded(wanted, order)
+        return _folded(matches, order)
     groups: dict[str, list[FleetRow]] = {}
-    for row in wanted:
+    for row in matches:
         groups.setdefault(row.project or row.name, []).append(row)
     items: list[Item] = []
     for members in groups.values():
@@ -80,13 +80,13 @@ def listed(rows: Sequence[FleetRow], order: Order) -> list[Item]:
     return items
 
 
-def _folded(wanted: list[FleetRow], order: Order) -> list[Item]:
+def _folded(matches: list[FleetRow], order: Order) -> list[Item]:
     """The rows with those at rest behind one line, where they are more than a few."""
-    resting = [row for row in wanted if not row.status.level]
+    resting = [row for row in matches if not row.status.level]
     if not order.folded or order.text or len(resting) <= _FEW:
-        return list(wanted)
-    kept: list[Item] = [row for row in wanted if row.status.level]
-    return [*kept, *resting[:_FEW], Fold(tuple(resting[_FEW:]))]
+        return list(matches)
+    items: list[Item] = [row for row in matches if row.status.level]
+    return [*items, *resting[:_FEW], Fold(tuple(resting[_FEW:]))]
 
 
 def _fits(row: FleetRow, order: Order) -> bool:
@@ -94,10 +94,10 @@ def _fits(row: FleetRow, order: Order) -> bool:
         return False
     if not order.text:
         return True
-    stands = row.status
+    status = row.status
     words = (
         *(row.agent, row.project, row.session, row.model, row.title, row.host),
-        *(stands.word, row.state, row.pattern, row.last),
+        *(status.word, row.state, row.pattern, row.last),
     )
     text = " ".join(words).replace("_", " ").casefold()
     return all(part in text for part in order.text.casefold().split())

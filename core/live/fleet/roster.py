@@ -96,15 +96,15 @@ class Roster:
         if self._kept is None:
             self._kept = KeptRows(self.settings)
         copies = self._copies(one for key, one in listed.items() if key not in self._members)
-        for key, found in listed.items():
+        for key, listing in listed.items():
             member = self._members.get(key)
             if member is None:
-                copied = copies.get(found.path, ())
+                copied = copies.get(listing.path, ())
                 member = Member(
-                    found, self._kit, self._finder, self.settings, self.initial_states, copied, self._kept
+                    listing, self._kit, self._finder, self.settings, self.initial_states, copied, self._kept
                 )
             else:
-                self._attempt(member, partial(member.update, found))
+                self._attempt(member, partial(member.update, listing))
             members[key] = member
         for key, member in self._members.items():
             if key not in members and member.awake:
@@ -120,9 +120,9 @@ class Roster:
         paths = [one.path for one in new if one.path.suffix == _LINES]
         if not paths:
             return {}
-        known = [member.found.path for member in self._members.values()]
+        paths_before = [member.found.path for member in self._members.values()]
         try:
-            here = self._finder.sessions([*paths, *(path for path in known if path.suffix == _LINES)])
+            here = self._finder.sessions([*paths, *(path for path in paths_before if path.suffix == _LINES)])
         except UnreadableLog:
             return {}
         return {one.path: one.copied for one in here if one.copied}
@@ -132,20 +132,22 @@ class Roster:
         if not self._paths:
             faults: list[str] = []
             here = self._environment, self._home
-            found = find(self._agents, *here, now=now, active_within=active, faults=faults)
+            listings = find(self._agents, *here, now=now, active_within=active, faults=faults)
             self.unread = tuple(faults)
-            return found
+            return listings
         self._faults.first.clear()
         self._faults.counts.clear()
-        found = []
-        told: tuple[str, ...] = ()
+        listings = []
+        reasons: tuple[str, ...] = ()
         try:
-            found = describe_sessions(self._agents, self._finder.sessions(self._paths), now, active)
+            listings = describe_sessions(self._agents, self._finder.sessions(self._paths), now, active)
         except UnreadableLog as fault:
-            told = (str(fault),) if not _is_blank(str(fault)) else ()
-        told += tuple(f"{one.file}: {one.reason}" for one in self._faults.first if not _is_blank(one.reason))
-        self.unread = tuple(dict.fromkeys(told))
-        return found
+            reasons = (str(fault),) if not _is_blank(str(fault)) else ()
+        reasons += tuple(
+            f"{one.file}: {one.reason}" for one in self._faults.first if not _is_blank(one.reason)
+        )
+        self.unread = tuple(dict.fromkeys(reasons))
+        return listings
 
     def notice(self, changed: Collection[Path]) -> None:
         """Files changed; without any named, whoever is awake is looked at."""

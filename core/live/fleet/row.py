@@ -89,22 +89,22 @@ class FleetRow(Struct, frozen=True):
 
     def at(self, now: float, limits: Limits) -> FleetRow:
         """The same session at another moment."""
-        stands = status_of(self.facts, now, limits)
-        if stands.need and stands.need == self.status.need and not stands.words:
-            stands = replace(stands, words=self.status.words)
+        status = status_of(self.facts, now, limits)
+        if status.need and status.need == self.status.need and not status.words:
+            status = replace(status, words=self.status.words)
         burn = self.burn if now <= self.burnt else 0.0
-        return replace(self, status=stands, burn=burn)
+        return replace(self, status=status, burn=burn)
 
     def hooked(self, signs: HookSigns | None, now: float, limits: Limits) -> FleetRow:
         """The same session with what its hooks tell now."""
         if signs is None and self.signs is None:
             return self
-        told = signs or HookSigns()
-        known = {call.tool for call in self.facts.open}
-        asking = (call for call in told.open if call.tool in limits.asking and call.tool not in known)
+        current = signs or HookSigns()
+        open_tools = {call.tool for call in self.facts.open}
+        asking = (call for call in current.open if call.tool in limits.asking and call.tool not in open_tools)
         calls = (*self.facts.open, *(Open(one.at, one.agent, one.tool, one.action) for one in asking))
-        heard = max(self.facts.heard, told.heard)
-        facts = replace(self.facts, asks=told.asking(), open=calls, heard=heard)
+        heard = max(self.facts.heard, current.heard)
+        facts = replace(self.facts, asks=current.asking(), open=calls, heard=heard)
         return replace(self, facts=facts, signs=signs).at(now, limits)
 
     def wordless(self) -> FleetRow:
@@ -136,15 +136,15 @@ class FleetRow(Struct, frozen=True):
 
     def points(self, now: float, width: int, span: float) -> list[float | None]:
         """The small curve up to a moment; None where nothing happened."""
-        known = dict(self.curve)
+        values = dict(self.curve)
         end = int((self.last_at if self.facts.synthetic else now) // (span / BUCKETS))
-        return [known.get(number) for number in range(end - min(width, BUCKETS) + 1, end + 1)]
+        return [values.get(number) for number in range(end - min(width, BUCKETS) + 1, end + 1)]
 
 
 def row_json(row: FleetRow, now: float) -> dict[str, Any]:
     """A row for scripts."""
-    stands, facts = row.status, row.facts
-    since = stands.since
+    status, facts = row.status, row.facts
+    since = status.since
     unread = None if row.partial else 0
     return {
         "session": row.session,
@@ -153,11 +153,11 @@ def row_json(row: FleetRow, now: float) -> dict[str, Any]:
         "project": row.project,
         "path": str(row.path),
         "model": row.model,
-        "status": stands.word,
-        "ending": stands.ending,
-        "sentence": stands.words,
-        "needs_person": stands.level == 3,
-        "level": stands.level,
+        "status": status.word,
+        "ending": status.ending,
+        "sentence": status.words,
+        "needs_person": status.level == 3,
+        "level": status.level,
         "since": since,
         "for_seconds": None if since is None else round(max(0.0, now - since), 3),
         "why": row.why,
@@ -214,9 +214,9 @@ class KeptRow:
 
     def load(self) -> FleetRow | None:
         """The row that was made of the same logs, settings and start before."""
-        kept = self._tree.cached(self._kind, self._name, bytes)
+        cached = self._tree.cached(self._kind, self._name, bytes)
         try:
-            return None if kept is None else _DECODER.decode(kept)
+            return None if cached is None else _DECODER.decode(cached)
         except (msgspec.DecodeError, msgspec.ValidationError):
             return None
 
@@ -233,8 +233,8 @@ class KeptRows:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._prints = Fingerprints()
-        shown = repr(canonical(settings.screen, set())).encode("utf-8", "surrogatepass")
-        self._shown = blake3(shown).hexdigest(length=8)
+        screen = repr(canonical(settings.screen, set())).encode("utf-8", "surrogatepass")
+        self._shown = blake3(screen).hexdigest(length=8)
 
     def of(self, session: LogSession, inputs: RunInputs) -> KeptRow:
         """The place of a session's row, to be asked for before its logs are read."""

@@ -76,7 +76,7 @@ class Told:
         timeline = self.driver.timeline
         assert timeline is not None
         return NowReader().now(
-            timeline.events, len(timeline), 9.0, held=self.driver.pending_events(), words=False
+            timeline.events, len(timeline), 9.0, pending=self.driver.pending_events(), words=False
         )
 
     def open(self) -> list[str]:

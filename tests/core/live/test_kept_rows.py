@@ -97,6 +97,6 @@ def test_what_changed_while_it_was_read_is_not_kept(log: Path, read: list[str]) 
 def test_a_broken_row_is_made_again(log: Path, read: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     first = look(log)
     broken = row._ENCODER.encode(replace(first, calls="many"))
-    monkeypatch.setattr(LogTree, "kept", lambda *_: broken)
+    monkeypatch.setattr(LogTree, "cached", lambda *_: broken)
     assert look(log) == first
     assert len(read) == 2

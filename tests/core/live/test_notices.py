@@ -16,7 +16,7 @@ import pytest
 
 from core.engine.response import Notice
 from core.engine.response.method import NoticeKind
-from core.live.notices import Courier, Notifier, ShownNotice, quiet, told
+from core.live.notices import Courier, Notifier, ShownNotice, quiet, show_notice
 from core.settings.response import NoticeSettings
 
 NOON = time(12, 0)
@@ -64,7 +64,7 @@ def test_text_of_a_log_can_neither_command_the_terminal_nor_leak() -> None:
     shown = stream.getvalue()
     assert shown.count("\x1b") == 2 and "\x07" not in shown and "\n" not in shown
     assert secret not in shown
-    assert secret not in told(notice(text=secret)).line
+    assert secret not in show_notice(notice(text=secret)).line
 
 
 def test_one_word_a_rule_agent_and_cooldown() -> None:
@@ -197,7 +197,7 @@ def test_nobody_waits_for_a_slow_channel() -> None:
 
     courier = Courier(slow, 2)
     for name in ("a", "b", "c", "d"):
-        courier(told(notice(rule=name)))
+        courier(show_notice(notice(rule=name)))
     assert taken == []
     assert not courier.flush(0.0)
     gate.set()
@@ -214,12 +214,12 @@ def test_what_matters_most_is_dropped_last() -> None:
         taken.append(said.rule)
 
     courier = Courier(slow, 2, problems)
-    courier(told(notice(rule="first")))
+    courier(show_notice(notice(rule="first")))
     while courier.flush(0.0) or courier._waiting:
         pass
     kinds: list[tuple[str, NoticeKind]] = [("ask", "needs_you"), ("loop", "risk")]
     for rule, kind in (*kinds, *((f"r{each}", kinds[1][1]) for each in range(9))):
-        courier(told(notice(rule=rule, kind=kind)))
+        courier(show_notice(notice(rule=rule, kind=kind)))
     gate.set()
     assert courier.flush(20.0)
     assert taken == ["first", "ask", "r8"]

@@ -191,7 +191,7 @@ class Watch:
         from core.hooks.link import IntakeLink
         from core.live.carry_over import CarryOver
         from core.live.driver import Driver
-        from core.live.notices import Notifier, installed_channels, told
+        from core.live.notices import Notifier, installed_channels, show_notice
         from core.live.source import Followed
         from core.store.bookmarks import Bookmarks
         from core.store.carry_over import CarryOverStore
@@ -223,7 +223,7 @@ class Watch:
             carry_over=CarryOver(settings, initial=initial, use=not args.no_prior),
             bookmarks=Bookmarks,
             notifier=self._notifier,
-            past=(lambda notice: self._print(told(notice))) if args.all else None,
+            past=(lambda notice: self._print(show_notice(notice))) if args.all else None,
             hooks=self._link.signs,
             extensions=listeners,
         )
