@@ -125,8 +125,8 @@ class WebServer:
         if request.method not in ("GET", "HEAD"):
             raise self._web.HTTPMethodNotAllowed(request.method, ["GET"])
         if self._token:
-            given = request.query.get("token")
-            if given is not None and self._fits(given):
+            token = request.query.get("token")
+            if token is not None and self._fits(token):
                 answer = self._web.HTTPFound("/")
                 answer.set_cookie(COOKIE, self._token, httponly=True, samesite="Strict", path="/")
                 raise answer
@@ -149,12 +149,12 @@ class WebServer:
 
     def _own_user(self, request: Any) -> bool:
         """Whether whoever asks is the person who started it, or the system itself."""
-        told = request.transport.get_extra_info
-        user = self._user_of(told("peername")[:2], told("sockname")[:2])
+        info = request.transport.get_extra_info
+        user = self._user_of(info("peername")[:2], info("sockname")[:2])
         return user in (os.getuid(), 0)
 
-    def _fits(self, given: str) -> bool:
-        return secrets.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
+    def _fits(self, token: str) -> bool:
+        return secrets.compare_digest(token.encode("utf-8", "replace"), self._token.encode())
 
     async def _index(self, request: Any) -> Any:
         size = _number(request.query.get("fontsize"), 16)

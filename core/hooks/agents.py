@@ -95,10 +95,10 @@ def read_common(value: Mapping[str, Any], moments: Mapping[str, HookMoment]) -> 
         arguments=value.get("tool_input"),
         id=text(value.get("tool_use_id")),
         result=error or _words(response),
-        failed=name == "PostToolUseFailure" or _told_error(response),
+        failed=name == "PostToolUseFailure" or _reports_error(response),
         interrupted=value.get("is_interrupt") is True,
         duration=milliseconds / 1000.0 if milliseconds else None,
-        said=next((said for key in ("prompt", "message", "reason") if (said := text(value.get(key)))), ""),
+        said=next((words for key in ("prompt", "message", "reason") if (words := text(value.get(key)))), ""),
         unattended=value.get("permission_mode") in ("bypassPermissions", "dontAsk"),
         background=bool(value.get("background_tasks")),
         compacted=moment == "session_start" and value.get("source") == "compact",
@@ -108,17 +108,17 @@ def read_common(value: Mapping[str, Any], moments: Mapping[str, HookMoment]) -> 
 def _words(response: Any) -> str:
     if isinstance(response, str):
         return response
-    told = table(response)
+    fields = table(response)
     parts = (
-        text(told.get(key))
+        text(fields.get(key))
         for key in ("llmContent", "stdout", "stderr", "output", "content", "text", "error")
     )
     return "\n".join(part for part in parts if part)
 
 
-def _told_error(response: Any) -> bool:
-    told = table(response)
-    return bool(told.get("error")) or told.get("is_error") is True
+def _reports_error(response: Any) -> bool:
+    fields = table(response)
+    return bool(fields.get("error")) or fields.get("is_error") is True
 
 
 MOMENTS: dict[str, HookMoment] = {
@@ -207,10 +207,10 @@ const text = (value) => typeof value === "string" ? value.slice(0, 200000) : ""
 
 def module(body: str, agent: str, values: Mapping[str, str]) -> str:
     """The text of a module."""
-    made = POST + body
+    source = POST + body
     for name, value in {**values, "AGENT": json.dumps(agent)}.items():
-        made = made.replace(f"@{name}@", value)
-    return made
+        source = source.replace(f"@{name}@", value)
+    return source
 
 
 def read_plugin_call(value: Mapping[str, Any]) -> HookCall | None:
@@ -430,10 +430,10 @@ def copilot_hook_file(to: Installing) -> HookFile:
 
 def read_copilot_call(value: Mapping[str, Any]) -> HookCall | None:
     """What Copilot CLI says; a command's exit code stands at the end of its output."""
-    told = table(value.get("tool_result"))
-    if told:
-        failed = text(told.get("result_type")) not in ("", "success")
-        response = {"output": text(told.get("text_result_for_llm")), "is_error": failed}
+    result = table(value.get("tool_result"))
+    if result:
+        failed = text(result.get("result_type")) not in ("", "success")
+        response = {"output": text(result.get("text_result_for_llm")), "is_error": failed}
         value = {**value, "tool_response": response}
     call = read_common(value, COPILOT_MOMENTS)
     if call is None or call.moment != "after_tool":

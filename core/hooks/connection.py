@@ -45,10 +45,10 @@ class IntakeFolder:
             )
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=_PRIVATE)
-            found = self.folder.lstat()
-            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+            status = self.folder.lstat()
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
                 raise StoreError(f"{self.folder}: not a folder of your own; nothing is served from it")
-            if stat.S_IMODE(found.st_mode) != _PRIVATE:
+            if stat.S_IMODE(status.st_mode) != _PRIVATE:
                 self.folder.chmod(_PRIVATE)
             return self.token() or self._renew()
         except OSError as error:
@@ -57,8 +57,8 @@ class IntakeFolder:
     def token(self) -> str:
         """The token; blank where there is none that only the person can read."""
         try:
-            found = self.token_file.lstat()
-            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+            status = self.token_file.lstat()
+            if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
                 return ""
             name, _, token = self.token_file.read_text("ascii").strip().partition(": ")
         except (OSError, UnicodeDecodeError):
@@ -67,15 +67,15 @@ class IntakeFolder:
 
     def take_unanswered(self) -> list[tuple[float, str, str, str]]:
         """Calls that got no answer since the last look: when, `down` or `late`, session and tool."""
-        noted, taken = self.folder / "unanswered", self.folder / "unanswered.taken"
+        noted, aside = self.folder / "unanswered", self.folder / "unanswered.taken"
         calls = []
         with contextlib.suppress(OSError):
-            noted.replace(taken)
-            for line in taken.read_text("utf-8", "replace").splitlines():
+            noted.replace(aside)
+            for line in aside.read_text("utf-8", "replace").splitlines():
                 at, why, session, tool = (line.split(" ", 3) + [""] * 4)[:4]
                 if at.isdecimal() and why in ("down", "late"):
                     calls.append((float(at), why, session, tool))
-            taken.unlink()
+            aside.unlink()
         return calls
 
     def _renew(self) -> str:

@@ -83,46 +83,48 @@ class Guard:
         A doubt puts a question in front of what would be permitted, an objection in front of anything;
         neither opens anything.
         """
-        asked = as_asked(call, kind, self._settings)
-        decision = objected(doubted(self.safety.policy.decide(asked, standing), doubt), objection)
+        request = as_asked(call, kind, self._settings)
+        decision = apply_objection(
+            apply_doubt(self.safety.policy.decide(request, standing), doubt), objection
+        )
         try:
-            return self._decide(asked, decision, doubt, objection)
+            return self._decide(request, decision, doubt, objection)
         except StoreError as error:
             if decision.verdict == "pass":
                 return SILENCE
             return HookReply(verdict="ask", reason=f"nooscope cannot write down what it decides ({error})")
 
     def _decide(
-        self, asked: Asked, decision: Decision, doubt: str, objection: Objection | None
+        self, request: Asked, decision: Decision, doubt: str, objection: Objection | None
     ) -> HookReply | int:
-        key = (asked.session, asked.tool, asked.hash)
+        key = (request.session, request.tool, request.hash)
         if decision.verdict == "deny":
-            self._note("denied", asked, decision)
+            self._note("denied", request, decision)
             return HookReply(verdict="deny", reason=f"nooscope: {decision.reason}")
         reason = self._denied.pop(key, None)
         if reason is not None:
             return HookReply(verdict="deny", reason=reason)
         if decision.verdict == "pass":
-            self._note("passed", asked, decision)
+            self._note("passed", request, decision)
             return SILENCE
         held = self._approved.pop(key, None)
         if held is not None:
-            reply = self._used(held, asked, decision)
+            reply = self._use_permit(held, request, decision)
             return APPROVED if reply is SILENCE and decision.tier == "privileged" else reply
         if decision.verdict == "permit":
-            return self._used(self.safety.permit(asked, decision, self._clock()), asked, decision)
-        if (asked.session, asked.tool, approval_kind(asked)) in self._sessions:
-            permit = self.safety.permit(asked, decision, self._clock(), approved=True)
-            return self._used(permit, asked, decision)
-        return self._put(asked, decision, doubt, objection)
+            return self._use_permit(self.safety.permit(request, decision, self._clock()), request, decision)
+        if (request.session, request.tool, approval_kind(request)) in self._sessions:
+            permit = self.safety.permit(request, decision, self._clock(), approved=True)
+            return self._use_permit(permit, request, decision)
+        return self._put(request, decision, doubt, objection)
 
-    def _used(self, permit: Permit, asked: Asked, decision: Decision) -> HookReply:
+    def _use_permit(self, permit: Permit, request: Asked, decision: Decision) -> HookReply:
         try:
-            self.safety.use(permit, asked, self._clock())
+            self.safety.use(permit, request, self._clock())
         except PermitRefused as refused:
-            self._note("refused", asked, decision._replace(reason=str(refused)), permit.number)
+            self._note("refused", request, decision._replace(reason=str(refused)), permit.number)
             return HookReply(verdict="ask", reason=f"nooscope: {refused}")
-        self._note("used", asked, decision, permit.number)
+        self._note("used", request, decision, permit.number)
         return SILENCE
 
     def next_number(self) -> int:
@@ -130,19 +132,19 @@ class Guard:
         self._number += 1
         return self._number
 
-    def _put(self, asked: Asked, decision: Decision, doubt: str, objection: Objection | None) -> int:
+    def _put(self, request: Asked, decision: Decision, doubt: str, objection: Objection | None) -> int:
         for waiting in self._waiting.values():
-            if waiting.asked == asked:
+            if waiting.asked == request:
                 return waiting.question.number
         self.next_number()
-        words = one_line(asked.command or " ".join((asked.tool, *asked.targets)), 160)
+        words = one_line(request.command or " ".join((request.tool, *request.targets)), 160)
         question = PermitQuestion(
-            self._number, self._clock(), asked.session, asked.tool, words, decision.reason
+            self._number, self._clock(), request.session, request.tool, words, decision.reason
         )
         if len(self._waiting) >= _MOST:
             del self._waiting[next(iter(self._waiting))]
-        self._waiting[self._number] = _Waiting(question, asked, decision, doubt, objection, asyncio.Event())
-        self._note("asked", asked, decision, self._number)
+        self._waiting[self._number] = _Waiting(question, request, decision, doubt, objection, asyncio.Event())
+        self._note("asked", request, decision, self._number)
         return self._number
 
     @property
@@ -188,9 +190,9 @@ class Guard:
     def note_unanswered(self, at: float, why: str, session: str, tool: str) -> None:
         """Write down a call that passed unguarded, or that the agent put to the person by itself."""
         what, reason = _UNANSWERED[why]
-        asked = Asked(one_line(session, 200), one_line(tool, 100), b"")
+        request = Asked(one_line(session, 200), one_line(tool, 100), b"")
         with suppress(StoreError):
-            self._note(what, asked, Decision("pass", "write", f"{reason} at {at:.0f}"))
+            self._note(what, request, Decision("pass", "write", f"{reason} at {at:.0f}"))
 
     def _late(self, number: int) -> None:
         waiting = self._waiting.get(number)
@@ -201,9 +203,9 @@ class Guard:
         """A session is over: nothing of it waits any more, and nothing approved for it holds."""
         for number in [number for number, one in self._waiting.items() if one.asked.session == session]:
             del self._waiting[number]
-        for kept in (self._approved, self._denied):
-            for key in [key for key in kept if key[0] == session]:
-                del kept[key]
+        for store in (self._approved, self._denied):
+            for key in [key for key in store if key[0] == session]:
+                del store[key]
         self._sessions = {key for key in self._sessions if key[0] != session}
 
     def decide(self, number: int, choice: Choice, reason: str = "", by: str = "") -> bool:
@@ -211,29 +213,29 @@ class Guard:
         waiting = self._waiting.get(number)
         if waiting is None:
             return False
-        asked, decision = waiting.asked, waiting.decision
-        key = (asked.session, asked.tool, asked.hash)
+        request, decision = waiting.asked, waiting.decision
+        key = (request.session, request.tool, request.hash)
         if choice == "deny":
             why = f"the person denied it{': ' + one_line(reason, 200) if reason else ''}"
-            self._note("denied", asked, decision._replace(reason=why), number, by)
+            self._note("denied", request, decision._replace(reason=why), number, by)
             _put_in(self._denied, key, why)
         else:
-            permit = self.safety.permit(asked, decision, self._clock(), approved=True)
-            self._note("approved", asked, decision, permit.number, by)
+            permit = self.safety.permit(request, decision, self._clock(), approved=True)
+            self._note("approved", request, decision, permit.number, by)
             _put_in(self._approved, key, permit)
-            if choice == "session" and not asked.own:
-                self._sessions.add((asked.session, asked.tool, approval_kind(asked)))
+            if choice == "session" and not request.own:
+                self._sessions.add((request.session, request.tool, approval_kind(request)))
         del self._waiting[number]
         waiting.answered.set()
         return True
 
-    def _note(self, what: str, asked: Asked, decision: Decision, number: int = 0, by: str = "") -> None:
+    def _note(self, what: str, request: Asked, decision: Decision, number: int = 0, by: str = "") -> None:
         entry = PermitEntry(
             at=self._clock(),
             what=what,
-            session=asked.session,
-            tool=asked.tool,
-            arguments=asked.hash,
+            session=request.session,
+            tool=request.tool,
+            arguments=request.hash,
             policy=self.safety.policy.hash,
             tier=decision.tier,
             reason=decision.reason,
@@ -243,19 +245,19 @@ class Guard:
         self.journal.add(entry)
 
 
-def doubted(decision: Decision, doubt: str) -> Decision:
+def apply_doubt(decision: Decision, doubt: str) -> Decision:
     """The decision, with a question before what would be permitted without one; nothing gets easier by it."""
     if doubt and decision.verdict == "permit":
         return Decision("person", decision.tier, doubt)
     return decision
 
 
-def approval_kind(asked: Asked) -> str:
+def approval_kind(request: Asked) -> str:
     """What an approval for a session covers: calls of the same kind, or this very call if it has none."""
-    return asked.kind or asked.hash
+    return request.kind or request.hash
 
 
-def objected(decision: Decision, objection: Objection | None) -> Decision:
+def apply_objection(decision: Decision, objection: Objection | None) -> Decision:
     """The decision, or the objection where that is stricter."""
     if objection is None or decision.verdict == "deny":
         return decision
@@ -264,11 +266,11 @@ def objected(decision: Decision, objection: Objection | None) -> Decision:
     return decision if decision.verdict == "person" else Decision("person", decision.tier, objection.reason)
 
 
-def _put_in(kept: dict[K, V], key: K, value: V) -> None:
+def _put_in(store: dict[K, V], key: K, value: V) -> None:
     """Keep a value, and give up the oldest where there are too many."""
-    while len(kept) >= _MOST:
-        del kept[next(iter(kept))]
-    kept[key] = value
+    while len(store) >= _MOST:
+        del store[next(iter(store))]
+    store[key] = value
 
 
 def _ask_yourself(reason: str) -> HookReply:
@@ -341,9 +343,9 @@ class Answers:
 
     def put(self, call: HookCall, kind: Sorted) -> HookReply | int:
         """Put a prompt to the person: its number, or the reply if this kind was approved for the session."""
-        asked = as_asked(call, kind)
-        tier, _ = self._policy.tier(asked)
-        rule = (call.session, call.tool, approval_kind(asked))
+        request = as_asked(call, kind)
+        tier, _ = self._policy.tier(request)
+        rule = (call.session, call.tool, approval_kind(request))
         number = self._next_number()
         choices = _choices(call)
         question = PermitQuestion(
@@ -351,22 +353,22 @@ class Answers:
             self._clock(),
             call.session,
             call.tool,
-            _words(call, asked, choices),
+            _words(call, request, choices),
             "its own prompt is open too",
             kind="question" if choices else "plan" if call.tool == PLAN_TOOL else "permission",
             choices=choices,
         )
         try:
             if rule in self._rules and question.kind == "permission":
-                self._note("approved", asked, tier, "this kind is approved for the session", number)
+                self._note("approved", request, tier, "this kind is approved for the session", number)
                 return HookReply(approved=True)
-            self._note("asked", asked, tier, "the agent's own prompt", number)
+            self._note("asked", request, tier, "the agent's own prompt", number)
         except StoreError:
             return SILENCE
         while len(self._pending) >= _MOST_PROMPTS:
             self._close(next(iter(self._pending)), "too many prompts wait")
         reply = asyncio.get_running_loop().create_future()
-        self._pending[number] = _Pending(question, call, asked, rule, reply)
+        self._pending[number] = _Pending(question, call, request, rule, reply)
         return number
 
     async def wait(
@@ -419,8 +421,8 @@ class Answers:
         if question.kind != "permission":
             updated = dict(table(call.arguments))
         if question.choices:
-            asked = [one["question"] for one in _questions(call)]
-            updated["answers"] = dict(zip(asked, answers, strict=True))
+            questions = [one["question"] for one in _questions(call)]
+            updated["answers"] = dict(zip(questions, answers, strict=True))
         self._finish(number, HookReply(approved=True, input=updated))
         return ""
 
@@ -464,13 +466,13 @@ class Answers:
         if not pending.reply.done():
             pending.reply.set_result(reply)
 
-    def _note(self, what: str, asked: Asked, tier: str, reason: str, number: int, by: str = "") -> None:
+    def _note(self, what: str, request: Asked, tier: str, reason: str, number: int, by: str = "") -> None:
         entry = PermitEntry(
             at=self._clock(),
             what=what,
-            session=asked.session,
-            tool=asked.tool,
-            arguments=asked.hash,
+            session=request.session,
+            tool=request.tool,
+            arguments=request.hash,
             policy=self._policy.hash,
             tier=tier,
             reason=reason,
@@ -481,8 +483,8 @@ class Answers:
 
 
 def _questions(call: HookCall) -> list[dict[str, Any]]:
-    given = table(call.arguments).get("questions") if call.tool == QUESTION_TOOL else None
-    return [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
+    questions = table(call.arguments).get("questions") if call.tool == QUESTION_TOOL else None
+    return [one for one in questions if isinstance(one, dict)] if isinstance(questions, list) else []
 
 
 def _choices(call: HookCall) -> tuple[AskedChoice, ...]:
@@ -495,10 +497,10 @@ def _choices(call: HookCall) -> tuple[AskedChoice, ...]:
     )
 
 
-def _words(call: HookCall, asked: Asked, choices: Sequence[AskedChoice]) -> str:
+def _words(call: HookCall, request: Asked, choices: Sequence[AskedChoice]) -> str:
     """The prompt in one line, redacted."""
     if choices:
         return one_line("; ".join(one.question for one in choices), 300)
     if call.tool == PLAN_TOOL:
         return one_line(text(table(call.arguments).get("plan")) or "a plan", 300)
-    return one_line(asked.command or " ".join((asked.tool, *asked.targets)), 300)
+    return one_line(request.command or " ".join((request.tool, *request.targets)), 300)

@@ -63,7 +63,7 @@ class IntakeHandler:
         normalizer: Normalizer,
         token: str,
         guard: Guard,
-        said: SaidStore,
+        sentences: SaidStore,
         clock: Callable[[], float],
         leave: Callable[[], None] = lambda: None,
         say: Callable[[str], None] = lambda _: None,
@@ -81,7 +81,7 @@ class IntakeHandler:
         self._normalizer = normalizer
         self._token = token.encode()
         self.guard = guard
-        self._said = said
+        self._said = sentences
         self._clock = clock
         self._leave = leave
         self._say = say
@@ -102,8 +102,8 @@ class IntakeHandler:
 
     def admit(self, headers: Mapping[str, str]) -> None:
         """Let only those in who know the token."""
-        given = headers.get(HEADER, "").encode("utf-8", "replace")
-        if not compare_digest(given, self._token):
+        token = headers.get(HEADER, "").encode("utf-8", "replace")
+        if not compare_digest(token, self._token):
             raise Refused(401, "the token is missing or wrong")
 
     async def handle(self, request: Request) -> Answer:
@@ -164,8 +164,8 @@ class IntakeHandler:
             self.guard.note_unanswered(at, why, session, tool)
             self.unanswered[why] = self.unanswered.get(why, 0) + 1
         if calls:
-            passed, late = self.unanswered.get("down", 0), self.unanswered.get("late", 0)
-            self._say(f"{passed} calls passed unguarded, {late} were answered by the agent alone")
+            unguarded, late = self.unanswered.get("down", 0), self.unanswered.get("late", 0)
+            self._say(f"{unguarded} calls passed unguarded, {late} were answered by the agent alone")
             self._tell()
 
     async def _hook(self, request: Request, agent: str, mode: str, *, answer: bool = False) -> Answer:
@@ -208,8 +208,8 @@ class IntakeHandler:
         self._catch_up(session)
         if isinstance(reply, int):
             return Answer(f"{wait[0]} {reply} {ceil(wait[1]) + 1}\n".encode(), "text/plain")
-        said = hooks.answer(call, reply)
-        return _NOTHING if said is None else _json(said)
+        answer_json = hooks.answer(call, reply)
+        return _NOTHING if answer_json is None else _json(answer_json)
 
     def _patience(self, session: str) -> float:
         """Seconds a prompt waits for an answer from here; short if no dialog of its own is open beside it."""
@@ -226,15 +226,15 @@ class IntakeHandler:
         call, reply = answered
         if (session := self.sessions.get(call.session)) is not None:
             session.answered(call)
-        said = self._hooks[agent].answer(call, reply)
-        return _NOTHING if said is None else _json(said)
+        answer = self._hooks[agent].answer(call, reply)
+        return _NOTHING if answer is None else _json(answer)
 
     def hear_processes(self, sessions: Mapping[str, ClaudeSession]) -> None:
         """Take in what Claude Code's processes say of themselves, and close prompts that are over."""
         changed = sessions != self.claude
-        gone = {name for name in self.claude if name not in sessions}
+        ended_sessions = {name for name in self.claude if name not in sessions}
         self.claude = sessions
-        for name in gone:
+        for name in ended_sessions:
             changed |= self.answers.close_session(name, self._clock())
         for name, own in sessions.items():
             if own.status != "waiting":
@@ -248,7 +248,7 @@ class IntakeHandler:
         if reached and self.caps.stops:
             return HookReply(verdict="deny", reason=f"nooscope: {reached}", stop=True)
         if call.agent == MAIN and (cancelled := session.cancellation()) is not None:
-            session.said(cancelled, self._clock())
+            session.record_said(cancelled, self._clock())
             return HookReply(verdict="deny", reason=cancelled.sentence)
         objection = self._objection(call, kind) if self._registry.wants("on_tool_call") else None
         if reached and (objection is None or objection.verdict == "ask"):
@@ -259,19 +259,19 @@ class IntakeHandler:
         """Why a session may not go on; what it used and may use is noted for those who look on."""
         now = self._clock()
         today = {name: one.use.on_day(now) for name, one in self.sessions.items()}
-        use = self.caps.use(session.spent(), self.ledger.update(now, today))
+        use = self.caps.use(session.total_use(), self.ledger.update(now, today))
         burn = burn_rate(session.use, (one.use for one in self.sessions.values()), now)
-        passed = self.unanswered.get("down", 0)
+        unguarded = self.unanswered.get("down", 0)
         session.limits = self.limits.limits(now, session.framework) if session.on_plan else ()
-        warnings = [self.caps.warning(use, burn), f"{passed} calls passed unguarded" if passed else ""]
+        warnings = [self.caps.warning(use, burn), f"{unguarded} calls passed unguarded" if unguarded else ""]
         warnings += [one.words() for one in session.limits if one.urgent]
         session.warning = next(filter(None, warnings), "")
         return self.caps.reached(session.name, use)
 
     def _objection(self, call: HookCall, kind: Sorted) -> Objection | None:
         words = one_line(f"{call.tool} {as_asked(call, kind).command or ' '.join(kind.targets)}", 200)
-        told = ToolCall(call.session, call.tool, kind.action, kind.purpose, words, kind.targets)
-        answer, who = self._registry.ask("on_tool_call", told)
+        tool_call = ToolCall(call.session, call.tool, kind.action, kind.purpose, words, kind.targets)
+        answer, who = self._registry.ask("on_tool_call", tool_call)
         for fault in self._registry.faults:
             self._trouble(fault.sentence)
         self._registry.faults.clear()
@@ -316,7 +316,7 @@ class IntakeHandler:
         except StoreError as error:
             self._trouble(f"nothing is said to agents: {error}")
             return SILENCE
-        session.said(advised, at, withheld=withheld)
+        session.record_said(advised, at, withheld=withheld)
         return SILENCE if withheld else HookReply(sentence)
 
     def _session(self, hooks: AgentHooks, call: HookCall) -> HookedSession:
@@ -435,34 +435,34 @@ class IntakeHandler:
 
     def _ask(self, request: Request, what: str) -> Answer:
         """What an agent asks of itself: the session it names, else the one heard last."""
-        asked = _body(request)
-        name = text(asked.get("session"))
-        session = self.sessions.get(name) if name else self._nearest(text(asked.get("project")))
+        body = _body(request)
+        name = text(body.get("session"))
+        session = self.sessions.get(name) if name else self._nearest(text(body.get("project")))
         if session is None:
             return _json({"known": False, "reason": "no hook has called for such a session yet"})
         status = self._status(session)
         if what == "failed":
-            return _json({"known": True, "failed": session.failed_before(text(asked.get("path")))})
+            return _json({"known": True, "failed": session.failed_before(text(body.get("path")))})
         return _json({"known": True, **status})
 
     def _nearest(self, project: str) -> HookedSession | None:
-        found = [one for one in self.sessions.values() if not project or one.project == project]
-        return found[-1] if found else None
+        sessions = [one for one in self.sessions.values() if not project or one.project == project]
+        return sessions[-1] if sessions else None
 
     def _decide(self, request: Request) -> Answer:
-        asked = _body(request)
-        number, choice = asked.get("number"), asked.get("choice")
+        body = _body(request)
+        number, choice = body.get("number"), body.get("choice")
         if choice == "lift":
-            session = text(asked.get("session"))
+            session = text(body.get("session"))
             self.caps.lift(session)
             self._tell()
             return _json({"done": session in self.sessions})
         if not isinstance(number, int) or choice not in ("once", "session", "deny"):
             raise Refused(400, "name a number, and once, session or deny")
-        answers = [text(one) for one in items(asked.get("answers"))]
-        by = one_line(text(asked.get("by")), 80)
+        answers = [text(one) for one in items(body.get("answers"))]
+        by = one_line(text(body.get("by")), 80)
         try:
-            fault = self.settle(number, choice, by, answers, text(asked.get("reason")))
+            fault = self.settle(number, choice, by, answers, text(body.get("reason")))
         except StoreError as error:
             raise Refused(503, f"it cannot be written down: {error}") from None
         return _json({"done": False, "why": fault} if fault else {"done": True})
@@ -474,20 +474,25 @@ class IntakeHandler:
         if any(one.number == number for one in self.answers.questions):
             fault = self.answers.decide(number, choice, reason, by, answers)
         else:
-            held = next((one for one in self.guard.questions if one.number == number), None)
+            question = next((one for one in self.guard.questions if one.number == number), None)
             done = self.guard.decide(number, choice, reason, by)
             fault = "" if done else f"question {number} is not waiting any more"
-            if done and held is not None and choice == "session" and held.reason.startswith("cap reached"):
-                self.caps.lift(held.session)
+            if (
+                done
+                and question is not None
+                and choice == "session"
+                and question.reason.startswith("cap reached")
+            ):
+                self.caps.lift(question.session)
         self._tell()
         return fault
 
     def _steer(self, request: Request) -> Answer:
-        asked = _body(request)
-        session, message = self.sessions.get(text(asked.get("session"))), text(asked.get("message")).strip()
+        body = _body(request)
+        session, message = self.sessions.get(text(body.get("session"))), text(body.get("message")).strip()
         if session is None or not message:
             return _json({"done": False})
-        session.steer(message, self._clock(), cancel=asked.get("cancel") is True)
+        session.steer(message, self._clock(), cancel=body.get("cancel") is True)
         return _json({"done": True})
 
 

@@ -147,8 +147,8 @@ def status_stub(intake: Path, before: str, deadline: float) -> str:
 
 def _head(intake: Path, deadline: float) -> str:
     folders = list(_PROGRAM_FOLDERS)
-    if shutil.which("curl", path=":".join(folders)) is None and (found := shutil.which("curl")):
-        folders.append(str(Path(found).absolute().parent))
+    if shutil.which("curl", path=":".join(folders)) is None and (curl := shutil.which("curl")):
+        folders.append(str(Path(curl).absolute().parent))
     return _HEAD.format(folder=quote(str(intake)), path=quote(":".join(folders)), deadline=f"{deadline:g}")
 
 
@@ -163,16 +163,16 @@ _LARGEST = 4 * 1024 * 1024
 def read_settings_file(path: Path) -> bytes | None:
     """What a file holds, None where it is not there; raises `HooksRefused` where it must be left alone."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise HooksRefused(f"{path}: {error.strerror or error}; it is left alone") from error
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(status.st_mode):
         raise HooksRefused(
             f"{path} is a link to {path.readlink()}; it is left alone, name the hooks there yourself"
         )
-    if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
+    if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
         raise HooksRefused(f"{path} is not a settings file; it is left alone")
     try:
         return path.read_bytes()
@@ -198,35 +198,37 @@ def parse(path: Path, data: bytes) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    table = dict(pairs)
+    if len(table) != len(pairs):
         raise ValueError("a name stands there twice")
-    return found
+    return table
 
 
 def put_hooks(
     settings: Mapping[str, Any], entries: Mapping[str, Any], more: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The settings with our entries at the end of each list."""
-    result = taken_out(settings, {})
+    result = without_ours(settings, {})
     hooks = dict(result.get("hooks", {}))
     for name, entry in entries.items():
         hooks[name] = [*hooks.get(name, []), entry]
     return {**result, "hooks": hooks, **more}
 
 
-def taken_out(settings: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+def without_ours(settings: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     """The settings without our entries; what they pushed aside, as it stood before, comes back."""
     result = dict(settings)
     if isinstance(settings.get("hooks"), dict):
-        known = before.get("hooks")
+        hooks_before = before.get("hooks")
         hooks: dict[str, Any] = {}
         for name, entries in settings["hooks"].items():
-            kept = [entry for entry in entries if not _ours(entry)] if isinstance(entries, list) else entries
-            if kept or not entries or (isinstance(known, dict) and name in known):
-                hooks[name] = kept
+            others = (
+                [entry for entry in entries if not _ours(entry)] if isinstance(entries, list) else entries
+            )
+            if others or not entries or (isinstance(hooks_before, dict) and name in hooks_before):
+                hooks[name] = others
         result["hooks"] = hooks
-        if not hooks and settings["hooks"] and known is None:
+        if not hooks and settings["hooks"] and hooks_before is None:
             del result["hooks"]
     line = settings.get("statusLine")
     if isinstance(line, dict) and is_ours(line.get("command")):
@@ -246,27 +248,27 @@ def _ours(entry: Any) -> bool:
 
 def holds_ours(settings: Mapping[str, Any]) -> list[str]:
     """Our commands in the settings."""
-    found: dict[str, None] = {}
+    commands: dict[str, None] = {}
     hooks = settings.get("hooks")
     for entries in hooks.values() if isinstance(hooks, dict) else ():
         for entry in entries if isinstance(entries, list) else ():
             if _ours(entry):
-                found.update(
+                commands.update(
                     (str(one["command"]), None) for one in entry["hooks"] if is_ours(one.get("command"))
                 )
     line = settings.get("statusLine")
     if isinstance(line, dict) and is_ours(line.get("command")):
-        found[str(line["command"])] = None
-    return list(found)
+        commands[str(line["command"])] = None
+    return list(commands)
 
 
-def written(settings: Mapping[str, Any], like: bytes | None) -> bytes:
+def settings_bytes(settings: Mapping[str, Any], like: bytes | None) -> bytes:
     """The settings as bytes, indented as the file was."""
     text = (like or b"").decode("utf-8", "replace")
-    found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
+    indented = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
     indent: int | str | None = 2
-    if found:
-        indent = found[1]
+    if indented:
+        indent = indented[1]
     elif text.strip() and "\n" not in text.strip():
         indent = None
     end = "\n" if not text or text.endswith("\n") else ""
@@ -344,36 +346,36 @@ class Installer:
         if shutil.which("curl") is None:
             raise HooksRefused("curl is not installed; the hooks need it to reach nooscope")
         stub = self._stub(hooks.name, mode, answer)
-        wanted = self._file(hooks, project, mode, self._maker(stub, mode, deadline, answer), answer)
+        file = self._file(hooks, project, mode, self._maker(stub, mode, deadline, answer), answer)
         with self._whole() as chain:
             left = self._left(hooks, project)
-            if wanted.own and left.content is not None:
-                raise HooksRefused(f"{wanted.path} is there already and not ours; move it away first")
-            if project is not None and not wanted.path.resolve().is_relative_to(project.resolve()):
-                raise HooksRefused(f"{wanted.path} leads out of the project; it is left alone")
-            shown = self._line(project) if statusline else None
-            content, line = self._content(wanted, left.content, shown)
+            if file.own and left.content is not None:
+                raise HooksRefused(f"{file.path} is there already and not ours; move it away first")
+            if project is not None and not file.path.resolve().is_relative_to(project.resolve()):
+                raise HooksRefused(f"{file.path} leads out of the project; it is left alone")
+            line_program = self._line(project) if statusline else None
+            content, line = self._content(file, left.content, line_program)
             if line and project is not None:
                 raise HooksRefused(
-                    f"{wanted.path} has a status line of its own, and nothing of a project is run from here; "
+                    f"{file.path} has a status line of its own, and nothing of a project is run from here; "
                     "leave --statusline out, or install it without --project"
                 )
-            missing = [str(folder) for folder in wanted.path.parents if not folder.exists()]
+            missing = [str(folder) for folder in file.path.parents if not folder.exists()]
             was = None if left.content is None else base64.b64encode(left.content).decode()
-            made = blake3(content).hexdigest()
-            named = f"{mode}, answer" if answer else mode
+            digest = blake3(content).hexdigest()
+            mode_name = f"{mode}, answer" if answer else mode
             record = _Record(
-                str(wanted.path), named, was, left.rights, made, missing or left.folders, deadline
+                str(file.path), mode_name, was, left.rights, digest, missing or left.folders, deadline
             )
             chain.write(stub, hook_stub(self._intake, hooks, mode, deadline, answer=answer).encode())
             stub.chmod(_PROGRAM)
-            if shown is not None:
-                chain.write(shown, status_stub(self._intake, line, deadline).encode())
-                shown.chmod(_PROGRAM)
-            chain.write(self._record(wanted.path), msgspec.json.encode(record))
-            chain.write(wanted.path, content)
-            wanted.path.chmod(left.rights)
-        return wanted.path
+            if line_program is not None:
+                chain.write(line_program, status_stub(self._intake, line, deadline).encode())
+                line_program.chmod(_PROGRAM)
+            chain.write(self._record(file.path), msgspec.json.encode(record))
+            chain.write(file.path, content)
+            file.path.chmod(left.rights)
+        return file.path
 
     @contextlib.contextmanager
     def _whole(self) -> Iterator[Chain]:
@@ -394,27 +396,27 @@ class Installer:
         if self._folder.stat().st_mode & _WRITTEN_BY_OTHERS:
             self._folder.chmod(_PROGRAM)
 
-    def _content(self, wanted: HookFile, before: bytes | None, shown: Path | None) -> tuple[bytes, str]:
+    def _content(self, file: HookFile, before: bytes | None, line_program: Path | None) -> tuple[bytes, str]:
         """What is written, with our status line where there is one, and the command of the one before it."""
-        if wanted.text:
-            return wanted.text.encode(), ""
-        if wanted.own:
-            return json.dumps(wanted.entries, indent=2).encode() + b"\n", ""
-        settings = {} if before is None or not before.strip() else parse(wanted.path, before)
+        if file.text:
+            return file.text.encode(), ""
+        if file.own:
+            return json.dumps(file.entries, indent=2).encode() + b"\n", ""
+        settings = {} if before is None or not before.strip() else parse(file.path, before)
         more: dict[str, Any] = {}
         line = ""
-        if shown is not None:
-            known = settings.get("statusLine")
-            line = known.get("command", "") if isinstance(known, dict) else ""
-            more["statusLine"] = {"type": "command", "command": _if_there(shown), "padding": 0}
-        return written(put_hooks(settings, wanted.entries, more), before), line
+        if line_program is not None:
+            line_before = settings.get("statusLine")
+            line = line_before.get("command", "") if isinstance(line_before, dict) else ""
+            more["statusLine"] = {"type": "command", "command": _if_there(line_program), "padding": 0}
+        return settings_bytes(put_hooks(settings, file.entries, more), before), line
 
     def uninstall(self, hooks: AgentHooks, project: Path | None = None) -> bool:
         """Take the hooks out; False where there are none. The rest of the file stays byte for byte."""
         path = self._path(hooks, project)
-        found = self._left(hooks, project)
-        if not found.ours:
-            if found.content is None:
+        rest = self._left(hooks, project)
+        if not rest.ours:
+            if rest.content is None:
                 self._record(path).unlink(missing_ok=True)
             elif self._file(hooks, project).own:
                 raise HooksRefused(f"{path} is not as we wrote it; look at it and delete it yourself")
@@ -455,7 +457,7 @@ class Installer:
         if record is not None and record.was is not None:
             with contextlib.suppress(HooksRefused):
                 before = parse(path, base64.b64decode(record.was))
-        return _Left(written(taken_out(settings, before), now), rights, [], ours=True)
+        return _Left(settings_bytes(without_ours(settings, before), now), rights, [], ours=True)
 
     def status(self, hooks: AgentHooks, project: Path | None = None) -> Installed:
         """Compare what is installed with what was written, and make a test call through it."""
@@ -493,11 +495,11 @@ class Installer:
         if file.own and now != self._content(file, None, None)[0]:
             yield f"{file.path} is not as nooscope wrote it"
         entries = settings.get("hooks", {})
-        gone = [
+        missing = [
             name for name, one in file.entries.items() if not file.own and one not in entries.get(name, ())
         ]
-        if gone:
-            yield f"{file.path} no longer calls nooscope at {', '.join(gone)}"
+        if missing:
+            yield f"{file.path} no longer calls nooscope at {', '.join(missing)}"
         yield from _switched_off(file.path, settings)
         if not file.text:
             yield from _stub_faults(

@@ -53,21 +53,21 @@ class IntakeLink:
         self, number: int, choice: str, reason: str = "", where: str = "", answers: Sequence[str] = ()
     ) -> str:
         """Answer a question; blank, or why that did not come through."""
-        said = call(self._place, "decide", decision(number, choice, reason, where, answers))
-        if isinstance(said, dict) and said.get("why"):
-            return str(said["why"])
-        return self._why(said, f"question {number} does not wait any more")
+        answer = call(self._place, "decide", decision(number, choice, reason, where, answers))
+        if isinstance(answer, dict) and answer.get("why"):
+            return str(answer["why"])
+        return self._why(answer, f"question {number} does not wait any more")
 
     def steer(self, session: str, message: str) -> str:
         """Have something said to an agent at its next moment; blank, or why that did not come through."""
-        said = call(self._place, "steer", {"session": session, "message": message})
-        return self._why(said, "no hook has called for this session yet")
+        answer = call(self._place, "steer", {"session": session, "message": message})
+        return self._why(answer, "no hook has called for this session yet")
 
     @staticmethod
-    def _why(said: Any, otherwise: str) -> str:
-        if not isinstance(said, dict):
+    def _why(answer: Any, otherwise: str) -> str:
+        if not isinstance(answer, dict):
             return "no nooscope serves hooks now; `nooscope listen` does"
-        return "" if said.get("done") else otherwise
+        return "" if answer.get("done") else otherwise
 
     def _run(self) -> None:
         while not self._stopped.is_set():

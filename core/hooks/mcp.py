@@ -55,11 +55,11 @@ def serve(
 def _answer(
     method: str, params: Any, ask: Ask, who: dict[str, str], history: SessionHistory | None
 ) -> dict[str, Any] | None:
-    given = params if isinstance(params, dict) else {}
+    fields = params if isinstance(params, dict) else {}
     if method == "initialize":
-        wanted = given.get("protocolVersion")
+        protocol = fields.get("protocolVersion")
         return {
-            "protocolVersion": wanted if wanted in PROTOCOLS else PROTOCOLS[0],
+            "protocolVersion": protocol if protocol in PROTOCOLS else PROTOCOLS[0],
             "capabilities": {"tools": {}},
             "serverInfo": {"name": "nooscope", "version": __version__},
         }
@@ -73,12 +73,12 @@ def _answer(
         earlier = [_tool(name, *tool) for name, tool in HISTORY_TOOLS.items()] if history else []
         return {"tools": [*own, *earlier]}
     if method == "tools/call":
-        name, arguments = str(given.get("name")), given.get("arguments")
+        name, arguments = str(fields.get("name")), fields.get("arguments")
         arguments = arguments if isinstance(arguments, dict) else {}
         if history is not None and name in HISTORY_TOOLS:
             text, failed = history.answer(name, arguments)
             return _text(text, failed=failed)
-        return _called(name, arguments, ask, who)
+        return _call_tool(name, arguments, ask, who)
     return None
 
 
@@ -92,24 +92,24 @@ def _tool(name: str, sentence: str, properties: dict[str, Any], required: tuple[
     }
 
 
-def _called(name: str, arguments: dict[str, Any], ask: Ask, who: dict[str, str]) -> dict[str, Any]:
+def _call_tool(name: str, arguments: dict[str, Any], ask: Ask, who: dict[str, str]) -> dict[str, Any]:
     if name not in TOOLS:
         return _text(f"There is no tool {name[:40]}.", failed=True)
     path = arguments.get("path")
-    told = ask("failed" if name == "what_failed_before" else "state", {**who, "path": str(path or "")})
-    if not isinstance(told, dict) or not told.get("known"):
+    state = ask("failed" if name == "what_failed_before" else "state", {**who, "path": str(path or "")})
+    if not isinstance(state, dict) or not state.get("known"):
         return _text("No nooscope that knows this session is running.")
     if name == "why":
-        return _text(f"{told.get('status')}: {told.get('why')}.")
+        return _text(f"{state.get('status')}: {state.get('why')}.")
     if name == "what_failed_before":
-        return _text("\n".join(told.get("failed") or ()) or "Nothing failed there in this session.")
+        return _text("\n".join(state.get("failed") or ()) or "Nothing failed there in this session.")
     if name == "notes":
-        return _text(str(told.get("notes") or "") or "Nothing was noted.")
+        return _text(str(state.get("notes") or "") or "Nothing was noted.")
     if name == "budget_left":
-        left = {key: told.get(key) for key in ("budget", "context", "turns_left", "cost") if key in told}
+        left = {key: state.get(key) for key in ("budget", "context", "turns_left", "cost") if key in state}
         return _text(json.dumps(left))
-    kept = ("status", "why", "axis", "value", "context", "turns_left", "cost", "governor")
-    return _text(json.dumps({key: told.get(key) for key in kept}))
+    names = ("status", "why", "axis", "value", "context", "turns_left", "cost", "governor")
+    return _text(json.dumps({key: state.get(key) for key in names}))
 
 
 def _text(text: str, *, failed: bool = False) -> dict[str, Any]:

@@ -106,9 +106,9 @@ class PhoneLinks:
 
     def _notice(self, topic: str, question: PermitQuestion, keys: Mapping[Verdict, str]) -> dict[str, Any]:
         """The notice with its buttons; a call whose words are not in it is shown before it is allowed."""
-        shown = self._settings.words and question.kind != "question"
+        has_words = self._settings.words and question.kind != "question"
         deny = {"action": "http", "method": "POST"}
-        allow = deny if shown else {"action": "view"}
+        allow = deny if has_words else {"action": "view"}
         return {
             "topic": topic,
             "title": "an agent needs you",

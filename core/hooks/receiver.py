@@ -104,8 +104,8 @@ class Receiver:
     @property
     def port(self) -> int:
         """Where it listens, once it does."""
-        named = self._server is not None and self._socket is None
-        return int(self._server.sockets[0].getsockname()[1]) if named and self._server else self._port
+        has_port = self._server is not None and self._socket is None
+        return int(self._server.sockets[0].getsockname()[1]) if has_port and self._server else self._port
 
     async def start(self) -> None:
         """Listen; raises `OSError` where the place is taken."""
@@ -145,16 +145,16 @@ class Receiver:
                 request, keep = await self._request(reader, writer)
             if request is None:
                 return False
-            given = self._handle(request)
-            answer = given if isinstance(given, Answer) else await given
+            result = self._handle(request)
+            answer = result if isinstance(result, Answer) else await result
         except Refused as refused:
-            answer, keep = _said(refused.status, str(refused)), False
+            answer, keep = _error_answer(refused.status, str(refused)), False
         except Malformed as fault:
-            answer, keep = _said(400, f"cannot be read: {fault}"), True
+            answer, keep = _error_answer(400, f"cannot be read: {fault}"), True
         except TimeoutError:
             return False
         except OSError as fault:
-            answer, keep = _said(503, f"cannot be kept: {fault.strerror or fault}"), True
+            answer, keep = _error_answer(503, f"cannot be kept: {fault.strerror or fault}"), True
         head = (
             f"HTTP/1.1 {answer.status} {_WORDS.get(answer.status, 'Error')}\r\n"
             f"Content-Type: {answer.kind}\r\nContent-Length: {len(answer.body)}\r\n"
@@ -281,6 +281,6 @@ def _unpacked(body: bytes, headers: Mapping[str, str], longest: int) -> bytes:
     return plain
 
 
-def _said(status: int, sentence: str) -> Answer:
+def _error_answer(status: int, sentence: str) -> Answer:
     text = sentence.encode("ascii", "replace").replace(b"\\", b"/").replace(b'"', b"'")
     return Answer(b'{"message":"%b"}' % text, JSON, status)

@@ -144,9 +144,9 @@ class IntakeServer:
     async def start(self) -> None:
         """Take the place, from an older one where there is one; raises `StoreError` where that fails."""
         at = self._place.socket
-        said = await asyncio.to_thread(call, self._place, "leave", {}, 1.0)
-        if isinstance(said, dict) and said.get("why"):
-            raise StoreError(f"{at}: the nooscope that serves there stays: {said['why']}")
+        answer = await asyncio.to_thread(call, self._place, "leave", {}, 1.0)
+        if isinstance(answer, dict) and answer.get("why"):
+            raise StoreError(f"{at}: the nooscope that serves there stays: {answer['why']}")
         receivers = [self._receiver(place=at, connections=_CONNECTIONS)]
         if self._port is not None:
             receivers.append(self._receiver(port=self._port))

@@ -130,7 +130,7 @@ class AheadOfLog:
         if call.moment in ("permission", "attention") and self._questioned(call.agent):
             return
         if call.moment == "permission":
-            about = call.id or self._begun(call)
+            about = call.id or self._open_call_id(call)
             self._asks.pop(call.agent, None)
             why = f"{call.tool or 'it'} asks for permission"
             self._asks.setdefault(about or call.agent, HookAsk(at, why, call.agent, about))
@@ -151,21 +151,21 @@ class AheadOfLog:
 
     def answered(self, call: HookCall) -> None:
         """A permission prompt was answered: it no longer waits, though the call may still run."""
-        for about in (call.id or self._begun(call), call.agent):
+        for about in (call.id or self._open_call_id(call), call.agent):
             self._asks.pop(about, None)
 
     def _questioned(self, agent: str) -> bool:
         """Whether a question of the agent's own is open, which says by itself what waits."""
         return any(one.agent == agent and one.tool in self._asking for one, _ in self._open.values())
 
-    def _begun(self, call: HookCall) -> str:
+    def _open_call_id(self, call: HookCall) -> str:
         """The id of the open call that this tool and these arguments belong to."""
-        given = _print_of(call)
+        arguments_print = _print_of(call)
         return next(
             (
                 one.id
                 for one, arguments in self._open.values()
-                if (one.agent, one.tool, arguments) == (call.agent, call.tool, given)
+                if (one.agent, one.tool, arguments) == (call.agent, call.tool, arguments_print)
             ),
             "",
         )
@@ -285,7 +285,7 @@ class HookedSession:
         if self.driver is not None:
             return self.driver.society
         if self._own is None:
-            inputs = self._given()
+            inputs = self._start_inputs()
             self._own = inputs.initial.society(inputs.settings)
         return self._own
 
@@ -294,7 +294,7 @@ class HookedSession:
         """Whether its log is still being read for the first time."""
         return self._behind
 
-    def _given(self) -> RunInputs:
+    def _start_inputs(self) -> RunInputs:
         """What its minds are given at their start: the same as on the screen."""
         if self._inputs is None:
             plain = RunInputs(self._settings, InitialState(seed_of(self.name)))
@@ -316,7 +316,7 @@ class HookedSession:
         ):
             source = Followed(Path(call.transcript), self._kit, self._settings)
             states = InitialStates(self._settings)
-            self.driver = Driver(source, states, inputs=self._given(), hooks=lambda _: self.signs())
+            self.driver = Driver(source, states, inputs=self._start_inputs(), hooks=lambda _: self.signs())
             self._behind = True
         self._ahead.hear(call, at)
         if call.compacted and call.agent == MAIN and not self._behind:
@@ -392,9 +392,9 @@ class HookedSession:
                 self._ahead_minds = None
                 if isinstance(event, ToolUse) and event.outcome != "pending":
                     self._ahead.logged(event.id)
-                known = self._was_pending(event)
+                was_pending = self._was_pending(event)
                 self._know(event)
-                if not driver.is_retaken(event) and (self._behind or not known):
+                if not driver.is_retaken(event) and (self._behind or not was_pending):
                     self._react(event, step)
         except Exception:
             self._own, self.driver = self.society, None
@@ -437,7 +437,7 @@ class HookedSession:
             if len(self._known) > _KNOWN:
                 del self._known[next(iter(self._known))]
 
-    def spent(self) -> Spent:
+    def total_use(self) -> Spent:
         """What the session used so far: its own figure if a status line told one, else by its log."""
         return self.use.total._replace(dollars=max(self.use.total.dollars, self._figures.cost or 0.0))
 
@@ -461,9 +461,9 @@ class HookedSession:
         elif isinstance(event, Prompt):
             self.adviser.turn()
         elif isinstance(event, Compaction) and event.agent == MAIN:
-            kept = self._preserver.kept if self.driver is None else self.driver.preserved()
-            if kept:
-                self._hand_over(kept[-1])
+            cuts = self._preserver.kept if self.driver is None else self.driver.preserved()
+            if cuts:
+                self._hand_over(cuts[-1])
         elif isinstance(event, ToolUse):
             self.adviser.act()
             self._acts += 1
@@ -471,21 +471,21 @@ class HookedSession:
                 targets = tuple(map(redact_name, event.targets))
                 self._failures.append((event.at, targets, redact_name(event.program or event.tool)))
         if event.agent == MAIN:
-            told = step.reaction.told
+            words = step.reaction.told
             self._due.extend(
                 (self._acts, _redacted(one.intervention._replace(window=None)))
-                for one in told
+                for one in words
                 if one.fate == "delivered"
             )
             signals = step.percept.signals
             self._flow = bool(signals) and signals[0].name == "flow_active"
             self._quarantined = step.mood.quarantined
 
-    def _hand_over(self, kept: Preserved) -> None:
+    def _hand_over(self, cut: Preserved) -> None:
         """Have the agent told what was open when its context was cut, once for hook and log together."""
-        at, before = kept.at, self._cut_at
+        at, before = cut.at, self._cut_at
         self._cut_at = at
-        words = handover(kept)
+        words = handover(cut)
         if words and abs(at - before) > _FRESH:
             word = Intervention(
                 0,
@@ -498,7 +498,7 @@ class HookedSession:
                 "compaction",
                 at,
                 at + _FRESH,
-                kept.state,
+                cut.state,
             )
             self._due.append((self._acts, word))
 
@@ -528,7 +528,7 @@ class HookedSession:
         """Whether chance keeps this sentence back; what the person wrote is never kept back."""
         return self.adviser.withholds(advised, self.name)
 
-    def said(self, advised: Advised, at: float, *, withheld: bool = False) -> None:
+    def record_said(self, advised: Advised, at: float, *, withheld: bool = False) -> None:
         """A sentence was handed over: it is an event, which the log will repeat; a withheld one is none."""
         self.adviser.record_said(advised)
         if withheld:
@@ -586,8 +586,8 @@ class HookedSession:
         if self.driver is not None:
             return self.driver.facts(max(self._heard, self.driver.heard))
         open_calls = [call.event() for call in self._ahead.open]
-        heard = max(self._heard, self._tracker.last)
-        facts = self._tracker.facts(self.society, open_calls, heard=heard)
+        last_sign = max(self._heard, self._tracker.last)
+        facts = self._tracker.facts(self.society, open_calls, heard=last_sign)
         return replace(facts, events=max(1, facts.events))
 
     def signs(self, questions: Sequence[PermitQuestion] = ()) -> HookSigns:
@@ -608,7 +608,7 @@ class HookedSession:
     def status(self, at: float, questions: Sequence[PermitQuestion] = ()) -> dict[str, object]:
         """How the session stands."""
         asks = self.signs(questions).asking()
-        found = status_of(replace(self.facts(), asks=asks), at, self._limits)
+        status = status_of(replace(self.facts(), asks=asks), at, self._limits)
         engine = self.society.engine(MAIN)
         values = engine.receptor.read(at).axes
         loudest = max(range(len(AXES)), key=lambda place: values[place].value - values[place].threshold)
@@ -617,12 +617,12 @@ class HookedSession:
             "session": self.name,
             "agent": self.agent,
             "project": one_line(self.project, 200),
-            "status": found.word,
-            "level": found.level,
-            "why": one_line(found.reason, 200),
-            "ending": found.ending,
-            "sentence": one_line(found.words, 200),
-            "since": found.since,
+            "status": status.word,
+            "level": status.level,
+            "why": one_line(status.reason, 200),
+            "ending": status.ending,
+            "sentence": one_line(status.words, 200),
+            "since": status.since,
             "axis": AXES[loudest],
             "value": round(values[loudest].value, 2),
             "context": round(gauge.fill, 3),
@@ -640,10 +640,12 @@ class HookedSession:
 
     def failed_before(self, path: str) -> list[str]:
         """What failed at a path, in words, the newest first."""
-        wanted = self._calls.relative(path)
+        relative = self._calls.relative(path)
         counts: dict[str, int] = {}
         for _, targets, what in reversed(self._failures):
-            if not wanted or any(target == wanted or target.startswith(wanted + "/") for target in targets):
+            if not relative or any(
+                target == relative or target.startswith(relative + "/") for target in targets
+            ):
                 words = one_line(f"{what} failed at {', '.join(targets) or 'no path'}", 200)
                 counts[words] = counts.get(words, 0) + 1
         return [words if count == 1 else f"{words}, {count} times" for words, count in counts.items()][:10]

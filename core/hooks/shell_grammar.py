@@ -65,7 +65,7 @@ class Simple(NamedTuple):
     """Files it is redirected to."""
     here: list[str]
     """Texts it gets on standard input."""
-    fed: bool
+    piped: bool
     """Standard input comes from another command."""
     reads: list[str]
     """Files that are its standard input."""
@@ -85,19 +85,19 @@ def simple_commands(script: str) -> list[Simple]:
 class _Scanner:
     """Reads one text in a single pass."""
 
-    __slots__ = ("at", "constants", "depth", "fed", "found", "names", "pending", "text")
+    __slots__ = ("at", "constants", "depth", "found", "names", "pending", "piped", "text")
 
     def __init__(
-        self, text: str, found: list[Simple], constants: dict[str, str], names: Counter[str], depth: int
+        self, text: str, parts: list[Simple], constants: dict[str, str], names: Counter[str], depth: int
     ) -> None:
         self.text = text
         self.at = 0
-        self.found = found
+        self.found = parts
         self.constants = constants
         self.names = names
         """How often a name is in the script other than as an expansion."""
         self.depth = depth
-        self.fed = False
+        self.piped = False
         """All that follows may read what another command writes."""
         self.pending: list[tuple[str, bool, bool, list[str]]] = []
         """Here-documents whose text begins on the next line."""
@@ -107,7 +107,7 @@ class _Scanner:
         self.depth += 1
         if self.depth > _DEEPEST:
             raise Unreadable("it is nested too deep")
-        fed = self.fed
+        piped = self.piped
         while True:
             self._blank()
             mark = self.text[self.at : self.at + 1]
@@ -119,7 +119,7 @@ class _Scanner:
             operator = None if mark == "&" and self._next("&>") else _OPERATOR.match(self.text, self.at)
             if operator:
                 self.at = operator.end()
-                fed = operator.group() in ("|", "|&") or self.fed
+                piped = operator.group() in ("|", "|&") or self.piped
                 if mark == "\n":
                     self._bodies()
                 elif operator.group() in (";;", ";&", ";;&"):
@@ -127,24 +127,24 @@ class _Scanner:
                         raise Unreadable("a branch ends outside of a case")
                     break
             elif mark == "(":
-                self._bracket(fed)
-            elif self._simple(fed, closer):
+                self._bracket(piped)
+            elif self._simple(piped, closer):
                 break
         self.depth -= 1
 
-    def _bracket(self, fed: bool) -> None:
+    def _bracket(self, piped: bool) -> None:
         if self._next("(("):
             self.at += 2
             self._arithmetic()
             return
         self.at += 1
-        before, self.fed = self.fed, fed
+        before, self.piped = self.piped, piped
         self.commands(")")
-        self.fed = before
+        self.piped = before
 
-    def _simple(self, fed: bool, closer: str) -> bool:
+    def _simple(self, piped: bool, closer: str) -> bool:
         """Read one simple command; whether it was the word that closes a case."""
-        one = Simple([], [], [], [], fed, [])
+        one = Simple([], [], [], [], piped, [])
         while True:
             self._blank()
             mark = self.text[self.at : self.at + 1]
@@ -160,7 +160,7 @@ class _Scanner:
                 self._function(one)
             elif not one.words and (assignment := _ASSIGNMENT.match(self.text, self.at)):
                 self._assignment(assignment, one)
-            elif self._add_word(one, fed) == "esac":
+            elif self._add_word(one, piped) == "esac":
                 if closer != ";;":
                     raise Unreadable("a case ends that is not open")
                 return True
@@ -193,14 +193,14 @@ class _Scanner:
         ):
             self.constants[name] = value
 
-    def _add_word(self, one: Simple, fed: bool) -> str:
+    def _add_word(self, one: Simple, piped: bool) -> str:
         """Add the next word to a command, unless it is a keyword; the keyword, else blank."""
         start = self.at
         words = self._word()
         raw = self.text[start : self.at]
         if not raw:
             raise Unreadable("a character that begins no word")
-        if not one.words and not one.assignments and self._keyword(raw, fed):
+        if not one.words and not one.assignments and self._keyword(raw, piped):
             return raw
         if not one.words and words and _BRACES.search(raw):
             words[0] = UNKNOWN
@@ -209,12 +209,12 @@ class _Scanner:
             one.words.extend(self._array())
         return ""
 
-    def _keyword(self, raw: str, fed: bool) -> bool:
+    def _keyword(self, raw: str, piped: bool) -> bool:
         """Whether a word belongs to a compound command, and then read what only that can contain."""
         if raw in ("for", "select"):
             self._blank()
             if self._next("(("):
-                self._bracket(fed=False)
+                self._bracket(piped=False)
                 return True
             self._word()
             self._lines()
@@ -239,7 +239,7 @@ class _Scanner:
             self._condition()
         elif raw not in _SKIPPED and raw != "esac":
             return False
-        self.fed = self.fed or fed
+        self.piped = self.piped or piped
         return True
 
     def _ends(self) -> bool:
@@ -397,7 +397,7 @@ class _Scanner:
                 pieces.append(self._backtick())
             elif text.startswith(("<(", ">("), self.at):
                 self.at += 1
-                self._bracket(fed=mark == ">")
+                self._bracket(piped=mark == ">")
                 pieces.append(UNKNOWN)
             elif mark in "(" and pieces and pieces[-1][-1:] in "?*+@!":
                 raise Unreadable("a pattern that not every shell knows")
@@ -461,7 +461,7 @@ class _Scanner:
             self._arithmetic()
         elif self._next("$("):
             self.at += 1
-            self._bracket(fed=self.fed)
+            self._bracket(piped=self.piped)
         elif self._next("${"):
             self.at += 2
             self._braced()
@@ -500,7 +500,7 @@ class _Scanner:
             raise Unreadable("a quote is not closed")
         self.at = at + 1
         inner = self._inner(re.sub(r"\\([`\\$])", r"\1", self.text[start:at]))
-        inner.fed = self.fed
+        inner.piped = self.piped
         inner.commands("")
         return UNKNOWN
 

@@ -131,7 +131,7 @@ def command_tier(command: Any, patterns: Sequence[str] = (), paths: Sequence[str
     if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
         judge.part(Simple([word.replace("\0", "?") for word in command], [], [], [], False, []), 0)
     elif isinstance(command, str):
-        judge.script(command, 0, fed=False)
+        judge.script(command, 0, piped=False)
     else:
         judge.lift("privileged", "the command cannot be read")
     return judge.verdict._replace(kind=judge.kind())
@@ -155,7 +155,7 @@ def tool_tier(name: str, arguments: Any, paths: Sequence[str] = ()) -> Verdict:
             if re.search(signs["sql_writes"], text):
                 judge.lift("write", "the arguments write")
             if key.lower() in ("command", "cmd", "script"):
-                judge.script(text, 1, fed=False)
+                judge.script(text, 1, piped=False)
             if key.lower() == "method" and text.upper() == "DELETE":
                 judge.lift("privileged", "the arguments destroy something")
             elif key.lower() == "method" and text.upper() not in ("GET", "HEAD", "OPTIONS"):
@@ -212,7 +212,7 @@ class _Judge:
         if _RANKS[tier] > _RANKS[self.verdict.tier] or (own and not self.verdict.own):
             self.verdict = Verdict(tier, why, own)
 
-    def script(self, text: str, depth: int, *, fed: bool) -> None:
+    def script(self, text: str, depth: int, *, piped: bool) -> None:
         """Judge every command of a script."""
         if depth > _DEEPEST:
             self.lift("privileged", "commands are nested too deep to be understood")
@@ -227,7 +227,7 @@ class _Judge:
         if depth == 0:
             self._parts = parts
         for part in parts:
-            self.part(part._replace(fed=part.fed or fed), depth)
+            self.part(part._replace(piped=part.piped or piped), depth)
 
     def part(self, part: Simple, depth: int) -> None:
         """Judge one simple command with its redirections."""
@@ -256,7 +256,7 @@ class _Judge:
             if name.endswith(("PRELOAD", "LIBRARIES")) or name == "BASH_ENV":
                 self.lift("privileged", f"it sets {name}")
             elif "PATH" not in name and name not in ("HOME", "IFS") and UNKNOWN not in value:
-                self.script(value, depth + 1, fed=False)
+                self.script(value, depth + 1, piped=False)
 
     def path(self, target: str) -> None:
         """Judge a file that may be written."""
@@ -314,9 +314,9 @@ class _Judge:
         if UNKNOWN in name or not name:
             self.lift("privileged", "it runs a program whose name is not known beforehand")
             return None, ""
-        for known in (name, name.rstrip("0123456789."), name.partition(".")[0], name.lower()):
-            if known in programs and ("/" not in word or _ordinary(word)):
-                return programs[known], known
+        for candidate in (name, name.rstrip("0123456789."), name.partition(".")[0], name.lower()):
+            if candidate in programs and ("/" not in word or _ordinary(word)):
+                return programs[candidate], candidate
         return {}, name
 
     def _judge(
@@ -325,51 +325,51 @@ class _Judge:
         """Judge one program by its entry; the words of the command that it runs, if it runs one."""
         subs = {"sub", "sub_read", "sub_write", "sub_privileged", "sub_own", "cloud"} & entry.keys()
         runs = "runs" in entry
-        given = _parse(entry, words, stop=runs or bool(subs))
+        parsed = _parse(entry, words, stop=runs or bool(subs))
         if subs:
-            inner = self._subcommand(entry, name, words, given, part, depth, many=many)
+            inner = self._subcommand(entry, name, words, parsed, part, depth, many=many)
             if inner is not _NOT_LISTED:
                 return inner
         tier: CallTier = entry.get("tier", "write")
         why = f"{name} may write" if tier == "write" else f"{name} needs you"
-        names = [option for option, _ in given.options]
-        lowered = _given(names, entry.get("lower", "")) or (
+        names = [option for option, _ in parsed.options]
+        lowered = _has_option(names, entry.get("lower", "")) or (
             "lower_operands" in entry
-            and bool(given.operands[:1])
-            and given.operands[0] in entry["lower_operands"].split()
+            and bool(parsed.operands[:1])
+            and parsed.operands[0] in entry["lower_operands"].split()
         )
         modules = _list(entry.get("read_modules", ""))
         lowered = lowered or (
-            len(given.operands) < 2 and any(one == "-m" and name in modules for one, name in given.options)
+            len(parsed.operands) < 2 and any(one == "-m" and name in modules for one, name in parsed.options)
         )
-        lowered = lowered or ("lower_single" in entry and len(given.operands) == 1 and not given.options)
-        if lowered or ("lower_bare" in entry and not given.operands):
+        lowered = lowered or ("lower_single" in entry and len(parsed.operands) == 1 and not parsed.options)
+        if lowered or ("lower_bare" in entry and not parsed.operands):
             tier = "read"
             if runs:
                 return None
-        if _names_destruction(words[1:4] if not entry else given.operands[1:3] if "code" in entry else ()):
+        if _names_destruction(words[1:4] if not entry else parsed.operands[1:3] if "code" in entry else ()):
             tier, why = "privileged", f"{name} destroys something"
         if (
             "most" in entry
-            and len(given.operands) > entry["most"]
-            and not _given(names, entry.get("lists", ""))
+            and len(parsed.operands) > entry["most"]
+            and not _has_option(names, entry.get("lists", ""))
         ):
             tier = "write" if tier == "read" else tier
         if many and "many_tier" in entry:
             tier, why = entry["many_tier"], f"{name} is run on files that are not known beforehand"
         self.lift(tier, why)
-        self._raise(entry, name, given)
-        self._inner_scripts(entry, given, part, depth)
+        self._raise(entry, name, parsed)
+        self._inner_scripts(entry, parsed, part, depth)
         if name in ("cd", "pushd"):
-            self._enter(given.operands)
+            self._enter(parsed.operands)
         if "git" in entry:
-            self._git_settings(given, depth)
+            self._git_settings(parsed, depth)
         self._kills(name, words)
-        following = self._following(entry, name, words, given, part, depth)
-        self._check_paths(entry, words, given, following is not None)
+        following = self._following(entry, name, words, parsed, part, depth)
+        self._check_paths(entry, words, parsed, following is not None)
         return following
 
-    def _raise(self, entry: Mapping[str, Any], name: str, given: _Words) -> None:
+    def _raise(self, entry: Mapping[str, Any], name: str, parsed: _Words) -> None:
         levels: tuple[tuple[str, CallTier], ...] = (
             ("write", "write"),
             ("privileged", "privileged"),
@@ -380,11 +380,11 @@ class _Judge:
             if not rules:
                 continue
             operands = [rule for rule in rules.split() if not rule.startswith("-")]
-            if _given([option for option, _ in given.options], rules) or any(
+            if _has_option([option for option, _ in parsed.options], rules) or any(
                 fnmatchcase(one, rule) or fnmatchcase(one.lower(), rule)
                 if not entry.get("exact_operands")
                 else one == rule
-                for one in given.operands
+                for one in parsed.operands
                 for rule in operands
             ):
                 self.lift(
@@ -396,7 +396,7 @@ class _Judge:
             option, _, value = rule.partition("=")
             if any(
                 one == option and fnmatchcase(text.upper() if value.isupper() else text, value)
-                for one, text in given.options
+                for one, text in parsed.options
             ):
                 self.lift("privileged", f"this call of {name} destroys something")
 
@@ -405,25 +405,25 @@ class _Judge:
         entry: Mapping[str, Any],
         name: str,
         words: list[str],
-        given: _Words,
+        parsed: _Words,
         part: Simple,
         depth: int,
         *,
         many: bool,
     ) -> list[str] | None:
         if "git" in entry:
-            self._git_settings(given, depth)
-        self._raise(entry, name, given)
-        if given.rest >= len(words):
-            names = [option for option, _ in given.options]
+            self._git_settings(parsed, depth)
+        self._raise(entry, name, parsed)
+        if parsed.rest >= len(words):
+            names = [option for option, _ in parsed.options]
             if (
                 name in ("git", "npm", "docker", "kubectl", "gh")
                 or entry.get("tier") == "read"
-                or _given(names, entry.get("lower", ""))
+                or _has_option(names, entry.get("lower", ""))
             ):
                 return None
             return _NOT_LISTED
-        sub, rest = words[given.rest], words[given.rest :]
+        sub, rest = words[parsed.rest], words[parsed.rest :]
         if sub in ("--version", "help", "--help"):
             return None
         nested = entry.get("sub", {}).get(sub)
@@ -440,7 +440,7 @@ class _Judge:
                     own=key == "sub_own",
                 )
                 after = _parse({"valued": ""}, rest, stop=False)
-                if tier == "read" and _given(
+                if tier == "read" and _has_option(
                     [option for option, _ in after.options], entry.get("every_write", "")
                 ):
                     self.lift("write", f"this call of {name} {sub} writes")
@@ -465,62 +465,62 @@ class _Judge:
         ) or any(verb in ("get-object", "get-credentials", "get-login-password") for verb in verbs):
             self.lift("write", f"{name} may write")
 
-    def _inner_scripts(self, entry: Mapping[str, Any], given: _Words, part: Simple, depth: int) -> None:
+    def _inner_scripts(self, entry: Mapping[str, Any], parsed: _Words, part: Simple, depth: int) -> None:
         kind = entry.get("code_kind", "")
         scripts, code = _list(entry.get("scripts", "")), _list(entry.get("code", ""))
-        for option, value in given.options:
+        for option, value in parsed.options:
             if option in scripts:
-                self._nested(value, depth, fed=part.fed)
-        for operand in given.operands if "defines" in entry else ():
-            self._nested(operand.partition("=")[2], depth, fed=part.fed)
-        texts = self._program_texts(entry, given, code)
+                self._nested(value, depth, piped=part.piped)
+        for operand in parsed.operands if "defines" in entry else ():
+            self._nested(operand.partition("=")[2], depth, piped=part.piped)
+        texts = self._program_texts(entry, parsed, code)
         reads_input = (
             "stdin" in entry
             and not texts
-            and not ("modules" in entry and _given([option for option, _ in given.options], "-m"))
+            and not ("modules" in entry and _has_option([option for option, _ in parsed.options], "-m"))
             and (
-                not given.operands
-                or given.operands[0] in ("-", "/dev/stdin")
-                or ("shell" in entry and ("-s", "") in given.options)
+                not parsed.operands
+                or parsed.operands[0] in ("-", "/dev/stdin")
+                or ("shell" in entry and ("-s", "") in parsed.options)
             )
         )
         if reads_input or kind == "sql":
             texts.extend(part.here)
         for text in texts:
             if entry.get("shell"):
-                self._nested(text, depth, fed=False)
+                self._nested(text, depth, piped=False)
             elif kind in ("awk", "sed"):
                 self._filter(kind, text, depth)
             else:
                 self.code(text, kind)
-        if kind == "sql" and part.fed:
+        if kind == "sql" and part.piped:
             self.code(self._text, "sql", "the program text destroys something")
         if "stdin" in entry:
-            scripted = scripts & {option for option, _ in given.options}
-            if (reads_input and (part.fed or UNKNOWN in part.here) and not scripted and not part.here) or any(
-                operand.startswith(UNKNOWN) for operand in given.operands[:1]
-            ):
+            scripted = scripts & {option for option, _ in parsed.options}
+            if (
+                reads_input and (part.piped or UNKNOWN in part.here) and not scripted and not part.here
+            ) or any(operand.startswith(UNKNOWN) for operand in parsed.operands[:1]):
                 self.lift(entry["stdin"], "it runs what another command writes")
 
     @staticmethod
-    def _program_texts(entry: Mapping[str, Any], given: _Words, code: frozenset[str]) -> list[str]:
+    def _program_texts(entry: Mapping[str, Any], parsed: _Words, code: frozenset[str]) -> list[str]:
         """The program texts that a command line contains."""
-        texts = [value for option, value in given.options if option in code]
+        texts = [value for option, value in parsed.options if option in code]
         if entry.get("code_all"):
-            texts.extend(given.operands[1:])
+            texts.extend(parsed.operands[1:])
         elif (
             entry.get("code_first")
             and not texts
-            and not _given([option for option, _ in given.options], "-f --file")
+            and not _has_option([option for option, _ in parsed.options], "-f --file")
         ):
-            texts.extend(given.operands[:1])
+            texts.extend(parsed.operands[:1])
         return texts
 
-    def _nested(self, text: str, depth: int, *, fed: bool) -> None:
+    def _nested(self, text: str, depth: int, *, piped: bool) -> None:
         if UNKNOWN in text:
             self.lift("privileged", "it runs a script that is not known beforehand")
         else:
-            self.script(text, depth + 1, fed=fed)
+            self.script(text, depth + 1, piped=piped)
 
     def _filter(self, kind: str, text: str, depth: int) -> None:
         if UNKNOWN in text:
@@ -529,7 +529,7 @@ class _Judge:
             for command in _sed_runs(text):
                 self.lift("write", "this sed script writes")
                 if command:
-                    self.script(command, depth + 1, fed=True)
+                    self.script(command, depth + 1, piped=True)
         else:
             bare = re.sub(r"\([^()]*\)", "", _DRAINED.sub('""', text))
             if "system" in bare or _AWK_WRITES.search(bare):
@@ -537,15 +537,15 @@ class _Judge:
                 for string in _DRAINED.findall(text):
                     self.path(string[1:-1])
                     if "|" in bare or "system" in bare:
-                        self.script(string[1:-1].replace('\\"', '"'), depth + 1, fed=True)
+                        self.script(string[1:-1].replace('\\"', '"'), depth + 1, piped=True)
 
-    def _git_settings(self, given: _Words, depth: int) -> None:
-        for option, value in given.options:
+    def _git_settings(self, parsed: _Words, depth: int) -> None:
+        for option, value in parsed.options:
             if option == "-c":
                 key, _, command = value.partition("=")
                 if not any(fnmatchcase(key, one) for one in _list(_table()["signs"]["harmless_git"])):
                     self.lift("write", f"git runs with another {key.replace(UNKNOWN, '?')}")
-                    self._nested(command.lstrip("!"), depth, fed=False)
+                    self._nested(command.lstrip("!"), depth, piped=False)
 
     def _kills(self, name: str, words: list[str]) -> None:
         if name in (
@@ -583,20 +583,20 @@ class _Judge:
                 self.lift("privileged", "it runs a program whose name is not known beforehand")
 
     def _following(
-        self, entry: Mapping[str, Any], name: str, words: list[str], given: _Words, part: Simple, depth: int
+        self, entry: Mapping[str, Any], name: str, words: list[str], parsed: _Words, part: Simple, depth: int
     ) -> list[str] | None:
         inner = _list(entry.get("inner", ""))
         if inner:
             self._inner_commands(inner, words, part, depth, long=bool(entry.get("long")))
             return None
         if "modules" in entry:
-            module = next((value for option, value in given.options if option == "-m"), "")
+            module = next((value for option, value in parsed.options if option == "-m"), "")
             if module:
                 at = words.index(module) if module in words else len(words)
                 return [module, *words[at + 1 :]] if module in _table()["program"] else None
         if "runs" not in entry:
             return None
-        rest = words[given.rest :]
+        rest = words[parsed.rest :]
         skipped = 0
         while rest and (skipped < entry["runs"] or rest[0] == "--"):
             skipped += rest[0] != "--"
@@ -608,7 +608,7 @@ class _Judge:
         if entry.get("many"):
             rest = [*rest[0].split(), *rest[1:], UNKNOWN]
         if entry.get("joins"):
-            self._nested(" ".join(rest[:1] if name == "trap" else rest), depth, fed=part.fed)
+            self._nested(" ".join(rest[:1] if name == "trap" else rest), depth, piped=part.piped)
             return None
         return rest
 
@@ -619,7 +619,7 @@ class _Judge:
             if "intake" in plain and _under(plain, _list(_table()["paths"]["secret"])):
                 self.lift("privileged", "it reads what lets nooscope trust a caller", own=True)
 
-    def _check_paths(self, entry: Mapping[str, Any], words: list[str], given: _Words, wraps: bool) -> None:
+    def _check_paths(self, entry: Mapping[str, Any], words: list[str], parsed: _Words, wraps: bool) -> None:
         """Look at the files that a command names: those of one that writes, and our token always."""
         self.secrets(words[1:])
         if (
@@ -629,8 +629,8 @@ class _Judge:
         ):
             return
         texts = _list(entry.get("texts", ""))
-        ignored = {value for option, value in given.options if option in texts}
-        if entry.get("tier") == "read" and not _writes_here(entry, given):
+        ignored = {value for option, value in parsed.options if option in texts}
+        if entry.get("tier") == "read" and not _writes_here(entry, parsed):
             return
         for word in words[1:]:
             if word in ignored:
@@ -655,10 +655,12 @@ _SUBS: tuple[tuple[str, CallTier], ...] = (
 )
 
 
-def _writes_here(entry: Mapping[str, Any], given: _Words) -> bool:
+def _writes_here(entry: Mapping[str, Any], parsed: _Words) -> bool:
     """Whether a program that usually reads was called so that it writes."""
-    names = [option for option, _ in given.options]
-    return _given(names, entry.get("write", "")) or ("most" in entry and len(given.operands) > entry["most"])
+    names = [option for option, _ in parsed.options]
+    return _has_option(names, entry.get("write", "")) or (
+        "most" in entry and len(parsed.operands) > entry["most"]
+    )
 
 
 def _parse(entry: Mapping[str, Any], words: list[str], *, stop: bool) -> _Words:
@@ -718,14 +720,14 @@ def _cluster(
     return at
 
 
-def _given(names: Iterable[str], rules: str) -> bool:
+def _has_option(names: Iterable[str], rules: str) -> bool:
     """Whether one of these options is given, whole or shortened as GNU programs allow."""
-    wanted = _list(rules)
-    if not wanted:
+    options = _list(rules)
+    if not options:
         return False
-    long = [rule for rule in wanted if rule.startswith("--")]
+    long = [rule for rule in options if rule.startswith("--")]
     return any(
-        name in wanted
+        name in options
         or (len(name) > 4 and name.startswith("--") and any(rule.startswith(name) for rule in long))
         for name in names
     )
@@ -772,7 +774,7 @@ _SED_PLAIN = re.compile(
 
 def _sed_runs(script: str) -> list[str]:
     """What a sed script runs; blank for what only writes or is not understood."""
-    found: list[str] = []
+    commands: list[str] = []
     at = 0
     while at < len(script):
         for _ in range(2):
@@ -789,15 +791,15 @@ def _sed_runs(script: str) -> list[str]:
                 re.S,
             ).match(script, at)
             if not body or body[2] or body[3]:
-                return [*found, ""]
+                return [*commands, ""]
             if re.match(r"[a-zA-Z]", script[body.end() : body.end() + 1]):
-                return [*found, ""]
+                return [*commands, ""]
             at = body.end()
             continue
         if script[at] == "e":
-            return [*found, script[at + 1 :].split("\n")[0].strip()]
+            return [*commands, script[at + 1 :].split("\n")[0].strip()]
         plain = _SED_PLAIN.match(script, at)
         if not plain or plain.end() == at:
-            return [*found, ""]
+            return [*commands, ""]
         at = plain.end()
-    return found
+    return commands

@@ -45,8 +45,8 @@ class AdviceOutcome(NamedTuple):
 class _Open:
     __slots__ = ("acts", "again", "told", "trouble")
 
-    def __init__(self, told: ToldIntervention, trouble: ToolUse | None) -> None:
-        self.told = told
+    def __init__(self, word: ToldIntervention, trouble: ToolUse | None) -> None:
+        self.told = word
         self.trouble = trouble
         self.acts = 0
         self.again = False
@@ -70,14 +70,14 @@ class AdviceFollower:
         if isinstance(event, ToolUse) and event.outcome != "pending":
             self._act(event)
             self._last[agent] = event
-        for told in step.reaction.told:
-            if told.fate == "said":
+        for word in step.reaction.told:
+            if word.fate == "said":
                 call = getattr(event, "call", 0)
-                self._said[told.intervention.number] = self._sentences.get(call, ("", ""))
+                self._said[word.intervention.number] = self._sentences.get(call, ("", ""))
                 opened = self._open.get(agent, [])
-                self._open[agent] = [one for one in opened if one.told[0] != told.intervention]
-            if told.fate in ("said", "delivered"):
-                self._open.setdefault(agent, []).append(_Open(told, self._last.get(agent)))
+                self._open[agent] = [one for one in opened if one.told[0] != word.intervention]
+            if word.fate in ("said", "delivered"):
+                self._open.setdefault(agent, []).append(_Open(word, self._last.get(agent)))
 
     def _act(self, use: ToolUse) -> None:
         opened = self._open.get(use.agent)
@@ -90,15 +90,17 @@ class AdviceFollower:
         self._open[use.agent] = [one for one in opened if not one.again and one.acts < self._within]
 
     def _moment(self, one: _Open) -> AdviceMoment:
-        meant = one.told.intervention
-        rule, sentence = self._said.get(meant.number, ("", "")) if one.told.fate == "said" else ("", "")
+        intervention = one.told.intervention
+        rule, sentence = (
+            self._said.get(intervention.number, ("", "")) if one.told.fate == "said" else ("", "")
+        )
         agent = one.trouble.agent if one.trouble is not None else ""
         return AdviceMoment(
             one.told.at,
             agent,
-            meant.sender if meant.sender != "elsewhere" else rule or meant.sender,
+            intervention.sender if intervention.sender != "elsewhere" else rule or intervention.sender,
             one.told.fate == "said",
-            sentence or meant.message,
+            sentence or intervention.message,
             one.acts,
             one.again,
         )
@@ -117,22 +119,24 @@ def _same(trouble: ToolUse | None, use: ToolUse) -> bool:
 
 
 def moments_until(
-    told: Iterable[ToldIntervention], calls: Sequence[ToolUse], within: int
+    words: Iterable[ToldIntervention], calls: Sequence[ToolUse], within: int
 ) -> list[AdviceMoment]:
     """The same as known at one place of a recording, from the words told and one agent's calls."""
     times = [call.at for call in calls]
-    found = []
-    for one in told:
+    moments = []
+    for one in words:
         if one.fate not in ("said", "delivered"):
             continue
         place = bisect_right(times, one.at)
         trouble = calls[place - 1] if place else None
         after = calls[place : place + within]
         again = next((number for number, call in enumerate(after, 1) if _same(trouble, call)), 0)
-        meant, said = one.intervention, one.fate == "said"
+        intervention, was_said = one.intervention, one.fate == "said"
         acts = again or len(after)
-        found.append(AdviceMoment(one.at, "", meant.sender, said, meant.message, acts, bool(again)))
-    return found
+        moments.append(
+            AdviceMoment(one.at, "", intervention.sender, was_said, intervention.message, acts, bool(again))
+        )
+    return moments
 
 
 def follow(
@@ -151,14 +155,14 @@ def outcomes(moments: Iterable[AdviceMoment], within: int) -> list[AdviceOutcome
     for moment in moments:
         counts = counted.setdefault((moment.rule, moment.said), [0, 0, 0])
         counts[0 if moment.again else 1 if moment.acts >= within else 2] += 1
-    return [AdviceOutcome(rule, said, *counts) for (rule, said), counts in sorted(counted.items())]
+    return [AdviceOutcome(rule, was_said, *counts) for (rule, was_said), counts in sorted(counted.items())]
 
 
-def outcome_counts(moments: Iterable[AdviceMoment], said: bool, within: int) -> tuple[int, int, int]:
+def outcome_counts(moments: Iterable[AdviceMoment], was_said: bool, within: int) -> tuple[int, int, int]:
     """How often the trouble came again, stayed away, and how often it is too early to tell."""
     counts = [0, 0, 0]
     for moment in moments:
-        if moment.said is said:
+        if moment.said is was_said:
             counts[0 if moment.again else 1 if moment.acts >= within else 2] += 1
     return counts[0], counts[1], counts[2]
 
@@ -177,13 +181,13 @@ class SilenceTrial(NamedTuple):
         counts = f"{self.said} given, {self.withheld} withheld at random"
         if min(self.said, self.withheld) < FEW_MOMENTS:
             return f"{counts}: too few to say whether advice helps ({FEW_MOMENTS} of each are needed)."
-        given, silent = self.said_again / self.said, self.withheld_again / self.withheld
+        with_advice, silent = self.said_again / self.said, self.withheld_again / self.withheld
         low, high = _difference(self.said_again, self.said, self.withheld_again, self.withheld)
         verdict = "advice helps" if high < 0 else "advice hurts" if low > 0 else "no effect can be shown"
         return (
-            f"{counts}: the trouble came again after {100 * given:.0f} % and {100 * silent:.0f} %: "
-            f"{100 * (given - silent):+.0f} points (95 % interval {100 * low:+.0f} to {100 * high:+.0f}): "
-            f"{verdict}."
+            f"{counts}: the trouble came again after {100 * with_advice:.0f} % and {100 * silent:.0f} %: "
+            f"{100 * (with_advice - silent):+.0f} points "
+            f"(95 % interval {100 * low:+.0f} to {100 * high:+.0f}): {verdict}."
         )
 
 

@@ -133,8 +133,8 @@ class LimitHistory:
                 new.append(sample)
         if not new:
             return False
-        kept = [*self._load(), *new]
-        self._samples = [one for one in kept if one.at > new[-1].at - _DAYS_KEPT]
+        every_sample = [*self._load(), *new]
+        self._samples = [one for one in every_sample if one.at > new[-1].at - _DAYS_KEPT]
         try:
             make_private(self._path.parent)
             if self._path.is_file() and self._path.stat().st_size > _LARGEST:
@@ -203,8 +203,8 @@ def session_shares(limit: PlanLimit, costs: Iterable[SummedCost]) -> list[Sessio
             uses.append((cost, sum(one.dollars for one in charges), sum(one.tokens for one in charges)))
     dollars, tokens = sum(use[1] for use in uses), sum(use[2] for use in uses)
     shares = []
-    for cost, spent, used in uses:
-        parts = [part / whole for part, whole in ((spent, dollars), (used, tokens)) if whole]
+    for cost, cost_dollars, used in uses:
+        parts = [part / whole for part, whole in ((cost_dollars, dollars), (used, tokens)) if whole]
         if parts:
             shares.append(
                 SessionShare(cost.session, cost.title, limit.used * min(parts), limit.used * max(parts))

@@ -40,19 +40,19 @@ class Spending:
         self._dollars: list[float] = [0.0]
         self._priced: list[int] = [0]
 
-    def at(self, index: int, moment: float, held: Sequence[Event] = ()) -> Spent:
+    def at(self, index: int, moment: float, pending: Sequence[Event] = ()) -> Spent:
         """After the first `index` events, at a moment that is not before the last of them.
 
         `held` is what the log has begun and not ended: a turn among it has its price already.
         """
         self._grow()
         turns = bisect_left(self._places, index)
-        begun = added(charge_of(event) for event in held if isinstance(event, Turn))
+        pending_charge = added(charge_of(event) for event in pending if isinstance(event, Turn))
         dollars, priced = self._dollars[turns], self._priced[turns]
         return Spent(
-            dollars + begun.dollars,
-            priced + begun.priced,
-            turns - priced + begun.unpriced,
+            dollars + pending_charge.dollars,
+            priced + pending_charge.priced,
+            turns - priced + pending_charge.unpriced,
             self._rate(turns, moment),
         )
 

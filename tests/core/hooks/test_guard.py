@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.engine.response.permits import Decision, Standing
 from core.hooks.agent_replies import SILENCE, HookReply
 from core.hooks.agents import HOOKS
-from core.hooks.guard import APPROVED, Guard, Objection, doubted, objected
+from core.hooks.guard import APPROVED, Guard, Objection, apply_doubt, apply_objection
 from core.settings import Settings
 from core.settings.layers import with_value
 from core.settings.response import GuardSettings
@@ -30,7 +30,7 @@ _ORDER = ("pass", "permit", "person", "deny")
 @given(st.sampled_from(_ORDER), st.sampled_from(("read", "write", "privileged")), st.text(max_size=5))
 def test_a_doubt_never_makes_a_decision_easier(verdict: Any, tier: Any, doubt: str) -> None:
     before = Decision(verdict, tier, "why")
-    after = doubted(before, doubt)
+    after = apply_doubt(before, doubt)
     assert _ORDER.index(after.verdict) >= _ORDER.index(before.verdict)
     assert after == before or (before.verdict, after.verdict) == ("permit", "person")
 
@@ -44,7 +44,7 @@ def test_an_objection_never_makes_a_decision_easier(
     verdict: Any, tier: Any, objection: Objection | None
 ) -> None:
     before = Decision(verdict, tier, "why")
-    after = objected(before, objection)
+    after = apply_objection(before, objection)
     least = {"ask": "person", "deny": "deny"}.get(objection.verdict, "pass") if objection else "pass"
     assert _ORDER.index(after.verdict) == max(_ORDER.index(before.verdict), _ORDER.index(least))
 
@@ -76,7 +76,7 @@ def test_what_a_doubt_does(
 
 
 def test_an_answer_does_not_outlive_a_halt(tmp_path: Path) -> None:
-    """Approved while it was doubted, denied because the governor halted meanwhile."""
+    """Approved while it was apply_doubt, denied because the governor halted meanwhile."""
     one, call = guard(tmp_path), read(tool("PreToolUse", 1, "touch x"))
     number = one.ask(call, sort(call), Standing(), "doubt")
     assert isinstance(number, int) and one.decide(number, "session")

@@ -20,7 +20,15 @@ from core.errors import HooksRefused, StoreError
 from core.hooks import install as settings_file
 from core.hooks.agent_replies import MODES, HookMode
 from core.hooks.agents import HOOKS
-from core.hooks.install import Installer, holds_ours, hook_stub, put_hooks, status_stub, taken_out, written
+from core.hooks.install import (
+    Installer,
+    holds_ours,
+    hook_stub,
+    put_hooks,
+    settings_bytes,
+    status_stub,
+    without_ours,
+)
 from core.store.compensation import Chain, ChainEntry, Journal
 
 SHARED = ("claude", "codex", "gemini")
@@ -62,7 +70,7 @@ def test_out_again_the_file_is_byte_for_byte_the_same(agent: str, kept: bytes, t
         one.install(HOOKS[agent], mode)
         now = json.loads(path.read_bytes())
         was = json.loads(kept)
-        assert taken_out(now, {}) == was and stat.S_IMODE(path.stat().st_mode) == 0o640
+        assert without_ours(now, {}) == was and stat.S_IMODE(path.stat().st_mode) == 0o640
         for name, entries in was.get("hooks", {}).items():
             assert now["hooks"][name][: len(entries)] == entries
     one.uninstall(HOOKS[agent])
@@ -107,7 +115,7 @@ def test_taking_out_undoes_adding(rest: dict[str, Any], hooks: dict[str, Any]) -
     more = {"statusLine": {"type": "command", "command": "/x/nooscope/hooks/statusline"}}
     put = put_hooks(settings, {"Stop": entry, "PostToolUse": entry}, more)
     assert holds_ours(put) == ["/x/nooscope/hooks/claude-advise", "/x/nooscope/hooks/statusline"]
-    assert written(taken_out(put, settings), b"") == written(settings, b"")
+    assert settings_bytes(without_ours(put, settings), b"") == settings_bytes(settings, b"")
 
 
 @pytest.mark.parametrize(
@@ -264,11 +272,11 @@ def test_a_status_line_alone_is_silent_too(tmp_path: Path) -> None:
 
 def test_indentation_is_kept() -> None:
     assert (
-        settings_file.written({"a": {"b": 1}}, b'{\n    "x": 1\n}')
+        settings_file.settings_bytes({"a": {"b": 1}}, b'{\n    "x": 1\n}')
         == b'{\n    "a": {\n        "b": 1\n    }\n}'
     )
-    assert settings_file.written({"a": 1}, b'{"x": 1}\n') == b'{"a": 1}\n'
-    assert settings_file.written({"a": 1}, None) == b'{\n  "a": 1\n}\n'
+    assert settings_file.settings_bytes({"a": 1}, b'{"x": 1}\n') == b'{"a": 1}\n'
+    assert settings_file.settings_bytes({"a": 1}, None) == b'{\n  "a": 1\n}\n'
 
 
 def test_a_projects_status_line_is_never_run_by_ours(tmp_path: Path) -> None:

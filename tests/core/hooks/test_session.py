@@ -115,7 +115,7 @@ def test_a_loop_becomes_one_sentence() -> None:
         one.take(read(failure(number)), 100.0 + number)
         advised = one.advice("batch")
         if advised is not None:
-            one.said(advised, 100.5 + number)
+            one.record_said(advised, 100.5 + number)
             said.append((number, advised))
     assert [advised.rule for _, advised in said] == ["loop_alert"] and said[0][0] in (3, 4)
     words = f"python3 failed the same way {said[0][0] + 1} times."
@@ -137,7 +137,7 @@ def test_a_cut_told_by_hook_and_log_is_handed_over_once(tmp_path: Path) -> None:
     one.take(read(hook("SessionStart", source="compact")), at + 2)
     told = one.advice("session_start")
     assert told is not None and told.rule == "compaction" and "python3 failed" in told.sentence
-    one.said(told, at + 2)
+    one.record_said(told, at + 2)
     one.catch_up()
     assert one.society.engine(MAIN).mind.heart.gauge.compactions == 1
     assert one.advice("batch") is None
@@ -381,7 +381,7 @@ def test_the_hot_memo_reaches_the_agent_with_its_next_prompt() -> None:
     assert following.status(1001.0)["notes"] == "Half of the commands fail."
     told = following.advice("prompt")
     assert told is not None and told.sentence == "[nooscope] Half of the commands fail."
-    following.said(told, 1002.0)
+    following.record_said(told, 1002.0)
     assert following.advice("prompt") is None
 
 

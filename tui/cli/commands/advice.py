@@ -52,14 +52,14 @@ def _run(args: argparse.Namespace) -> int:
     from core.timeline.opening import seed_of
 
     kit = make_kit(settings.ingest)
-    sentences = {said.call: (said.rule, said.sentence) for said in store.read() if not said.withheld}
+    sentences = {entry.call: (entry.rule, entry.sentence) for entry in store.read() if not entry.withheld}
     within = settings.response.advice.within
     moments: list[AdviceMoment] = []
     for session in sessions([Path(path) for path in args.paths], kit, settings.ingest.lines):
         society = InitialState(seed_of(session.id)).society(settings)
         moments += follow(read_session(session, kit, settings.ingest.lines), society, within, sentences)
     counted = outcomes(moments, within)
-    kept_back = {(said.rule, said.call) for said in store.read() if said.withheld}
+    kept_back = {(entry.rule, entry.call) for entry in store.read() if entry.withheld}
     trial = silence_trial(moments, kept_back, within)
     if args.json:
         import msgspec
@@ -89,10 +89,10 @@ def _tell(session: str, message: str, *, cancel: bool) -> int:
     from core.errors import NooscopeError
     from core.hooks.connection import call, default_place
 
-    said = call(default_place(), "steer", {"session": session, "message": message, "cancel": cancel})
-    if said is None:
+    answer = call(default_place(), "steer", {"session": session, "message": message, "cancel": cancel})
+    if answer is None:
         raise NooscopeError("no nooscope serves hooks now; `nooscope listen` does")
-    if not said.get("done"):
+    if not answer.get("done"):
         raise NooscopeError("no hook has called for this session yet, or there is nothing to say")
     print("Its next call is denied with this." if cancel else "It is told with its next call.")
     return 0
@@ -102,16 +102,16 @@ def _list(store: SaidStore, as_json: bool) -> int:
     from core.report.formatting import moment, plain
 
     count = 0
-    for said in store.read():
+    for entry in store.read():
         count += 1
         if as_json:
             import msgspec
 
-            sys.stdout.write(msgspec.json.encode(said).decode() + "\n")
+            sys.stdout.write(msgspec.json.encode(entry).decode() + "\n")
         else:
-            who = f"{said.agent}  {plain(said.session, 36)}  {said.rule}"
-            word = "withheld: " if said.withheld else ""
-            print(f"{moment(said.at)}  {who}  {word}{plain(said.sentence, 300)}")
+            who = f"{entry.agent}  {plain(entry.session, 36)}  {entry.rule}"
+            word = "withheld: " if entry.withheld else ""
+            print(f"{moment(entry.at)}  {who}  {word}{plain(entry.sentence, 300)}")
     if not count and not as_json:
         print("No agent was told anything yet; `nooscope hooks install AGENT --advise` lets it be.")
     return 0
@@ -133,7 +133,8 @@ def _print(moments: list[AdviceMoment], counted: list[AdviceOutcome], within: in
         counts = f"{row.came_again:>6} {row.stayed_away:>6} {row.too_early:>6}"
         print(f"  {plain(row.rule, 20):<20} {word:<10} {counts}")
     sides = [
-        sum(row.came_again + row.stayed_away for row in counted if row.said is said) for said in (True, False)
+        sum(row.came_again + row.stayed_away for row in counted if row.said is was_said)
+        for was_said in (True, False)
     ]
     if min(sides) < FEW_MOMENTS:
         print(f"{sides[0]} said and {sides[1]} not said are too few to conclude anything.")

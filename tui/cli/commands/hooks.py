@@ -96,12 +96,12 @@ def _status(project: Path | None, agents: list[str]) -> int:
 
     installer, damaged = own_installer(), False
     for name in agents:
-        found = installer.status(HOOKS[name], project)
-        mode = f" ({found.mode})" if found.mode else ""
-        print(f"{name:<9} {found.state}{mode}  {found.path}")
-        for problem in found.problems:
+        installed = installer.status(HOOKS[name], project)
+        mode = f" ({installed.mode})" if installed.mode else ""
+        print(f"{name:<9} {installed.state}{mode}  {installed.path}")
+        for problem in installed.problems:
             print(f"{'':<9} {problem}")
-        damaged |= bool(found.problems)
+        damaged |= bool(installed.problems)
     running = call(default_place(), "sessions", {})
     if running is None:
         print("No nooscope serves hooks now; `nooscope listen` does.")

@@ -65,13 +65,13 @@ def _decide(args: argparse.Namespace) -> int:
     choice = "deny" if args.do == "deny" else "session" if args.session else "once"
     place, number = default_place(), int(args.number)
     waiting = call(place, "questions", {}) or []
-    asked = next((one.get("choices") or [] for one in waiting if one["number"] == number), [])
-    answers = [chosen_option(text, one["options"]) for text, one in zip(args.answers, asked, strict=False)]
-    said = call(place, "decide", decision(number, choice, args.reason, "nooscope permits", answers))
-    if said is None:
+    choices = next((one.get("choices") or [] for one in waiting if one["number"] == number), [])
+    answers = [chosen_option(text, one["options"]) for text, one in zip(args.answers, choices, strict=False)]
+    answer = call(place, "decide", decision(number, choice, args.reason, "nooscope permits", answers))
+    if answer is None:
         raise NooscopeError("no nooscope serves hooks now, so nothing waits")
-    if not said.get("done"):
-        raise NooscopeError(said.get("why") or f"no question {args.number} waits")
+    if not answer.get("done"):
+        raise NooscopeError(answer.get("why") or f"no question {args.number} waits")
     print({"deny": "Denied.", "session": "Approved for this session.", "once": "Approved, once."}[choice])
     return 0
 
@@ -82,11 +82,11 @@ def _lift(session: str) -> int:
 
     if not session:
         raise UsageError("name the session whose spending caps are lifted; `nooscope sessions` lists them")
-    said = call(default_place(), "decide", {"choice": "lift", "session": session})
-    if said is None:
+    answer = call(default_place(), "decide", {"choice": "lift", "session": session})
+    if answer is None:
         raise NooscopeError("no nooscope serves hooks now, so no cap holds anything")
-    known = "" if said.get("done") else " No hook has called for it yet."
-    print(f"Its spending caps are lifted until nooscope is started again.{known}")
+    unknown = "" if answer.get("done") else " No hook has called for it yet."
+    print(f"Its spending caps are lifted until nooscope is started again.{unknown}")
     return 0
 
 
@@ -95,11 +95,11 @@ def _show(args: argparse.Namespace, entries: list[PermitEntry]) -> int:
     from core.report.formatting import moment, plain
 
     waiting = call(default_place(), "questions", {}) or []
-    shown = entries[-args.last :] if args.last > 0 else []
+    recent = entries[-args.last :] if args.last > 0 else []
     if args.json:
         import msgspec
 
-        sys.stdout.write(msgspec.json.encode({"waiting": waiting, "decided": shown}).decode() + "\n")
+        sys.stdout.write(msgspec.json.encode({"waiting": waiting, "decided": recent}).decode() + "\n")
         return 0
     for one in waiting:
         why = plain(one["reason"], 80)
@@ -110,7 +110,7 @@ def _show(args: argparse.Namespace, entries: list[PermitEntry]) -> int:
             print(f"      {plain(choice['question'], 200)}  {plain(options, 300)}")
     if not waiting:
         print("Nothing waits for you.")
-    for entry in shown:
+    for entry in recent:
         what = f"{entry.what:<10} {entry.tier:<10} {plain(entry.tool, 20)}"
         by = f"  by {plain(entry.by, 80)}" if entry.by else ""
         print(f"{moment(entry.at)}  {what}  {plain(entry.reason, 120)}{by}")

@@ -20,9 +20,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(_: argparse.Namespace) -> int:
     from core.hooks.connection import call, default_place
 
-    said = call(default_place(), "statusline", sys.stdin.buffer.read(1_000_000), _PATIENCE)
-    if isinstance(said, str) and said:
-        print(said)
+    line = call(default_place(), "statusline", sys.stdin.buffer.read(1_000_000), _PATIENCE)
+    if isinstance(line, str) and line:
+        print(line)
     return 0
 
 
