@@ -37,10 +37,10 @@ from tui.draw.safe_lines import SAFE_LINES
 from tui.feed import messages
 from tui.feed.feed import Feed
 from tui.feed.notices import TerminalTitle, notifier_of, tell_faults
-from tui.feed.opening import Opening
+from tui.feed.opening import Opening, is_first_session
 from tui.feed.other_sessions import DAY_EVERY, OTHERS_AFTER, DayBudget, OtherSessions
 from tui.feed.view import View
-from tui.keys import KEYS
+from tui.keys import APP_KEYS, keymap_faults
 from tui.screens.main import MainScreen
 from tui.screens.palette_providers import PROVIDERS
 from tui.screens.switcher import ScreenSwitcher
@@ -63,6 +63,24 @@ if TYPE_CHECKING:
 NOTHING_YET = "nothing is recorded yet"
 
 
+SESSION_ACTIONS = frozenset(
+    (
+        "toggle_play",
+        "step",
+        "seek",
+        "go_live",
+        "speed",
+        "jump",
+        "bookmark",
+        "zoom",
+        "whatif",
+        "steer",
+        "recap",
+    )
+)
+"""Actions on the session that is open."""
+
+
 class SessionApp(App[None]):
     """What is shown of one session; what is asked of it goes up as a message."""
 
@@ -70,18 +88,47 @@ class SessionApp(App[None]):
     recording: var[Timeline | None] = var(None)
     bookmarks: var[tuple[Bookmark, ...]] = var(())
 
+    actual: Timeline | None = None
+    """What happened, while `recording` may be what would have happened."""
     settings: Settings
     link: IntakeLink | None
     """The way to the agents' hooks."""
 
     def action_toggle_play(self) -> None:
+        """Play or pause; over the recap of a finished session, play it from the start."""
+        self._leave_recap()
         self.post_message(messages.TogglePlay())
+
+    def _leave_recap(self) -> bool:
+        from tui.screens.recap import RecapScreen
+
+        if isinstance(self.screen, RecapScreen):
+            self.screen.dismiss()
+            return True
+        return False
 
     def action_step(self, by: int) -> None:
         self.post_message(messages.StepBy(by))
 
     def action_seek(self, to: int) -> None:
-        self.post_message(messages.Seek(to))
+        """Go to a place; `home` over the recap of a finished session plays it from the start."""
+        if self._leave_recap():
+            self.post_message(messages.TogglePlay())
+        else:
+            self.post_message(messages.Seek(to))
+
+    def action_whatif(self) -> None:
+        """Switch the whole screen between what happened and what would have happened."""
+        from tui.screens.tuning_bench.bench import draft_of
+
+        if self.view is None or self.recording is None:
+            self.complain(NOTHING_YET)
+        elif self.view.what_if:
+            self.post_message(messages.ShowWhatIf(None))
+        elif (settings := draft_of(self.recording)) is None:
+            self.complain("no setting is changed: change one on the bench (t) first")
+        else:
+            self.post_message(messages.ShowWhatIf(settings))
 
     def action_go_live(self) -> None:
         self.post_message(messages.GoLive())
@@ -105,21 +152,14 @@ class SessionApp(App[None]):
         for strip in self.screen.query(TimelineStrip):
             strip.zoom_by(steps)
 
-    def action_agent(self, by: int) -> None:
-        if self.view is not None and len(self.view.agents) > 1:
-            agents = self.view.agents
-            here = agents.index(self.view.agent) if self.view.agent in agents else 0
-            self.post_message(messages.SelectAgent(agents[(here + by) % len(agents)]))
-
-    def action_goto(self) -> None:
-        from tui.screens.goto import GotoScreen
-
-        self.push_screen(GotoScreen(), self.go)
-
     def action_search(self) -> None:
         from tui.screens.palette import SessionSearch
 
-        self.push_screen(CommandPalette([SessionSearch], placeholder="Find a mark, a path, a bookmark…"))
+        self.push_screen(
+            CommandPalette(
+                [SessionSearch], placeholder="A time, an event number, a path, a mark, a bookmark…"
+            )
+        )
 
     def action_permit(self, choice: str) -> None:
         """Answer the oldest question of the session on the screen."""
@@ -140,12 +180,12 @@ class SessionApp(App[None]):
             self.push_screen(SteerScreen(session, self.view.hooks, self.settings, self.link))
 
     def action_resume(self) -> None:
-        """Copy the command that resumes the session on the screen."""
-        from tui.screens.at_hand import copy_resume
+        """Go to the terminal the session on the screen runs in, or copy the command that resumes it."""
+        from tui.screens.at_hand import resume
 
         if self.view is not None:
             about = self.view.subject
-            copy_resume(self, about.tool, about.session, about.path, about.project)
+            resume(self, about.tool, about.session, about.path, about.project)
 
     @on(messages.EditFile)
     def _edit(self, message: messages.EditFile) -> None:
@@ -154,21 +194,16 @@ class SessionApp(App[None]):
         if self.view is not None:
             open_in_editor(self, self.view.subject.project, message.path)
 
-    def action_pane(self) -> None:
-        """Go to the terminal the session on the screen runs in."""
-        from tui.screens.at_hand import show_pane
-
-        if self.view is not None:
-            show_pane(self, self.view.subject.tool, self.view.subject.project)
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "agent":
-            return self.view is not None and len(self.view.agents) > 1
+        """Leave out the keys of one session on a screen that shows none."""
+        other_screen = action == "show" and parameters != ("help",)
+        if (other_screen or action in SESSION_ACTIONS) and getattr(self.screen, "SHOWS_NO_SESSION", False):
+            return False
         return super().check_action(action, parameters)
 
     def go(self, spoken: str | None) -> None:
         """Go to a place as a person writes it."""
-        from tui.screens.goto import go_to
+        from tui.screens.palette import go_to
 
         if spoken and self.recording is not None:
             go_to(self, self.recording, spoken)
@@ -239,7 +274,7 @@ class NooscopeApp(SessionApp):
 
     TITLE = "nooscope"
     CSS_PATH = Path(__file__).parent / "screens" / "main.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = KEYS
+    BINDINGS: ClassVar[list[BindingType]] = APP_KEYS
     ENABLE_COMMAND_PALETTE = True
     COMMANDS = App.COMMANDS | PROVIDERS
 
@@ -292,6 +327,8 @@ class NooscopeApp(SessionApp):
         self._others = OtherSessions(self, settings) if live else None
         self._follows = target is not None and target.newest
         """A newer session in the same folder takes the place of one that rests."""
+        self._recap_first = False
+        """The session is finished: its recap is shown once it is read."""
         self._look: Look | None = None
         """How far the session on the screen was seen before."""
         self._settled = False
@@ -328,11 +365,7 @@ class NooscopeApp(SessionApp):
         self._day.reckon(self.settings)
         if self._others is not None:
             self.set_timer(OTHERS_AFTER, self._others.start)
-        tell_faults(self, self._faults)
-        if self.settings.screen.keymap:
-            from tui.keymap import tell_keymap_faults
-
-            tell_keymap_faults(self, self.settings.screen.keymap)
+        tell_faults(self, [*self._faults, *keymap_faults(self.settings.screen.keymap)])
         if self.link is not None:
             self.link.show = lambda board: self.post_message(messages.HooksTold(board))
             self.link.start()
@@ -345,8 +378,8 @@ class NooscopeApp(SessionApp):
         else:
             self.action_sessions()
 
-    def open(self, target: Target) -> None:
-        """Open another session instead of the one on the screen."""
+    def open(self, target: Target, *, play: bool = True) -> None:
+        """Open a session instead of the one on the screen; a saved one plays, or opens at its end."""
         if self.feed is not None:
             self.feed.stop()
         self.view, self.recording, self.bookmarks = None, None, ()
@@ -355,7 +388,8 @@ class NooscopeApp(SessionApp):
         self._look = None
         gc.unfreeze()
         notifier = notifier_of(self) if target.live and self._watching else None
-        self.feed = self._opening.feed(target, self.settings, self.post_message, notifier)
+        self._recap_first = not (play or target.live or target.at)
+        self.feed = self._opening.feed(target, self.settings, self.post_message, notifier, play=play)
         self._tell_words()
         self.run_worker(self.feed.run, name="feed", group="feed", thread=True)
 
@@ -380,6 +414,7 @@ class NooscopeApp(SessionApp):
     @on(messages.SetBookmark)
     @on(messages.RemoveBookmark)
     @on(messages.PreviewSteer)
+    @on(messages.ShowWhatIf)
     def _ask(self, message: Message) -> None:
         if self.feed is not None:
             self.feed.ask(message)
@@ -434,18 +469,35 @@ class NooscopeApp(SessionApp):
 
     @on(messages.Arrived)
     def _arrived(self, message: messages.Arrived) -> None:
-        if message.recording is not None and message.recording is not self.recording:
-            self.recording = message.recording
         view = self._day.shown_in(message.view)
+        if self.view is None or view.what_if == self.view.what_if:
+            self._show_recording(message.recording)
         self.view = view if self._others is None else self._others.shown_in(view, self.hooks)
+        self._show_recording(message.recording)
         if message.view.mode == "live" and self._watching:
             self._terminal_title.show(message.view)
         if not self._settled and message.view.loading is None:
             self._settled = True
             gc.freeze()
             self.go(self._at)
+            if self._watching and self.view.total and is_first_session():
+                self._show_captions()
+            if self._recap_first and self.view.total:
+                self._recap_first = False
+                self._switcher.toggle("recap", None, time.time(), all_settings=self.settings)
         if self.feed is not None and message.view.total:
             self.call_after_refresh(self._painted, self.feed)
+
+    def _show_captions(self) -> None:
+        main = self.screen_stack[0]
+        if isinstance(main, MainScreen):
+            main.show_captions()
+
+    def _show_recording(self, recording: Timeline | None) -> None:
+        if recording is not None and recording is not self.recording:
+            self.recording = recording
+            if self.view is None or not self.view.what_if:
+                self.actual = recording
 
     def _painted(self, feed: Feed) -> None:
         garbage.collect_as_usual()
@@ -479,12 +531,18 @@ class NooscopeApp(SessionApp):
     @on(messages.OpenSession)
     def _open_session(self, message: messages.OpenSession) -> None:
         """Show it at once, from whichever screen it was asked for."""
-        self.open(Target(message.path, message.live, message.session, message.at))
+        self.open(Target(message.path, message.live, message.session, message.at), play=False)
         self._switcher.to_main()
 
     @on(messages.ShowChanges)
     def _show_changes(self, message: messages.ShowChanges) -> None:
         self._switcher.toggle("changes", message.path)
+
+    @on(messages.CompareSessions)
+    def _compare_sessions(self, message: messages.CompareSessions) -> None:
+        from tui.screens.compare import CompareScreen
+
+        self.push_screen(CompareScreen(message.paths, message.ids, self.settings))
 
     @on(messages.ShowTranscript)
     def _show_transcript(self, message: messages.ShowTranscript) -> None:
@@ -509,7 +567,7 @@ class NooscopeApp(SessionApp):
     @property
     def key_names(self) -> Mapping[str, str]:
         """Keys that do something else now than what they are called."""
-        return {} if self.words else dict.fromkeys(("words.hide", "fleet.words"), "show words")
+        return {} if self.words else {"words.hide": "show words"}
 
     def action_sessions(self) -> None:
         """All sessions, those at rest listed too."""
@@ -558,10 +616,6 @@ class NooscopeApp(SessionApp):
     def show_panel(self, panel: Panel) -> None:
         """Go back to the main screen and focus one of its panels."""
         self._switcher.to_panel(panel)
-
-    def show_setting(self, name: str) -> None:
-        """Open the bench with the cursor on a setting."""
-        self._switcher.to_setting(name)
 
     def action_show(self, name: str) -> None:
         self._switcher.toggle(name)

@@ -34,7 +34,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def app_in(home: Path, theme: str = "nocturne") -> FleetApp:
     plain = Settings()
     screen = plain.screen.replace(motion=False, theme=theme)
-    return FleetApp(home, plain.replace(screen=screen))
+    return FleetApp(home, plain.replace(screen=screen), grouped=True)
 
 
 def caught_up(app: FleetApp, *keys: str) -> Callable[[Pilot[None]], Awaitable[None]]:
@@ -53,12 +53,12 @@ def test_fleet(snap_compare: Compare, home: Path, size: str, theme: str) -> None
 
 
 @pytest.mark.parametrize("size", ["80x24", "120x40"])
-def test_by_project(snap_compare: Compare, home: Path, size: str) -> None:
+def test_by_need(snap_compare: Compare, home: Path, size: str) -> None:
     app = app_in(home)
-    assert snap_compare(app, run_before=caught_up(app, "p", "down"), terminal_size=SIZES[size])
+    assert snap_compare(app, run_before=caught_up(app, "v", "down"), terminal_size=SIZES[size])
 
 
 def test_urgent_and_filtered(snap_compare: Compare, home: Path) -> None:
     app = app_in(home)
-    before = caught_up(app, "u", "slash", *"needs", "enter")
+    before = caught_up(app, "2", "slash", *"asks", "enter")
     assert snap_compare(app, run_before=before, terminal_size=SIZES["80x24"])

@@ -1,20 +1,36 @@
-"""Pictures of the box that asks for a place, small and large, by night and by day."""
+"""Pictures of the comparison of two sessions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
 
-from tests.tui.screen_app import recorded
-from tests.tui.still_app import Observatory
+from core.live.source import Target
+from core.settings import Settings
+from tests.snapshots.test_words import SIZES, story, talk
+from tests.tui.conftest import until
+from tui.app import NooscopeApp
+from tui.screens.compare import CompareScreen
 
 Compare = Callable[..., bool]
-SIZES = {"80x24": (80, 24), "120x40": (120, 40)}
 
 
-@pytest.mark.parametrize("theme", ["nocturne", "daylight"])
 @pytest.mark.parametrize("size", SIZES)
-def test_go_to(snap_compare: Compare, size: str, theme: str) -> None:
-    app = Observatory(recorded(60, 1), 40, theme=theme)
-    assert snap_compare(app, press=["g", "4", "1", "m"], terminal_size=SIZES[size])
+def test_compare(snap_compare: Compare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    first, second = Path("first.jsonl"), Path("second.jsonl")
+    first.write_bytes(story())
+    second.write_bytes(b"".join(story().splitlines(keepends=True)[:7]) + talk(540, "Done."))
+    plain = Settings()
+    still = plain.replace(screen=plain.screen.replace(motion=False))
+    app = NooscopeApp(Target(first, False), still, theme_folder=tmp_path / "t")
+
+    async def go(pilot: Pilot[None]) -> None:
+        app.push_screen(CompareScreen((str(first), str(second)), ("", ""), still))
+        await until(pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.compared is not None)
+        await pilot.pause()
+
+    assert snap_compare(app, run_before=go, terminal_size=SIZES[size])

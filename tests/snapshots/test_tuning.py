@@ -19,13 +19,13 @@ async def turned(pilot: Pilot[None]) -> None:
     await settle(pilot)
     await pilot.press("down", "down", "left", "left", "left", "left")
     await settle(pilot)
-    await pilot.press("N")
+    await pilot.press("]")
     await settle(pilot)
 
 
 async def swept(pilot: Pilot[None]) -> None:
     await settle(pilot)
-    await pilot.press("down", "down", "w")
+    await pilot.press("down", "down", "v")
     await settle(pilot)
 
 
@@ -40,7 +40,7 @@ async def presets(pilot: Pilot[None]) -> None:
     stage = pilot.app
     assert isinstance(stage, Stage)
     stage.bench.profile_files = stage.profile_files
-    await pilot.press("p")
+    await pilot.press("S")
     await settle(pilot)
 
 
@@ -69,19 +69,19 @@ async def tools(pilot: Pilot[None]) -> None:
 
 async def asked(pilot: Pilot[None]) -> None:
     await opened(pilot, "response.loops.tools")
-    await pilot.press("i", "e", "down")
+    await pilot.press("I", "e", "down")
     await settle(pilot)
 
 
 async def figures(pilot: Pilot[None]) -> None:
     await opened(pilot, "governor.override")
-    await pilot.press("i", *"max_steps", "enter", "right", "i", *"inertia", "enter", "enter", "7", "enter")
+    await pilot.press("I", *"max_steps", "enter", "right", "I", *"inertia", "enter", "enter", "7", "enter")
     await settle(pilot)
 
 
 async def words(pilot: Pilot[None]) -> None:
     await opened(pilot, "mind.tiers.none_words")
-    await pilot.press("down", "d", "i", *"fake", "enter")
+    await pilot.press("down", "D", "I", *"fake", "enter")
     await settle(pilot)
 
 

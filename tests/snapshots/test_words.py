@@ -110,7 +110,7 @@ def test_the_raw_line(snap_compare: Compare, tmp_path: Path) -> None:
     app = observatory(tmp_path)
 
     async def go(pilot: Pilot[None]) -> None:
-        await walk(app, "e", "home", "down", "r")(pilot)
+        await walk(app, "e", "home", "down", "v")(pilot)
         await until(pilot, lambda: "migrate" in text(app.screen.query_one("#passage", Panel)))
         await pilot.pause()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from textual.widgets import Static
 
+from core.live.fleet.order import Order
 from core.live.fleet.roster import Roster
 from core.live.source import Target
 from core.settings import Settings
@@ -19,10 +20,18 @@ from tui.widgets.fleet.fleet_table import FleetTable
 class FleetApp(NooscopeApp):
     """The app on a fleet; what it is asked to open is noted."""
 
-    def __init__(self, home: Path, settings: Settings, target: Target | None = None) -> None:
+    def __init__(
+        self, home: Path, settings: Settings, target: Target | None = None, *, grouped: bool = False
+    ) -> None:
         fleet = Roster(settings, {}, home, wall=lambda: NOW)
         super().__init__(target, settings, fleet=fleet, theme_folder=home / "themes")
         self.opened: list[OpenSession] = []
+        self._grouped = grouped
+
+    def _make_fleet(self) -> FleetScreen:
+        screen = super()._make_fleet()
+        screen.set_reactive(FleetScreen.order, Order(grouped=self._grouped))
+        return screen
 
     def on_open_session(self, message: OpenSession) -> None:
         self.opened.append(message)

@@ -87,10 +87,10 @@ def app(home: Path, still: Settings, monkeypatch: pytest.MonkeyPatch) -> Nooscop
 async def test_none_stands_on_any_screen(app: NooscopeApp) -> None:
     async with app.run_test(size=(160, 48)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, FleetScreen) and "bilby" in _text(app))
-        await press_each(pilot, "H")
+        await press_each(pilot, "h")
         assert _leaks(app) == []
         assert "show words" in _text(app)
-        await press_each(pilot, "H")
+        await press_each(pilot, "h")
         assert "bilby" in _leaks(app)
         await press_each(pilot, "enter")
         await shown(app, pilot, lambda view: bool(view.now.said))

@@ -6,29 +6,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textual.widgets import Input
 
-from tests.tui.conftest import shown
+from tests.tui.conftest import shown, until
 from tests.tui.screen_app import recorded
 from tests.tui.still_app import Observatory
 from tui.app import NooscopeApp
 from tui.feed.messages import OpenSession
-from tui.screens.main import MainScreen
+from tui.screens.recap import RecapScreen
 from tui.screens.tuning_bench.bench import Bench
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.main.paths import _title
 from tui.widgets.transcript.document import Document
 
 Make = Callable[..., NooscopeApp]
-
-
-async def test_what_is_typed_into_go_to_is_seen() -> None:
-    app = Observatory(recorded(60, 1), 40)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("g", "1", "2")
-        line = app.screen.query_one(Input)
-        assert line.content_size.height == 1
-        assert line.value == "12"
 
 
 async def test_a_session_that_is_opened_is_shown_whatever_lay_above(log: Path, app_on: Make) -> None:
@@ -39,7 +29,7 @@ async def test_a_session_that_is_opened_is_shown_whatever_lay_above(log: Path, a
         assert len(app.screen_stack) > 1
         app.post_message(OpenSession(log, False))
         await shown(app, pilot, lambda view: view.mode == "replay")
-        assert isinstance(app.screen, MainScreen) and len(app.screen_stack) == 1
+        await until(pilot, lambda: isinstance(app.screen, RecapScreen) and len(app.screen_stack) == 2)
 
 
 @pytest.mark.parametrize(("keys", "offered"), [(["0"], False), (["1"], True)])
@@ -69,7 +59,7 @@ async def test_escape_takes_the_bench_beside_away_and_gives_its_room_back() -> N
     async with app.run_test(size=(140, 40)) as pilot:
         await pilot.pause()
         before = app.screen.query_one(KeyLine).keys
-        await pilot.press("T")
+        await pilot.press("t", "z")
         await pilot.pause()
         assert app.screen.query(".-side")
         for _ in range(3):
@@ -92,7 +82,7 @@ async def test_an_applied_setting_of_a_film_that_stands_still_is_what_later_chan
         await pilot.press("right", "right")
         bench = app.screen.query_one(Bench)
         name, value = next(iter(bench.draft.edits.items()))
-        await pilot.press("y")
+        await pilot.press("S", "enter")
         await pilot.pause()
         assert bench.draft.edits == {}
         assert bench.draft.value(name) == value

@@ -40,6 +40,7 @@ from tui.feed.messages import (
     ReadWords,
     RemoveBookmark,
     SetBookmark,
+    ShowWhatIf,
     SteerPreviewed,
 )
 from tui.feed.playhead import Playhead
@@ -177,6 +178,7 @@ class Feed:
         initial_states: InitialStates | None = None,
         hooks: Callable[[str], HookSigns | None] | None = None,
         extensions: Iterable[Extension] = (),
+        play: bool = True,
     ) -> None:
         self._extensions = tuple(extensions)
         self.target = target
@@ -193,11 +195,17 @@ class Feed:
         self._driver: Driver | None = None
         self._bookmarks = bookmarks if carry_over is not None else None
         self._shelf = Shelf(bookmarks, post, wall)
+        self._at_end = not (play or target.live or target.at)
+        """A finished session is opened at its end."""
         self._head = Playhead(
-            settings.timeline.play, live=target.live, playing=not (target.live or target.at)
+            settings.timeline.play,
+            live=target.live,
+            playing=not (target.live or target.at or self._at_end),
         )
         self._viewpoint = Viewpoint(self._head, self._shelf, settings.timeline, post, wall)
         self._film = self._film_of(Timeline(settings, initial=self._initial_states.initial), None)
+        self._other: Film | None = None
+        """The session under the changed settings of the bench, while that is shown."""
         self._watcher: Watcher | None = None
         self._asked: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._stopped = threading.Event()
@@ -345,17 +353,33 @@ class Feed:
             return 0.0
         return self._pace.wait(time.monotonic(), playing=self._head.playing, live=self.target.live)
 
+    @property
+    def _shown(self) -> Film:
+        """What happened, or what would have happened while that is shown."""
+        return self._other or self._film
+
     def _answer(self, asked: Message) -> None:
-        self._viewpoint.answer(self._film.timeline, asked)
+        self._viewpoint.answer(self._shown.timeline, asked)
         match asked:
+            case ShowWhatIf():
+                self._other = None if asked.settings is None else self._run_under(asked.settings)
             case Apply():
                 self._apply(asked.settings)
             case SetBookmark() | RemoveBookmark():
                 self._shelf.answer(self._film.timeline, asked)
 
+    def _run_under(self, settings: Settings) -> Film:
+        """Run the events recorded so far under other settings."""
+        actual = self._film.timeline
+        timeline = Timeline(settings, initial=actual.initial)
+        timeline.extend(actual.events)
+        source = None if self._driver is None else self._driver.source
+        return self._film_of(timeline, source)
+
     def _apply(self, settings: Settings) -> None:
         """Let other settings hold from here on."""
         self._settings = settings
+        self._other = None
         self._pace.settings = settings.screen
         if self._driver is not None:
             self._driver.apply(settings)
@@ -367,10 +391,13 @@ class Feed:
             return
         for event, _ in driver.events(_BATCH):
             if self._follow_recording(driver):
+                self._other = None
                 self._head.regrow(self._film.timeline.events)
             else:
                 self._film.added(event)
                 self._head.grow(event.at)
+                if self._other is not None:
+                    self._other.add(event)
             self._pace.due = True
             self._notice = ""
         for notice in driver.log_notices():
@@ -426,6 +453,8 @@ class Feed:
         self._open_shelf(source)
         self._shelf.look_back(len(self._film))
         self._head.loading = False
+        if self._at_end:
+            self._head.seek(len(self._film))
         self._ending = None
         self._pace.busy = self._late
         self._pace.ask()
@@ -456,8 +485,8 @@ class Feed:
         edge = self._wall() if self._head.mode == "live" and loading is None and not self._late else None
         held = self._held if self._head.following and self._head.live and not self._late else ()
         if source.session is not None:
-            self._film.allow(word_logs(source.session))
-        view = self._film.view(self._head, self._viewpoint.agent, edge, self._waiting, held)
+            self._shown.allow(word_logs(source.session))
+        view = self._shown.view(self._head, self._viewpoint.agent, edge, self._waiting, held)
         worded = self._words.put_into(view, source.session, self._film.timeline.events, held)
         view = replace(
             worded,
@@ -474,8 +503,9 @@ class Feed:
             extensions=driver.standing(),
             bus=driver.bus.readings(),
             narrator=self._settings.narrator.on,
+            what_if=self._other is not None,
         )
-        self._post(Arrived(view, self._film.timeline))
+        self._post(Arrived(view, self._shown.timeline))
         self._wait_for_first(source)
 
     def _status(self, driver: Driver, view: View, loading: float | None) -> Status | None:

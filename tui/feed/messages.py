@@ -89,11 +89,11 @@ class OpenSession(Message):
 
     path: Path
     live: bool = True
-    """Follow it; False plays it from the start."""
+    """Follow it; a finished session opens at its end."""
     session: str = ""
     """Of a file with several sessions, the id of one."""
     at: str = ""
-    """The place it is opened at; blank for where it stands, or for its start."""
+    """The place it is opened at; blank for its end."""
 
 
 @dataclass(eq=False, repr=False)
@@ -135,6 +135,21 @@ class Apply(Message):
     """Let other settings hold from the newest event on."""
 
     settings: Settings
+
+
+@dataclass(eq=False, repr=False)
+class ShowWhatIf(Message):
+    """Show the session as it would have been under other settings; None shows what happened."""
+
+    settings: Settings | None
+
+
+@dataclass(eq=False, repr=False)
+class CompareSessions(Message):
+    """Compare two sessions, by the paths of their logs and their ids."""
+
+    paths: tuple[str, ...]
+    ids: tuple[str, ...]
 
 
 @dataclass(eq=False, repr=False)

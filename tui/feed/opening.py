@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from core.folders import own_folder, private_file
 from core.report.formatting import count
 from core.store.bookmarks import Bookmarks
 from core.timeline.initial_state import PLAIN, InitialState
@@ -25,6 +26,18 @@ if TYPE_CHECKING:
 
 _FAULTS = 3
 """Faults of files shown one by one; a heap of them would cover what stands."""
+
+
+def is_first_session() -> bool:
+    """Return whether no session was opened on the screen before, and remember that one is."""
+    flag = own_folder("data") / "opened"
+    if flag.exists():
+        return False
+    try:
+        private_file(flag)
+    except OSError:
+        return False
+    return True
 
 
 class Opening:
@@ -59,6 +72,8 @@ class Opening:
         settings: Settings,
         post: Callable[[Message], object],
         notifier: Notifier | None,
+        *,
+        play: bool = True,
     ) -> Feed:
         """The feed of one session; one with a notifier also takes from other sessions and leaves to them."""
         initial = self._initial()
@@ -79,6 +94,7 @@ class Opening:
             initial_states=self._states(settings, initial),
             hooks=None if self._link is None else self._link.signs,
             extensions=self._listeners() if watched else (),
+            play=play,
         )
 
     def initial_states(self, settings: Settings) -> InitialStates:

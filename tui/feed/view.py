@@ -103,6 +103,8 @@ class View(Struct, frozen=True):
     """Who listens to the session, in the order they run."""
     bus: tuple[SubscriberReading, ...] = ()
     """Who reads the event bus."""
+    what_if: bool = False
+    """The session as it would have been under the changed settings of the bench."""
     narrator: bool = False
     """A model may be asked to put facts into prose."""
 

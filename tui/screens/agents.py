@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
 
-from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from tui.feed.messages import SelectAgent
@@ -18,9 +16,6 @@ class AgentsScreen(Board):
 
     AUTO_FOCUS = "AgentList"
     DEFAULT_CSS = "AgentsScreen #agents { height: 1fr; }"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("S", "leave", "back", show=False, id="agents.leave", tooltip="Back to where you were"),
-    ]
 
     def body(self) -> Iterable[Widget]:
         yield AgentList(id="agents").data_bind(AgentsScreen.view, AgentsScreen.recording)

@@ -1,4 +1,4 @@
-"""What lies at hand of a session: the command that resumes it, and the terminal it runs in."""
+"""Ways from a session to its agent: the terminal it runs in, the command that resumes it, the editor."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from core.agents.registry import known_agents, resume_command
 from core.live import tmux
 
 
-def copy_resume(app: App[Any], agent: str, session: str, path: str, project: str) -> None:
-    """Copy the command that takes a session up again in its agent, and say it."""
+def resume(app: App[Any], agent: str, session: str, path: str, project: str) -> None:
+    """Go to the tmux pane a session's agent runs in; if there is none, copy the command that resumes it."""
+    if show_pane(app, agent, project):
+        return
     command = resume_command(agent, session, path, project)
     if not command:
         app.notify(f"no command is known that resumes a session of {agent}", severity="warning", markup=False)
@@ -51,22 +53,21 @@ def open_in_editor(
     app.refresh()
 
 
-def show_pane(app: App[Any], agent: str, project: str) -> None:
-    """Go to the pane of tmux in which a session's agent runs."""
+def show_pane(app: App[Any], agent: str, project: str) -> bool:
+    """Show the tmux pane in which a session's agent runs; return whether there is one."""
     program = next((one.resume[0] for one in known_agents() if one.name == agent and one.resume), agent)
     try:
         pane = tmux.pane_of(tmux.panes(), project, program, os.environ.get("TMUX_PANE", ""))
-        if pane is not None and (tmux.is_inside(os.environ) or tmux.show_elsewhere(pane)):
-            tmux.go_to_pane(pane) if tmux.is_inside(os.environ) else app.notify(
-                "shown in the terminal that has tmux open", markup=False
-            )
-            return
-        if pane is not None:
+        if pane is None:
+            return False
+        if tmux.is_inside(os.environ):
+            tmux.go_to_pane(pane)
+        elif tmux.show_elsewhere(pane):
+            app.notify("shown in the terminal that has tmux open", markup=False)
+        else:
             with app.suspend():
                 subprocess.call(["tmux", "attach-session", "-t", pane.id])
             app.refresh()
-            return
-    except (OSError, SuspendNotSupported) as error:
-        app.notify(str(error) or "it cannot be shown here", severity="warning", markup=False)
-        return
-    app.notify(f"no pane of tmux runs in {project or 'an unknown folder'}", severity="warning", markup=False)
+    except (OSError, SuspendNotSupported):
+        return False
+    return True

@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual._path import CSSPathType
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.reactive import var
 from textual.widget import Widget
@@ -19,6 +19,7 @@ from core.timeline.timeline import Timeline
 from tui.draw.kept_lines import with_kept_lines
 from tui.feed.messages import ScreenChanged
 from tui.feed.view import View
+from tui.keys import bind
 from tui.screens.breakpoints import HEIGHTS, WIDTHS
 from tui.widgets.common.card import Card
 from tui.widgets.common.card_columns import CardColumns
@@ -29,8 +30,8 @@ from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
 
-ZOOMED = dict.fromkeys(("panel.zoom", "paths.zoom", "signals.zoom"), "all panels")
-"""What the keys that zoom are called while a panel is alone."""
+ZOOMED = {"zoom": "all panels"}
+"""What the action of the keys that zoom is called while a panel is alone."""
 
 
 class Board(LeftOnce[None]):
@@ -41,7 +42,7 @@ class Board(LeftOnce[None]):
     VERTICAL_BREAKPOINTS = HEIGHTS
     ALLOW_IN_MAXIMIZED_VIEW = "KeyLine"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,backspace", "leave", "back", id="board.leave", tooltip="Back to where you were"),
+        bind("back", "leave", show=True),
     ]
 
     view: var[View | None] = var(None)
@@ -98,10 +99,10 @@ class CardScroll(VerticalScroll, can_focus=False, inherit_bindings=False):
     """Scrolls with the arrows, and leaves all other keys to the timeline."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "scroll_up", "Up", id="board.up", tooltip="Scroll up", show=False),
-        Binding("down", "scroll_down", "Down", id="board.down", tooltip="Scroll down", show=False),
-        Binding("pageup", "page_up", "Page up", id="board.page_up", tooltip="Page up", show=False),
-        Binding("pagedown", "page_down", "Page down", id="board.page_down", tooltip="Page down", show=False),
+        bind("row.up", "scroll_up"),
+        bind("row.down", "scroll_down"),
+        bind("page.up", "page_up"),
+        bind("page.down", "page_down"),
     ]
 
 

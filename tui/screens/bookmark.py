@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Label
@@ -15,6 +15,7 @@ from textual.widgets import Input, Label
 from core.report.formatting import plain
 from core.store.bookmarks import Bookmark
 from tui.feed.messages import RemoveBookmark, SetBookmark
+from tui.keys import bind
 from tui.widgets.common.leaving import Dialog
 
 _BOX = """
@@ -33,7 +34,7 @@ class NoteScreen(Dialog[str | None]):
 
     DEFAULT_CSS = f"NoteScreen {{ {_BOX} }}"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "cancel", id="bookmark.leave", tooltip="Set no bookmark"),
+        bind("back", "dismiss(None)", "cancel", "Cancel", show=True),
     ]
 
     def __init__(self, place: int) -> None:
@@ -55,8 +56,8 @@ class RemovalScreen(Dialog[bool | None]):
 
     DEFAULT_CSS = f"RemovalScreen {{ {_BOX} }}"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "dismiss(True)", "remove", id="bookmark.remove", tooltip="Remove the bookmark"),
-        Binding("escape", "dismiss(False)", "keep", id="bookmark.keep", tooltip="Keep the bookmark"),
+        bind("open", "dismiss(True)", "remove", "Remove the bookmark", show=True),
+        bind("back", "dismiss(False)", "keep", "Keep the bookmark", show=True),
     ]
 
     def __init__(self, bookmark: Bookmark) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual._path import CSSPathType
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widgets import Input
 from textual.worker import get_current_worker
 
@@ -32,6 +32,7 @@ from core.settings.screen import ScreenSettings
 from core.timeline.branch import Branch, copy_recording, dream, pre_steer
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line, wrapped
+from tui.keys import bind
 from tui.screens.board import Board
 from tui.screens.model import ModelTab, TabLine
 from tui.widgets.common.entry_line import EntryLine
@@ -70,8 +71,8 @@ hashes is whole. Below it, settings that were applied while the session was watc
 foresaw and what then came. `s` tries a sentence of yours at the playhead before you say it, `d` dreams again.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("s", "steer", "try a word", id="branches.steer", tooltip="Try a sentence at the playhead"),
-        Binding("d", "dream", "dream again", id="branches.dream", tooltip="Dream with another seed"),
+        bind("hand.steer", "steer", "preview", "Preview a message at the playhead", show=True),
+        bind("view", "dream", "dream again", "Dream with another seed", show=True),
     ]
 
     def __init__(self, settings: ScreenSettings | None = None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 from textual.worker import get_current_worker
@@ -23,6 +23,7 @@ from core.timeline.timeline import Timeline
 from tui.draw.line import Line, fit, path_end, wrapped
 from tui.feed.messages import Seek, ShowTranscript
 from tui.feed.view import View
+from tui.keys import bind
 from tui.screens.board import Board
 from tui.widgets.common.agent_names import names_of
 from tui.widgets.common.scroller import Scroller
@@ -98,14 +99,9 @@ class ChangesScreen(Board):
     ChangesScreen.-huge #files { height: 1fr; width: 40%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c", "leave", "back", show=False, id="changes.leave", tooltip="Back to where you were"),
-        Binding("enter", "history", "history", id="changes.history", tooltip="This file in the transcript"),
-        Binding("u", "edit(1)", "next edit", id="changes.next", tooltip="To the next edit of this file"),
-        Binding(
-            "U", "edit(-1)", "previous edit", show=False, id="changes.previous", tooltip="To the edit before"
-        ),
-        Binding("i", "mine", "this agent", id="changes.agent", tooltip="Only this agent's changes, or all"),
-        Binding("tab", "other", "diff", id="changes.other", tooltip="Scroll the diff, or choose a file"),
+        bind("open", "history", "history", "This file in the transcript", show=True),
+        bind("jump.difference", "edit(1)", "next edit", "To the next edit of this file", show=True),
+        bind("view", "mine", "this agent", "Only this agent's changes, or all", show=True),
     ]
 
     def __init__(self, path: str = "", settings: ScreenSettings | None = None) -> None:

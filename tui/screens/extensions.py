@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
 
-from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from tui.screens.board import CardBoard, CardScroll
@@ -18,9 +16,6 @@ class ExtensionsScreen(CardBoard):
     """One card on all of them, then a card for each panel that somebody offers."""
 
     AUTO_FOCUS = "ExtensionCard"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("E", "leave", "back", show=False, id="extensions.leave", tooltip="Back to where you were"),
-    ]
 
     def body(self) -> Iterable[Widget]:
         kinds, complaints = installed_cards()

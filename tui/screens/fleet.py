@@ -11,12 +11,12 @@ from typing import ClassVar
 
 from textual._path import CSSPathType
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.reactive import var
 from textual.widgets import Input, Static
 
-from core.live.fleet.order import SORTINGS, Order, listed
+from core.live.fleet.order import STATUS_FILTERS, Order, listed
 from core.live.fleet.roster import FleetWatch, Roster
 from core.live.fleet.row import FleetRow
 from core.live.hook_signs import HookBoard
@@ -24,11 +24,12 @@ from core.live.status import Limits
 from core.report.sums import Budget
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
-from tui.feed.messages import AnswerPermit, Failed, OpenSession
-from tui.screens.at_hand import copy_resume, show_pane
+from tui.feed.messages import AnswerPermit, CompareSessions, Failed, OpenSession
+from tui.keys import PERMIT_KEYS, bind
+from tui.screens.at_hand import resume
 from tui.screens.breakpoints import HEIGHTS, WIDTHS
 from tui.widgets.common.entry_line import EntryLine
-from tui.widgets.common.key_line import KeyLine, permit_bindings
+from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.leaving import LeftOnce
 from tui.widgets.fleet.detail import fleet_title, session_detail
 from tui.widgets.fleet.fleet_table import FleetTable
@@ -36,29 +37,23 @@ from tui.widgets.fleet.fleet_table import FleetTable
 _NOTHING = """\
 No sessions found on this machine.
 
-nooscope reads what coding agents write to disk by themselves: Claude Code, Codex, Gemini CLI, OpenCode, pi, \
-Copilot CLI, OpenHands and others, in their usual places. Run one of them once, and it appears here; or:
+nooscope reads the logs that coding agents already write. To get one, install an agent and run it once:
 
-  nooscope watch PATH     follow a log live, also before it exists
-  nooscope replay PATH    play it from the start
-  nooscope demo           see a sample session\
+  npm install -g @anthropic-ai/claude-code    then: claude
+  npm install -g @openai/codex                then: codex
+
+Gemini CLI, OpenCode, Copilot CLI, OpenHands and others work too. It then appears here. Meanwhile:
+
+  nooscope demo           see a sample session
+  nooscope watch PATH     follow a log, even before it exists
+  nooscope replay PATH    play a saved log\
 """
 
-_OF_ONE = "space,left,right,shift+left,shift+right,comma,full_stop,n,N,b,g,a,A,plus,minus,t,e,m,c"
-"""Keys that belong to the one session below this screen."""
+_MORE = ("hand.resume", "words.hide", "find.words", "quit")
+"""Keys that the line shows if it has room."""
 
-
-_MORE = ("fleet.resume", "fleet.pane", "fleet.watch", "fleet.words", "find.words", "quit")
-"""Keys that the line shows where it has room."""
-
-_OF_ROWS = frozenset(
-    f"fleet.{name}"
-    for name in ("open", "sort", "group", "axes", "fold", "resume", "pane", "urgent", "filter", "watch")
-) | {"fleet.replay", "fleet.words"}
+_OF_ROWS = frozenset(("open", "view", "fold", "mark", "search", "hand.resume", "words.hide"))
 """Keys that need a session in the list."""
-
-_BY_READING = ("frustration", "tokens", "agent")
-"""Sort orders whose column stands among the axes."""
 
 
 class FleetScreen(LeftOnce[None]):
@@ -68,43 +63,23 @@ class FleetScreen(LeftOnce[None]):
     AUTO_FOCUS = "FleetTable"
     HORIZONTAL_BREAKPOINTS = WIDTHS
     VERTICAL_BREAKPOINTS = HEIGHTS
+    SHOWS_NO_SESSION: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("s", "sort(1)", "sort", id="fleet.sort", tooltip="Sort by something else"),
-        Binding(
-            "S", "sort(-1)", "sort back", show=False, id="fleet.sort_back", tooltip="The previous sort order"
+        bind("view", "next_view", "view", "By project, by need, by cost … or with the readings", show=True),
+        *(
+            bind(f"part.{number}", f"status({number})", title, f"List {title}", show=number == 2)
+            for number, title in enumerate(STATUS_FILTERS, 1)
         ),
-        Binding("p", "group", "projects", id="fleet.group", tooltip="Group by project, or not"),
-        Binding(
-            "x", "axes", "axes", id="fleet.axes", tooltip="What their minds read, or what they are about"
-        ),
-        Binding(
-            "h,o", "fold", "all", key_display="h", id="fleet.fold", tooltip="List sessions at rest, or not"
-        ),
-        Binding(
-            "H",
-            "app.words",
-            "hide words",
-            show=False,
-            id="fleet.words",
-            tooltip="Hide all words, or show them",
-        ),
-        Binding(
-            "R", "resume", "resume", show=False, id="fleet.resume", tooltip="Copy the command that resumes it"
-        ),
-        *permit_bindings("fleet"),
-        Binding("J", "pane", "pane", show=False, id="fleet.pane", tooltip="Go to its pane of tmux"),
-        Binding("u", "urgent", "urgent", id="fleet.urgent", tooltip="Only those worth a look, or all"),
-        Binding("slash", "filter", "filter", key_display="/", id="fleet.filter", tooltip="Filter the list"),
-        Binding("w", "open(True)", "watch", show=False, id="fleet.watch", tooltip="Open it, following live"),
-        Binding("r", "open(False)", "replay", id="fleet.replay", tooltip="Open it, playing from the start"),
-        Binding("escape", "leave", "back", id="fleet.leave", tooltip="All sessions again, or back"),
-        Binding("f", "leave_screen", "back", show=False, id="fleet.back", tooltip="Back to the session"),
-        Binding(
-            _OF_ONE, "nothing", "", show=False, id="fleet.none", tooltip="No effect: no session is open here"
-        ),
+        bind("search", "filter", "filter", "Filter the list", show=True),
+        bind("mark", "mark", "compare", "Mark two sessions to compare them", show=True),
+        bind("fold", "fold", "at rest", "List all sessions at rest, or fold them", show=True),
+        bind("hand.resume", "resume"),
+        *PERMIT_KEYS,
+        bind("back", "leave", "back", "Clear the filter, or go back", show=True),
+        bind("show.fleet", "leave_screen", "back", "Back to the session"),
     ]
 
-    order: var[Order] = var(Order())
+    order: var[Order] = var(Order(grouped=True))
     rows: var[tuple[FleetRow, ...]] = var(())
     now: var[float] = var(0.0)
     hooks: var[HookBoard] = var(HookBoard())
@@ -225,10 +200,31 @@ class FleetScreen(LeftOnce[None]):
     def on_input_submitted(self) -> None:
         self.query_one(FleetTable).focus()
 
-    def action_sort(self, by: int) -> None:
-        place = SORTINGS.index(self.order.sorting) + by
-        sorting = SORTINGS[place % len(SORTINGS)]
-        self.order = self.order._replace(sorting=sorting, axes=sorting in _BY_READING)
+    def action_next_view(self) -> None:
+        """List them in the next order: by project, by need, by cost and so on."""
+        self.order = self.order.next_view()
+
+    def action_status(self, number: int) -> None:
+        """List only sessions of one status; the same key again lists all."""
+        chosen = 0 if number - 1 == self.order.status else number - 1
+        self.order = self.order._replace(status=chosen)
+
+    def action_mark(self) -> None:
+        """Mark the session under the cursor; two marked sessions are compared."""
+        row = self.query_one(FleetTable).chosen
+        if row is None:
+            return
+        marked = self.order.marked
+        marked = tuple(key for key in marked if key != row.key) if row.key in marked else (*marked, row.key)
+        self.order = self.order._replace(marked=marked if len(marked) < 2 else ())
+        if len(marked) == 2:
+            by_key = {each.key: each for each in self.rows}
+            if all(key in by_key for key in marked):
+                pair = [by_key[key] for key in marked]
+                paths, ids = (str(row.path) for row in pair), (row.session for row in pair)
+                self.post_message(CompareSessions(tuple(paths), tuple(ids)))
+        else:
+            self.notify("press k on a second session to compare them" if marked else "unmarked")
 
     def on_fleet_table_sorted_by(self, message: FleetTable.SortedBy) -> None:
         message.stop()
@@ -237,16 +233,6 @@ class FleetScreen(LeftOnce[None]):
     def on_fleet_table_unfold(self, message: FleetTable.Unfold) -> None:
         message.stop()
         self.list_all()
-
-    def action_group(self) -> None:
-        self.order = self.order._replace(grouped=not self.order.grouped)
-
-    def action_urgent(self) -> None:
-        if self._seen:
-            self.order = self.order._replace(urgent=not self.order.urgent)
-
-    def action_axes(self) -> None:
-        self.order = self.order._replace(axes=not self.order.axes)
 
     def action_fold(self) -> None:
         self.order = self.order._replace(folded=not self.order.folded)
@@ -272,53 +258,43 @@ class FleetScreen(LeftOnce[None]):
         """Keys that do nothing while the list is empty, or while there is nothing to go back to."""
         rows = _OF_ROWS if self.has_class("-empty") else frozenset()
         leads_back = self._sifted or getattr(self.app, "view", None) is not None
-        return rows if leads_back else rows | {"fleet.leave"}
+        return rows if leads_back else rows | {"back"}
 
     @property
     def key_names(self) -> Mapping[str, str]:
         """What escape does while only some sessions are listed."""
-        return {"fleet.leave": "list all"} if self._sifted else {}
+        return {"back": "list all"} if self._sifted else {}
 
     @property
     def _sifted(self) -> bool:
         """A filter is open or holds, which escape takes away first."""
-        return self.has_class("-filtering") or self.order.urgent
+        return self.has_class("-filtering") or bool(self.order.status)
 
     def action_resume(self) -> None:
         row = self.query_one(FleetTable).chosen
         if row is not None:
-            copy_resume(self.app, row.agent, row.session, str(row.path), row.project)
+            resume(self.app, row.agent, row.session, str(row.path), row.project)
 
     def action_permit(self, choice: str) -> None:
         if not self.words:
-            self.post_message(Failed("words are hidden: H shows what it asks, then answer"))
+            self.post_message(Failed("words are hidden: h shows what it asks, then answer"))
             return
         row = self.query_one(FleetTable).chosen
         waits = row.signs.questions if row is not None and row.signs is not None else ()
         first = min(waits, key=lambda one: (one.late, one.number), default=None)
         self.post_message(AnswerPermit(choice, first))
 
-    def action_pane(self) -> None:
-        row = self.query_one(FleetTable).chosen
-        if row is not None:
-            show_pane(self.app, row.agent, row.project)
-
     def action_filter(self) -> None:
         if self._seen:
             self.add_class("-filtering")
             self.query_one(Input).focus()
-
-    def action_open(self, live: bool) -> None:
-        row = self.query_one(FleetTable).chosen
-        if row is not None:
-            self._open(row, live=live)
 
     def action_leave(self) -> None:
         """Clear the filters first, then leave the screen, unless there is nothing below it."""
         if self._sifted:
             self.remove_class("-filtering")
             self.query_one(Input).value = ""
-            self.order = self.order._replace(text="", urgent=False)
+            self.order = self.order._replace(text="", status=0)
             self.query_one(FleetTable).focus()
         else:
             self.action_leave_screen()
@@ -334,9 +310,6 @@ class FleetScreen(LeftOnce[None]):
         places = [number for number, row in enumerate(needing) if str(row.path) == path]
         others = needing[places[0] + 1 :] + needing[: places[0]] if places else needing
         return others[0] if others else None
-
-    def action_nothing(self) -> None:
-        """Keys of a single session do nothing here."""
 
     def _open(self, row: FleetRow, *, live: bool) -> None:
         self.dismiss()

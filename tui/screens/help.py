@@ -1,9 +1,11 @@
-"""Every key and what each panel means, made from the bindings and panels that are there."""
+"""Help: the keys of this screen first, then those that work everywhere, then what the panels mean."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import ClassVar
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any, ClassVar, NamedTuple
 
 from textual import on
 from textual._path import CSSPathType
@@ -11,43 +13,110 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.dom import DOMNode
+from textual.keys import format_key
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
 from core.report.formatting import plain
 from core.settings.screen import ScreenSettings
+from tui.draw.line import Line, fit, wrapped
+from tui.keys import KEYS, bind
 from tui.screens.board import Board
-from tui.screens.extensions import ExtensionsScreen
-from tui.screens.help_text import KeyRow, Topic, binding_names, help_lines, matching_topics, topic
 from tui.screens.model import AffectScreen, GovernorScreen, MindScreen, ResponseScreen
-from tui.screens.transcript import TranscriptScreen
 from tui.widgets.common.entry_line import EntryLine
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.text_page import TextPage
-from tui.widgets.extensions.cards import ExtensionCard
 from tui.widgets.transcript.document import Document
 from tui.widgets.transcript.passage import PassagePane
 
-_SCREENS: dict[str, tuple[type[Board], tuple[type[Panel], ...]]] = {
-    "Transcript": (TranscriptScreen, (Document, PassagePane)),
-    "Model: Mind": (MindScreen, MindScreen.CARDS),
-    "Model: Governor": (GovernorScreen, GovernorScreen.CARDS),
-    "Model: Affect": (AffectScreen, AffectScreen.CARDS),
-    "Model: Response": (ResponseScreen, ResponseScreen.CARDS),
-    "Extensions": (ExtensionsScreen, (ExtensionCard,)),
-}
+_SET_OFF = re.compile(r"(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)")
+_MEASURE = 96
+"""Widest a paragraph gets."""
+_SPACIOUS = 150
+"""Width from which nothing of a key's line has to be cut."""
+_EXPLAINED: tuple[type[Panel], ...] = (
+    Document,
+    PassagePane,
+    *MindScreen.CARDS,
+    *GovernorScreen.CARDS,
+    *AffectScreen.CARDS,
+    *ResponseScreen.CARDS,
+)
+"""Panels of other screens that are explained at the end."""
+
+
+class KeyRow(NamedTuple):
+    """A key, what it does here, and the id by which settings may move it."""
+
+    keys: str
+    does: str
+    id: str
+
+    def holds(self, words: Iterable[str]) -> bool:
+        """Return whether the row contains every word."""
+        text = f"{self.keys} {self.does} {self.id}".casefold()
+        return all(word in text for word in words)
+
+
+class Topic(NamedTuple):
+    """A group of keys, or a panel and what it means."""
+
+    title: str
+    text: str = ""
+    rows: tuple[KeyRow, ...] = ()
+
+
+def key_rows(kinds: Iterable[type[DOMNode]], keymap: Mapping[str, str], seen: set[str]) -> tuple[KeyRow, ...]:
+    """The keys of classes by what they do there, in the order of the key table; adds their ids to `seen`."""
+    tooltips: dict[str, str] = {}
+    for kind in kinds:
+        for binding in _own_bindings(kind):
+            if binding.id in KEYS and binding.id not in seen:
+                tooltips.setdefault(binding.id, binding.tooltip or binding.description)
+    seen |= set(tooltips)
+    return tuple(KeyRow(_key_names(name, keymap), tooltips[name], name) for name in KEYS if name in tooltips)
+
+
+def _own_bindings(kind: type[DOMNode]) -> Iterator[Binding]:
+    merged = kind._merged_bindings
+    for bindings in merged.key_to_bindings.values() if merged is not None else ():
+        yield from (binding for binding in bindings if binding.description)
+
+
+def _key_names(name: str, keymap: Mapping[str, str]) -> str:
+    """The keys of an id, with the person's own instead of ours."""
+    keys = [key.strip() for key in keymap.get(name, KEYS[name].key).split(",")]
+    return ", ".join(dict.fromkeys(map(format_key, keys)))
+
+
+def matching_topics(topics: Iterable[Topic], search: str) -> list[Topic]:
+    """Topics with only what contains every word; a topic whose title does stays whole."""
+    words = search.casefold().split()
+    matches = []
+    for each in topics:
+        if all(word in each.title.casefold() for word in words):
+            matches.append(each)
+            continue
+        rows = tuple(row for row in each.rows if row.holds(words))
+        text = each.text if all(word in each.text.casefold() for word in words) else ""
+        if rows or text:
+            matches.append(Topic(each.title, text, rows))
+    return matches
 
 
 class HelpScreen(Board):
-    """A page that can be searched."""
+    """A page that narrows as you type."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = ["board.tcss", "help.tcss"]
-    AUTO_FOCUS = "TextPage"
+    AUTO_FOCUS = "#search"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "search", id="help.search", tooltip="Only help that contains these words"),
-        Binding("question_mark", "leave", "back", show=False, id="help.leave", tooltip="Back again"),
+        bind("row.up", "scroll(-1)", "scroll", show=True),
+        bind("row.down", "scroll(1)"),
+        bind("page.up", "scroll(-10)"),
+        bind("page.down", "scroll(10)"),
+        bind("back", "leave", "", "Clear the filter, or close help", show=True),
     ]
 
     def __init__(self, settings: ScreenSettings | None = None) -> None:
@@ -56,9 +125,10 @@ class HelpScreen(Board):
 
     def compose(self) -> ComposeResult:
         page = TextPage(id="page")
+        page.can_focus = False
         page.border_title = "Help"
+        yield EntryLine("type to filter: a key, a word, a panel", enter="", id="search")
         yield page
-        yield EntryLine("key, word, panel …", enter="to the page", escape="clear", id="search")
         yield KeyLine()
 
     def on_mount(self) -> None:
@@ -66,101 +136,144 @@ class HelpScreen(Board):
         self._show("")
 
     def _gather(self) -> Iterator[Topic]:
-        """What the person looks at, what works everywhere, then all other screens and this one.
-
-        On the main screen most keys are the app's, so that only what has the focus goes before them.
-        """
-        app = type(self.app)
-        known = binding_names(app) | binding_names(Screen) | binding_names(Panel)
-        told: set[type] = set()
-        below = self.app.screen_stack[:-1]
-        first = [] if not below else self._own(below[-1], told, known, whole=len(below) > 1)
-        yield from first
-        everywhere = "Everywhere, but for keys named above" if first else "Everywhere"
-        yield topic(everywhere, (app, Screen), self._settings.keymap, set())
-        yield topic("In every panel", (Panel,), self._settings.keymap, set())
-        for screen in reversed(below):
-            panels = [type(part) for part in _explained(screen)]
-            yield from self._screen(_title(type(screen)), type(screen), panels, told, known)
-        for title, (kind, parts) in _SCREENS.items():
-            yield from self._screen(f"{title} screen", kind, parts, told, known)
-        yield topic("Help", (HelpScreen, TextPage), self._settings.keymap, known)
-
-    def _own(self, screen: Screen[object], told: set[type], known: set[str], *, whole: bool) -> list[Topic]:
-        """What has the focus on a screen, and around it the screen itself where that is wanted."""
-        focused = screen.focused.ancestors_with_self if screen.focused is not None else []
-        near = [type(part) for part in _explained(screen) if part in focused]
-        found = list(self._parts(near, told, known))
-        if whole:
-            panels = [type(part) for part in _explained(screen)]
-            found += self._screen(_title(type(screen)), type(screen), panels, told, known)
-        return found
-
-    def _screen(
-        self,
-        title: str,
-        kind: type[DOMNode],
-        panels: Iterable[type[Widget]],
-        told: set[type],
-        known: set[str],
-    ) -> Iterator[Topic]:
-        if kind not in told:
-            told.add(kind)
-            found = topic(title, (kind,), self._settings.keymap, known)
-            if found.rows or found.text:
-                yield found
-        yield from self._parts(panels, told, known)
-
-    def _parts(self, panels: Iterable[type[Widget]], told: set[type], known: set[str]) -> Iterator[Topic]:
-        for panel in panels:
-            if panel not in told:
-                told.add(panel)
-                title = getattr(panel, "TITLE", "") or _title(panel)
-                found = topic(title, (panel,), self._settings.keymap, known)
-                yield found if panel.can_focus or not issubclass(panel, Panel) else found._replace(rows=())
+        below: Screen[Any] | None = self.app.screen_stack[-2] if len(self.app.screen_stack) > 1 else None
+        seen: set[str] = set()
+        keymap = self._settings.keymap
+        panels: list[type[Widget]] = []
+        if below is not None:
+            focused = below.focused.ancestors_with_self if below.focused is not None else [below]
+            kinds = [type(node) for node in focused if node is not self.app]
+            yield Topic("On this screen", rows=key_rows(kinds, keymap, seen))
+            near = [part for part in _explained(below) if part in focused]
+            panels = [type(part) for part in (*near, *_explained(below))]
+        yield Topic("Everywhere", rows=key_rows((type(self.app),), keymap, seen))
+        for panel in dict.fromkeys((*panels, *_EXPLAINED)):
+            if panel.HELP:
+                yield Topic(getattr(panel, "TITLE", "") or _title(panel), panel.HELP.strip())
 
     @property
     def rows(self) -> list[KeyRow]:
         """Every key that is listed."""
         return [row for each in self._topics for row in each.rows]
 
-    def _show(self, sought: str) -> None:
-        found = matching_topics(self._topics, sought)
+    def _show(self, search: str) -> None:
+        topics = matching_topics(self._topics, search)
         page = self.query_one(TextPage)
-        page.show(lambda width: help_lines(found, width))
-        keys = sum(len(each.rows) for each in found)
-        said = f" · “{plain(sought, 30)}”" if sought else ""
-        page.border_subtitle = Content(f"{keys} keys, {len(found)} topics{said}")
+        page.show(lambda width: help_lines(topics, width))
+        keys = sum(len(each.rows) for each in topics)
+        quoted = f" · “{plain(search, 30)}”" if search else ""
+        page.border_subtitle = Content(f"{keys} keys, {len(topics)} topics{quoted}")
 
-    def action_search(self) -> None:
-        self.add_class("-searching")
-        self.query_one("#search", Input).focus()
+    def action_scroll(self, by: int) -> None:
+        page = self.query_one(TextPage)
+        page.scroll_relative(y=by if abs(by) == 1 else by // 10 * page.page, animate=False)
 
     def action_leave(self) -> None:
-        if self.has_class("-searching"):
-            self.query_one("#search", Input).value = ""
-            self._end_search()
+        box = self.query_one("#search", Input)
+        if box.value:
+            box.value = ""
         else:
             self.dismiss()
 
-    def _end_search(self) -> None:
-        self.set_class(bool(self.query_one("#search", Input).value), "-searching")
-        self.query_one(TextPage).focus()
-
     @on(Input.Changed, "#search")
-    def _sift(self, event: Input.Changed) -> None:
-        self._show(event.value.strip())
+    def _filter(self, event: Input.Changed) -> None:
+        """Narrow the page; the key that opened help closes it again."""
+        if event.value == "?":
+            self.dismiss()
+        else:
+            self._show(event.value.strip())
 
-    @on(Input.Submitted, "#search")
-    def _searched(self) -> None:
-        self._end_search()
 
-
-def _explained(screen: Screen[object]) -> list[Widget]:
-    """The parts of a screen that help tells of."""
-    return [part for part in screen.query("*") if isinstance(part, Panel) or type(part).HELP]
+def _explained(screen: Screen[Any]) -> list[Widget]:
+    """The parts of a screen that have an explanation."""
+    return [part for part in screen.query("*") if type(part).HELP]
 
 
 def _title(kind: type) -> str:
-    """A class's name in words: MainScreen as main screen."""
+    """Return a class name in words: `MainScreen` as `main screen`."""
     return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in kind.__name__).strip()
+
+
+def help_lines(topics: Iterable[Topic], width: int) -> list[Line]:
+    """Lay out topics."""
+    lines: list[Line] = []
+    for each in topics:
+        lines += [[], [(each.title.upper(), "live")]] if lines else [[(each.title.upper(), "live")]]
+        lines += _prose(each.text, width)
+        if each.text and each.rows:
+            lines.append([])
+        lines += [line for row in each.rows for line in _key_lines(row, width)]
+    return lines
+
+
+def _key_lines(row: KeyRow, width: int) -> Iterator[Line]:
+    """A key and what it does, over as many lines as needed."""
+    keys = 14 if width < _SPACIOUS else 24
+    name = 22 if width >= 70 else 0
+    room = max(8, min(48 if width < _SPACIOUS else 90, width - keys - name - 1))
+    for number, piece in enumerate(wrapped(row.does, room)):
+        yield [
+            (fit("" if number else row.keys, keys - 1) + " ", "strong"),
+            (fit(piece, room) + " ", "plain"),
+            (fit("" if number else row.id, name), "quiet"),
+        ]
+
+
+def _prose(text: str, width: int) -> list[Line]:
+    """Lay out paragraphs and lists; headings are left out."""
+    lines: list[Line] = []
+    for block in _blocks(text):
+        if not block:
+            lines += [[]] if lines else []
+            continue
+        bullet = block.startswith("* ")
+        room = min(_MEASURE, max(20, width)) - 2 * bullet
+        for number, line in enumerate(_wrapped(block.removeprefix("* "), room)):
+            lead: Line = [("• " if number == 0 else "  ", "quiet")] if bullet else []
+            lines.append([*lead, *line])
+    return lines
+
+
+def _blocks(text: str) -> list[str]:
+    """Return paragraphs and list items, each on one line; an empty one is a blank line."""
+    blocks: list[str] = []
+    for line in text.splitlines():
+        words = line.strip()
+        if words.startswith("#"):
+            continue
+        if not words or words.startswith("* ") or not blocks or not blocks[-1]:
+            blocks.append(words)
+        else:
+            blocks[-1] += f" {words}"
+    return blocks[1:] if blocks and not blocks[0] else blocks
+
+
+def _wrapped(text: str, width: int) -> list[Line]:
+    """Wrap one paragraph, each piece in its style."""
+    parts = [part for part in _SET_OFF.split(text) if part]
+    bare = [_unmarked(part) if _SET_OFF.fullmatch(part) else part for part in parts]
+    clean = "".join(bare)
+    strong = [
+        _SET_OFF.fullmatch(part) is not None for part, word in zip(parts, bare, strict=True) for _ in word
+    ]
+    lines: list[Line] = []
+    start = end = 0
+    for word in re.finditer(r"\S+", clean):
+        if word.end() - start > width and end > start:
+            lines.append(_styled_run(clean, strong, start, end))
+            start = word.start()
+        end = word.end()
+    return [*lines, _styled_run(clean, strong, start, end)]
+
+
+def _unmarked(part: str) -> str:
+    """Remove the marks around a piece of text."""
+    marks = 2 if part.startswith("**") else 1
+    return part[marks:-marks]
+
+
+def _styled_run(text: str, strong: list[bool], start: int, end: int) -> Line:
+    line: Line = []
+    for is_strong, run in groupby(range(start, end), key=strong.__getitem__):
+        line.append(("".join(text[place] for place in run), "strong" if is_strong else "plain"))
+    return line

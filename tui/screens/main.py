@@ -8,11 +8,12 @@ from typing import ClassVar
 from textual import work
 from textual.actions import SkipAction
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container, Horizontal
 from textual.events import ScreenResume
 from textual.reactive import var
 from textual.screen import Screen
+from textual.widgets import Static
 
 from core.events import MAIN
 from core.settings.screen import ScreenSettings
@@ -21,6 +22,7 @@ from core.timeline.timeline import Timeline
 from tui.draw.kept_lines import paint_again, with_kept_lines
 from tui.feed.messages import ScreenChanged, SelectAgent, ShowTranscript
 from tui.feed.view import View
+from tui.keys import bind
 from tui.screens.breakpoints import HEIGHTS, WIDTHS, classes_for
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.key_line import KeyLine
@@ -52,6 +54,20 @@ _HELD = 0.5
 """Seconds after which empty panels are painted where the first events have not come."""
 
 
+CAPTIONS = (
+    "above    the status: what it is doing, whether it needs you, what failed",
+    "1        the axes: how the work feels; │ is where an axis fires",
+    "0        the timeline: ← → step, n goes to the next problem, space plays",
+)
+"""What is pointed at in the first session a person opens."""
+
+
+class Captions(Static):
+    """Three lines for the first session; any key closes them."""
+
+    DEFAULT_CSS = "Captions { height: 3; padding: 0 1; background: $primary 20%; color: $foreground; }"
+
+
 class MainScreen(Screen[None]):
     """Six panels, the timeline below, the status above; on a vast terminal the transcript beside them."""
 
@@ -60,21 +76,11 @@ class MainScreen(Screen[None]):
     VERTICAL_BREAKPOINTS = HEIGHTS
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
-            Binding(
-                str(number),
-                f"panel({number})",
-                name,
-                show=False,
-                id=f"panel.{name}",
-                tooltip=f"Focus the {name} panel",
-            )
+            bind(f"part.{number}", f"panel({number})", name, f"Focus the {name} panel")
             for number, name in enumerate(PANELS, 1)
         ),
-        Binding(
-            "7", "transcript", "transcript", show=False, id="panel.transcript", tooltip="Focus the transcript"
-        ),
-        Binding("0", "panel(0)", "timeline", show=False, id="panel.timeline", tooltip="Focus the timeline"),
-        Binding("escape", "unfocus", "leave", show=False, id="panel.leave", tooltip="Leave the panel"),
+        bind("part.0", "panel(0)"),
+        bind("back", "unfocus", "leave", "Leave the panel"),
     ]
 
     view: var[View | None] = var(None)
@@ -182,6 +188,14 @@ class MainScreen(Screen[None]):
             else:
                 raise SkipAction
         self.set_focus(None)
+
+    def show_captions(self) -> None:
+        """Point at status, axes and timeline."""
+        self.mount(Captions("\n".join(CAPTIONS), markup=False), after="#timeline")
+
+    def on_key(self) -> None:
+        """Close the captions with the first key."""
+        self.query(Captions).remove()
 
     @work
     async def leave_beside(self) -> None:

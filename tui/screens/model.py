@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from tui.keys import bind
 from tui.screens.board import Board, CardBoard
 from tui.widgets.common.card import Card
 from tui.widgets.governance.agents import SocietyCard
@@ -57,16 +58,9 @@ class ModelTab(Board):
 
     TAB: ClassVar[str]
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("m", "leave", "back", show=False, id="model.leave", tooltip="Back to the main screen"),
+        bind("show.model", "leave", "", "Back to the main screen"),
         *(
-            Binding(
-                str(number),
-                f"open_tab('{name}')",
-                title.lower(),
-                show=False,
-                id=f"model.{name}",
-                tooltip=f"Open the {title} tab",
-            )
+            bind(f"part.{number}", f"open_tab('{name}')", title.lower(), f"Open the {title} tab")
             for number, (name, title) in enumerate(TABS.items(), 1)
         ),
     ]

@@ -6,6 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -21,11 +22,13 @@ from textual.screen import Screen
 
 from core.agents.registry import known_agents
 from core.engine.receptor.readings import NodeReading
+from core.errors import NooscopeError
 from core.events import MAIN, ToolUse
 from core.logs.discovery import Found, find
 from core.report.event_words import OUTCOME_SIGNS, about, tool_of
 from core.report.formatting import age, clock, folder_name, plain
 from core.store.bookmarks import Bookmark
+from core.timeline.places import parse_place
 from core.timeline.timeline import Timeline
 from tui.feed.messages import OpenSession, ReturnTo, Seek, SelectAgent, ShowTranscript
 from tui.feed.view import View
@@ -52,7 +55,7 @@ class _Observatory(Protocol):
 
 
 def named_places(app: App[Any]) -> Iterator[tuple[str, str, Callable[[], object]]]:
-    """Every screen, panel and setting by its name, what it holds, and how to get there."""
+    """Every screen and panel by its name, what it shows, and how to get there; settings are on the bench."""
     observatory = cast(_Places, app)
     for name, holds in SCREEN_NAMES.items():
         go = observatory.action_fleet if name == "fleet" else partial(observatory.action_show, name)
@@ -67,21 +70,22 @@ def named_places(app: App[Any]) -> Iterator[tuple[str, str, Callable[[], object]
 
 
 SCREEN_NAMES: dict[str, str] = {
-    "transcript": "all that was asked, done and said, searchable",
-    "agents": "sub-agents: task, status, last action, cost",
-    "find": "words in all sessions",
-    "mind": "model: clock, cortical state, habituation, homeostasis, sleep, dreams, episodes",
-    "governor": "model: budgets and pressures",
-    "affect": "model: affect fields, lineage, quarantine, sub-agents",
-    "response": "model: outlook, advice, memo, queue, facts",
-    "branches": "model: the conversation's branches, applied settings, message preview, dream",
-    "recap": "what happened since you last looked",
-    "tuning": "every setting, and what it would do",
-    "extensions": "what is installed beside nooscope, its panels and its faults",
-    "fleet": "all sessions of this machine",
-    "help": "every key and what each panel means",
+    "transcript": "conversation, log, history, messages: everything that was asked, done and answered",
+    "changes": "diff, files, edits: what this session changed up to the playhead",
+    "recap": "summary, report, outcome: what happened and what came of it",
+    "fleet": "sessions, list, home, overview: all sessions on this machine; compare two of them",
+    "agents": "sub-agents, workers: task, status, last action, cost",
+    "find": "search everywhere, grep: find text in all sessions",
+    "tuning": "settings, thresholds, options, what if, bench: what would have fired with other values",
+    "mind": "model: emotion, clock, sleep, dreams, memory, spending",
+    "governor": "model: effort, budgets, limits, why it would halt",
+    "affect": "model: affect fields, quarantine, mood of sub-agents",
+    "response": "model: outlook, prediction, advice, memo, loops",
+    "branches": "model: branches of the conversation, rewind, message preview, dream",
+    "extensions": "plugins: what is installed beside nooscope, its panels and its faults",
+    "help": "keys, shortcuts, manual, what each panel means",
 }
-"""What each screen holds, in words one would look for."""
+"""What each screen shows, in words people look for."""
 
 
 class _Places(Protocol):
@@ -92,16 +96,14 @@ class _Places(Protocol):
     def action_recap(self) -> None: ...
     def action_find(self) -> None: ...
     def show_panel(self, panel: Panel) -> None: ...
-    def show_setting(self, name: str) -> None: ...
 
 
 class PlaceSearch(Provider):
-    """Screens, panels and settings by name; what one types may stand anywhere in the name or its words."""
+    """Screens and panels by name or by an everyday word for them."""
 
     async def discover(self) -> Hits:
         for text, help_text, go in named_places(self.app):
-            if not text.startswith("Setting"):
-                yield DiscoveryHit(Content(text), go, text, help_text)
+            yield DiscoveryHit(Content(text), go, text, help_text)
 
     async def search(self, query: str) -> Hits:
         words = query.lower().split()
@@ -163,8 +165,25 @@ def _of(found: Found) -> str:
     return f"{found.agent} · {plain(folder_name(found.project), 40)} · {when}"
 
 
+def go_to(app: App[Any], timeline: Timeline, place: str) -> None:
+    """Move the playhead to a place as a person writes it; report what is wrong with it."""
+    if not len(timeline):
+        return
+    try:
+        app.post_message(Seek(place_in(timeline, place)))
+    except (NooscopeError, ValueError) as error:
+        app.notify(str(error), severity="warning", markup=False)
+
+
+def place_in(timeline: Timeline, place: str) -> int:
+    """Return the event at a place: a number, a share, a time since the start, or a date and time."""
+    if place.endswith("%"):
+        return round(float(place[:-1]) / 100 * len(timeline))
+    return parse_place(timeline, place)
+
+
 class SessionSearch(Provider):
-    """Marks, paths, calls and bookmarks of the session on the screen."""
+    """Places, marks, paths, calls and bookmarks of the session on the screen."""
 
     async def discover(self) -> Hits:
         for number, (text, help_text, message) in enumerate(self._all()):
@@ -175,6 +194,12 @@ class SessionSearch(Provider):
     async def search(self, query: str) -> Hits:
         words = query.lower().split()
         found = 0
+        timeline = cast(_Observatory, self.app).recording
+        with suppress(NooscopeError, ValueError):
+            if timeline is not None and len(timeline):
+                to = place_in(timeline, query.strip())
+                text = f"Go to event {to:,} of {len(timeline):,}"
+                yield Hit(2.0, Content(text), partial(self._go, Seek(to)), text, "the playhead moves there")
         for text, help_text, message in self._all():
             noted = f"{text} {help_text}" if isinstance(message, ReturnTo) else text
             if all(word in noted.lower() for word in words):
@@ -241,11 +266,23 @@ def app_commands(app: App[Any], screen: Screen[object]) -> Iterator[SystemComman
     """Every key that works on a screen, what has no key, and the agents of the session."""
     yield from _key_commands(screen)
     yield SystemCommand("Theme", "Change the colours", app.action_change_theme)
-    yield SystemCommand("Screenshot", "Save a picture of the screen (SVG)", app.deliver_screenshot)
+    yield SystemCommand("Screenshot", "Save a picture of the screen (SVG)", partial(save_screenshot, app))
     view = cast(_Observatory, app).view
     for name in () if view is None else view.agents:
         called = f"Show agent {names_of(view).get(name, plain(name, 24))}" if view else ""
         yield SystemCommand(called, "", partial(app.post_message, SelectAgent(name)), False)
+
+
+def save_screenshot(app: App[Any]) -> None:
+    """Save a picture of the screen in the Downloads folder; if there is none, in the working folder."""
+    downloads = Path.home() / "Downloads"
+    folder = downloads if os.access(downloads, os.W_OK) else Path.cwd()
+    try:
+        path = app.save_screenshot(path=str(folder))
+    except OSError as error:
+        app.notify(f"no picture saved: {folder}: {error.strerror}", severity="error", markup=False)
+    else:
+        app.notify(f"picture saved as {path}", markup=False)
 
 
 def _key_commands(screen: Screen[object]) -> Iterator[SystemCommand]:

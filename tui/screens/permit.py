@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Label
@@ -14,6 +14,7 @@ from textual.widgets import Input, Label
 from core.hooks.link import IntakeLink
 from core.live.hook_signs import AskedChoice, HookSigns, PermitQuestion
 from core.report.formatting import plain
+from tui.keys import bind
 from tui.screens.fleet import FleetScreen
 from tui.widgets.common.leaving import Dialog
 
@@ -39,7 +40,7 @@ class ReasonScreen(Dialog[str | None]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "cancel", id="permit.leave", tooltip="Let it wait on"),
+        bind("back", "dismiss(None)", "cancel", "Cancel", show=True),
     ]
 
     def __init__(self, question: PermitQuestion) -> None:

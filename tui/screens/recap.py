@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual._path import CSSPathType
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.worker import get_current_worker
 
 from core.agents.words import WordReader
@@ -18,6 +19,7 @@ from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Look
 from tui.draw.line import Line, wrapped
 from tui.feed.view import View
+from tui.keys import bind
 from tui.screens.board import Board
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.key_line import KeyLine
@@ -42,15 +44,9 @@ class RecapScreen(Board):
     DEFAULT_CSS = "RecapScreen #page { height: 1fr; }"
     AUTO_FOCUS = "TextPage"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("l", "leave", "back", show=False, id="recap.leave", tooltip="Back to where you were"),
-        Binding("w", "whole", "whole session", id="recap.whole", tooltip="The whole session, or since then"),
-        Binding(
-            "i",
-            "prose",
-            "prose",
-            id="recap.prose",
-            tooltip="In sentences that cite their events, and why it is stuck; by a model where one is on",
-        ),
+        replace(bind("play.start", "app.seek(0)", "play", "Play it from the start"), priority=True),
+        bind("fold", "whole", "whole session", "The whole session, or only what is new", show=True),
+        bind("view", "prose", "prose", "As sentences that cite their events", show=True),
     ]
 
     def __init__(
@@ -166,7 +162,7 @@ def _prose_page(told: list[tuple[str, Told]], width: int) -> list[Line]:
         who = f"told by {prose.who} ({prose.tier}); {prose.reason}"
         lines += [[("  " + line, "quiet")] for line in wrapped(plain(who), max(8, width - 2))]
         lines.append([])
-    lines.append([("  [12] is event 12: press g and type 12 to go there", "quiet")])
+    lines.append([("  [12] is event 12: press / and type 12 to go there", "quiet")])
     return lines
 
 

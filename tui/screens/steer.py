@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Label
@@ -16,6 +16,7 @@ from core.live.hook_signs import HookSigns
 from core.report.formatting import plain
 from core.settings import Settings
 from tui.feed.messages import PreviewSteer
+from tui.keys import bind
 from tui.widgets.common.leaving import Dialog
 
 _EMPTY = "[nooscope] and your words, on one line, after its next call or with your next prompt"
@@ -38,7 +39,7 @@ class SteerScreen(Dialog[None]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "cancel", id="steer.leave", tooltip="Tell it nothing"),
+        bind("back", "dismiss", "cancel", "Cancel", show=True),
     ]
 
     def __init__(

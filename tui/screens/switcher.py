@@ -53,7 +53,7 @@ class ScreenSwitcher:
         module, kind = _SCREENS[name]
         make = getattr(importlib.import_module(module), kind)
         if isinstance(self._app.screen, make):
-            self._app.pop_screen()
+            self._app.screen.dismiss()
         else:
             self._app.push_screen(self._bind(make(*given, settings=self._settings(), **named)))
 
@@ -92,30 +92,17 @@ class ScreenSwitcher:
         """The next session that needs the person after the one at a path, as far as the fleet knows."""
         return None if self.fleet is None else self.fleet.next_in_need(here)
 
-    def to_setting(self, name: str) -> None:
-        """Open the bench with the cursor on a setting."""
-        from tui.screens.tuning_bench.bench import Bench
-
-        if not self._app.screen.query(Bench):
-            self.toggle("tuning")
-        self._app.call_after_refresh(self._find_setting, name)
-
-    def _find_setting(self, name: str) -> None:
-        from tui.widgets.tuning.settings_list import SettingsList
-
-        for settings in self._app.screen.query(SettingsList):
-            settings.show(name)
-
     def tune_beside(self) -> None:
-        """Show or hide the bench beside the main screen; where there is no room, on a screen of its own."""
+        """Move the bench beside the main screen, or onto a screen of its own."""
+        from tui.screens.tuning import TuningScreen
         from tui.screens.tuning_bench.bench import Bench
 
-        screen = self._app.screen
-        if not isinstance(screen, MainScreen):
+        main = self._app.screen_stack[0]
+        if self._app.screen is main and main.query(Bench):
+            main.leave_beside() if isinstance(main, MainScreen) else None
             self.toggle("tuning")
-        elif screen.query(Bench):
-            screen.leave_beside()
-        elif screen.has_class("-narrow"):
-            self.toggle("tuning")
+        elif isinstance(self._app.screen, TuningScreen) and not main.has_class("-narrow"):
+            self.to_main()
+            main.mount(self._bind(Bench(classes="-side")))
         else:
-            screen.mount(self._bind(Bench(classes="-side")))
+            self._app.notify("the terminal is too narrow for the bench beside the panels")

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from textual import on
 from textual._path import CSSPathType
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.reactive import reactive
@@ -20,6 +20,7 @@ from core.report.formatting import plain
 from core.settings.screen import ScreenSettings
 from tui.feed.messages import EditFile, ShowChanges
 from tui.feed.view import View
+from tui.keys import bind
 from tui.screens.board import Board
 from tui.widgets.common.agent_names import names_of
 from tui.widgets.common.entry_line import EntryLine
@@ -33,36 +34,15 @@ class TranscriptScreen(Board):
     CSS_PATH: ClassVar[CSSPathType | None] = ["board.tcss", "transcript.tcss"]
     AUTO_FOCUS = "Document"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "slash", "search", "search", key_display="/", id="transcript.search", tooltip="Search all words"
-        ),
-        Binding("1", "all", "all", id="transcript.all", tooltip="Every entry again"),
-        Binding("2", "only('failed')", "failed", id="transcript.failed", tooltip="Only what failed"),
-        Binding("3", "only('prompts')", "talk", id="transcript.prompts", tooltip="Only prompts and answers"),
-        Binding(
-            "4", "like('path')", "path", id="transcript.path", tooltip="Only what touched this entry's path"
-        ),
-        Binding("5", "like('tool')", "tool", id="transcript.tool", tooltip="Only this entry's tool"),
-        Binding(
-            "6",
-            "like('agent')",
-            "agent",
-            show=False,
-            id="transcript.agent",
-            tooltip="Only this entry's agent",
-        ),
-        Binding(
-            "E",
-            "edit",
-            "edit",
-            show=False,
-            id="transcript.edit",
-            tooltip="Open this entry's file in your editor",
-        ),
-        Binding(
-            "c", "changes", "changes", id="transcript.changes", tooltip="The history of this entry's file"
-        ),
-        Binding("e", "leave", "back", show=False, id="transcript.leave", tooltip="Back to where you were"),
+        bind("search", "search", "", "Search all text", show=True),
+        bind("part.1", "all", "all", "Show every entry", show=True),
+        bind("part.2", "only('failed')", "failed", "Only what failed", show=True),
+        bind("part.3", "only('prompts')", "talk", "Only prompts and answers", show=True),
+        bind("part.4", "like('path')", "path", "Only entries with this path", show=True),
+        bind("part.5", "like('tool')", "tool", "Only entries with this tool", show=True),
+        bind("part.6", "like('agent')", "agent", "Only entries of this agent"),
+        bind("show.changes", "changes", "", "The history of this entry's file", show=True),
+        bind("edit", "edit", "", "Open this entry's file in your editor"),
     ]
 
     chosen: reactive[TranscriptFilter] = reactive(ALL)

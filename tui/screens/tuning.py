@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from textual._path import CSSPathType
-from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from tui.screens.board import Board
@@ -18,9 +17,6 @@ class TuningScreen(Board):
 
     CSS_PATH: ClassVar[CSSPathType | None] = ["board.tcss", "tuning.tcss"]
     AUTO_FOCUS = "SettingsList"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("t", "leave", "back", show=False, id="tune.leave", tooltip="Back to where you were"),
-    ]
 
     def body(self) -> Iterable[Widget]:
         yield Bench(id="bench").data_bind(TuningScreen.view, TuningScreen.recording)

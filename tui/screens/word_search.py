@@ -12,7 +12,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, OptionList, Static
@@ -28,6 +28,7 @@ from core.store.reading_cache import reading_cache
 from core.store.word_index import Narrowed, WordIndex
 from tui.draw.line import fit
 from tui.feed.messages import OpenSession
+from tui.keys import bind
 from tui.widgets.common.entry_line import EntryLine
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.leaving import LeftOnce
@@ -66,9 +67,9 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
 **Down** goes into the list, **enter** opens the session at that moment.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "into_list", "choose", id="find.choose", tooltip="Into the list"),
-        Binding("enter", "open", "open there", id="find.open", tooltip="Open the session at this moment"),
-        Binding("escape", "leave", "back", id="find.leave", tooltip="To the words again, or back"),
+        bind("row.down", "into_list", "choose", "Into the list", show=True),
+        bind("open", "open", "", "Open the session at this moment", show=True),
+        bind("back", "leave", "", "To the search line, or back", show=True),
     ]
 
     @dataclass

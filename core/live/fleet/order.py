@@ -22,7 +22,18 @@ _KEYS: dict[Sorting, Callable[[FleetRow], Any]] = {
     "project": lambda row: row.name.casefold(),
     "agent": lambda row: row.agent,
 }
-SORTINGS: tuple[Sorting, ...] = tuple(_KEYS)
+VIEWS: tuple[Sorting, ...] = ("project", "need", "recent", "cost", "failures", "context", "frustration")
+"""The orders one key goes through; by project they are grouped, by frustration the readings are shown."""
+
+STATUS_FILTERS: dict[str, frozenset[str]] = {
+    "all": frozenset(),
+    "needs you": frozenset(("needs you", "may need you")),
+    "stuck": frozenset(("looping", "stuck", "unreadable")),
+    "working": frozenset(("working", "idle")),
+    "done": frozenset(("done", "gave up")),
+    "ended": frozenset(("ended",)),
+}
+"""What the number keys list: the statuses of each."""
 
 
 class Order(NamedTuple):
@@ -30,13 +41,24 @@ class Order(NamedTuple):
 
     sorting: Sorting = "need"
     grouped: bool = False
-    urgent: bool = False
-    """Only those that need a person or are worth a look."""
+    """By project, the most urgent one first; a project with several sessions has a heading."""
+    status: int = 0
+    """Which of the status filters is on; 0 lists all."""
     text: str = ""
     folded: bool = True
     """Sessions at rest take one line together."""
     axes: bool = False
     """Show what their minds read instead of what they are about."""
+    marked: tuple[str, ...] = ()
+    """Keys of the sessions marked for a comparison."""
+
+    def next_view(self) -> Order:
+        """Return the order after this one."""
+        here = "project" if self.grouped else self.sorting
+        place = VIEWS.index(here) + 1 if here in VIEWS else 0
+        name = VIEWS[place % len(VIEWS)]
+        grouped = name == "project"
+        return self._replace(sorting="need" if grouped else name, grouped=grouped, axes=name == "frustration")
 
 
 class Heading(NamedTuple):
@@ -68,29 +90,32 @@ def listed(rows: Sequence[FleetRow], order: Order) -> list[Item]:
     matches = [row for row in rows if _fits(row, order)]
     key = _KEYS[order.sorting]
     matches.sort(key=lambda row: (key(row), row.status.urgency, row.key))
+    items = _folded(matches, order)
     if not order.grouped:
-        return _folded(matches, order)
+        return items
     groups: dict[str, list[FleetRow]] = {}
-    for row in matches:
-        groups.setdefault(row.project or row.name, []).append(row)
-    items: list[Item] = []
+    for row in items:
+        if isinstance(row, FleetRow):
+            groups.setdefault(row.project or row.name, []).append(row)
+    grouped: list[Item] = []
     for members in groups.values():
-        items.append(Heading(members[0].name, tuple(members)))
-        items += members
-    return items
+        heading = [Heading(members[0].name, tuple(members))] if len(members) > 1 else []
+        grouped += [*heading, *members]
+    return [*grouped, *(item for item in items if isinstance(item, Fold))]
 
 
 def _folded(matches: list[FleetRow], order: Order) -> list[Item]:
     """The rows with those at rest behind one line, where they are more than a few."""
     resting = [row for row in matches if not row.status.level]
-    if not order.folded or order.text or len(resting) <= _FEW:
+    if not order.folded or order.text or order.status or len(resting) <= _FEW:
         return list(matches)
-    items: list[Item] = [row for row in matches if row.status.level]
-    return [*items, *resting[:_FEW], Fold(tuple(resting[_FEW:]))]
+    active: list[Item] = [row for row in matches if row.status.level]
+    return [*active, *resting[:_FEW], Fold(tuple(resting[_FEW:]))]
 
 
 def _fits(row: FleetRow, order: Order) -> bool:
-    if order.urgent and row.status.level < 2:
+    wanted = list(STATUS_FILTERS.values())[order.status]
+    if wanted and row.status.word not in wanted:
         return False
     if not order.text:
         return True

@@ -47,11 +47,6 @@ def test_only_more_than_a_few_at_rest_are_folded(resting: int, folded: int) -> N
     assert [len(item.rows) for item in items if isinstance(item, Fold)] == [1] * folded
 
 
-@pytest.mark.parametrize(("level", "shown"), [(1, 0), (2, 1), (3, 1)])
-def test_who_is_urgent_has_news_or_a_need(level: Level, shown: int) -> None:
-    assert len(listed([row(level=level)], Order(urgent=True))) == shown
-
-
 class Resting:
     """A member of the fleet that says whether it was let rest."""
 

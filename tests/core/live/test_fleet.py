@@ -13,7 +13,7 @@ from bench.claude import lines
 from core.agents.registry import make_kit
 from core.events import ToolUse
 from core.live.fleet.member import Member
-from core.live.fleet.order import SORTINGS, Heading, Order, census, listed
+from core.live.fleet.order import VIEWS, Heading, Order, census, listed
 from core.live.fleet.roster import Roster, once
 from core.live.fleet.row import FleetRow, row_json
 from core.logs.finder import sessions
@@ -374,13 +374,14 @@ def test_sorting_filtering_and_grouping(rows: tuple[FleetRow, ...]) -> None:
     assert names(Order("frustration"))[0] == "circles"
     assert names(Order("recent"))[0] == "brims"
     assert names(Order("recent"))[-1] == "abandoned"
-    assert {len(names(Order(sorting))) for sorting in SORTINGS} == {10}
+    assert {len(names(Order(sorting))) for sorting in VIEWS} == {10}
     assert names(Order(text="claude LOOPING")) == ["circles"]
     assert names(Order(text="nobody")) == []
-    assert "flows" not in names(Order(urgent=True)) and "brims" in names(Order(urgent=True))
+    assert names(Order(status=2)) == ["circles"]
+    assert set(names(Order(status=1))) & {"asks", "circles"} == {"asks"}
     grouped = listed(rows, Order(grouped=True))
     assert isinstance(grouped[0], Heading) and len(grouped[0].rows) == 2
-    assert sum(isinstance(item, Heading) for item in grouped) == 9
+    assert sum(isinstance(item, Heading) for item in grouped) == 1
     assert sum(census(rows)) == 10
     assert census(rows).need == 4
 

@@ -61,7 +61,7 @@ async def test_every_agent_has_a_row_and_enter_goes_there(family: Path, app_on: 
     app = app_on(family, live=False)
     async with app.run_test(size=(100, 30)) as pilot:
         await shown(app, pilot, lambda view: view.total > 6)
-        await pilot.press("end", "S")
+        await pilot.press("end", "a")
         await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
         await until(pilot, lambda: "Write poem 2" in "\n".join(text(app)))
         seen = "\n".join(text(app))
@@ -98,7 +98,7 @@ async def test_trouble_stands_on_the_row_of_who_has_it(app_on: Make) -> None:
         assert "Show agent general-purpose 3" in commands
         hits = [hit for hit, *_ in mark_hits(app.recording, view.start, view.names)] if app.recording else []
         assert any("general-purpose 6 starts" in hit for hit in hits)
-        await pilot.press("S")
+        await pilot.press("a")
         await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
         rows = {line.split("  ")[0].strip(" ├└"): line for line in text(app)}
         assert "looping" in rows["↻ general-purpose 3"]
@@ -110,7 +110,7 @@ async def test_enter_twice_at_once_goes_there_once(family: Path, app_on: Make) -
     app = app_on(family, live=False)
     async with app.run_test(size=(100, 30)) as pilot:
         await shown(app, pilot, lambda view: view.total > 6)
-        await pilot.press("end", "S")
+        await pilot.press("end", "a")
         await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
         await pilot.press("down")
         panel = app.screen.query_one(AgentList)
@@ -127,7 +127,7 @@ async def test_nobody_is_at_work_before_the_first_event(tmp_path: Path, app_on: 
     app = app_on(log)
     async with app.run_test(size=(100, 30)) as pilot:
         await shown(app, pilot, lambda view: view.loading is None)
-        await pilot.press("S")
+        await pilot.press("a")
         await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
         await until(pilot, lambda: "idle" in text(app)[0])
         assert str(app.screen.query_one(AgentList).border_subtitle) == "0 of 1 agent working"
@@ -137,7 +137,7 @@ async def test_words_are_hidden_there_too(family: Path, app_on: Make) -> None:
     app = app_on(family, live=False)
     async with app.run_test(size=(100, 30)) as pilot:
         await shown(app, pilot, lambda view: view.total > 6)
-        await pilot.press("end", "S")
+        await pilot.press("end", "a")
         await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
         await pilot.press("h")
         await until(pilot, lambda: "poem" not in "\n".join(text(app)))
@@ -151,7 +151,7 @@ async def test_figures_give_way_whole_where_there_is_little_room(
     app = app_on(family, live=False)
     async with app.run_test(size=(width, 24)) as pilot:
         await shown(app, pilot, lambda view: view.total > 4)
-        await pilot.press("space", "end", "S")
+        await pilot.press("space", "end", "a")
         await until(pilot, lambda: isinstance(app.screen, AgentsScreen) and len(text(app)) > 8)
         await pilot.pause()
         ends = [row.split()[-1] for row in text(app)[0:9:3]]
@@ -162,7 +162,7 @@ async def test_the_wheel_goes_through_the_agents(family: Path, app_on: Make) -> 
     app = app_on(family, live=False)
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda view: view.total > 4)
-        await pilot.press("space", "end", "S")
+        await pilot.press("space", "end", "a")
         await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
         await pilot.pause()
         panel = app.screen.query_one(AgentList)

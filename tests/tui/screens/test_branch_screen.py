@@ -32,7 +32,7 @@ async def test_before_the_first_event_nothing_is_said_to_be_read(tmp_path: Path,
         assert "reading…" not in page(app) and page(app).count("nothing recorded yet") == 3
         await pilot.press("s", *"stop", "enter")
         await until(pilot, lambda: "“stop” was not tried: nothing is recorded yet" in page(app))
-        await pilot.press("d")
+        await pilot.press("v")
         log.write_bytes(lines(session(50)))
         await until(pilot, lambda: "seed 1" in page(app) and "none changed since" in page(app))
         assert "nothing recorded yet" not in page(app)
@@ -54,7 +54,7 @@ async def test_branches_tell_and_a_word_is_tried(tmp_path: Path, app_on: Make) -
         )
         await until(pilot, lambda: "receptor.ambient.offset.seeking 0.1; 0 events since" in page(app))
         await until(pilot, lambda: "seed 1" in page(app))
-        await pilot.press("d")
+        await pilot.press("v")
         await until(pilot, lambda: "seed 2" in page(app))
         await pilot.press("s")
         assert app.focused is app.screen.query_one(Input)

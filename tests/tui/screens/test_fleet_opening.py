@@ -14,7 +14,8 @@ from tests.tui.fleet_app import FleetApp, read, table
 from tests.tui.fleet_sessions import begin, tell
 from tui.feed.messages import OpenSession
 from tui.screens.fleet import FleetScreen
-from tui.screens.help import HelpScreen
+from tui.screens.main import MainScreen
+from tui.screens.recap import RecapScreen
 
 
 @pytest.fixture
@@ -24,25 +25,30 @@ def app(tmp_path: Path, still: Settings) -> FleetApp:
     return FleetApp(tmp_path, still)
 
 
-@pytest.mark.parametrize(("key", "live"), [("enter", True), ("w", True), ("r", False)])
-async def test_opening_a_session(app: FleetApp, key: str, live: bool) -> None:
+async def test_a_session_that_works_is_followed(app: FleetApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
         chosen = table(app).chosen
         assert chosen is not None
-        await pilot.press(key)
+        await pilot.press("enter")
         await until(pilot, lambda: bool(app.opened))
-        assert app.opened == [OpenSession(chosen.path, live, chosen.session)]
+        assert app.opened == [OpenSession(chosen.path, True, chosen.session)]
         assert not isinstance(app.screen, FleetScreen)
         await until(pilot, lambda: app.view is not None and app.view.total > 40)
 
 
-async def test_a_session_at_rest_is_played(app: FleetApp) -> None:
+@pytest.mark.parametrize("key", ["space", "home"])
+async def test_a_finished_session_opens_at_its_end_with_its_recap(app: FleetApp, key: str) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
         await pilot.press("end", "enter")
-        await until(pilot, lambda: bool(app.opened))
+        await until(pilot, lambda: isinstance(app.screen, RecapScreen))
         assert app.opened[0].live is False
+        view = app.view
+        assert view is not None and view.index == view.total > 0 and not view.playing
+        await pilot.press(key)
+        await until(pilot, lambda: isinstance(app.screen, MainScreen))
+        await until(pilot, lambda: app.view is not None and app.view.playing)
 
 
 async def test_f_goes_there_and_back_and_keeps_what_was_read(tmp_path: Path, still: Settings) -> None:
@@ -65,19 +71,6 @@ async def test_f_goes_there_and_back_and_keeps_what_was_read(tmp_path: Path, sti
         assert read(app, 10)
 
 
-@pytest.mark.parametrize("key", ["f", "o", "W"])
-async def test_a_screen_over_the_fleet_is_left_for_it(tmp_path: Path, still: Settings, key: str) -> None:
-    begin(tmp_path, "works", 1, 5).write()
-    app = FleetApp(tmp_path, still)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: read(app, 1))
-        await pilot.press("question_mark")
-        await until(pilot, lambda: isinstance(app.screen, HelpScreen))
-        await pilot.press(key)
-        await pilot.pause()
-        assert isinstance(app.screen, FleetScreen)
-
-
 async def test_without_anything_below_it_the_screen_stays(app: FleetApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
@@ -95,26 +88,24 @@ async def test_the_command_that_resumes_a_session_is_copied(app: FleetApp) -> No
         assert app.clipboard == f"cd {row.project} && claude --resume {row.session}"
 
 
-async def test_a_pane_is_looked_for_in_tmux_only(app: FleetApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TMUX", raising=False)
+async def test_a_session_in_tmux_is_shown_there(app: FleetApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+
+    def answer(words: list[str]) -> str:
+        asked.append(words)
+        row = table(app).chosen
+        return f"%7\t{row.project}\tclaude\n" if row is not None else ""
+
+    monkeypatch.setenv("TMUX", "somewhere")
+    monkeypatch.setattr("core.live.tmux.ask_tmux", answer)
+    monkeypatch.setattr("core.live.tmux.panes.__defaults__", (answer,))
+    monkeypatch.setattr("core.live.tmux.go_to_pane.__defaults__", (answer,))
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
-        await pilot.press("J")
-        await until(pilot, lambda: any("tmux" in note.message for note in app._notifications))
-        told: list[list[str]] = []
-
-        def answer(words: list[str]) -> str:
-            told.append(words)
-            row = table(app).chosen
-            return f"%7\t{row.project}\tclaude\n" if row is not None else ""
-
-        monkeypatch.setenv("TMUX", "somewhere")
-        monkeypatch.setattr("core.live.tmux.ask_tmux", answer)
-        monkeypatch.setattr("core.live.tmux.panes.__defaults__", (answer,))
-        monkeypatch.setattr("core.live.tmux.go_to_pane.__defaults__", (answer,))
-        await pilot.press("J")
-        await until(pilot, lambda: len(told) == 2)
-        assert told[1] == ["switch-client", "-t", "%7"]
+        await pilot.press("R")
+        await until(pilot, lambda: len(asked) == 2)
+        assert asked[1] == ["switch-client", "-t", "%7"]
+        assert app.clipboard == ""
 
 
 async def test_from_one_that_needs_a_person_to_the_next(app: FleetApp) -> None:

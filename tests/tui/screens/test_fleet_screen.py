@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from core.live.fleet.order import SORTINGS, Heading
+from core.live.fleet.order import VIEWS, Heading
 from core.live.fleet.row import FleetRow
 from core.settings import Settings
 from tests.tui.conftest import until
 from tests.tui.fleet_app import FleetApp, names, read, said, seen, table
 from tests.tui.fleet_sessions import NOW, STORIES, begin, tell
+from tui.screens.compare import CompareScreen
 from tui.screens.fleet import FleetScreen
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.fleet.fleet_table import FleetTable
@@ -67,7 +68,7 @@ async def test_escape_is_named_by_what_it_does_and_only_where_it_does_something(
         await until(pilot, lambda: read(app, 10))
         await until(pilot, lambda: bool(app.screen.query_one(KeyLine).keys))
         for key, word in (
-            ("u", "list all"),
+            ("2", "list all"),
             ("escape", ""),
             ("slash", "clear"),
             ("enter", "list all"),
@@ -78,24 +79,25 @@ async def test_escape_is_named_by_what_it_does_and_only_where_it_does_something(
             await until(pilot, partial(shows, word))
 
 
-async def test_sorting_goes_round_and_back(app: FleetApp) -> None:
+async def test_the_views_go_round(app: FleetApp) -> None:
     async with app.run_test(size=(160, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
         first = names(app)
         tops = []
-        for sorting in SORTINGS[1:]:
-            await pilot.press("s")
-            assert f"by {sorting}" in said(app, "title")
+        for view in VIEWS[2:]:
+            await pilot.press("v")
+            assert f"by {view}" in said(app, "title")
             assert "▾" in seen(app)[0]
-            assert ("for▾" in seen(app)[0]) is (sorting == "recent")
+            assert ("for▾" in seen(app)[0]) is (view == "recent")
             tops.append(names(app)[0])
         assert tops[:4] == ["brims", "flows", "circles", "brims"]
         most = max(app.screen.rows, key=lambda row: row.frustration)  # type: ignore[attr-defined]
         assert tops[4] == most.name
-        await pilot.press("s")
+        assert "flow" in seen(app)[0] and "title" not in seen(app)[0]
+        await pilot.press("v")
+        assert "by project" in said(app, "title")
+        await pilot.press("v")
         assert names(app) == first
-        await pilot.press("S")
-        assert "by agent" in said(app, "title")
 
 
 async def test_the_cursor_stays_with_its_session(app: FleetApp) -> None:
@@ -104,15 +106,17 @@ async def test_the_cursor_stays_with_its_session(app: FleetApp) -> None:
         await pilot.press("down", "down")
         chosen = table(app).chosen
         assert chosen is not None and chosen.name == "circles"
-        await pilot.press("s")
+        await pilot.press("v")
         assert table(app).chosen == chosen
         assert names(app).index("circles") != 2
 
 
-async def test_grouping_by_project(app: FleetApp) -> None:
+async def test_it_opens_grouped_by_project(tmp_path: Path, still: Settings) -> None:
+    tell(tmp_path)
+    begin(tmp_path, "asks", 20, 50).write()
+    app = FleetApp(tmp_path, still, grouped=True)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
-        await pilot.press("p")
         items = table(app).items
         assert isinstance(items[0], Heading) and items[0].name == "asks"
         assert "asks 2 sessions  ▲ 1 in need" in seen(app)[1]
@@ -120,18 +124,49 @@ async def test_grouping_by_project(app: FleetApp) -> None:
         await pilot.press("down", "down")
         chosen = table(app).chosen
         assert chosen is not None and chosen.name == "permits"
-        await pilot.press("p")
+        assert len([item for item in table(app).items if isinstance(item, Heading)]) == 1
+        await pilot.press("v")
         assert not any(isinstance(item, Heading) for item in table(app).items)
 
 
-async def test_only_the_urgent_ones(app: FleetApp) -> None:
+@pytest.mark.parametrize(
+    ("key", "listed"),
+    [
+        ("2", {"needs you", "may need you"}),
+        ("3", {"looping"}),
+        ("4", {"working", "idle"}),
+        ("5", {"done"}),
+        ("6", {"ended"}),
+    ],
+)
+async def test_a_number_lists_one_status(app: FleetApp, key: str, listed: set[str]) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
-        await pilot.press("u")
-        assert "flows" not in names(app) and "finished" in names(app)
-        assert "7 of 10 shown" in said(app, "title")
-        await pilot.press("u")
-        assert "flows" in names(app)
+        await pilot.press(key)
+        rows = [item for item in table(app).items if isinstance(item, FleetRow)]
+        assert {row.status.word for row in rows} == listed
+        assert f"{len(rows)} of 10 shown" in said(app, "title")
+        await pilot.press(key)
+        assert len(names(app)) == 10
+
+
+async def test_two_marked_sessions_are_compared(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        await pilot.press("k", "down", "k")
+        await until(pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.compared is not None)
+        screen = app.screen
+        assert isinstance(screen, CompareScreen)
+        start = screen.playhead
+        await pilot.press("left")
+        assert screen.playhead == start - 1
+        text = "\n".join(strip.text for strip in screen._compositor.render_strips())
+        assert "A  " in text and "B  " in text and "duration" in text and f"move {start:,} of" in text
+        await pilot.press("right")
+        assert screen.playhead == start
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, FleetScreen))
+        assert app.screen.order.marked == ()  # type: ignore[attr-defined]
 
 
 async def test_filtering_and_coming_back(app: FleetApp) -> None:
@@ -227,7 +262,7 @@ async def test_nothing_is_clipped(app: FleetApp, size: tuple[int, int]) -> None:
         assert len(said(app, "detail").splitlines()) >= 3
 
 
-async def test_what_they_are_about_and_what_their_minds_read(app: FleetApp) -> None:
+async def test_what_they_are_about(app: FleetApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
         head = seen(app)[0].split()
@@ -240,10 +275,6 @@ async def test_what_they_are_about_and_what_their_minds_read(app: FleetApp) -> N
         (circles,) = (line for line in seen(app) if "circles" in line)
         assert "do it please" in circles and "$0." in circles and "16/19" in circles
         assert "today $" in said(app, "title")
-        await pilot.press("x")
-        assert "flow" in seen(app)[0] and "title" not in seen(app)[0]
-        await pilot.press("x")
-        assert "title" in seen(app)[0]
 
 
 async def test_sessions_at_rest_share_a_line(tmp_path: Path, still: Settings) -> None:
@@ -255,10 +286,10 @@ async def test_sessions_at_rest_share_a_line(tmp_path: Path, still: Settings) ->
         assert "3 more sessions at rest, the newest 2h ago, $" in seen(app)[4]
         await pilot.press("end")
         assert table(app).chosen is not None
-        await pilot.press("h")
+        await pilot.press("o")
         assert len([line for line in seen(app) if "old" in line]) == 6
-        await pilot.press("h")
-        assert "(h shows them)" in seen(app)[4]
+        await pilot.press("o")
+        assert "(o lists them)" in seen(app)[4]
         await pilot.click(FleetTable, offset=(20, 4))
         await pilot.pause()
         assert len([line for line in seen(app) if "old" in line]) == 6
@@ -292,11 +323,11 @@ async def test_one_key_hides_titles_and_questions_and_shows_them_again(app: Flee
         titles = [row.title for row in app.screen.rows if row.title]  # type: ignore[attr-defined]
         shown = [title for title in titles if any(title[:12] in line for line in seen(app))]
         assert shown
-        await pilot.press("H")
+        await pilot.press("h")
         await pilot.pause()
         assert not any(title[:12] in line for title in shown for line in [*seen(app), said(app, "detail")])
         assert not app.words and names(app)
-        await pilot.press("H")
+        await pilot.press("h")
         await pilot.pause()
         assert all(any(title[:12] in line for line in seen(app)) for title in shown)
 
@@ -304,7 +335,7 @@ async def test_one_key_hides_titles_and_questions_and_shows_them_again(app: Flee
 async def test_the_cursor_moves_with_every_key_after_filtering_and_answering(app: FleetApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
-        await pilot.press("down", "down", "down", "u", "y")
+        await pilot.press("down", "2", "y")
         await pilot.pause()
         before = [item.key for item in table(app).items if isinstance(item, FleetRow)]
         chosen = table(app).chosen

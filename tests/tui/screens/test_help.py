@@ -1,12 +1,12 @@
-"""Help: made from the bindings that are there, complete, and searchable."""
+"""Help: the keys of this screen first, complete, and narrowed as one types."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from textual.binding import Binding
-from textual.dom import DOMNode
 from textual.widgets import Input
 
 from core.settings.screen import ScreenSettings
@@ -14,32 +14,28 @@ from tests.tui.conftest import press_each, shown
 from tests.tui.panel_app import text
 from tests.tui.screen_app import Stage, recorded
 from tui.app import NooscopeApp
-from tui.screens.help import HelpScreen
-from tui.screens.help_text import KeyRow, Topic, binding_names, help_lines, matching_topics, topic
-from tui.screens.model import MindScreen
+from tui.keys import APP_KEYS
+from tui.screens.help import HelpScreen, KeyRow, Topic, help_lines, key_rows, matching_topics
 from tui.widgets.common.text_page import TextPage
 from tui.widgets.main.paths import PathTree
 from tui.widgets.transcript.document import Document
 
 
 def test_a_topic_has_every_binding_once_with_its_keys() -> None:
-    rows = topic("Paths", (PathTree,), {}, set()).rows
+    seen: set[str] = set()
+    rows = key_rows((PathTree,), {}, seen)
     ids = [row.id for row in rows]
-    assert len(ids) == len(set(ids))
+    assert len(ids) == len(set(ids)) and set(ids) == seen
     own = {binding.id for binding in PathTree.BINDINGS if isinstance(binding, Binding)}
     assert own <= set(ids)
-    assert {row.id: row.keys for row in rows}["paths.filter"] == "/"
+    assert {row.id: row.keys for row in rows}["search"] == "/"
     assert all(row.does for row in rows)
+    assert key_rows((PathTree,), {}, seen) == ()
 
 
 def test_the_persons_own_keys_are_shown() -> None:
-    rows = topic("Transcript", (Document,), {"transcript.seek": "f7, j"}, set()).rows
-    assert {row.id: row.keys for row in rows}["transcript.seek"] == "f7, j"
-
-
-def test_what_was_told_is_left_out() -> None:
-    told = binding_names(PathTree) - {"paths.sort"}
-    assert [row.id for row in topic("Paths", (PathTree,), {}, told).rows] == ["paths.sort"]
+    rows = key_rows((Document,), {"fold": "f7, j"}, set())
+    assert {row.id: row.keys for row in rows}["fold"] == "f7, j"
 
 
 def test_search_keeps_rows_texts_and_named_topics() -> None:
@@ -69,71 +65,67 @@ def test_prose_lists_and_what_is_set_off() -> None:
     assert all(sum(len(piece) for piece, _ in line) <= 30 for line in lines)
 
 
-async def test_every_key_of_app_and_screens_is_told(app_on: Callable[..., NooscopeApp], log: Path) -> None:
+async def test_every_key_of_the_app_is_listed_once(app_on: Callable[..., NooscopeApp], log: Path) -> None:
     app = app_on(log, live=False)
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.press("question_mark")
         await pilot.pause()
         screen = app.screen
         assert isinstance(screen, HelpScreen)
-        told = {row.id for row in screen.rows}
-        below: list[type[DOMNode]] = [type(screen) for screen in app.screen_stack[:-1]]
-        assert below
-        kinds: list[type[DOMNode]] = [NooscopeApp, HelpScreen, Document, PathTree, *MindScreen.CARDS]
-        for kind in (*kinds, *below):
-            assert {name for name in binding_names(kind) if " " not in name} <= told, kind
+        listed = [row.id for row in screen.rows]
+        assert len(listed) == len(set(listed))
+        assert {binding.id for binding in APP_KEYS if isinstance(binding, Binding)} <= set(listed)
         await pilot.press("question_mark")
+        await pilot.pause()
         assert not isinstance(app.screen, HelpScreen)
 
 
-async def test_keys_of_help_itself() -> None:
-    app = Stage(HelpScreen(ScreenSettings(keymap={"transcript.seek": "f7"})), recorded())
+async def test_help_narrows_as_one_types() -> None:
+    app = Stage(HelpScreen(ScreenSettings()), recorded())
     async with app.run_test(size=(80, 24)) as pilot:
         page = app.screen.query_one(TextPage)
-        assert page.has_focus and "EVERYWHERE" in app.seen()
-        await pilot.press("pagedown")
-        assert page.scroll_offset.y > 0
-        await pilot.press("end")
-        assert "HELP" in app.seen() and page.scroll_offset.y == page.max_scroll_y
-        await pilot.press("home", "down", "up")
-        assert page.scroll_offset.y == 0
-        await pilot.press("slash", *"playhead to this entry")
-        assert "f7" in app.seen() and "1 keys" in str(page.border_subtitle)
-        await pilot.press("enter")
-        assert page.has_focus
-        assert app.screen.query_one(Input).display
+        await pilot.pause()
+        assert app.screen.query_one(Input).has_focus and "ON THIS SCREEN" in app.seen()
+        await pilot.press("pagedown", "down")
+        assert page.scroll_offset.y > 1
+        await pilot.press(*"sleep")
+        await pilot.pause()
+        assert "SLEEP AND DREAMS" in app.seen()
         await pilot.press("escape")
-        assert "EVERYWHERE" in app.seen() and not app.left
-        await pilot.press("slash", "[", "b", "]", "enter")
+        await pilot.pause()
+        assert "ON THIS SCREEN" in app.seen() and not app.left
+        await pilot.press("[", "b", "]")
+        await pilot.pause()
         assert "“[b]”" in app.seen()
         await pilot.press("escape", "escape")
         assert app.left
 
 
-async def test_it_opens_at_what_it_was_asked_from(app_on: Callable[..., NooscopeApp], log: Path) -> None:
+@pytest.mark.parametrize(
+    ("keys", "does"),
+    [
+        ("t", "Reset this setting, row or group"),
+        ("e", "Move the playhead to this entry"),
+        ("m", "Open the Mind tab"),
+        ("3", "The transcript of this path"),
+    ],
+)
+async def test_the_keys_of_this_screen_come_first(
+    app_on: Callable[..., NooscopeApp], log: Path, keys: str, does: str
+) -> None:
     app = app_on(log, live=False)
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
-        for keys, first in (("t", "bench"), ("e", "Transcript"), ("m", "Cortical state"), ("3", "Paths")):
-            await press_each(pilot, keys, "question_mark")
-            screen = app.screen
-            assert isinstance(screen, HelpScreen)
-            titles = [each.title for each in screen._topics]
-            assert titles[0].casefold() == first.casefold(), keys
-            assert "Everywhere, but for keys named above" in titles
-            assert len(titles) == len(set(titles))
-            await press_each(pilot, "escape", *([] if keys == "3" else ["escape"]))
+        await press_each(pilot, keys, "question_mark")
+        screen = app.screen
+        assert isinstance(screen, HelpScreen)
+        assert [topic.title for topic in screen._topics][:2] == ["On this screen", "Everywhere"]
+        assert does in [row.does for row in screen._topics[0].rows]
 
 
 def test_a_star_is_no_mark_and_a_long_sentence_is_wrapped() -> None:
     row = KeyRow("r", "Reset this row, setting or group; again: to built-in", "tune.reset")
     lines = help_lines([Topic("Paths", "A `*` says **so** and *so*.", (row,))], 78)
-    said = text(lines)
-    assert "A * says so and so." in said
-    assert "group; again:" in said and said.endswith("to built-in")
-
-
-def test_the_keys_that_paths_help_names_are_its_own() -> None:
-    keys = {row.keys for row in topic("Paths", (PathTree,), {}, set()).rows}
-    assert {"s", "u", "/"} <= keys
-    assert "`u` folds" in (PathTree.HELP or "")
+    page = text(lines)
+    assert "A * says so and so." in page
+    assert "group; again:" in page and page.endswith("to built-in")

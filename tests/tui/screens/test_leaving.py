@@ -11,13 +11,13 @@ from textual.widgets import Input
 
 from core.live.hook_signs import PermitQuestion
 from core.store.bookmarks import Bookmark
+from core.store.profiles import ProfileFiles
 from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
 from tui.screens.bookmark import NoteScreen, RemovalScreen
-from tui.screens.goto import GotoScreen
 from tui.screens.model import MindScreen
 from tui.screens.permit import ReasonScreen
-from tui.screens.tuning_bench.profile_screens import ProfilePicker
+from tui.screens.tuning_bench.profile_screens import SaveScreen
 
 ASKED = PermitQuestion(3, 0.0, "session", "Bash", "make", "")
 
@@ -25,11 +25,10 @@ ASKED = PermitQuestion(3, 0.0, "session", "Bash", "make", "")
 @pytest.mark.parametrize(
     "make",
     [
-        GotoScreen,
         lambda: NoteScreen(3),
         lambda: RemovalScreen(Bookmark("here", 3, 0.0, 0.0)),
         lambda: ReasonScreen(ASKED),
-        lambda: ProfilePicker([]),
+        lambda: SaveScreen(ProfileFiles.usual(), 0, lambda _: Path(), []),
         MindScreen,
     ],
 )
@@ -48,13 +47,12 @@ async def test_a_screen_takes_only_itself_away(
         assert app.screen_stack == [below]
 
 
-@pytest.mark.parametrize("key", ["g", "b"])
-async def test_enter_twice_at_once(key: str, log: Path, app_on: Callable[..., NooscopeApp]) -> None:
+async def test_enter_twice_at_once(log: Path, app_on: Callable[..., NooscopeApp]) -> None:
     app = app_on(log)
     async with app.run_test(size=(100, 30)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
         below = app.screen
-        await pilot.press(key)
+        await pilot.press("b")
         await until(pilot, lambda: app.screen is not below)
         line = app.screen.query_one(Input)
         await line.action_submit()

@@ -187,14 +187,14 @@ async def test_raw_line_and_back(app_on: Callable[..., NooscopeApp], told: Path)
     async with app.run_test(size=(100, 40)) as pilot:
         document = await opened(app, pilot)
         pane = app.screen.query_one(PassagePane)
-        await pilot.press("home", "r")
+        await pilot.press("home", "v")
         await until(pilot, lambda: "content" in "".join(pane.render_line(y).text for y in range(9)))
         assert pane.display and KEY not in "".join(pane.render_line(y).text for y in range(pane.size.height))
-        await pilot.press("r")
+        await pilot.press("v")
         assert not pane.display and document.has_focus
-        await pilot.press("r", "h")
+        await pilot.press("v", "h")
         await until(pilot, lambda: not pane.display)
-        await pilot.press("r")
+        await pilot.press("v")
         assert not pane.display
 
 
@@ -282,7 +282,7 @@ async def test_a_place_outside_the_logs_is_not_read(tmp_path: Path) -> None:
     app = Stage(TranscriptScreen(), recording_of(events), 1)
     async with app.run_test(size=(100, 30)) as pilot:
         await app.workers.wait_for_complete()
-        await pilot.press("r")
+        await pilot.press("v")
         await app.workers.wait_for_complete()
         await pilot.pause()
         assert "private" not in app.seen() and "no line of its own" in app.seen()
@@ -302,7 +302,7 @@ async def test_empty() -> None:
     app = Stage(TranscriptScreen())
     async with app.run_test(size=(80, 24)) as pilot:
         assert "waiting for the first event" in app.seen()
-        await pilot.press("down", "end", "enter", "o", "r", "2", "3", "4", "5", "6", "1", "pageup", "c")
+        await pilot.press("down", "end", "enter", "o", "v", "2", "3", "4", "5", "6", "1", "pageup", "c")
         assert app.sought == []
         await pilot.press("e")
         assert app.left

@@ -5,24 +5,35 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from textual.widgets import Input
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList
 
 from bench.workload import session
 from core.settings.layers import tunables, value_of
 from core.settings.listing import SettingGroup, SettingRow
 from core.store.profiles import read_profile
 from tests.tui.tuning_app import Stage, seen, settle
-from tui.feed.messages import Apply, Failed, Jump, Seek
-from tui.screens.tuning_bench.profile_screens import ProfilePicker, SaveScreen
+from tui.feed.messages import Apply, Failed, Seek
+from tui.screens.tuning_bench.profile_screens import SaveScreen
 from tui.widgets.tuning.firing_table import FiringTable
 from tui.widgets.tuning.setting_details import SettingDetails
-from tui.widgets.tuning.settings_list import FIRST, SettingsList
+from tui.widgets.tuning.settings_list import COMMON, FIRST, SettingsList
 from tui.widgets.tuning.sweep_chart import SweepChart
 
 SIZE = (120, 40)
 
 
-async def test_a_slider_moves_coarse_and_fine_and_the_what_if_follows(tmp_path: Path) -> None:
+async def choose(pilot: Pilot[None], answer: str) -> None:
+    """Open the dialog of the bench and choose one of its answers."""
+    await pilot.press("S")
+    await pilot.pause()
+    options = pilot.app.screen.query_one(OptionList)
+    options.highlighted = options.get_option_index(answer)
+    await pilot.press("enter")
+    await pilot.pause()
+
+
+async def test_a_slider_moves_and_the_what_if_follows(tmp_path: Path) -> None:
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
@@ -31,12 +42,7 @@ async def test_a_slider_moves_coarse_and_fine_and_the_what_if_follows(tmp_path: 
         assert "nothing changed" in seen(app)
         await pilot.press("left")
         assert bench.draft.value(FIRST) == pytest.approx(0.16)
-        await pilot.press("shift+left")
-        assert bench.draft.value(FIRST) == pytest.approx(0.15)
-        await pilot.press("right", "shift+right")
-        await settle(pilot)
-        assert bench.draft.edits == {} or bench.draft.value(FIRST) != 0.2
-        await pilot.press("left", "left", "left", "left", "left")
+        await pilot.press("left", "left", "left", "left")
         await settle(pilot)
         compared = bench.effects.compared
         assert compared is not None
@@ -84,6 +90,8 @@ async def test_reset_of_one_of_a_group_and_of_all(tmp_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         settings = app.bench.query_one(SettingsList)
+        await pilot.press("2")
+        settings.show(FIRST)
         await pilot.press("left", "down", "left", "down", "left")
         assert len(app.bench.draft.edits) == 3
         await pilot.press("r")
@@ -92,10 +100,12 @@ async def test_reset_of_one_of_a_group_and_of_all(tmp_path: Path) -> None:
             await pilot.press("up")
         await pilot.press("r")
         assert app.bench.draft.edits == {}
-        await pilot.press("down", "right", "R")
+        await pilot.press("down", "right")
+        assert len(app.bench.draft.edits) == 1
+        await choose(pilot, "reset")
         assert app.bench.draft.edits == {}
-        await pilot.press("R")
-        assert isinstance(app.asked[-1], Failed)
+        await pilot.press("u")
+        assert len(app.bench.draft.edits) == 1
         await settle(pilot)
 
 
@@ -166,15 +176,30 @@ async def test_a_search_narrows_and_escape_widens(tmp_path: Path) -> None:
         assert all("flow" in f"{row.tunable.name} {row.tunable.sentence}".lower() for row in listed)
         await pilot.press("right", "escape")
         assert settings.words == ""
-        await pilot.press("c")
+        await pilot.press("3")
         assert [row.tunable.name for row in settings._rows if isinstance(row, SettingRow)] == [
             "receptor.emotion.half_life.flow"
         ]
         await pilot.press("escape")
-        assert not settings.only_changed
+        assert settings.listing == "common"
         await pilot.press("slash", *"zzzz")
         assert "no setting matches these words" in seen(app)
         await settle(pilot)
+
+
+async def test_it_opens_with_the_common_thresholds_as_sentences(tmp_path: Path) -> None:
+    app = Stage(tmp_path)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        text = seen(app)
+        assert "frustration fires .20 above normal" in text
+        assert "the same call 6 times in a row" in text
+        listed = [
+            row.tunable.name for row in app.bench.query_one(SettingsList)._rows if isinstance(row, SettingRow)
+        ]
+        assert listed == list(COMMON) and 20 <= len(listed) <= 30
+        await pilot.press("right")
+        assert "frustration fires .24 above normal" in seen(app)
 
 
 async def test_all_settings_are_there_and_groups_fold(tmp_path: Path) -> None:
@@ -182,6 +207,7 @@ async def test_all_settings_are_there_and_groups_fold(tmp_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         settings = app.bench.query_one(SettingsList)
+        await pilot.press("2")
         headings = [row for row in settings._rows if isinstance(row, SettingGroup)]
         assert [name for row in headings for name in row.names] == list(tunables())
         await pilot.press("home")
@@ -198,27 +224,19 @@ async def test_jumping_from_difference_to_difference(tmp_path: Path) -> None:
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await pilot.press("n")
-        assert isinstance(app.asked[-1], Jump)
+        await pilot.press("]")
+        assert isinstance(app.asked[-1], Failed)
         app.bench.query_one(SettingsList).show("receptor.ambient.offset.confidence")
         await pilot.press("left", "left", "left", "left")
         await settle(pilot)
         compared = app.bench.effects.compared
         assert compared is not None
         places = sorted({place + 1 for place, _, _ in compared.changes()})
-        assert places
-        await pilot.press("N")
-        await pilot.pause()
-        assert isinstance(app.asked[-1], Seek)
-        assert app.asked[-1].to == places[-1]
-        for _ in places:
-            await pilot.press("N")
+        assert len(places) > 1
+        for place in (places[0], places[1]):
+            await pilot.press("]")
             await pilot.pause()
-        assert app.view is not None
-        assert app.view.index == places[0]
-        await pilot.press("n")
-        await pilot.pause()
-        assert app.view.index == places[1]
+            assert isinstance(app.asked[-1], Seek) and app.asked[-1].to == place
         table = app.bench.query_one(FiringTable)
         table.focus()
         await pilot.press("down", "up", "enter")
@@ -230,11 +248,9 @@ async def test_apply_holds_from_the_newest_event_on(tmp_path: Path) -> None:
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await pilot.press("y")
-        assert isinstance(app.asked[-1], Failed)
         await pilot.press("left", "left")
         await settle(pilot)
-        await pilot.press("y")
+        await choose(pilot, "use")
         await settle(pilot)
         assert any(isinstance(each, Apply) for each in app.asked)
         assert value_of(app.timeline.settings, FIRST) == pytest.approx(0.12)
@@ -247,7 +263,7 @@ async def test_apply_holds_from_the_newest_event_on(tmp_path: Path) -> None:
         await settle(pilot)
 
 
-async def test_what_is_in_force_is_saved_as_well(tmp_path: Path) -> None:
+async def test_what_is_in_use_is_saved_as_well(tmp_path: Path) -> None:
     app = Stage(tmp_path)
     mine = tmp_path / "mine" / "settings.toml"
     mine.parent.mkdir()
@@ -255,33 +271,27 @@ async def test_what_is_in_force_is_saved_as_well(tmp_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         app.bench.profile_files = app.profile_files
         await settle(pilot)
-        await pilot.press("left", "y")
+        await pilot.press("left")
+        await choose(pilot, "use")
         await settle(pilot)
         assert app.bench.draft.edits == {}
-        await pilot.press("s")
-        await pilot.pause()
-        assert "Save 1 change" in seen(app)
-        await pilot.press("tab", "tab", "down", "down", "enter")
+        await choose(pilot, "settings user")
         await settle(pilot)
         text = mine.read_text()
         assert text.startswith("# my own\n[screen]\ntheme = 'orrery'\n")
         assert "frustration = 0.16" in text
-        await pilot.press("r", "y")
-        await settle(pilot)
-        await pilot.press("s")
-        assert not isinstance(app.screen, SaveScreen)
 
 
-async def test_where_nothing_is_changed_nothing_is_saved(tmp_path: Path) -> None:
+async def test_if_nothing_is_changed_nothing_can_be_saved(tmp_path: Path) -> None:
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
         app.bench.profile_files = app.profile_files
         await settle(pilot)
-        await pilot.press("s")
+        await pilot.press("S")
         await pilot.pause()
-        assert not isinstance(app.screen, SaveScreen)
-        said = app.asked[-1]
-        assert isinstance(said, Failed) and said.text.startswith("nothing to save")
+        assert isinstance(app.screen, SaveScreen)
+        assert "Save for every session" not in seen(app) and "Reset all settings" in seen(app)
+        await pilot.press("escape")
         assert not (tmp_path / "mine").exists()
 
 
@@ -300,72 +310,51 @@ async def test_the_what_if_goes_on_with_the_recording(tmp_path: Path) -> None:
         assert (compared.done, compared.total, compared.complete) == (500, 500, True)
 
 
-async def test_a_preset_is_taken_over_as_one_change(tmp_path: Path) -> None:
+async def test_a_preset_is_loaded_as_one_change(tmp_path: Path) -> None:
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
         app.bench.profile_files = app.profile_files
         await settle(pilot)
-        await pilot.press("left", "p")
-        await pilot.pause()
-        assert isinstance(app.screen, ProfilePicker)
-        assert "claude-code" in seen(app)
-        await pilot.press("down", "down", "down", "down", "enter")
+        await pilot.press("left")
+        names = [profile.name for profile in app.profile_files.profiles()]
+        await choose(pilot, f"load {names.index('eager')}")
         await settle(pilot)
-        assert app.bench.draft.value(FIRST) == 0.12
         assert app.bench.draft.value("response.loops.failing.times") == 5
         await pilot.press("u")
         assert set(app.bench.draft.edits) == {FIRST}
-        await pilot.press("p")
+        await pilot.press("S")
         await pilot.press("escape")
         await settle(pilot)
         assert set(app.bench.draft.edits) == {FIRST}
 
 
-async def test_a_profile_is_saved_and_found_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["", "../up", "x" * 41])
+async def test_a_profile_is_saved_once_its_name_is_right(name: str, tmp_path: Path) -> None:
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
         app.bench.profile_files = app.profile_files
         await settle(pilot)
-        await pilot.press("left", "s")
-        await pilot.pause()
-        assert isinstance(app.screen, SaveScreen)
-        await pilot.press("tab", "tab", "enter")
-        assert "a profile needs a name" in seen(app)
-        await pilot.press(*"mine", "enter")
-        assert "a profile needs a name" not in seen(app)
-        await pilot.press(*"For me", "enter", "enter")
-        await settle(pilot)
-        path = tmp_path / "mine" / "profiles" / "mine.toml"
-        profile = read_profile(path, "user")
-        assert dict(profile.values) == {FIRST: 0.16}
-        assert profile.sentence == "For me"
-        assert list((tmp_path / "chains").iterdir()) == []
-        await pilot.press("s", "tab", "tab", "down", "down", "down", "enter")
-        await settle(pilot)
-        assert "frustration = 0.16" in (tmp_path / "project" / ".nooscope.toml").read_text()
-        await pilot.press("p")
-        await pilot.press("end")
-        await pilot.pause()
-        assert "For me" in seen(app)
-
-
-@pytest.mark.parametrize("name", ["../up", "x" * 41])
-async def test_what_cannot_be_saved_can_be_mended_where_it_was_typed(name: str, tmp_path: Path) -> None:
-    app = Stage(tmp_path)
-    async with app.run_test(size=SIZE) as pilot:
-        app.bench.profile_files = app.profile_files
-        await settle(pilot)
-        await pilot.press("left", "s", *name, "enter", *"For me", "enter", "enter")
+        await pilot.press("left")
+        await choose(pilot, "profile user")
+        await pilot.press(*name, "enter", *"For me", "enter")
         await pilot.pause()
         screen = app.screen
         assert isinstance(screen, SaveScreen)
-        assert "cannot be the name of" in seen(app)
+        assert ("cannot be the name of" if name else "a profile needs a name") in seen(app)
         field = screen.query_one("#name", Input)
         assert field.has_focus and field.value == name
         field.value = "mine"
-        await pilot.press("enter", "enter", "enter")
+        await pilot.press("enter", "enter")
         await settle(pilot)
-        assert (tmp_path / "mine" / "profiles" / "mine.toml").read_text().startswith("# For me")
+        profile = read_profile(tmp_path / "mine" / "profiles" / "mine.toml", "user")
+        assert dict(profile.values) == {FIRST: 0.16}
+        assert profile.sentence == "For me"
+        assert list((tmp_path / "chains").iterdir()) == []
+        await pilot.press("S")
+        await pilot.pause()
+        await pilot.press("end")
+        await pilot.pause()
+        assert "For me" in seen(app)
 
 
 async def test_a_sweep_is_drawn_and_put_away(tmp_path: Path) -> None:
@@ -373,7 +362,7 @@ async def test_a_sweep_is_drawn_and_put_away(tmp_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         app.bench.query_one(SettingsList).show("receptor.ambient.offset.confidence")
-        await pilot.press("w")
+        await pilot.press("v")
         await settle(pilot)
         sweep = app.bench.query_one(SweepChart).sweep
         assert sweep is not None
@@ -381,11 +370,11 @@ async def test_a_sweep_is_drawn_and_put_away(tmp_path: Path) -> None:
         text = seen(app)
         assert ".25 now" in text
         assert "confidence" in text
-        await pilot.press("w")
+        await pilot.press("v")
         await pilot.pause()
         assert not app.bench.effects.has_class("-sweeping")
         app.bench.query_one(SettingsList).show("screen.motion")
-        await pilot.press("w")
+        await pilot.press("v")
         await pilot.pause()
         assert isinstance(app.asked[-1], Failed)
 
@@ -397,23 +386,20 @@ async def test_labels_go_round_and_are_kept(tmp_path: Path) -> None:
         mark = next(mark for mark in app.timeline.marks if mark.kind == "signal")
         app.look(mark.place + 1)
         for verdict in ("right", "wrong"):
-            await pilot.press("l")
+            await pilot.press("k")
             await settle(pilot)
             assert {each.verdict for each in app.feed.labels.judged()} == {verdict}
             assert mark.name in [each.name for each in app.feed.labels.judged()]
         assert "✗" in seen(app)
-        await pilot.press("l")
+        await pilot.press("k")
         await settle(pilot)
         assert app.feed.labels.judged() == ()
         quiet = next(place for place in range(400) if not app.timeline.marks.between(place, place + 1))
         app.look(quiet + 1)
-        await pilot.press("l")
-        await pilot.pause()
-        assert isinstance(app.asked[-1], Failed)
-        await pilot.press("L")
+        await pilot.press("k")
         await settle(pilot)
         assert [each.verdict for each in app.bench.effects.labels] == ["missed"]
-        await pilot.press("L")
+        await pilot.press("k")
         await settle(pilot)
         assert app.bench.effects.labels == ()
 
@@ -425,7 +411,7 @@ async def test_the_draft_outlives_the_screen(tmp_path: Path) -> None:
         await pilot.press("left")
         await settle(pilot)
         edits = dict(app.bench.draft.edits)
-        await pilot.press("t")
+        await pilot.press("escape")
         await pilot.pause()
         assert len(app.screen_stack) == 1
         app.on_mount()

@@ -32,7 +32,7 @@ async def test_applied_settings_hold_for_what_comes_and_a_replay_is_exact(log: P
         bench = app.screen.query_one(Bench)
         await pilot.press("left", "left", "left")
         await until(pilot, lambda: bench.effects.compared is not None and bench.effects.compared.complete)
-        await pilot.press("y")
+        await pilot.press("S", "enter")
         recording = app.recording
         assert recording is not None
         await until(pilot, lambda: len(recording.changes) == 2 and bench.draft.edits == {})
@@ -55,36 +55,40 @@ async def test_the_bench_stands_beside_the_main_screen(log: Path, app_on: Make) 
     app = app_on(log)
     async with app.run_test(size=(160, 48)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
-        await pilot.press("T")
-        await until(pilot, lambda: bool(app.screen.query(SettingsList)))
-        assert isinstance(app.screen, MainScreen)
+        await pilot.press("t", "z")
+        await until(
+            pilot, lambda: isinstance(app.screen, MainScreen) and bool(app.screen.query(SettingsList))
+        )
         settings = app.screen.query_one(SettingsList)
         await until(pilot, lambda: settings.has_focus)
         await pilot.press("left", "left")
         bench = app.screen.query_one(Bench)
         await until(pilot, lambda: bench.effects.compared is not None and bench.effects.compared.complete)
-        await pilot.press("T")
-        await until(pilot, lambda: not app.screen.query(Bench))
+        await pilot.press("z")
+        await until(pilot, lambda: isinstance(app.screen, TuningScreen))
 
 
 async def test_beside_the_main_screen_a_line_is_left_and_a_row_added(log: Path, app_on: Make) -> None:
     app = app_on(log)
     async with app.run_test(size=(160, 48)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
-        await pilot.press("T")
-        await until(pilot, lambda: bool(app.screen.query(SettingsList)))
+        await pilot.press("t", "z")
+        await until(
+            pilot, lambda: isinstance(app.screen, MainScreen) and bool(app.screen.query(SettingsList))
+        )
         settings, bench = app.screen.query_one(SettingsList), app.screen.query_one(Bench)
         await until(pilot, lambda: settings.has_focus)
         await pilot.press("enter", "escape")
         assert settings.has_focus
         assert not bench.has_class("-typing")
-        await pilot.press("c", "escape")
+        await pilot.press("3", "escape")
         assert settings.has_focus
-        assert not settings.only_changed
+        assert settings.listing == "common"
         settings.show("response.loops.tools")
-        await pilot.press("enter", "i", *"Bash", "enter", *"repeat", "enter")
+        await pilot.press("enter", "I", *"Bash", "enter", *"repeat", "enter")
         await until(pilot, lambda: bench.effects.compared is not None and bench.effects.compared.complete)
         assert bench.draft.edits == {"response.loops.tools": {"Bash": {"repeat": 6}}}
+        await pilot.press("escape")
         await pilot.press("escape")
         assert not settings.has_focus
 
@@ -93,8 +97,8 @@ async def test_where_there_is_no_room_beside_it_has_its_own_screen(log: Path, ap
     app = app_on(log)
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
-        await pilot.press("T")
-        await until(pilot, lambda: isinstance(app.screen, TuningScreen))
+        await pilot.press("t", "z")
+        await until(pilot, lambda: isinstance(app.screen, TuningScreen) and bool(app._notifications))
 
 
 async def test_the_bench_opens_without_complaint_before_the_first_event(tmp_path: Path, app_on: Make) -> None:
@@ -113,7 +117,7 @@ async def test_labels_are_kept_beside_the_bookmarks(log: Path, app_on: Make, tmp
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
-        await pilot.press("t", "L")
+        await pilot.press("t", "k")
         await until(pilot, lambda: bool(app.feed and app.feed.labels and app.feed.labels.judged()))
         await pilot.press("b")
         await pilot.pause()
@@ -135,8 +139,6 @@ async def test_a_real_session_says_why_nothing_changed(
         await shown(app, pilot, lambda view: view.loading is None and view.total > 30)
         await pilot.press("end", "t")
         await pilot.pause()
-        app.show_setting("receptor.ambient.offset.frustration")
-        await pilot.pause()
         await pilot.press("enter", "0", "enter")
         text = ""
         for _ in range(400):
@@ -146,3 +148,28 @@ async def test_a_real_session_says_why_nothing_changed(
                 break
         assert "nothing changed, because frustration never reaches its" in text
         assert "receptor.ambient.low" in text
+
+
+async def test_one_key_shows_what_would_have_happened_at_the_same_playhead(log: Path, app_on: Make) -> None:
+    app = app_on(log, live=False)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.loading is None and view.total == 300)
+        await pilot.press("end", "left", "w")
+        await until(pilot, lambda: any("no setting is changed" in one.message for one in app._notifications))
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(app.screen, TuningScreen))
+        await pilot.press(*["left"] * 5, "escape")
+        actual = app.recording
+        await pilot.press("w")
+        await shown(app, pilot, lambda view: view.what_if and view.index == 299)
+        other = app.recording
+        assert actual is not None and other is not None and other is not actual
+        expected = Timeline(other.settings, initial=actual.initial)
+        expected.extend(actual.events)
+        assert cbor2.dumps(other.society.dump()) == cbor2.dumps(expected.society.dump())
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(app.screen, TuningScreen))
+        assert app.screen.query_one(Bench).actual is actual
+        await pilot.press("w")
+        await shown(app, pilot, lambda view: not view.what_if and view.index == 299)
+        assert app.recording is actual

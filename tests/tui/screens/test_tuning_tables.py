@@ -58,11 +58,11 @@ async def test_an_empty_table_says_what_to_press_and_enter_closes_it(tmp_path: P
     app = Stage(tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot, TOOLS)
-        assert "nothing yet; i adds a row" in seen(app)
+        assert "nothing yet; I adds a row" in seen(app)
         rows = listed(app).count_rows()
         await pilot.press("down")
         assert here(app).state == "hint"
-        assert "i adds a row" in seen(app)
+        assert "I adds a row" in seen(app)
         await pilot.press("left")
         assert listed(app).count_rows() == rows - 1
         assert listed(app).name_here == TOOLS
@@ -80,7 +80,7 @@ async def test_a_limit_of_a_tool_is_added_moved_and_undone(tmp_path: Path) -> No
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot, TOOLS)
-        await pilot.press("i", *"Bash", "enter")
+        await pilot.press("I", *"Bash", "enter")
         line = app.bench.query_one(TypeLine)
         assert line.has_focus
         assert line.offers == get_args(DetectorName)
@@ -93,25 +93,25 @@ async def test_a_limit_of_a_tool_is_added_moved_and_undone(tmp_path: Path) -> No
         assert listed(app).has_focus
         assert app.bench.effects.compared is not None
         assert app.bench.effects.compared.edits == app.bench.draft.edits
-        await pilot.press("right", "right", "shift+right")
-        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 16}}
+        await pilot.press("right", "right")
+        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 15}}
         await settle(pilot)
         assert app.bench.effects.compared is not None
-        assert app.bench.effects.compared.edits == {TOOLS: {"Bash": {"repeat": 16}}}
+        assert app.bench.effects.compared.edits == {TOOLS: {"Bash": {"repeat": 15}}}
         await pilot.press("u")
         assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 6}}
         await pilot.press("u")
         assert app.bench.draft.edits == {}
         await pilot.press("U", "U")
         await settle(pilot)
-        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 16}}
+        assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 15}}
 
 
 async def test_a_table_changes_what_would_have_fired(tmp_path: Path) -> None:
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot, OVERRIDE)
-        await pilot.press("i", *"max_steps", "enter", "enter")
+        await pilot.press("I", *"max_steps", "enter", "enter")
         app.bench.query_one("#typed", Input).value = "20"
         await pilot.press("enter")
         await settle(pilot)
@@ -125,13 +125,13 @@ async def test_a_second_row_goes_beside_or_inside(tmp_path: Path) -> None:
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot, TOOLS, (TOOLS, {"Bash": {"repeat": 4}}))
-        await pilot.press("down", "down", "i")
+        await pilot.press("down", "down", "I")
         assert "repeat" not in app.bench.query_one(TypeLine).offers
         await pilot.press(*"ret", "enter")
         assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 4, "retest": 0}}
         await pilot.press("up", "up", "enter", *"stalled", "enter")
         assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 4, "retest": 0, "stalled": 0}}
-        await pilot.press("up", "up", "up", "up", "insert", *"Edit", "enter", *"osc", "tab", "enter")
+        await pilot.press("up", "up", "up", "up", "insert", *"Edit", "enter", *"osc", "down", "enter")
         assert app.bench.draft.value(TOOLS)["Edit"] == {"oscillation": 3}
         assert here(app).path == ("Edit", "oscillation")
         await settle(pilot)
@@ -141,7 +141,7 @@ async def test_known_names_are_offered_and_chosen_by_arrows(tmp_path: Path) -> N
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot, TOOLS)
-        await pilot.press("i")
+        await pilot.press("I")
         line = app.bench.query_one(TypeLine)
         used = {event.tool for event in app.timeline.events if isinstance(event, ToolUse)}
         assert used <= set(line.offers)
@@ -157,7 +157,7 @@ async def test_known_names_are_offered_and_chosen_by_arrows(tmp_path: Path) -> N
         await pilot.press("up")
         assert line.value == "patch"
         line.value = "gr"
-        await pilot.press("tab")
+        await pilot.press("down")
         assert line.value.casefold().startswith("gr")
         assert line.has_focus
         await pilot.press("escape")
@@ -168,14 +168,14 @@ async def test_known_names_are_offered_and_chosen_by_arrows(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "keys", "said"),
     [
-        (TOOLS, ("i", "enter"), "cannot be empty"),
-        (TOOLS, ("i", *"Bash", "enter", *"zzz", "enter"), "one of repeat, failing, oscillation, retest"),
-        (OVERRIDE, ("i", *"max_stepps", "enter"), "did you mean max_steps?"),
-        (OVERRIDE, ("i", *"max_steps", "enter", "enter", *"3", "enter"), "a whole number from 5 to 100000"),
-        (OVERRIDE, ("i", *"max_steps", "enter", "enter", *"50.5", "enter"), "a whole number"),
-        (OVERRIDE, ("i", *"inertia", "enter", "enter", *"nonsense", "enter"), "a number from 0.01 to 0.99"),
-        (WORDS, ("i", "enter"), "cannot be empty"),
-        ("screen.keymap", ("i", *"tune.undo", "enter", "enter"), "cannot be empty"),
+        (TOOLS, ("I", "enter"), "cannot be empty"),
+        (TOOLS, ("I", *"Bash", "enter", *"zzz", "enter"), "one of repeat, failing, oscillation, retest"),
+        (OVERRIDE, ("I", *"max_stepps", "enter"), "did you mean max_steps?"),
+        (OVERRIDE, ("I", *"max_steps", "enter", "enter", *"3", "enter"), "a whole number from 5 to 100000"),
+        (OVERRIDE, ("I", *"max_steps", "enter", "enter", *"50.5", "enter"), "a whole number"),
+        (OVERRIDE, ("I", *"inertia", "enter", "enter", *"nonsense", "enter"), "a number from 0.01 to 0.99"),
+        (WORDS, ("I", "enter"), "cannot be empty"),
+        ("screen.keymap", ("I", *"tune.undo", "enter", "enter"), "cannot be empty"),
     ],
 )
 async def test_what_cannot_be_is_refused_at_the_line(
@@ -200,7 +200,7 @@ async def test_a_key_that_is_there_is_not_added_again(tmp_path: Path) -> None:
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot, OVERRIDE, (OVERRIDE, {"inertia": 0.5}))
-        await pilot.press("i", *"inertia", "enter")
+        await pilot.press("I", *"inertia", "enter")
         assert "already exists" in problem(app)
         assert app.bench.draft.value(OVERRIDE) == {"inertia": 0.5}
         await settle(pilot)
@@ -210,18 +210,18 @@ async def test_a_figure_begins_with_what_holds_and_keeps_its_bounds(tmp_path: Pa
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot, OVERRIDE, ("governor.profile", "conservative"))
-        await pilot.press("i", *"max_risk", "enter")
+        await pilot.press("I", *"max_risk", "enter")
         assert app.bench.draft.value(OVERRIDE) == {"max_risk": 0.8}
         assert "without it 0.8" in seen(app)
         await pilot.press("enter")
         app.bench.query_one(TypeLine).value = "1.9"
         await pilot.press("enter", *["right"] * 5)
         assert app.bench.draft.value(OVERRIDE) == {"max_risk": 2.0}
-        await pilot.press("shift+left")
-        assert app.bench.draft.value(OVERRIDE) == {"max_risk": 1.99}
+        await pilot.press("left")
+        assert app.bench.draft.value(OVERRIDE) == {"max_risk": 1.95}
         await pilot.press("enter")
         typed = app.bench.query_one(TypeLine)
-        assert typed.value == "1.99"
+        assert typed.value == "1.95"
         typed.value = "0.333"
         await pilot.press("enter")
         assert app.bench.draft.value(OVERRIDE) == {"max_risk": 0.333}
@@ -232,7 +232,7 @@ async def test_a_row_is_removed_and_the_last_takes_its_tool_along(tmp_path: Path
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot, TOOLS, (TOOLS, {"Bash": {"repeat": 4, "retest": 9}, "Edit": {"stalled": 0}}))
-        await pilot.press("down", "down", "d")
+        await pilot.press("down", "down", "D")
         assert app.bench.draft.value(TOOLS) == {"Bash": {"retest": 9}, "Edit": {"stalled": 0}}
         assert here(app).path == ("Bash", "retest")
         await pilot.press("delete")
@@ -240,10 +240,10 @@ async def test_a_row_is_removed_and_the_last_takes_its_tool_along(tmp_path: Path
         await pilot.press("u")
         assert app.bench.draft.value(TOOLS) == {"Bash": {"retest": 9}, "Edit": {"stalled": 0}}
         listed(app).show(TOOLS, ("Bash",))
-        await pilot.press("d")
+        await pilot.press("D")
         assert app.bench.draft.value(TOOLS) == {"Edit": {"stalled": 0}}
         listed(app).show(TOOLS, ("Edit", "stalled"))
-        await pilot.press("d")
+        await pilot.press("D")
         assert app.bench.draft.edits == {}
         assert listed(app).name_here == TOOLS
         await settle(pilot)
@@ -271,7 +271,7 @@ async def test_reset_of_a_row_of_the_table_and_again_to_what_is_built_in(tmp_pat
         assert here(app).state == "gone"
         await pilot.press("r")
         assert app.bench.draft.edits == {}
-        await pilot.press("d", "enter")
+        await pilot.press("D", "enter")
         assert app.bench.draft.edits == {}
         await pilot.press("r")
         assert app.bench.draft.value(TOOLS) == {"Bash": {"repeat": 7}}
@@ -280,7 +280,7 @@ async def test_reset_of_a_row_of_the_table_and_again_to_what_is_built_in(tmp_pat
         assert app.bench.draft.edits == {}
         await pilot.press("r")
         assert app.bench.draft.edits == {TOOLS: {}}
-        await pilot.press("r", "R")
+        await pilot.press("r", "r")
         assert app.bench.draft.value(TOOLS) == {}
         await settle(pilot)
 

@@ -10,6 +10,7 @@ from core.settings import Settings
 from core.settings.layers import tunables, value_of
 from core.settings.listing import SettingRow
 from core.store.profiles import read_profile
+from tests.tui.screens.test_tuning import choose
 from tests.tui.screens.test_tuning_tables import SIZE, TOOLS, TRIGGERS, WORDS, here, listed, opened, problem
 from tests.tui.tuning_app import Stage, seen, settle
 from tui.feed.messages import Apply
@@ -23,14 +24,14 @@ async def test_words_of_a_list_are_added_typed_removed_and_brought_back(tmp_path
     usual = tunables()[WORDS].default
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot, WORDS)
-        await pilot.press("down", "i", *"dummy", "enter")
+        await pilot.press("down", "I", *"dummy", "enter")
         assert app.bench.draft.value(WORDS) == ("synthetic", "dummy", "none")
         assert here(app).label == "dummy"
         await pilot.press("right", *"fake", "enter")
         assert app.bench.draft.value(WORDS) == ("synthetic", "fake", "none")
         await pilot.press("r")
         assert app.bench.draft.value(WORDS) == usual
-        await pilot.press("up", "d")
+        await pilot.press("up", "D")
         assert app.bench.draft.value(WORDS) == ("none",)
         assert "removed" in seen(app)
         listed(app).show(WORDS, ("synthetic",))
@@ -41,7 +42,7 @@ async def test_words_of_a_list_are_added_typed_removed_and_brought_back(tmp_path
         await pilot.press("right")
         assert app.bench.draft.edits == {}
         listed(app).show(WORDS)
-        await pilot.press("i", *"last", "enter")
+        await pilot.press("I", *"last", "enter")
         assert app.bench.draft.value(WORDS) == (*usual, "last")
         await settle(pilot)
 
@@ -56,7 +57,7 @@ async def test_some_of_a_few_words_are_switched(tmp_path: Path) -> None:
         text = seen(app)
         assert "7 of 9" in text
         assert "off" in text
-        await pilot.press("i", "d")
+        await pilot.press("I", "D")
         assert not app.bench.has_class("-typing")
         assert app.bench.draft.value(TRIGGERS) == usual[2:]
         await pilot.press("r")
@@ -88,7 +89,7 @@ async def test_a_key_of_ones_own_is_asked_for_by_its_name(tmp_path: Path) -> Non
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot, "screen.keymap")
-        await pilot.press("i")
+        await pilot.press("I")
         assert "tune.undo" in app.bench.query_one(TypeLine).offers
         await pilot.press(*"tune.undo", "enter", *"f7", "enter")
         assert app.bench.draft.edits == {"screen.keymap": {"tune.undo": "f7"}}
@@ -100,22 +101,22 @@ async def test_tables_outlive_a_profile_and_an_apply(tmp_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         app.bench.profile_files = app.profile_files
         await opened(pilot, TOOLS)
-        await pilot.press("i", *"Bash", "enter", *"repeat", "enter", "right")
+        await pilot.press("I", *"Bash", "enter", *"repeat", "enter", "right")
         listed(app).show(TRIGGERS)
         await pilot.press("enter", "down", "enter")
         edits = dict(app.bench.draft.edits)
         assert set(edits) == {TOOLS, TRIGGERS}
-        await pilot.press("s")
-        await pilot.press(*"mine", "enter", "enter", "enter")
+        await choose(pilot, "profile user")
+        await pilot.press(*"mine", "enter", "enter")
         await settle(pilot)
         path = tmp_path / "mine" / "profiles" / "mine.toml"
         assert dict(read_profile(path, "user").values) == edits
-        await pilot.press("R")
+        await choose(pilot, "reset")
         assert app.bench.draft.edits == {}
-        await pilot.press("p", "end", "enter")
+        await pilot.press("S", "end", "enter")
         await settle(pilot)
         assert app.bench.draft.edits == edits
-        await pilot.press("y")
+        await choose(pilot, "use")
         await settle(pilot)
         assert any(isinstance(each, Apply) for each in app.asked)
         assert value_of(app.timeline.settings, TOOLS) == edits[TOOLS]
@@ -133,26 +134,26 @@ async def test_keys_are_in_the_footer_where_they_do_something_and_all_in_help(tm
         def footer() -> str:
             return seen(app).splitlines()[-1]
 
-        assert "esc back" in footer()
-        assert "i add" not in footer()
+        assert "r reset" in footer()
+        assert "I add" not in footer()
         await opened(pilot, TOOLS, (TOOLS, {"Bash": {"repeat": 4}}))
-        assert "i add E TOML" in footer()
+        assert "I add E as text" in footer()
         await pilot.press("down", "down")
         await settle(pilot)
-        assert "i add d remove E TOML" in footer()
-        await pilot.press("i")
+        assert "I add D remove E as text" in footer()
+        await pilot.press("I")
         await settle(pilot)
         assert "⏎ take it" in footer()
-        assert "↑↓ next tab complete" in footer()
+        assert "↑↓ suggestions" in footer()
         assert "esc close" in footer()
         await pilot.press("escape")
         app.push_screen(HelpScreen())
         await pilot.pause()
         assert isinstance(app.screen, HelpScreen)
-        told = {row.id: row.keys for row in app.screen.rows}
-        assert told["tune.row.add"] == "i, insert"
-        assert told["tune.row.remove"] == "d, del"
-        assert {"tune.table.whole", "tune.undo", "tune.reset", "tune.complete", "tune.apply"} <= set(told)
+        listed_keys = {row.id: row.keys for row in app.screen.rows}
+        assert listed_keys["tune.add"] == "insert, I"
+        assert listed_keys["tune.remove"] == "delete, D"
+        assert {"edit", "tune.undo", "tune.reset", "tune.save"} <= set(listed_keys)
 
 
 async def test_while_a_value_is_typed_no_key_is_offered_that_would_be_typed(tmp_path: Path) -> None:
@@ -169,12 +170,12 @@ async def test_a_search_finds_a_table_and_its_rows_stay_open(tmp_path: Path) -> 
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot, TOOLS, (TOOLS, {"Bash": {"repeat": 4}}))
-        await pilot.press("c")
+        await pilot.press("3")
         rows = [row for row in listed(app)._rows if isinstance(row, SettingRow)]
         assert [row.tunable.name for row in rows] == [TOOLS]
         assert rows[0].open
         listed(app).show(TOOLS, ("Bash", "repeat"))
-        await pilot.press("d")
+        await pilot.press("D")
         await settle(pilot)
         assert listed(app).count_rows() == 0
         await pilot.press("escape")

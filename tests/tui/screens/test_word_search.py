@@ -83,7 +83,7 @@ async def test_words_that_are_hidden_from_help_are_not_seen_again_behind_it(
         await needles(app, pilot)
         await pilot.press("down", "question_mark")
         await until(pilot, lambda: isinstance(app.screen, HelpScreen))
-        await pilot.press("h")
+        app.action_words()
         await pilot.pause()
         assert isinstance(app.screen, HelpScreen)
         await pilot.press("escape")

@@ -39,7 +39,7 @@ async def test_the_tree_keeps_order_folds_and_cursor_both_ways(log: Path, app_on
     async with app.run_test(size=(120, 40)) as pilot:
         await still_at(app, pilot)
         tree = app.screen.query_one(PathTree)
-        await press(pilot, "3", "s", "down", "u", "down", "down")
+        await press(pilot, "3", "v", "down", "o", "down", "down")
         assert tree.order == "recency" and tree.folded and tree.cursor
         before = tree.look()
         await press(pilot, "z")
@@ -47,7 +47,7 @@ async def test_the_tree_keeps_order_folds_and_cursor_both_ways(log: Path, app_on
         assert zoomed is not tree and zoomed.look() == before
         assert [row.path for row in zoomed.rows] == [row.path for row in tree.rows]
         assert "by recency" in str(zoomed.border_subtitle)
-        await press(pilot, "s", "U", "down")
+        await press(pilot, "v", "o", "down")
         chosen = zoomed.look()
         assert chosen.order == "edits" and chosen.folded != before.folded and chosen.cursor != before.cursor
         await press(pilot, "escape")
@@ -55,7 +55,7 @@ async def test_the_tree_keeps_order_folds_and_cursor_both_ways(log: Path, app_on
         assert tree.look() == chosen
         assert [row.path for row in tree.rows] == [row.path for row in zoomed.rows]
         assert "by edits" in str(tree.border_subtitle)
-        await press(pilot, "U")
+        await press(pilot, "up", "o")
         assert tree.folded != chosen.folded and zoomed.folded == chosen.folded
 
 
@@ -106,14 +106,14 @@ async def test_the_feed_keeps_whose_entries_it_shows_and_the_one_chosen(log: Pat
     async with app.run_test(size=(120, 40)) as pilot:
         await still_at(app, pilot)
         feed = app.screen.query_one(SignalFeed)
-        await press(pilot, "6", "a", "down", "down")
+        await press(pilot, "6", "v", "down", "down")
         before = feed.look()
         assert not before.everyone and before.chosen is not None
         await press(pilot, "z")
         zoomed = app.screen.query_one("#zoomed", SignalFeed)
         assert zoomed.look() == before
         assert str(zoomed.border_subtitle).startswith("3 of")
-        await press(pilot, "a", "down")
+        await press(pilot, "v", "down")
         chosen = zoomed.look()
         assert chosen.everyone and chosen.chosen != before.chosen
         await press(pilot, "z")

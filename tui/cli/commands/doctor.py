@@ -124,7 +124,7 @@ def _faults(args: argparse.Namespace, settings: Settings) -> list[str]:
     import themes
     from core.timeline.initial_state import configured_start
     from themes.user_themes import user_theme_folder
-    from tui.keymap import keymap_faults
+    from tui.keys import keymap_faults
 
     loaded = themes.load(user_theme_folder())
     faults = [*configured_start(args.project).faults, *loaded.complaints]

@@ -23,20 +23,46 @@ from core.store.labels import Label
 from core.store.profiles import ProfileFiles, SettingsProfile, taken_over
 from core.timeline.firings import judged_labels, missed_label
 from core.timeline.timeline import Timeline
-from tui.feed.messages import Apply, Failed, Jump, Seek
+from tui.feed.messages import Apply, Failed, Seek, ShowWhatIf
 from tui.feed.view import View
-from tui.screens.tuning_bench.bench_keys import BENCH_KEYS
+from tui.keys import bind
 from tui.screens.tuning_bench.effects import Effects
 from tui.screens.tuning_bench.label_store import Labelled, save_labels
-from tui.screens.tuning_bench.profile_screens import ProfilePicker, SaveScreen, save_draft
+from tui.screens.tuning_bench.profile_screens import SaveAnswer, SaveScreen, save_draft
 from tui.screens.tuning_bench.value_entry import Accepted, ValueEntry, ValueQuestion
 from tui.widgets.common.entry_line import EntryLine
 from tui.widgets.tuning.setting_details import DetailsContent, KeyPrompt, SettingDetails
-from tui.widgets.tuning.settings_list import SettingsList
+from tui.widgets.tuning.settings_list import Listing, SettingsList
 from tui.widgets.tuning.type_line import TypeLine
+
+BENCH_KEYS: list[BindingType] = [
+    bind("part.1", "list_only('common')", "common", "The thresholds that matter most", show=True),
+    bind("part.2", "list_only('all')", "all", "Every setting", show=True),
+    bind("part.3", "list_only('changed')", "changed", "Only changed settings", show=True),
+    bind("search", "search", "find", "Find a setting", show=True),
+    bind("back", "end_input", "", "Close the line, the search or the list", show=True),
+    bind("row.down", "offer(1)", "suggestions", "The next suggestion", show=True),
+    bind("row.up", "offer(-1)", "", "The previous suggestion"),
+    bind("tune.reset", "reset", show=True),
+    bind("tune.undo", "undo", show=True),
+    bind("tune.redo", "redo"),
+    bind("jump.difference", "difference", "next change", "To the next difference", show=True),
+    bind("tune.whatif", "app.whatif", show=True),
+    bind("tune.save", "save", show=True),
+    bind("view", "sweep", "sweep", "Try this setting over its whole range", show=True),
+    bind("alone", "app.tune_beside", "beside", "The bench beside the panels, or alone"),
+    bind("mark", "judge", "label", "Label what fired here, or what should have fired"),
+]
+"""The keys of the bench, in the order of the line of keys."""
 
 _DRAFTS: WeakKeyDictionary[Timeline, Draft] = WeakKeyDictionary()
 """One draft for each recording, so that nothing is lost when the bench is left."""
+
+
+def draft_of(recording: Timeline) -> Settings | None:
+    """Return the settings drafted for a recording on the bench; None if none is changed."""
+    draft = _DRAFTS.get(recording)
+    return draft.settings if draft is not None and draft.edits else None
 
 
 class Bench(Horizontal):
@@ -45,8 +71,9 @@ class Bench(Horizontal):
     HELP: ClassVar[str] = """\
 ## Tuning
 
-Turn settings on the left; on the right stands what would have fired with them. Nothing holds before it is
-applied, and nothing is kept before it is saved.
+Change a threshold on the left; the right side shows what would have fired with it. `w` switches the whole
+screen to what would have happened, at the same playhead. Nothing is in use before you say so, and nothing is
+saved before you save it (`S`).
 """
 
     DEFAULT_CSS = """
@@ -67,6 +94,8 @@ applied, and nothing is kept before it is saved.
 
     view: var[View | None] = var(None)
     recording: var[Timeline | None] = var(None)
+    actual: var[Timeline | None] = var(None)
+    """What happened; `recording` may be what would have happened."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -93,7 +122,7 @@ applied, and nothing is kept before it is saved.
             yield SettingDetails(id="meaning")
             yield TypeLine(id="typed")
             yield EntryLine("words of a name or a sentence", enter="to the list", escape="close", id="find")
-        yield Effects(id="effects").data_bind(Bench.view, Bench.recording)
+        yield Effects(id="effects").data_bind(Bench.view, recording=Bench.actual)
 
     def on_mount(self) -> None:
         self._save_labels([], withdraw=False)
@@ -104,6 +133,13 @@ applied, and nothing is kept before it is saved.
     # What comes down
 
     def watch_recording(self, recording: Timeline | None) -> None:
+        """Keep to what happened while the screen shows what would have happened."""
+        if self.view is None or not self.view.what_if:
+            self.actual = recording
+        elif self.actual is None:
+            self.actual = getattr(self.app, "actual", None)
+
+    def watch_actual(self, recording: Timeline | None) -> None:
         if recording is not None:
             begun = recording.changes[0].settings
             self._edit(_DRAFTS.setdefault(recording, Draft(recording.settings, begun)))
@@ -114,8 +150,8 @@ applied, and nothing is kept before it is saved.
                 self._follow(recording)
 
     def watch_view(self, view: View | None) -> None:
-        if view is not None and self.recording is not None and self.is_mounted:
-            self._follow(self.recording)
+        if view is not None and self.actual is not None and self.is_mounted:
+            self._follow(self.actual)
 
     def _follow(self, recording: Timeline) -> None:
         """Follow changes of the settings in force, and new events."""
@@ -136,7 +172,9 @@ applied, and nothing is kept before it is saved.
         """Hand the draft to the panels and ask what it would do."""
         self.query_one(SettingsList).drafted = self.draft.drafted
         self._explain(problem)
-        self.effects.run(self.recording, self.draft.edits)
+        self.effects.run(self.actual, self.draft.edits)
+        if self.view is not None and self.view.what_if and not problem:
+            self.post_message(ShowWhatIf(self.draft.settings if self.draft.edits else None))
 
     def _explain(self, problem: str = "") -> None:
         panel = self.query_one(SettingsList)
@@ -170,7 +208,7 @@ applied, and nothing is kept before it is saved.
     def _typed(self, event: Input.Submitted) -> None:
         event.stop()
         line = self.query_one(TypeLine)
-        answer = self._entry.answer(event.value.strip(), line.fitting, self.recording)
+        answer = self._entry.answer(event.value.strip(), line.fitting, self.actual)
         if isinstance(answer, ValueQuestion):
             self._ask(answer)
         elif isinstance(answer, Accepted):
@@ -182,9 +220,6 @@ applied, and nothing is kept before it is saved.
 
     def action_offer(self, by: int) -> None:
         self.query_one(TypeLine).offer(by)
-
-    def action_complete(self) -> None:
-        self.query_one(TypeLine).complete()
 
     def _close_line(self) -> None:
         self.remove_class("-typing", "-finding", "-asking")
@@ -204,12 +239,12 @@ applied, and nothing is kept before it is saved.
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While something is typed all keys are the line's, but the one that leaves it."""
-        if action in ("offer", "complete"):
+        if action == "offer":
             line = self.query_one(TypeLine)
             return line.has_focus and bool(line.offers)
         if action == "end_input":
             settings = self.query_one(SettingsList)
-            return bool(self._has_line or settings.words or settings.only_changed)
+            return bool(self._has_line or settings.words or settings.listing != "common")
         return not isinstance(self.screen.focused, Input) and super().check_action(action, parameters)
 
     @property
@@ -227,9 +262,9 @@ applied, and nothing is kept before it is saved.
             self._close_line()
             self._explain()
             return True
-        if settings.words or settings.only_changed:
+        if settings.words or settings.listing != "common":
             self.query_one("#find", Input).value = ""
-            settings.words, settings.only_changed = "", False
+            settings.words, settings.listing = "", "common"
             return True
         return False
 
@@ -237,9 +272,9 @@ applied, and nothing is kept before it is saved.
         self.add_class("-finding")
         self.query_one("#find", Input).focus()
 
-    def action_changed(self) -> None:
-        panel = self.query_one(SettingsList)
-        panel.only_changed = not panel.only_changed
+    def action_list_only(self, listing: Listing) -> None:
+        """List the common thresholds, every setting, or those that are changed."""
+        self.query_one(SettingsList).listing = listing
 
     # Changes
 
@@ -265,7 +300,7 @@ applied, and nothing is kept before it is saved.
 
     def on_settings_list_adding(self, message: SettingsList.Adding) -> None:
         message.stop()
-        self._ask(self._entry.ask_row(message.name, message.path, self.recording))
+        self._ask(self._entry.ask_row(message.name, message.path, self.actual))
 
     def on_settings_list_removing(self, message: SettingsList.Removing) -> None:
         message.stop()
@@ -286,9 +321,6 @@ applied, and nothing is kept before it is saved.
             names = self.query_one(SettingsList).names_here()
             self._moved(self._editing.reset(names), "it has its built-in value already")
 
-    def action_reset_all(self) -> None:
-        self._moved(self._editing.reset(tunables()), "every setting has its built-in value already")
-
     def action_undo(self) -> None:
         self._moved(self._editing.undo(), "nothing to undo")
 
@@ -304,36 +336,42 @@ applied, and nothing is kept before it is saved.
 
     # What differs
 
-    def action_difference(self, direction: int) -> None:
-        """Put the playhead at the next or previous difference; to trouble where nothing is changed."""
-        if self.view is None or self.effects.compared is None:
-            self.post_message(Jump(direction > 0))
-        elif (found := self.effects.difference_from(self.view.index, direction)) is not None:
-            self.post_message(Seek(found))
+    def action_difference(self) -> None:
+        """Put the playhead at the next difference, around the end."""
+        index = 0 if self.view is None else self.view.index
+        place = self.effects.next_difference(index)
+        if place is not None:
+            self.post_message(Seek(place))
         else:
-            self.post_message(Failed(f"no difference {'later' if direction > 0 else 'earlier'}"))
+            self.post_message(Failed("nothing fires differently with these settings"))
 
-    def action_apply(self) -> None:
-        """Let the draft hold from the newest event on."""
+    def apply(self) -> None:
+        """Use the changed settings from the newest event on."""
         if not self.draft.edits:
-            self.post_message(Failed("no setting has been changed"))
+            self.post_message(Failed("no setting is changed"))
             return
-        applied = self.draft.settings
-        self.post_message(Apply(applied))
-        live = self.view is not None and self.view.mode != "replay"
-        when = "from the newest event on" if live else "after the last event; s keeps it for other sessions"
-        self.notify(f"{count(len(self.draft.edits), 'change')} in force {when}")
-        self._rebase(applied)
+        settings, changes = self.draft.settings, count(len(self.draft.edits), "change")
+        self.post_message(Apply(settings))
+        if self.view is not None and self.view.mode != "replay":
+            self.notify(f"{changes} in use from the newest event on; u undoes it")
+        else:
+            self.notify(
+                f"{changes} in use for what follows; this session is finished, so nothing in it changes. "
+                "w shows it under these settings, S saves them for other sessions"
+            )
+        self._rebase(settings)
 
     # Profiles and files
 
-    def action_profiles(self) -> None:
-        """Choose a preset or a profile."""
-        found = self.profile_files.profiles()
-        for profile in found:
+    def action_save(self) -> None:
+        """Ask whether to use the changed settings, to save them, or to load a profile."""
+        profiles = self.profile_files.profiles()
+        for profile in profiles:
             for complaint in profile.complaints:
                 self.post_message(Failed(str(complaint)))
-        self.app.push_screen(ProfilePicker(found), self._take_over)
+        changes = len(self.draft.changes)
+        save = partial(save_draft, self.profile_files, self.draft)
+        self.app.push_screen(SaveScreen(self.profile_files, changes, save, profiles), self._saved)
 
     def _take_over(self, profile: SettingsProfile | None) -> None:
         if profile is None:
@@ -343,17 +381,15 @@ applied, and nothing is kept before it is saved.
         if problem:
             self.post_message(Failed(f"{profile.name}: {problem}"))
 
-    def action_save(self) -> None:
-        """Ask where to keep what differs from how the session began, in force already or not."""
-        if changes := self.draft.changes:
-            save = partial(save_draft, self.profile_files, self.draft)
-            self.app.push_screen(SaveScreen(self.profile_files, len(changes), save), self._saved)
-        else:
-            self.post_message(Failed("nothing to save: no setting differs from what the session began with"))
-
-    def _saved(self, path: Path | None) -> None:
-        if path is not None:
-            self.notify(f"saved as {path}", markup=False)
+    def _saved(self, answer: SaveAnswer | None) -> None:
+        if isinstance(answer, Path):
+            self.notify(f"saved as {answer}", markup=False)
+        elif isinstance(answer, SettingsProfile):
+            self._take_over(answer)
+        elif answer == "use":
+            self.apply()
+        elif answer == "reset":
+            self._moved(self._editing.reset(tunables()), "every setting has its built-in value already")
 
     def action_sweep(self) -> None:
         """Try the setting under the cursor over its range; again, put the chart away."""
@@ -363,24 +399,15 @@ applied, and nothing is kept before it is saved.
     # Labels
 
     def action_judge(self) -> None:
-        """Say of what fired at the playhead that it is right; again, that it is wrong; again, nothing."""
-        if self.recording is not None and self.view is not None:
-            labels, gone, problem = judged_labels(
-                self.effects.labels, self.recording, self.view.index, time.time()
-            )
-            if problem:
-                self.post_message(Failed(problem))
-            else:
-                self._save_labels(labels, withdraw=gone)
-
-    def action_missed(self) -> None:
-        """Say of the playhead that something should have fired there; again, take it back."""
-        view = self.view
-        if self.recording is not None and view is not None:
-            label, gone = missed_label(
-                self.effects.labels, self.recording, view.index, view.agent, time.time()
-            )
-            self._save_labels([label], withdraw=gone)
+        """Label what fired at the playhead right or wrong; if nothing fired, that something should have."""
+        recording, view = self.actual, self.view
+        if recording is None or view is None:
+            return
+        labels, gone, problem = judged_labels(self.effects.labels, recording, view.index, time.time())
+        if problem:
+            label, gone = missed_label(self.effects.labels, recording, view.index, view.agent, time.time())
+            labels = [label]
+        self._save_labels(labels, withdraw=gone)
 
     def _save_labels(self, labels: list[Label], *, withdraw: bool) -> None:
         save_labels(self, getattr(self.app, "feed", None), labels, withdraw=withdraw)

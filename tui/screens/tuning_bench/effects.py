@@ -89,11 +89,11 @@ class Effects(Vertical):
         for panel in (self.query_one(Comparison), self.query_one(FiringTable), self.query_one(Figures)):
             panel.compared = result
 
-    def difference_from(self, index: int, direction: int) -> int | None:
-        """The nearest place, before or after another, at which the draft changes what fires."""
+    def next_difference(self, index: int) -> int | None:
+        """Return the next place at which the draft changes what fires, around the end."""
         changes = self.compared.changes() if self.compared is not None else ()
-        found = [place + 1 for place, _, _ in changes if (place + 1 - index) * direction > 0]
-        return min(found, key=lambda place: abs(place - index), default=None)
+        places = sorted(place + 1 for place, _, _ in changes)
+        return next((place for place in places if place > index), places[0] if places else None)
 
     def toggle_sweep(self, name: str, present: Any, edits: Mapping[str, Any]) -> None:
         """Try a setting over its range; asked for the same again, put the chart away."""

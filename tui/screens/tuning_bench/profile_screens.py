@@ -1,14 +1,14 @@
-"""Two small windows of the bench: which profile to take over, and where to save."""
+"""The dialog of the bench: use the changed settings, save them, reset them, or load a profile."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
@@ -18,6 +18,7 @@ from core.errors import StoreError
 from core.report.formatting import count, plain
 from core.settings.draft import Draft
 from core.store.profiles import Kind, ProfileFiles, Scope, SettingsProfile
+from tui.keys import bind
 from tui.widgets.common.leaving import Dialog
 
 _CSS = """
@@ -36,32 +37,12 @@ _CSS = """
     & Static {{ color: $quiet; }}
 }}
 """
-_LEAVE = Binding("escape", "dismiss(None)", "back", id="profiles.leave", tooltip="Leave without changes")
-_SCOPES: dict[Scope, str] = {"built-in": "preset", "user": "mine", "project": "this project"}
-
-
-class ProfilePicker(Dialog[SettingsProfile | None]):
-    """Presets and profiles, each with its sentence."""
-
-    DEFAULT_CSS = _CSS.format(name="ProfilePicker")
-    BINDINGS: ClassVar[list[BindingType]] = [_LEAVE]
-    HELP: ClassVar[str] = "Enter loads the profile as one change; u undoes it."
-
-    def __init__(self, profiles: list[SettingsProfile]) -> None:
-        super().__init__()
-        self._profiles = profiles
-
-    def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = "Presets and profiles"
-            box.border_subtitle = "enter take over · esc back"
-            yield OptionList(
-                *(Option(_described(each), id=str(number)) for number, each in enumerate(self._profiles))
-            )
-
-    @on(OptionList.OptionSelected)
-    def _chosen(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._profiles[int(event.option_id or 0)])
+_LEAVE = bind("back", "dismiss(None)", "cancel", "Cancel", show=True)
+_SCOPES: dict[Scope, str] = {
+    "built-in": "preset",
+    "user": "profile of yours",
+    "project": "profile of this project",
+}
 
 
 def _described(profile: SettingsProfile) -> Content:
@@ -69,7 +50,7 @@ def _described(profile: SettingsProfile) -> Content:
     faults = f" · {count(len(profile.complaints), 'line')} left out" if profile.complaints else ""
     return Content.assemble(
         (plain(profile.name, 40), "bold"),
-        (f"  {_SCOPES[profile.scope]} · {values}{faults}\n", "dim"),
+        (f"  load this {_SCOPES[profile.scope]} · {values}{faults}\n", "dim"),
         plain(profile.sentence, 200) or "no description",
     )
 
@@ -83,69 +64,103 @@ class SaveWish(NamedTuple):
     sentence: str = ""
 
 
-class SaveScreen(Dialog[Path | None]):
-    """A name and a sentence for a profile, or only into a settings file; stays open until it is saved."""
+SaveAnswer: TypeAlias = Path | SettingsProfile | Literal["use", "reset"]
+"""The file that was saved, the profile to load, or what else to do with the changes."""
+
+
+class SaveScreen(Dialog[SaveAnswer | None]):
+    """What to do with the changed settings; stays open until a file is saved."""
 
     DEFAULT_CSS = _CSS.format(name="SaveScreen")
     BINDINGS: ClassVar[list[BindingType]] = [_LEAVE]
-    HELP: ClassVar[str] = "Type a name, then choose where to save it; tab moves between fields."
+    AUTO_FOCUS = "OptionList"
+    HELP: ClassVar[str] = "Choose what to do with the changed settings; a profile needs a name."
 
-    def __init__(self, files: ProfileFiles, changed: int, save: Callable[[SaveWish], Path]) -> None:
+    def __init__(
+        self,
+        files: ProfileFiles,
+        changed: int,
+        save: Callable[[SaveWish], Path],
+        profiles: list[SettingsProfile],
+    ) -> None:
         super().__init__()
         self._files = files
         self._changed = changed
         self._save = save
+        self._profiles = profiles
 
     def compose(self) -> ComposeResult:
-        places: tuple[tuple[str, str, str], ...] = (
-            ("profile user", "A profile of mine", str(self._files.folder("user"))),
-            ("profile project", "A profile of this project", str(self._files.folder("project"))),
-            ("settings user", "Into my settings, for every session", str(self._files.file("user"))),
-            ("settings project", "Into this project's settings", str(self._files.file("project"))),
-        )
         with Vertical() as box:
-            box.border_title = f"Save {count(self._changed, 'change')}"
-            box.border_subtitle = "enter goes on, and saves at the end · esc back"
-            yield Input(placeholder="name of the profile", id="name")
-            yield Input(placeholder="what it is for, in one sentence", id="sentence")
-            yield OptionList(
-                *(
-                    Option(Content.assemble((title, "bold"), (f"\n{plain(where, 70)}", "dim")), id=key)
-                    for key, title, where in places
-                )
-            )
+            box.border_title = f"{count(self._changed, 'changed setting')}"
+            box.border_subtitle = "enter choose · esc cancel"
+            yield OptionList(*self._options())
+            name = Input(placeholder="name of the profile", id="name")
+            sentence = Input(placeholder="what it is for, in one sentence", id="sentence")
+            name.display = sentence.display = False
+            yield name
+            yield sentence
             yield Static("", id="problem", markup=False)
 
-    @on(Input.Submitted)
+    def _options(self) -> Iterator[Option]:
+        folder, file = self._files.folder, self._files.file
+        if self._changed:
+            yield _option("use", "Use them now", "from the newest event on, in this session")
+            yield _option("settings user", "Save for every session", str(file("user")))
+            yield _option("settings project", "Save for this project", str(file("project")))
+            yield _option("profile user", "Save as a profile of mine", str(folder("user")))
+            yield _option("profile project", "Save as a profile of this project", str(folder("project")))
+        yield _option("reset", "Reset all settings", "to their built-in values; u undoes it")
+        for number, profile in enumerate(self._profiles):
+            yield Option(_described(profile), id=f"load {number}")
+
+    @on(Input.Submitted, "#name")
     def _next(self) -> None:
-        self.focus_next()
+        self.query_one("#sentence", Input).focus()
 
     @on(Input.Changed)
     def _retyped(self) -> None:
-        """What was wrong with the last try is not said of the next one."""
+        """Clear the problem of the last try."""
         self.query_one("#problem", Static).update("")
 
     @on(OptionList.OptionSelected)
     def _chosen(self, event: OptionList.OptionSelected) -> None:
         if not self.is_active:
             return
-        words = (event.option_id or "").split()
-        kind: Kind = "profile" if words[0] == "profile" else "settings"
-        scope: Scope = "user" if words[1] == "user" else "project"
-        name = self.query_one("#name", Input).value.strip()
-        wish = SaveWish(kind, scope, name, self.query_one("#sentence", Input).value.strip())
+        choice, _, where = (event.option_id or "").partition(" ")
+        if choice in ("use", "reset"):
+            self.dismiss("use" if choice == "use" else "reset")
+        elif choice == "load":
+            self.dismiss(self._profiles[int(where)])
+        elif choice == "profile":
+            self._scope: Scope = "user" if where == "user" else "project"
+            for line in self.query(Input):
+                line.display = True
+            self.query_one("#name", Input).focus()
+        else:
+            self._save_as(SaveWish("settings", "user" if where == "user" else "project"))
+
+    @on(Input.Submitted, "#sentence")
+    def _save_profile(self) -> None:
+        name, sentence = (self.query_one(f"#{part}", Input).value.strip() for part in ("name", "sentence"))
+        self._save_as(SaveWish("profile", self._scope, name, sentence))
+
+    def _save_as(self, wish: SaveWish) -> None:
         try:
-            if kind == "profile" and not name:
+            if wish.kind == "profile" and not wish.name:
                 raise StoreError("a profile needs a name")
             self.dismiss(self._save(wish))
         except StoreError as error:
             self.query_one("#problem", Static).update(plain(str(error)))
-            if kind == "profile":
+            if wish.kind == "profile":
                 self.query_one("#name", Input).focus()
 
 
+def _option(key: str, title: str, where: str) -> Option:
+    return Option(Content.assemble((title, "bold"), (f"  {plain(where, 70)}", "dim")), id=key)
+
+
 def save_draft(files: ProfileFiles, draft: Draft, wish: SaveWish) -> Path:
-    """Write all that was changed as a profile or into the settings; the file it stands in."""
+    """Write all that was changed as a profile or into the settings; return the file."""
     if wish.kind == "profile":
         return files.save_profile(wish.name, wish.sentence, draft.changes, wish.scope)
     return files.save_settings(draft.changes, wish.scope, draft.begun)

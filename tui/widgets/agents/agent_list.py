@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from msgspec.structs import replace
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.events import Click, MouseScrollDown, MouseScrollUp
 
 from core.agents.words import NOTHING, WordReader, Words, first_line
@@ -19,6 +19,7 @@ from tui.draw.line import Line, first_fit, fit
 from tui.draw.tree import tree_guides
 from tui.feed.messages import SelectAgent
 from tui.feed.view import View
+from tui.keys import bind
 from tui.widgets.common.agent_names import names_of, running_agents
 from tui.widgets.common.panel import Panel
 
@@ -42,11 +43,11 @@ below it the last thing it did. **Up** and **down** choose one, **enter** shows 
 every screen, **esc** there goes back to the main agent.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "go there", id="agents.choose", tooltip="Show this agent everywhere"),
-        Binding("up,k", "move(-1)", "up", id="agents.up", tooltip="The agent above", show=False),
-        Binding("down,j", "move(1)", "down", id="agents.down", tooltip="The agent below", show=False),
-        Binding("home", "move(-100000)", "first", id="agents.first", tooltip="The main agent", show=False),
-        Binding("end", "move(100000)", "last", id="agents.last", tooltip="The last agent", show=False),
+        bind("open", "choose", "", "Look at this agent on every screen", show=True),
+        bind("row.up", "move(-1)", "", "The previous agent"),
+        bind("row.down", "move(1)", "", "The next agent"),
+        bind("play.start", "move(-100000)", "", "The main agent"),
+        bind("play.end", "move(100000)", "", "The last agent"),
     ]
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:

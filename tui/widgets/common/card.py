@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 
 from tui.draw.gauge import TRACK, Mark, meter, sparkline
 from tui.draw.line import Line, clipped, fit, wrapped
 from tui.feed.view import View
+from tui.keys import bind
 from tui.widgets.common.curves import curves
 from tui.widgets.common.panel import Panel
 
@@ -26,10 +27,8 @@ class Card(Panel):
     TALL: ClassVar[tuple[int, int]] = (8, 12)
     """Lines it usually takes, and where there is room for all it has; by these columns are filled."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "scroll_by(-1)", "Up", id="card.up", tooltip="Scroll a zoomed card up", show=False),
-        Binding(
-            "down", "scroll_by(1)", "Down", id="card.down", tooltip="Scroll a zoomed card down", show=False
-        ),
+        bind("row.up", "scroll_by(-1)"),
+        bind("row.down", "scroll_by(1)"),
     ]
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:

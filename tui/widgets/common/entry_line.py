@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widgets import Input
+
+from tui.keys import bind
 
 
 class EntryLine(Input):
     """An input whose keys are named after what they do on its screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "take it", id="line.enter", tooltip="Take what was typed"),
+        bind("open", "submit", "accept", "Accept what you typed", show=True),
     ]
 
     def __init__(
@@ -35,5 +37,4 @@ class EntryLine(Input):
     @property
     def key_names(self) -> Mapping[str, str]:
         """What its keys do, by the id of each; escape is the screen's."""
-        escape = dict.fromkeys(("board.leave", "fleet.leave", "tune.end"), self._escape)
-        return {"line.enter": self._enter, **(escape if self._escape else {})}
+        return {"open": self._enter, **({"back": self._escape} if self._escape else {})}

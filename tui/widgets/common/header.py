@@ -18,7 +18,6 @@ from tui.feed.view import View
 from tui.widgets.common.agent_names import names_of, running_agents
 from tui.widgets.common.panel import Panel
 
-_STATES = {"stuck": "▲", "deep_work": "◆", "exploring": "○", "delegating": "◇", "idle": "·"}
 _MODES = {"live": ("◉ LIVE", "live"), "paused": ("‖ PAUSED", "strong"), "replay": ("▷ REPLAY", "strong")}
 
 
@@ -41,12 +40,13 @@ class StatusHeader(Panel, can_focus=False):
     HELP: ClassVar[str] = """\
 ## Status
 
+`WHAT IF`: you see what would have happened under the changed settings; `w` goes back to what happened.
 `◉ LIVE` follows the log, `‖ PAUSED` holds while the recording goes on, `▷ REPLAY` plays it.
 `now ▲ needs you`: so it stands at the newest event while an older one is shown; `end` goes there.
 `2 others need you (W)`: so many other sessions wait for you; `W` opens the one that has waited longest.
 `newer session here`: another agent works in this folder while this session rests; `W` opens it.
 `LIVE, 10,240 events behind`: the log grows faster than it is read, so what is shown is not the newest.
-State: `▲` stuck, `◆` deep work, `○` exploring, `◇` delegating, `·` idle.
+`sleep` is the model's sleep pressure; the panel *Sleep and context* says what it leads to.
 Context is the share of the way to compaction, and the turns left until then at the usual pace.
 Cost is that of all agents so far (`≥` where some prices are not known), with its pace over the last
 hour; with a budget (`screen.cost.budget`) what all agents cost today stands beside it. Tokens a minute are
@@ -66,17 +66,19 @@ where the agent's status line told them (`nooscope hooks install --statusline`).
         room = width - _length(left) - _length(first) - 4
         if width >= _ROOMY:
             left = [[("nooscope", "strong")], *left]
-        known = [*first, *_context(view, room), *_cost(view), *_day(view, width), *_limits(view)]
+        cost = _cost(view)
+        spent = [*cost[:1], *_sleep(view, room - _length([*_context(view, room), *cost]) - 2), *cost[1:]]
+        known = [*first, *_context(view, room), *spent, *_day(view, width), *_limits(view)]
         if height < 2:
             if width >= _ROOMY and not _title(view, width, [*left, *known]):
                 left = left[1:]
                 if not _title(view, width, [*left, *known]) and view.subject.title:
                     left = [*_mode(view), *_subject(view, _ROOMY - 1)]
-            right = [*known, *_condition(view), *_notice(view)]
+            right = [*known, *_notice(view)]
             return [_spread([*left, *_title(view, width, [*left, *known])], right, width)]
         return [
             _spread([*left, *_title(view, width, [*left, *known])], known, width),
-            _spread([*_who(view), *_notice(view)], [*_condition(view), *_burn(view)], width),
+            _spread([*_who(view), *_notice(view)], _burn(view), width),
         ]
 
 
@@ -85,6 +87,8 @@ def _mode(view: View) -> list[Line]:
     if view.mode == "replay" and view.playing:
         word = "▶ REPLAY"
     pieces: list[Line] = [[(word, ink)]]
+    if view.what_if:
+        pieces.insert(0, [(" WHAT IF ", "alert-tag")])
     if view.late and view.loading is None:
         amount = "" if view.behind == UNKNOWN else f"{view.behind:,} events "
         pieces[0] = [(f"{word}, {amount}behind", "alert")]
@@ -126,28 +130,6 @@ def _cut_end(name: str, most: int) -> str:
     """A name whose end gives way: of a model's the beginning tells most."""
     said = plain(name)
     return fit(said, most) if cell_len(said) > most else said
-
-
-def _condition(view: View) -> list[Line]:
-    frame = view.frame
-    state = frame.story.state
-    governor = frame.governor
-    if view.late and state == "idle":
-        first: Line = [("… CATCHING UP", "strong")]
-    else:
-        ink = "alert" if state == "stuck" else "strong"
-        first = [(f"{_STATES[state]} {state.replace('_', ' ').upper()}", ink)]
-    pieces: list[Line] = [first]
-    if governor.state == "HALTED":
-        pieces.append([(f"■ would halt: {governor.halt}", "alert")])
-    else:
-        ink = "strong" if governor.state == "RECOVERING" else "plain"
-        pieces.append([("governor ", "quiet"), (frame.story.governor, ink)])
-    regime = frame.story.regime
-    pieces.append([("regime ", "quiet"), (regime, "alert" if regime == "crisis" else "plain")])
-    if frame.affect.quarantined:
-        pieces.append([("▣ quarantine", "alert")])
-    return pieces
 
 
 def _who(view: View) -> list[Line]:
@@ -206,6 +188,18 @@ def _context(view: View, room: int) -> list[Line]:
     if smaller >= 0.5:
         forms[1:] = [[("context ", "quiet"), (f"{share}{more}", ink)]]
     return [next((form for form in forms if _length([form, *_cost(view)[:1]]) <= room), forms[-1])]
+
+
+def _sleep(view: View, room: int) -> list[Line]:
+    """The sleep pressure, and what it leads to if there is room."""
+    sleep = view.frame.mind.sleep
+    if not view.total:
+        return []
+    ticks = sleep.dream_ticks
+    more = "" if ticks is None else f", dream in ~{count(ticks, 'tick')}"
+    share = f"{sleep.pressure:.0%}"
+    fits = len(f"sleep {share}{more}") <= room
+    return [[("sleep ", "quiet"), (share + more if fits else share, "plain")]]
 
 
 def _turns(left: int | None) -> str:

@@ -29,8 +29,7 @@ _MORE = (
     "find.words",
     "hand.next",
     "hand.resume",
-    "hand.pane",
-    "jump.goto",
+    "hand.steer",
     "quit",
 )
 """Keys that stand in the line only where all others have room, the most wanted first."""
@@ -165,7 +164,8 @@ class KeyLine(Widget, can_focus=False):
 
     def _shown(self, binding: Binding, tooltip: str, enabled: bool = True) -> ShownKey:
         display = self.app.get_key_display(binding)
-        description = self._names().get(binding.id or "", binding.description)
+        names = self._names()
+        description = names.get(binding.action) or names.get(binding.id or "", binding.description)
         return ShownKey(binding.key, display, description, tooltip, enabled)
 
     def _names(self) -> dict[str, str]:
@@ -277,16 +277,3 @@ def fitting_keys(widths: Sequence[int], room: int, needed: Sequence[int] = ()) -
         optional = [place for place in left if place not in needed]
         left.remove(optional[-1] if optional else left[-1])
     return left
-
-
-def permit_bindings(group: str) -> tuple[Binding, ...]:
-    """The keys that answer a call which waits for the person's permit."""
-    told = (
-        ("y", "once", "permit", "Let the call that waits pass, once"),
-        ("Y", "session", "permit for the session", "Let this tool pass for the rest of the session"),
-        ("d", "deny", "deny", "Deny it, and tell the agent why"),
-    )
-    return tuple(
-        Binding(key, f"permit('{choice}')", word, show=False, id=f"{group}.{choice}", tooltip=tooltip)
-        for key, choice, word, tooltip in told
-    )

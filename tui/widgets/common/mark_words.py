@@ -11,7 +11,7 @@ from core.report.event_words import SIGNAL_WORDS, firing_words
 from core.report.formatting import fraction, plain, short
 from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
-from tui.widgets.common.timeline_cells import GLYPHS
+from tui.widgets.common.timeline_cells import GLYPHS, mark_cell
 
 _STATE = ("•", "quiet")
 SIGNAL_AXES: dict[str, Axis] = {
@@ -35,10 +35,8 @@ def mark_style(mark: Mark) -> str:
 
 
 def mark_glyph(mark: Mark) -> str:
-    """The glyph of a mark; signals of things going well are hollow."""
-    if mark.kind == "signal" and mark.name in ("flow_active", "confidence_sustained"):
-        return "△"
-    return GLYPHS.get(mark.kind, _STATE)[0]
+    """The glyph of a mark; signals that things go well are hollow."""
+    return mark_cell(mark)[0] if mark.kind in GLYPHS else _STATE[0]
 
 
 def mark_text(mark: Mark, names: Mapping[str, str] = MappingProxyType({})) -> str:
@@ -58,7 +56,7 @@ def mark_text(mark: Mark, names: Mapping[str, str] = MappingProxyType({})) -> st
     if mark.kind == "dream":
         return "dream after compaction" if name == "compaction" else "dream, pressure was high"
     if mark.kind == "prompt":
-        return "you stop it" if name == "interrupt" else "you ask"
+        return "you interrupted" if name == "interrupt" else "your prompt"
     if mark.kind == "state":
         return f"now {name.replace('_', ' ')}"
     if mark.kind == "regime":
@@ -67,32 +65,32 @@ def mark_text(mark: Mark, names: Mapping[str, str] = MappingProxyType({})) -> st
 
 
 _ADVICE: dict[str, str] = {
-    "flow_active": "steady work; other signals are silent meanwhile",
-    "compound_frustration_seeking": "it may lack something that you know",
+    "flow_active": "steady work; other signals are muted meanwhile",
+    "compound_frustration_seeking": "it may need information you have",
     "frustration_spike": "look at the last failure (x)",
-    "seeking_spike": "reads and searches a lot without settling on an edit",
+    "seeking_spike": "reads and searches a lot without an edit",
     "uncertainty_spike": "results contradict it: check what it assumes",
-    "confidence_sustained": "edits hold: a good moment to commit",
-    "fatigue_rising": "long at work: a fresh start may help",
+    "confidence_sustained": "edits pass: good time to commit",
+    "fatigue_rising": "long session: a fresh start may help",
 }
 _METHOD_ADVICE: dict[str, str] = {
-    "action_logger": "only noted, nobody is told",
-    "ask_person": "too much presses: have a look",
-    "context_snapshot": "for its next prompt",
-    "engram_probe": "what came of a stretch like this",
-    "engram_probe_light": "what came of a stretch like this",
+    "action_logger": "logged only",
+    "ask_person": "you should look: several problems at once",
+    "context_snapshot": "added to its next prompt",
+    "engram_probe": "found a similar earlier episode",
+    "engram_probe_light": "found a similar earlier episode",
     "fatigue_warning": "a fresh start may help",
     "frustration_alert": "look at the last failure (x)",
-    "future_probe": "only noted, nobody is told",
-    "halt_alert": "effort no longer pays (v)",
-    "loop_alert": "say what to try instead",
-    "path_suggest": "where the work is, for its prompt",
-    "push_reminder": "edits hold: time to commit",
+    "future_probe": "logged only",
+    "halt_alert": "more effort does not help (m, 2)",
+    "loop_alert": "tell it what to try instead (s)",
+    "path_suggest": "suggested which files to read",
+    "push_reminder": "edits pass: good time to commit",
 }
 _KIND_ADVICE: dict[str, str] = {
-    "halt": "effort no longer pays; v shows the budgets",
-    "quarantine": "v shows which fields left their bounds",
-    "compaction": "what it knew is summed up: check that your wishes are kept",
+    "halt": "more effort does not help; m, 2 shows the budgets",
+    "quarantine": "m, 3 shows which fields left their bounds",
+    "compaction": "the context was summarised: check that it kept what you asked for",
     "shift": "the work moved to other files; 3 shows where",
 }
 
@@ -119,7 +117,7 @@ def _trigger(mark: Mark, timeline: Timeline) -> str:
         if one.kind == "signal" and one.agent == mark.agent
     ]
     because = f"answers {' and '.join(dict.fromkeys(heard))}" if heard else ""
-    return " · ".join(part for part in (_METHOD_ADVICE.get(mark.name, ""), because, "r: its words") if part)
+    return " · ".join(part for part in (_METHOD_ADVICE.get(mark.name, ""), because, "m, 4: its text") if part)
 
 
 def mark_amount(mark: Mark) -> str:

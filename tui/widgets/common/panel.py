@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -19,6 +19,7 @@ from tui.draw.kept_lines import paint_again, with_kept_lines
 from tui.draw.line import Line
 from tui.draw.styles import resolve_styles
 from tui.feed.view import View
+from tui.keys import bind
 
 if TYPE_CHECKING:
     from core.timeline.timeline import Timeline
@@ -39,7 +40,8 @@ class Panel(Widget, can_focus=True):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "zoom", "zoom", id="panel.zoom", tooltip="This panel alone, with its details"),
+        bind("open", "zoom", "zoom", "Show this panel alone, with its details", show=True),
+        bind("alone", "zoom", "", "Show this panel alone, with its details"),
     ]
     TITLE: ClassVar[str] = ""
     EMPTY: ClassVar[str] = "waiting for the first event"

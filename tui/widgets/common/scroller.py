@@ -7,13 +7,14 @@ from typing import ClassVar
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tui.draw.kept_lines import paint_again
 from tui.draw.line import Line
+from tui.keys import bind
 from tui.widgets.common.panel import Panel
 
 
@@ -28,12 +29,12 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "Up", id="rows.up", tooltip="A row up", show=False),
-        Binding("down", "move(1)", "Down", id="rows.down", tooltip="A row down", show=False),
-        Binding("pageup", "page(-1)", "Page up", id="rows.page_up", tooltip="A page up", show=False),
-        Binding("pagedown", "page(1)", "Page down", id="rows.page_down", tooltip="A page down", show=False),
-        Binding("home", "first", "First", id="rows.first", tooltip="To the first row", show=False),
-        Binding("end", "last", "Last", id="rows.last", tooltip="To the last row", show=False),
+        bind("row.up", "move(-1)"),
+        bind("row.down", "move(1)"),
+        bind("page.up", "page(-1)", "", "A page up"),
+        bind("page.down", "page(1)", "", "A page down"),
+        bind("play.start", "first", "", "To the first row"),
+        bind("play.end", "last", "", "To the last row"),
     ]
 
     HEAD: ClassVar[int] = 0

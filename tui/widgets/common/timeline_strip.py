@@ -5,22 +5,29 @@ from __future__ import annotations
 from typing import ClassVar, NamedTuple, get_args
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.reactive import reactive
 
 from core.engine.percept import AXES
 from core.report.formatting import clock
 from core.settings.screen import Series
 from core.store.bookmarks import Bookmark
-from core.timeline.marks import MarkKind
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line, joined_cells
 from tui.feed.messages import Seek
 from tui.feed.view import View
+from tui.keys import bind
 from tui.widgets.common import timeline_cells as strip
 from tui.widgets.common.panel import Panel
-from tui.widgets.common.timeline_activity import CallPlaces, activity_names, activity_rows, shade
-from tui.widgets.common.timeline_cells import BANDS, GLYPHS, EventWindow
+from tui.widgets.common.timeline_cells import (
+    BANDS,
+    LEGEND,
+    CallPlaces,
+    EventWindow,
+    activity_names,
+    activity_rows,
+    shade,
+)
 
 SERIES: tuple[Series, ...] = get_args(Series)
 _LABEL = 8
@@ -53,27 +60,18 @@ class TimelineStrip(Panel):
     HELP: ClassVar[str] = """\
 ## Timeline
 
-Every column is a stretch of the session, by events. From above: what was done, or a reading (up and down
-choose which). What was done is how many calls failed (`×` one, else a figure, `+` more than nine), how many
-were made against the busiest stretch, and the context's share of the way to compaction. Then
-the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work, `▄` stuck), and marks:
-`│` prompt, `▲` signal, `◆` method, `■` halt, `▣` quarantine, `▽` compaction, `◦` dream, `◇` context shift,
-`+` sub-agent, `~` regime, `⚑` bookmark, `╎` a long silence.
-`░` shades stretches in which the flow gate silences all other signals.
+Every column is a stretch of the session, by events. From the top: activity, or a reading (up and down choose
+which). Activity shows how many calls failed (`×` one, else a number, `+` more than nine), how many were made
+compared with the busiest stretch, and the context's share of the way to compaction. Then the agent's state
+(`·` idle, `─` exploring, `═` delegating, `━` deep work, `▄` stuck), and marks: `│` prompt, `▲` a signal of a
+problem, `△` a good sign, `◆` advice, `■` would halt, `▣` quarantine, `▽` compaction, `◦` dream, `◇` other
+files, `+` sub-agent, `~` regime, `⚑` bookmark, `╎` a long pause. The upper edge explains the marks.
+`░` shades stretches in which the flow gate mutes all other signals.
 `┃` is the playhead, `▐` the live edge. Click or drag to seek; the wheel, `+` and `-` zoom.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "up",
-            "series(-1)",
-            "other reading",
-            key_display="↑↓",
-            id="timeline.series.up",
-            tooltip="The previous reading",
-        ),
-        Binding(
-            "down", "series(1)", "Reading", show=False, id="timeline.series.down", tooltip="Next reading"
-        ),
+        bind("row.up", "series(-1)", "other reading", "Draw the previous reading", show=True),
+        bind("row.down", "series(1)", "", "Draw the next reading"),
     ]
 
     series: reactive[Series] = reactive("activity")
@@ -143,8 +141,16 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
         self.zoom = level
 
     def watch_series(self) -> None:
-        self.border_title = f"0 {self.TITLE} · {self.series}"
+        self._retitle()
         self._renew()
+
+    def _retitle(self) -> None:
+        """Put the reading and the legend of the marks on the upper edge."""
+        name = f"0 {self.TITLE} · {self.series}"
+        self.border_title = f"{name}   {legend(self.outer_size.width - len(name) - 7)}".rstrip()
+
+    def on_resize(self) -> None:
+        self._retitle()
 
     def watch_zoom(self) -> None:
         self._renew()
@@ -226,6 +232,16 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
             self.post_message(Seek(self._ground.window.place(cell)))
 
 
+def legend(width: int) -> str:
+    """What the marks mean, as many as fit, the most important first."""
+    words = ""
+    for glyph, meaning in LEGEND.items():
+        if len(words) + len(meaning) + 4 > width:
+            break
+        words += f"{glyph} {meaning}  "
+    return words.rstrip()
+
+
 def _names(series: str, curve: int) -> list[str]:
     """What stands before the rows of the curve."""
     if series == "activity":
@@ -257,9 +273,8 @@ def _marks(
     cells = [(" ", "quiet")] * window.width
     for cell in strip.gaps(timeline, window, gap):
         cells[cell] = ("╎", "quiet")
-    found: dict[int, MarkKind] = strip.winners(timeline.marks.between(window.start, window.stop), window)
-    for cell, kind in found.items():
-        cells[cell] = GLYPHS[kind]
+    for cell, drawn in strip.mark_cells(timeline.marks.between(window.start, window.stop), window).items():
+        cells[cell] = drawn
     for cell in strip.bookmarked(bookmarks, window):
         cells[cell] = ("⚑", "live")
     return cells

@@ -50,7 +50,7 @@ def fleet_title(
     ]
     clock = datetime.fromtimestamp(now).astimezone().strftime("%H:%M:%S")
     narrowed = _narrowed(rows, order)
-    sorting = f"by {order.sorting}{', by project' if order.grouped else ''}"
+    sorting = "by project" if order.grouped else f"by {order.sorting}"
     plans = "".join(f"{one.agent} {one.words(brief=True)}  " for one in limits)
     tries = [
         f"{narrowed}{plans}{sorting}  {clock}",
@@ -89,7 +89,7 @@ def today_spent(rows: Sequence[FleetRow], now: float, budget: Budget = NO_BUDGET
 
 def _narrowed(rows: Sequence[FleetRow], order: Order) -> str:
     """How many of all are listed, where some are left out."""
-    if not (order.urgent or order.text):
+    if not (order.status or order.text):
         return ""
     shown = len(listed(rows, order._replace(grouped=False)))
     return f"{shown} of {len(rows)} shown  "

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.reactive import reactive
 
@@ -19,6 +19,7 @@ from core.live.fleet.row import BUCKETS, FleetRow
 from core.live.status import Status
 from core.report.formatting import age, count, fraction, plain, short
 from tui.draw.line import Line, fit, joined_cells
+from tui.keys import bind
 from tui.widgets.common.scroller import Scroller
 
 _HIGH, _FULL = 0.5, 0.75
@@ -69,10 +70,6 @@ def _for(row: FleetRow, width: int, moment: CellContext) -> Line:
 
 def _project(row: FleetRow, width: int, _: CellContext) -> Line:
     return [(plain(row.name, width), "strong" if row.status.level else "quiet")]
-
-
-def _session(row: FleetRow, width: int, _: CellContext) -> Line:
-    return [(plain(row.session)[:width], "plain" if row.status.level else "quiet")]
 
 
 def _agent(row: FleetRow, width: int, _: CellContext) -> Line:
@@ -198,22 +195,18 @@ class TableLayout(NamedTuple):
     project: int
     agent: int
     subagents: bool
-    grouped: bool
-    """Headings name the project already."""
     host: int = 0
     axes: bool = False
     """What the minds read is shown, not what the sessions are about."""
 
 
-def table_layout(
-    rows: Sequence[FleetRow], width: int, *, grouped: bool = False, axes: bool = False
-) -> TableLayout:
+def table_layout(rows: Sequence[FleetRow], width: int, *, axes: bool = False) -> TableLayout:
     """The room these rows need, in steps, so that columns stand still."""
     project = max((len(row.name) for row in rows), default=0)
     agent = max((len(row.agent) for row in rows), default=0)
     subagents = any(row.facts.subagents for row in rows)
     host = min(16, -(-max((len(row.host) for row in rows), default=0) // 4) * 4)
-    return TableLayout(width, -(-project // 4) * 4, max(5, min(agent, 14)), subagents, grouped, host, axes)
+    return TableLayout(width, -(-project // 4) * 4, max(5, min(agent, 14)), subagents, host, axes)
 
 
 @lru_cache(maxsize=16)
@@ -229,11 +222,7 @@ def _first_columns(room: TableLayout) -> list[Column]:
         Column("status", 14, _word, "need"),
         Column("for", 4, _for, "recent", right=True),
         *([Column("host", room.host, _host)] if room.host else []),
-        Column("session", 8, _session, "project")
-        if room.grouped
-        else Column(
-            "project", max(8, min(room.project, 24 if huge else 20 if wide else 14)), _project, "project"
-        ),
+        Column("project", max(8, min(room.project, 24 if huge else 20 if wide else 14)), _project, "project"),
     ]
 
 
@@ -259,7 +248,7 @@ def _plain_columns(room: TableLayout) -> tuple[Column, ...]:
         rest += last.pop().width + 1
     while rest < 0 and len(chosen) > 1:
         rest += chosen.pop().width + 1
-    return (*chosen, Column("why, or what it does", max(0, rest), _reason), *last)
+    return (*chosen, Column("how it stands", max(0, rest), _reason), *last)
 
 
 def _axis_columns(room: TableLayout) -> tuple[Column, ...]:
@@ -293,7 +282,7 @@ def _axis_columns(room: TableLayout) -> tuple[Column, ...]:
         chosen[1] = chosen[1]._replace(sorting=None)
         chosen += [Column("last event", last, _last, "recent"), Column("why", rest - last - 1, _why)]
     else:
-        chosen.append(Column("why, or last event", max(0, rest), _reason))
+        chosen.append(Column("how it stands", max(0, rest), _reason))
     return tuple(chosen)
 
 
@@ -336,7 +325,7 @@ def fold_line(item: Fold, now: float, width: int) -> Line:
     about = f"○ {count(len(item.rows), 'more session')} at rest, the newest {age(now - newest)} ago"
     if dollars:
         about += f", ${dollars:,.2f}"
-    return [(fit(f"{about}  (h shows them)", width), "quiet")]
+    return [(fit(f"{about}  (o lists them)", width), "quiet")]
 
 
 def project_line(item: Heading, width: int) -> Line:
@@ -356,19 +345,17 @@ class FleetTable(Scroller):
     HELP: ClassVar[str] = """\
 ## Fleet
 
-Every active or recent session of this machine, who needs a person first.
-`▲` asks you, `△` may ask for permission, `↻` loops, `■` a governor would halt it, `▣` quarantined, `✗` stuck,
-`…` silent amid its work, `!` its log is gone, `▽` context nearly full, `◌` waits for a tool, `✓` done,
-`~` done as it seems, `□` over, `‖` stopped by you, `●` works, `◇` delegates, `◆` flows,
-`○` left amid its work.
-*for* says since when; *ctx* is the share of the way to compaction, *turns* how many are left until then;
-*$* is what it cost with its sub-agents (`≥` at least, `?` no price known), *failed* how many of its calls.
-`x` shows what their minds read instead: the curve is frustration, a dot is a time in which nothing happened.
-Sessions at rest share one line; `h` or a click lists them. A click on a title sorts by it.
+Every active or recent session of this machine, by project, the most urgent first. `v` changes the order: by
+need, by time, by cost, by failures, by context, or with the readings of the model. `1` to `6` filter by
+status. `▲` needs you, `△` may need you, `↻` looping, `✗` stuck, `●` working, `◌` idle, `✓` done, `□` ended,
+`!` its log cannot be read. *for* says since when; *ctx* is the context's share of the way to compaction,
+*turns* how many are left until then; *$* is the cost with sub-agents (`≥` at least, `?` no price known),
+*failed* how many of its calls. `k` marks a session; two marked sessions are compared.
+Sessions at rest share one line; `o` or a click lists them. A click on a heading sorts by it.
 """
     HEAD: ClassVar[int] = 1
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", "open", id="fleet.open", tooltip="Open the observatory on this session"),
+        bind("open", "open", "", "Open this session", show=True),
     ]
 
     rows: reactive[tuple[FleetRow, ...]] = reactive((), repaint=False)
@@ -513,7 +500,7 @@ Sessions at rest share one line; `h` or a click lists them. A click on a title s
 
     def _room(self, width: int) -> TableLayout:
         if self._shape is None or self._shape.width != width - 1:
-            self._shape = table_layout(self.rows, width - 1, grouped=self.order.grouped, axes=self.order.axes)
+            self._shape = table_layout(self.rows, width - 1, axes=self.order.axes)
         return self._shape
 
     def row(self, number: int, width: int) -> Line:

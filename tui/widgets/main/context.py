@@ -1,4 +1,4 @@
-"""The context: how full it is, how near the agent is to forgetting, and what to do about it."""
+"""Sleep and context: how full the context is, how high the sleep pressure, and what both lead to."""
 
 from __future__ import annotations
 
@@ -27,22 +27,25 @@ _SHOWN = 60.0
 
 
 class ContextPanel(Panel):
-    """How full the context is, when it will be cut, and when that happened before."""
+    """How full the context is, when it is compacted, and how near the model is to its next dream."""
 
-    TITLE: ClassVar[str] = "Context"
+    TITLE: ClassVar[str] = "Sleep and context"
     CLICKS_ZOOM = True
     HELP: ClassVar[str] = """\
-## Context
+## Sleep and context
 
-How full the agent's real context is, measured to the *compaction point*, where its program will summarise and
-cut it, not to the end of the window; how many turns are left until then, and what may be done.
+`context` is how full the agent's real context is, measured to the *compaction point*, where its program
+summarises and cuts it, not to the end of the window; below it how many turns are left until then.
 
-`▽` is a compaction. The curve is the context so far; the line under it holds the marks.
+`sleep` is the model's sleep pressure: it rises with every theta tick, faster with a full context, and leads
+to a dream, which consolidates episodes. `dream in ~25 ticks` counts theta ticks of the model's clock.
 
-How far to trust it: context comes from the token counts of the log and is exact where the log has them; the
-turns left assume that it grows as it did of late. Logs of Claude Code do not tell the window: a model with a
-large one is measured against that, and below 200k it is said what the usual window of a plan would mean; with
-hooks, its status line tells the true one. The model's own sleep and dreams are on the mind screen.
+`▽` is a compaction. The curve is the context so far; the line under it shows the marks.
+
+How far to trust it: context comes from the token counts of the log and is exact if the log has them; the
+turns left assume that it grows as it did lately. Logs of Claude Code do not name the window: a model with a
+large one is measured against that, and below 200k the panel says what the usual window of a plan would mean;
+with hooks, the status line reports the true one.
 """
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
@@ -52,6 +55,7 @@ hooks, its status line tells the true one. The model's own sleep and dreams are 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         sleep = view.frame.mind.sleep
         ranked: list[tuple[int, Line]] = [
+            *((number, line) for number, line in enumerate(sleep_lines(sleep, width))),
             (0, context_bar(view, width)),
             (1, context_line(sleep, width)),
             *([(3, told)] if (told := window_line(view, width)) else []),
@@ -59,8 +63,8 @@ hooks, its status line tells the true one. The model's own sleep and dreams are 
         ]
         preserved = view.preserved
         if preserved is not None and view.at - preserved.at <= _SHOWN:
-            kept = [[(fit(line, width), "plain")] for line in preserved_lines(preserved)]
-            ranked += [(3 + number, line) for number, line in enumerate(kept)]
+            preserved_rows = [[(fit(line, width), "plain")] for line in preserved_lines(preserved)]
+            ranked += [(3 + number, line) for number, line in enumerate(preserved_rows)]
         chart = self._chart(view, width, height - len(ranked) - 1) if height > 4 else []
         ranked += [(6 if number < len(chart) - 1 else 5, line) for number, line in enumerate(chart)]
         ranked.append((4, self._past(view, width)))
@@ -125,12 +129,12 @@ def advice_line(view: View, width: int) -> Line:
     if smaller is None or smaller < _HALF:
         return [(fit(advice(view), width), "alert" if sleep.context >= NEAR else "plain")]
     if smaller < NEAR:
-        tries = [f"enough room, if its window is not {SIZE}", f"enough room, if not {SIZE}"]
+        tries = [f"plenty of room, unless its window is {SIZE}", f"plenty of room unless {SIZE}"]
         return [(first_fit(tries, width), "plain")]
     tries = [
-        f"if its window is {SIZE} it forgets now: let it write down what matters",
-        f"with a window of {SIZE} it forgets now",
-        f"forgets now if {SIZE}",
+        f"if its window is {SIZE} it compacts now: have it write down what matters",
+        f"with a window of {SIZE} it compacts now",
+        f"compacts now if {SIZE}",
     ]
     return [(first_fit(tries, width), "alert")]
 
@@ -140,14 +144,13 @@ def advice(view: View) -> str:
     sleep = view.frame.mind.sleep
     if not sleep.context_tokens:
         if sleep.compactions:
-            return "check it against what was open"
-        tokens = "this log tells no tokens" if "tokens" in view.subject.untold else "no tokens told so far"
-        return f"{tokens}: nothing can be foreseen"
+            return "check that it still knows what was open"
+        return "this log has no token counts" if "tokens" in view.subject.untold else "no token counts yet"
     if sleep.context >= NEAR:
-        return "it forgets soon: let it write down what matters, or compact now"
+        return "compaction is near: have it write down what matters, or compact now"
     if sleep.context >= _HALF:
-        return "a good moment to compact is after the next commit"
-    return "enough room"
+        return "good time to compact: after the next commit"
+    return "plenty of room"
 
 
 def _stretched(track: Track, name: str, rows: int, width: int) -> list[float | None]:
@@ -171,12 +174,32 @@ def window_line(view: View, width: int) -> Line:
     ]
 
 
+def sleep_lines(sleep: SleepReading, width: int) -> list[Line]:
+    """The sleep pressure and how soon it leads to a dream, beside it or below it."""
+    due = "dreaming" if sleep.pressure >= 1.0 else dream_words(sleep)
+    share = f" {sleep.pressure:>4.0%}"
+    room = width - _LABEL - len(share)
+    beside = f" · {due}" if due and room - len(due) - 3 >= 6 else ""
+    gauge: Line = [
+        (fit("sleep", _LABEL), "plain"),
+        *meter(sleep.pressure, max(1, room - len(beside)), "fatigue"),
+        (share, "plain"),
+        (beside, "quiet"),
+    ]
+    return [gauge] if beside or not due else [gauge, [(fit(f"{' ' * _LABEL}{due}", width), "quiet")]]
+
+
+def dream_words(sleep: SleepReading) -> str:
+    """How soon the sleep pressure leads to a dream; blank if the model cannot say."""
+    return "" if sleep.dream_ticks is None else f"dream in ~{count(sleep.dream_ticks, 'tick')}"
+
+
 def context_bar(view: View, width: int) -> Line:
     """The context against the compaction point."""
     sleep = view.frame.mind.sleep
     near = sleep.context >= NEAR
     if not sleep.context_tokens:
-        unknown = "not in this log" if "tokens" in view.subject.untold else "not told so far"
+        unknown = "not in this log" if "tokens" in view.subject.untold else "size not reported yet"
         words = "just compacted" if sleep.compactions else unknown
         return [(fit("context", _LABEL), "quiet"), (fit(words, width - _LABEL), "quiet")]
     label: Line = [(fit("context", _LABEL), "plain")]

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widgets import Input
 
 from core.engine.percept import AgentState
@@ -17,6 +17,7 @@ from tui.draw.gauge import meter
 from tui.draw.line import Line, fit, path_end
 from tui.feed.messages import EditFile, ShowTranscript
 from tui.feed.view import View
+from tui.keys import bind
 from tui.widgets.common.panel import Panel
 
 PathOrder = Literal["heat", "recency", "edits"]
@@ -222,12 +223,12 @@ class PathTree(Panel):
     HELP: ClassVar[str] = """\
 ## Paths
 
-Where the work is: each path with its visits, folders with the sum of all below them.
-The bar is heat: visits that fade with work time. Its colour says how near a path is to the hottest file.
+Where the work is: each path with its visits, folders with the sum of everything below them.
+The bar is heat: visits that fade with work time. Its colour shows how near a path is to the hottest file.
 `r9 w6` was read 9 times and edited 6 times. The sign is the agent's state at the last visit:
 `◆` deep work, `○` exploring, `▲` stuck, `◇` delegating, `·` idle; beside it, how long ago that was.
-A `*` says that it changed on disk since.
-`s` sorts by heat, recency or edits, `u` folds, `/` filters, `enter` lists the events of a path.
+A `*` means that it changed on disk since.
+`v` sorts by heat, recency or edits, `o` expands or collapses, `/` filters, `enter` opens the transcript.
 """
     DEFAULT_CSS = """
     PathTree {
@@ -240,20 +241,17 @@ A `*` says that it changed on disk since.
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "Up", id="paths.up", tooltip="To the path above", show=False),
-        Binding("down", "move(1)", "Down", id="paths.down", tooltip="To the path below", show=False),
-        Binding("pageup", "page(-1)", "Page up", id="paths.page_up", tooltip="A page up", show=False),
-        Binding("pagedown", "page(1)", "Page down", id="paths.page_down", tooltip="A page down", show=False),
-        Binding("enter", "events", "transcript", id="paths.events", tooltip="The transcript of this path"),
-        Binding("E", "edit", "edit", show=False, id="paths.edit", tooltip="Open this file in your editor"),
-        Binding("z", "zoom", "zoom", id="paths.zoom", tooltip="This panel alone, with its details"),
-        Binding("s", "sort", "sort", id="paths.sort", tooltip="By heat, by recency, by edits"),
-        Binding("u", "fold", "fold", id="paths.fold", tooltip="Open or close this folder"),
-        Binding("U", "fold_all", "fold all", id="paths.fold_all", tooltip="Open or close every folder"),
-        Binding(
-            "slash", "filter", "filter", id="paths.filter", tooltip="Only paths that contain these letters"
-        ),
-        Binding("escape", "unfilter", "All", id="paths.unfilter", tooltip="Show all paths again", show=False),
+        bind("row.up", "move(-1)", "", "The path above"),
+        bind("row.down", "move(1)", "", "The path below"),
+        bind("page.up", "page(-1)", "", "A page up"),
+        bind("page.down", "page(1)", "", "A page down"),
+        bind("open", "events", "transcript", "The transcript of this path", show=True),
+        bind("view", "sort", "sort", "Sort by heat, by recency or by edits", show=True),
+        bind("fold", "fold", "", "Expand or collapse this folder", show=True),
+        bind("search", "filter", "filter", "Only paths that contain these letters", show=True),
+        bind("alone", "zoom", show=True),
+        bind("edit", "edit", "", "Open this file in your editor"),
+        bind("back", "unfilter", "all", "Show all paths again"),
     ]
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
@@ -403,15 +401,6 @@ A `*` says that it changed on disk since.
         if row is not None and row.folder:
             self.folded ^= {row.path}
             self._again()
-
-    def action_fold_all(self) -> None:
-        """Close every folder; where all are closed, open them."""
-        folders = {row.path for row in self._rows if row.folder}
-        if any(row.folder and not row.folded for row in self._rows):
-            self.folded |= folders
-        else:
-            self.folded.clear()
-        self._again()
 
     def action_filter(self) -> None:
         self.add_class("-filtering")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import ClassVar, NamedTuple
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.events import Click, MouseScrollDown, MouseScrollUp
 from textual.reactive import reactive
 
@@ -14,6 +14,7 @@ from core.timeline.marks import Mark, MarkKind
 from tui.draw.line import Line, fit
 from tui.feed.messages import Seek
 from tui.feed.view import View
+from tui.keys import bind
 from tui.widgets.common.agent_names import names_of
 from tui.widgets.common.mark_filter import MarkFilter
 from tui.widgets.common.mark_words import mark_amount, mark_glyph, mark_reason, mark_style, mark_text
@@ -55,29 +56,13 @@ How far to trust it: the feed is complete, each entry did happen in the model. W
 another matter: signals say that something is unusual *for this agent*.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "jump", "go there", id="signals.jump", tooltip="Take the playhead to this entry"),
-        Binding("up,k", "cursor(-1)", "newer", id="signals.up", tooltip="Choose the entry above", show=False),
-        Binding(
-            "down,j", "cursor(1)", "older", id="signals.down", tooltip="Choose the entry below", show=False
-        ),
-        Binding(
-            "pageup",
-            f"cursor(-{_PAGE})",
-            "page up",
-            id="signals.page_up",
-            tooltip="Ten entries up",
-            show=False,
-        ),
-        Binding(
-            "pagedown",
-            f"cursor({_PAGE})",
-            "page down",
-            id="signals.page_down",
-            tooltip="Ten entries down",
-            show=False,
-        ),
-        Binding("a", "agents", "all agents", id="signals.agents", tooltip="All agents, or the one on screen"),
-        Binding("z", "zoom", "zoom", id="signals.zoom", tooltip="This panel alone, with its details"),
+        bind("open", "jump", "go there", "Move the playhead to this entry", show=True),
+        bind("row.up", "cursor(-1)", "", "The newer entry"),
+        bind("row.down", "cursor(1)", "", "The older entry"),
+        bind("page.up", f"cursor(-{_PAGE})", "", "Ten entries up"),
+        bind("page.down", f"cursor({_PAGE})", "", "Ten entries down"),
+        bind("view", "agents", "all agents", "All agents, or only the one on screen", show=True),
+        bind("alone", "zoom", show=True),
     ]
 
     everyone: reactive[bool] = reactive(True)

@@ -126,7 +126,7 @@ def _newest(view: View, recording: Timeline | None) -> Fired | None:
 def margin(value: float, threshold: float) -> str:
     """How far a value is above its threshold, or what it lacks."""
     over = value - threshold
-    return f"{fraction(over)} over" if over >= 0 else f"{fraction(-over)} short"
+    return f"{fraction(over)} above" if over >= 0 else f"{fraction(-over)} below"
 
 
 def gate_line(now: Neurons) -> Line:
@@ -144,7 +144,7 @@ def gate_line(now: Neurons) -> Line:
 def standing_lines(now: Neurons) -> list[Line]:
     """What B sends, each with its value against its threshold and the events to its release."""
     if now.gate.firing:
-        return [[("○ ", "quiet"), ("rests", "quiet"), (" while A fires", "quiet")]]
+        return [[("○ ", "quiet"), ("muted", "quiet"), (" by A", "quiet")]]
     by_axis = {axis.axis: axis for axis in now.heard}
     made: list[Line] = []
     for held in sorted(now.held, key=lambda held: -held.intensity):
@@ -216,9 +216,9 @@ Three small detectors that watch the emotion axes.
 * **C, the meta neuron** fires nothing. It names the agent's state and bends B's thresholds a little: a minus
   makes B more alert, a plus calmer. It cannot reach A.
 
-`.12 over` is how far an axis is above its threshold, `.26 short` what it lacks; the two that are nearest to
-firing are named, all values stand in the Emotion panel. A line of full dots acts now, a faint one does
-not. A name on coloured ground fired a moment ago. Hit rates say in how many of C's last events an axis was
+`.12 above` is how far an axis is above its threshold, `.26 below` how far below it; the two nearest to firing
+are named, all values are in the Emotion panel. A line of full dots acts now, a faint one does
+not. A name on coloured ground fired a moment ago. *last 20* says in how many of C's last events an axis was
 the strongest.
 
 How far to trust it: a firing says that an axis is high *for this agent*, not that the run will fail. With the
@@ -319,7 +319,7 @@ def _columns(canvas: Canvas, now: Neurons, top: int) -> None:
     word, ink = _state(now)
     right: Line = [(f"◉ {word}", ink), *field_pieces(now)]
     if canvas.height - top - len(right) > 2:
-        right += [("hit rates", "quiet"), *rate_pieces(now)] if rate_pieces(now) else []
+        right += [("last 20", "quiet"), *rate_pieces(now)] if rate_pieces(now) else []
     left = standing_lines(now) or [[("○ quiet", "quiet")]]
     left += waiting_lines(now)
     for number in range(max(1, last - top)):
@@ -386,7 +386,7 @@ def _meta(canvas: Canvas, now: Neurons, x: int, y: int, width: int, inner: int) 
     word, ink = _state(now)
     canvas.put(canvas.put(x + 2, y + 1, "◉ ", ink), y + 1, word, f"{ink}-tag" if ink != "quiet" else ink)
     rates = rate_pieces(now)
-    canvas.put(x + 2, y + 2, "hit rates" if rates else "no hits", "quiet")
+    canvas.put(x + 2, y + 2, "last 20" if rates else "none yet", "quiet")
     for number, (text, ink) in enumerate(rates[: inner - 2]):
         canvas.put(x + 2, y + 3 + number, text, ink)
 
@@ -403,10 +403,10 @@ def _field(canvas: Canvas, now: Neurons, x: int, room: int, y: int) -> None:
 
 def _memory(now: Neurons, width: int) -> list[Line]:
     """C's memory: the strongest axis of each of the last events, oldest first."""
-    line: Line = [("C remembers  ", "quiet")]
+    line: Line = [("last 20      ", "quiet")]
     for axis in now.meta.buffer[-max(1, width - 30) :]:
         line.append((_LETTERS[axis], axis) if axis else ("·", "quiet"))
-    rates: Line = [(fit("hit rates", 13), "quiet")]
+    rates: Line = [(fit("share", 13), "quiet")]
     for axis, rate in now.meta.rates:
         rates += [(f"{SHORT[axis]} ", "quiet"), (f"{rate:.0%}  ", axis if rate else "quiet")]
     field: Line = [(fit("field", 13), "quiet")]

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 from rich.cells import cell_len
 from textual import events, work
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.reactive import reactive
 from textual.worker import get_current_worker
@@ -22,6 +22,7 @@ from core.timeline.timeline import Timeline
 from tui.draw.line import Line
 from tui.feed.messages import Seek
 from tui.feed.view import View
+from tui.keys import bind
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_cells import GLYPHS
 from tui.widgets.transcript.entry import Entry, entry_lines
@@ -211,20 +212,15 @@ While the log grows the place you read stays where it is. Entries after the play
 Only what is in sight is read from the log; keys, tokens and passwords are taken out.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "seek", "go there", id="transcript.seek", tooltip="Move the playhead to this entry"),
-        Binding(
-            "o", "whole", "all of it", id="transcript.whole", tooltip="Show this entry whole, or its ends"
-        ),
-        Binding("r", "raw", "raw line", id="transcript.raw", tooltip="The line of the log behind this entry"),
-        Binding("up", "move(-1)", "Up", id="transcript.up", tooltip="The entry before", show=False),
-        Binding("down", "move(1)", "Down", id="transcript.down", tooltip="The next entry", show=False),
-        Binding("pageup", "page(-1)", "Page up", id="transcript.page_up", tooltip="A page up", show=False),
-        Binding(
-            "pagedown", "page(1)", "Page down", id="transcript.page_down", tooltip="A page down", show=False
-        ),
-        Binding("home", "first", "First", id="transcript.first", tooltip="To the first entry", show=False),
-        Binding("end", "last", "Last", id="transcript.last", tooltip="To the newest entry", show=False),
-        Binding("z", "playhead", "playhead", id="transcript.playhead", tooltip="To the playhead", show=False),
+        bind("open", "seek", "go there", "Move the playhead to this entry", show=True),
+        bind("fold", "whole", "", "Expand or collapse this entry", show=True),
+        bind("view", "raw", "raw line", "The line of the log behind this entry", show=True),
+        bind("row.up", "move(-1)", "", "The previous entry"),
+        bind("row.down", "move(1)", "", "The next entry"),
+        bind("page.up", "page(-1)", "", "A page up"),
+        bind("page.down", "page(1)", "", "A page down"),
+        bind("play.start", "first", "", "To the first entry"),
+        bind("play.end", "last", "", "To the newest entry"),
     ]
 
     chosen: reactive[TranscriptFilter] = reactive(ALL, repaint=False)

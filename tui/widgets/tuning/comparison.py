@@ -21,8 +21,7 @@ from tui.feed.messages import Seek
 from tui.feed.view import View
 from tui.widgets.common import timeline_cells as strip
 from tui.widgets.common.panel import Panel
-from tui.widgets.common.timeline_activity import SHADE
-from tui.widgets.common.timeline_cells import EventWindow
+from tui.widgets.common.timeline_cells import SHADE, EventWindow
 
 _DIFFERENCE_GLYPHS = {"=": ("·", "quiet"), "~": ("~", "threshold"), "+": ("+", "live"), "-": ("−", "alert")}
 """Kept, moved, gained, lost: the later wins a cell."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.reactive import reactive
 
 from core.engine.governor.machine import STATES as GOVERNOR_STATES
@@ -20,6 +20,7 @@ from core.timeline.whatif import WhatIfResult
 from tui.draw.line import Line, fit
 from tui.feed.messages import Failed, Seek
 from tui.feed.view import View
+from tui.keys import bind
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.scroller import Scroller
 from tui.widgets.tuning.comparison import value_at
@@ -42,7 +43,7 @@ or by a cooldown; and `≠` methods that fire as before and say something else. 
 difference of the row.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "jump", "jump", id="firings.jump", tooltip="To the next difference of this row"),
+        bind("open", "jump", "go there", "To the next difference of this row", show=True),
     ]
 
     compared: reactive[WhatIfResult | None] = reactive(None, repaint=False)
@@ -88,8 +89,7 @@ difference of the row.
 
     def head(self, number: int, width: int) -> Line:  # noqa: ARG002
         name, room = _rooms(width)
-        long = ("was", "would", "kept", "gained", "lost", "moved")
-        words = long if room >= 7 else ("was", "if", "·", "+", "−", "~")
+        words = ("before", "after", "same", "new", "lost", "moved")
         return [(fit("", name), "quiet"), ("".join(word.rjust(room) for word in words), "quiet")]
 
     def row(self, number: int, width: int) -> Line:
@@ -160,7 +160,7 @@ def _row_words(name: str) -> str:
 
 def _rooms(width: int) -> tuple[int, int]:
     """Room of a name and of each figure."""
-    room = 9 if width >= 90 else 7 if width >= 62 else 4
+    room = 9 if width >= 90 else 7
     return max(8, width - 6 * room), room
 
 

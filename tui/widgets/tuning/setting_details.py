@@ -80,7 +80,7 @@ def _laid(said: DetailsContent, width: int) -> list[Line]:
         return [
             [(row.group, "strong")],
             *_lines(row.sentence, width, "plain"),
-            [("enter opens and closes it, r resets all of it", "quiet")],
+            [("enter expands or collapses it, r resets all of it", "quiet")],
         ]
     name, path = (row.table.name, row.path) if isinstance(row, TableRow) else (row.tunable.name, ())
     made: list[Line] = [_named(name, path, width)]
@@ -95,8 +95,8 @@ def _laid(said: DetailsContent, width: int) -> list[Line]:
     tunable = row.tunable
     made += _lines(tunable.sentence, width, "plain")
     if tunable.kind == "table":
-        what = "closes" if row.open else "opens"
-        return [*made, *_lines(f"enter {what} its rows, E types it as TOML", width, "quiet")]
+        what = "collapses" if row.open else "expands"
+        return [*made, *_lines(f"enter {what} its rows, E edits it as TOML", width, "quiet")]
     unit = f" {tunable.unit}" if tunable.unit else ""
     made += _lines(f"{_standing(tunable, said.drafted)} · {tunable.allowed()}{unit}", width, "quiet")
     return made
@@ -138,13 +138,13 @@ def _row(cell: TableRow, drafted: Drafted | None) -> str:
     """What may be done with a row."""
     form = shape_of(cell.table.name).form
     if cell.state == "hint":
-        return "i adds a row, E types all of it as TOML"
+        return "I adds a row, E edits all of it as TOML"
     if cell.state == "gone":
-        return "removed; r or enter brings it back"
+        return "removed; r or enter restores it"
     if cell.state == "branch":
-        return "i adds a row to it, d takes all of it out"
+        return "I adds a row to it, D removes all of it"
     if form == "list":
-        return "enter changes it, d takes it out, i adds one after it"
+        return "enter changes it, D removes it, I adds one after it"
     if form == "set":
         return f"{_known(cell, drafted)} · on or off"
     unit = f" {cell.leaf.unit}" if cell.leaf.unit else ""

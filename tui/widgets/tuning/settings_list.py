@@ -5,25 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.reactive import reactive
 
 from core.report.formatting import count, plain
 from core.settings.draft import Drafted, TablePath, TableRow, shape_of, table_rows
 from core.settings.group import Tunable
+from core.settings.layers import tunables
 from core.settings.listing import ListRow, SettingGroup, SettingRow, group_of, list_rows, row_key, shape_here
-from tui.draw.line import Line, fit
+from tui.draw.line import Line, clipped, fit
 from tui.feed.view import View
+from tui.keys import bind
 from tui.widgets.common.scroller import Scroller
 from tui.widgets.tuning.suggestions import usual_value
 from tui.widgets.tuning.value_bar import slider, value_summary
 
 _WIDE = 60
 """From this width on a group says what it is about."""
+
+
+def _common_rows() -> tuple[ListRow, ...]:
+    return tuple(SettingRow(tunables()[name], sentence) for name, sentence in COMMON.items())
 
 
 def line_of(row: ListRow, drafted: Drafted | None, width: int, *, here: bool) -> Line:
@@ -59,16 +65,31 @@ def _entry(row: SettingRow, drafted: Drafted, width: int, *, here: bool) -> Line
     edited = tunable.name in drafted.edits
     lead = _mark(edited=edited, other=value != tunable.default)
     label = row.label
+    if "{}" in label:
+        return [lead, *_sentence(label, tunable, value, width - 3, here=here, edited=edited)]
     if tunable.kind == "table":
         label = f"{'▾' if row.open else '▸'} {label}"
     return [lead, *_valued(label, tunable, value, width, 3, here=here, edited=edited)]
+
+
+def _sentence(sentence: str, tunable: Tunable, value: Any, width: int, *, here: bool, edited: bool) -> Line:
+    """A threshold as a sentence with its value, and a slider if there is room."""
+    before, _, after = sentence.partition("{}")
+    figure = value_summary(value, tunable)
+    slide = max(0, min(16, width - 60))
+    room = max(10, width - slide - 1)
+    ink = "cursor" if here else "plain"
+    text: Line = [(before, ink), (figure, "live" if edited else "cursor" if here else "strong"), (after, ink)]
+    used = sum(len(piece) for piece, _ in text)
+    line = clipped(text, room) if used > room else [*text, (" " * (room - used), ink)]
+    return [*line, (" ", "plain"), *(slider(tunable, value, slide, edited=edited) if slide >= 6 else [])]
 
 
 def _cell(row: TableRow, width: int, *, here: bool) -> Line:
     if row.state == "hint":
         return [
             ("     ", "plain"),
-            (fit("nothing yet; i adds a row", width - 5), "cursor" if here else "quiet"),
+            (fit("nothing yet; I adds a row", width - 5), "cursor" if here else "quiet"),
         ]
     indent = "  " * (1 + row.depth)
     lead, label = _mark(edited=row.edited, other=row.other), plain(row.label)
@@ -113,37 +134,63 @@ def _valued(
     return [*line, (fit(said, figures).strip().rjust(figures), "live" if edited else "plain")]
 
 
-FIRST = "receptor.ambient.offset.frustration"
+Listing = Literal["common", "all", "changed"]
+"""Which settings are listed."""
+
+COMMON: dict[str, str] = {
+    "receptor.ambient.offset.frustration": "frustration fires {} above normal",
+    "receptor.ambient.offset.seeking": "seeking fires {} above normal",
+    "receptor.ambient.offset.uncertainty": "uncertainty fires {} above normal",
+    "receptor.ambient.offset.fatigue": "fatigue fires {} above normal",
+    "receptor.ambient.offset.confidence": "confidence fires {} above normal",
+    "receptor.ambient.offset.flow": "flow fires {} above normal",
+    "receptor.flow.failures": "no flow while {} of the commands fail",
+    "receptor.meta.stuck_frustration": "stuck: frustration above {}",
+    "receptor.meta.stuck_failures": "stuck: {} failures in a row",
+    "receptor.meta.deep_flow": "deep work: flow above {}",
+    "receptor.commander.trial_failures": "trial and error: {} of the commands fail",
+    "receptor.commander.trial_alternations": "trial and error: {} edit-run changes",
+    "response.loops.repeat.times": "loop: the same call {} times in a row",
+    "response.loops.repeat.rounds": "loop: a round of calls {} times",
+    "response.loops.failing.times": "loop: {} failures, no good edit or check",
+    "response.loops.retest.times": "loop: it fails {} times despite edits",
+    "response.loops.oscillation.flips": "loop: an edit undone or redone {} times",
+    "response.loops.rework.times": "loop: files edited again {} times, failing",
+    "response.loops.stalled.times": "loop: {} of the last calls bring nothing new",
+    "response.loops.cooldown": "the same loop is reported again after {}",
+    "response.notices.idle": "an agent has stopped after {} of silence",
+    "mind.wakeups.context_full.least": "the context counts as full at {}",
+    "mind.sleep.threshold": "a dream is due at a sleep load of {}",
+    "screen.cost.budget": "a day may cost {} (0: no limit)",
+}
+"""The thresholds people ask for, each as a sentence with its value."""
+
+FIRST = next(iter(COMMON))
 """Where the cursor begins."""
 _IN_TABLES = ("add_row", "remove_row", "whole")
 
 
 class SettingsList(Scroller):
-    """A row a setting; arrows move the value, shift makes the step fine, enter types."""
+    """One row per setting; arrows change the value, enter types it."""
 
     TITLE: ClassVar[str] = "Settings"
     HELP: ClassVar[str] = """\
 ## Settings
 
-`●` is changed here and not yet applied, `○` differs from the built-in value. On a slider `┃` is the value,
-`╵` the built-in one. Left and right move it, shift makes the step fine, enter types a value or opens a group.
+The common thresholds come first, as sentences; `2` lists every setting, `3` only changed ones. `●` is changed
+here and not yet in use, `○` differs from the built-in value. On a slider `┃` is the value and `╵` the
+built-in one. Left and right change it, enter types a value or expands a group.
 
-A table opens into rows that are moved and typed like settings; there `╵` is what would hold without the row.
-A row that was taken out stays in sight as removed until that is applied, so that reset can bring it back.
+A table expands into rows that are changed and typed like settings; there `╵` is the value without the row.
+A removed row stays visible until the change is in use, so that reset can bring it back.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right", "nudge(1)", "more", key_display="←→", id="tune.more", tooltip="More, on, the next"),
-        Binding("left", "nudge(-1)", "less", show=False, id="tune.less", tooltip="Less, off, the previous"),
-        Binding(
-            "shift+right", "nudge(1, True)", "fine", show=False, id="tune.more.fine", tooltip="A bit more"
-        ),
-        Binding(
-            "shift+left", "nudge(-1, True)", "fine", show=False, id="tune.less.fine", tooltip="A bit less"
-        ),
-        Binding("enter", "enter", "type", id="tune.type", tooltip="Type a value, or open the group or table"),
-        Binding("i,insert", "add_row", "add", id="tune.row.add", tooltip="A new row in this table"),
-        Binding("d,delete", "remove_row", "remove", id="tune.row.remove", tooltip="Remove this row"),
-        Binding("E", "whole", "TOML", id="tune.table.whole", tooltip="Type the whole table as TOML"),
+        bind("play.on", "nudge(1)", "change", "Increase", show=True),
+        bind("play.back", "nudge(-1)", "", "Decrease"),
+        bind("open", "enter", "type", "Type a value, or expand the group or table", show=True),
+        bind("tune.add", "add_row", show=True),
+        bind("tune.remove", "remove_row", show=True),
+        bind("edit", "whole", "as text", "Edit the whole table as TOML", show=True),
     ]
 
     @dataclass
@@ -186,14 +233,14 @@ A row that was taken out stays in sight as removed until that is applied, so tha
 
     drafted: reactive[Drafted | None] = reactive(None, repaint=False)
     words: reactive[str] = reactive("")
-    only_changed: reactive[bool] = reactive(False)
+    listing: reactive[Listing] = reactive("common")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._opened = {group_of(FIRST)}
         self._tables: set[str] = set()
-        self._rows = list_rows(self._opened)
-        self._cursor = next(place for place, row in enumerate(self._rows) if row_key(row) == (FIRST, ()))
+        self._rows = _common_rows()
+        self._cursor = 0
         self._offering: tuple[bool, ...] = ()
 
     @property
@@ -217,6 +264,8 @@ A row that was taken out stays in sight as removed until that is applied, so tha
     def show(self, name: str, path: TablePath = ()) -> None:
         """Bring a setting, or a row of its table, under the cursor."""
         self._opened.add(group_of(name))
+        if name not in COMMON and self.listing == "common":
+            self.listing = "all"
         if path:
             self._tables.add(name)
         self._list_again((name, path))
@@ -235,7 +284,7 @@ A row that was taken out stays in sight as removed until that is applied, so tha
             drafted is None or before.value(name) != drafted.value(name) for name in self._tables
         )
         rebased = before is not None and drafted is not None and before.base is not drafted.base
-        if self.only_changed or (self._tables and (opened or rebased)):
+        if self.listing == "changed" or (self._tables and (opened or rebased)):
             self._list_again()
         else:
             self.draw_rows()
@@ -245,7 +294,7 @@ A row that was taken out stays in sight as removed until that is applied, so tha
     def watch_words(self) -> None:
         self._list_again()
 
-    def watch_only_changed(self) -> None:
+    def watch_listing(self) -> None:
         self._list_again()
 
     def watch_view(self, view: View | None) -> None:
@@ -259,9 +308,11 @@ A row that was taken out stays in sight as removed until that is applied, so tha
     def _list_again(self, wanted: tuple[str, TablePath] | None = None) -> None:
         """Make the rows, and put the cursor on the one that is wanted, or leave it where it was."""
         key = wanted or (row_key(self.chosen) if self.chosen is not None else ("", ()))
-        self._rows = list_rows(
-            self._opened, self.words, self._is_changed if self.only_changed else None, self._inside
-        )
+        if self.listing == "common" and not self.words:
+            self._rows = _common_rows()
+        else:
+            wanted_only = self._is_changed if self.listing == "changed" else None
+            self._rows = list_rows(self._opened, self.words, wanted_only, self._inside)
         last = max(0, len(self._rows) - 1)
         self._cursor = min(self._cursor, last)
         found = next((place for place, row in enumerate(self._rows) if row_key(row) == key), None)
@@ -269,13 +320,17 @@ A row that was taken out stays in sight as removed until that is applied, so tha
             self._cursor = found
         elif key[1] and self._rows and row_key(self._rows[self._cursor])[0] != key[0]:
             self._cursor = max(0, self._cursor - 1)
-        if (self.words or self.only_changed) and self.name_here != key[0]:
+        if (self.words or self.listing == "changed") and self.name_here != key[0]:
             self._cursor = min(1, last)
         listed = sum(isinstance(row, SettingRow) for row in self._rows)
-        narrowed = " · ".join(
-            part for part in ("changed" if self.only_changed else "", plain(self.words, 20)) if part
+        titles = {
+            "common": "Thresholds  2 lists all settings",
+            "all": "All settings  1 lists the common ones",
+            "changed": f"{count(listed, 'changed setting')}",
+        }
+        self.border_title = (
+            f"Settings  {listed} with “{plain(self.words, 20)}”" if self.words else (titles[self.listing])
         )
-        self.border_title = f"Settings  {listed} of them · {narrowed}" if narrowed else self.TITLE
         self.resize_rows()
         self._reveal()
 

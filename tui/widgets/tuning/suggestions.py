@@ -16,7 +16,7 @@ from core.logs.redact.text import redact
 from core.report.formatting import plain
 from core.settings.draft import FIGURES, OVERRIDE, TOOL_LIMITS, Drafted, TablePath, shape_of
 from core.timeline.timeline import Timeline
-from tui.keymap import key_ids
+from tui.keys import KEYS
 
 _LIMITS: dict[str, str] = {
     "repeat": "response.loops.repeat.times",
@@ -73,7 +73,7 @@ def _rules(timeline: Timeline | None) -> tuple[str, ...]:  # noqa: ARG001
 
 
 def _key_ids(timeline: Timeline | None) -> tuple[str, ...]:  # noqa: ARG001
-    return key_ids()
+    return tuple(KEYS)
 
 
 _OFFERS: dict[str, Callable[[Timeline | None], tuple[str, ...]]] = {

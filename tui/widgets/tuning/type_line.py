@@ -45,12 +45,6 @@ class TypeLine(EntryLine):
             at = words.index(self.value) + by if self.value in words else 0 if by > 0 else -1
             self._give(words[at % len(words)])
 
-    def complete(self) -> None:
-        """Put the first word that fits on the line, unless one stands there."""
-        words = self.fitting
-        if words and self.value not in words:
-            self._give(words[0])
-
     def _give(self, word: str) -> None:
         self._given = word
         self.value = word

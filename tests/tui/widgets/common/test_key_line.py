@@ -64,7 +64,6 @@ async def test_what_a_key_does_is_written_small_in_every_panel(panel: int) -> No
     ("screen", "key", "named"),
     [
         ("transcript", "slash", [("⏎", "search"), ("esc", "clear")]),
-        ("help", "slash", [("⏎", "to the page"), ("esc", "clear")]),
         ("tuning", "slash", [("⏎", "to the list"), ("esc", "close")]),
         ("tuning", "enter", [("⏎", "take it"), ("esc", "close")]),
         ("branches", "s", [("⏎", "try it"), ("esc", "close")]),
@@ -89,11 +88,12 @@ async def test_keys_make_room_for_the_bench_beside_and_when_the_terminal_shrinks
         return bool(line.keys) and _end(line) <= edge
 
     async with app.run_test(size=(160, 45)) as pilot:
-        await pilot.press("T")
+        await pilot.press("t", "z")
         await until(pilot, lambda: bool(app.screen.query(".-side")))
         await until(pilot, lambda: 0 < app.screen.query_one(".-side").region.x < 160)
         await until(pilot, lambda: within(app.screen.query_one(".-side").region.x))
-        await pilot.press("T")
+        await pilot.press("escape")
+        await pilot.press("escape")
         await until(pilot, lambda: not app.screen.query(".-side"))
         await pilot.resize_terminal(60, 24)
         await until(pilot, lambda: app.size.width == 60 and within(60))
@@ -121,7 +121,7 @@ async def test_a_wide_screen_shows_more_keys(width: int, more: bool) -> None:
         line = app.screen.query_one(KeyLine)
         await until(pilot, lambda: bool(line.keys))
         shown = [key.description for key in line.keys]
-        assert "model" in shown and ("recap" in shown) is more
+        assert "model" in shown and ("resume" in shown) is more
         assert len(shown) == len(set(shown))
 
 

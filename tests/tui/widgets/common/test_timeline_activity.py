@@ -12,8 +12,14 @@ from core.settings import Settings
 from core.timeline.places import TROUBLED, landing
 from core.timeline.timeline import Timeline
 from tests.tui.screen_app import recorded
-from tui.widgets.common.timeline_activity import CallPlaces, activity_names, activity_rows, shade
-from tui.widgets.common.timeline_cells import EventWindow, silenced
+from tui.widgets.common.timeline_cells import (
+    CallPlaces,
+    EventWindow,
+    activity_names,
+    activity_rows,
+    shade,
+    silenced,
+)
 
 
 def test_every_call_stands_in_one_cell_and_growing_counts_the_same() -> None:

@@ -13,12 +13,12 @@ from bench.workload import session
 from core.engine.percept import AGENT_STATES
 from core.settings import Settings
 from core.settings.screen import Series
-from core.timeline.marks import Mark
+from core.timeline.marks import Mark, MarkKind
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import view_at
 from tui.widgets.common import timeline_cells as strip
 from tui.widgets.common.timeline_cells import EventWindow
-from tui.widgets.common.timeline_strip import TimelineStrip, _curve
+from tui.widgets.common.timeline_strip import TimelineStrip, _curve, legend
 
 
 @pytest.fixture(scope="module")
@@ -99,14 +99,28 @@ def test_the_band_shows_every_stretch_of_being_stuck(together: Timeline) -> None
             assert state == ("stuck" if "stuck" in states else states[-1])
 
 
-def test_of_two_marks_in_a_cell_the_graver_is_drawn() -> None:
+@pytest.mark.parametrize(
+    ("marks", "cells"),
+    [
+        ([(50, "shift", ""), (51, "halt", "")], {5: "■"}),
+        ([(50, "halt", ""), (51, "prompt", "")], {5: "│", 6: "■"}),
+        ([(50, "halt", ""), (51, "prompt", ""), (60, "shift", "")], {5: "│", 6: "◇"}),
+        ([(50, "signal", "flow_active")], {5: "△"}),
+        ([(50, "signal", "flow_active"), (51, "signal", "frustration_spike")], {5: "▲"}),
+    ],
+)
+def test_a_prompt_is_never_hidden_and_good_signs_differ(
+    marks: list[tuple[int, MarkKind, str]], cells: dict[int, str]
+) -> None:
     window = EventWindow(0, 100, 10)
-    marks = [
-        Mark(50, 0.0, "main", "prompt", ""),
-        Mark(51, 0.0, "main", "halt", ""),
-        Mark(5, 0.0, "main", "shift", ""),
-    ]
-    assert strip.winners(marks, window) == {5: "halt", 0: "shift"}
+    drawn = strip.mark_cells([Mark(place, 0.0, "main", kind, name) for place, kind, name in marks], window)
+    assert {cell: glyph for cell, (glyph, _) in drawn.items()} == cells
+
+
+def test_the_legend_explains_as_many_marks_as_there_is_room_for() -> None:
+    assert legend(30) == "│ prompt  ▲ problem"
+    assert legend(5) == ""
+    assert "△ good sign" in legend(60) and "■ would halt" in legend(60)
 
 
 def test_a_long_silence_is_a_gap(alone: Timeline) -> None:

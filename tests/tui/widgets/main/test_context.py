@@ -29,20 +29,44 @@ def _shown(view: View, width: int, height: int) -> str:
 
 
 def test_bar_forecast_and_advice() -> None:
-    rows = _shown(stuck(), 64, 6).splitlines()
-    assert rows[0].startswith("context") and rows[0].endswith("89%")
-    assert rows[1] == "148.2k of 167.0k tokens · compaction in ~12 turns"
-    assert rows[2].rstrip() == "it forgets soon: let it write down what matters, or compact now"
-    assert rows[4].startswith("▽ 1 compaction, the last ") and "dream" not in "".join(rows)
+    rows = _shown(stuck(), 68, 7).splitlines()
+    sleep = stuck().frame.mind.sleep
+    assert (
+        rows[0].startswith("sleep")
+        and f"{sleep.pressure:.0%} · dream in ~{sleep.dream_ticks} tick" in rows[0]
+    )
+    assert rows[1].startswith("context") and rows[1].endswith("89%")
+    assert rows[2] == "148.2k of 167.0k tokens · compaction in ~12 turns"
+    assert rows[3].rstrip() == "compaction is near: have it write down what matters, or compact now"
+    assert rows[5].startswith("▽ 1 compaction, the last ")
+
+
+@pytest.mark.parametrize(
+    ("ticks", "pressure", "width", "words"),
+    [
+        (25, 0.34, 40, "34% · dream in ~25 ticks"),
+        (1, 0.97, 40, "97% · dream in ~1 tick"),
+        (None, 0.34, 40, "34%"),
+        (0, 1.0, 40, "100% · dreaming"),
+        (25, 0.34, 30, "dream in ~25 ticks"),
+    ],
+)
+def test_the_sleep_gauge_says_what_it_leads_to(
+    ticks: int | None, pressure: float, width: int, words: str
+) -> None:
+    sleep = replace(stuck().frame.mind.sleep, dream_ticks=ticks, pressure=pressure)
+    lines = context.sleep_lines(sleep, width)
+    assert text(lines).rstrip().endswith(words)
+    check(lines, width, 2)
 
 
 @pytest.mark.parametrize(
     ("context", "words"),
     [
-        (0.49, "enough room"),
+        (0.49, "plenty of room"),
         (0.5, "after the next commit"),
         (0.849, "after the next"),
-        (0.85, "forgets soon"),
+        (0.85, "compaction is near"),
     ],
 )
 def test_advice_by_how_full_it_is(context: float, words: str) -> None:
@@ -51,25 +75,25 @@ def test_advice_by_how_full_it_is(context: float, words: str) -> None:
 
 def test_a_context_near_compaction_is_an_alert_in_words_and_colour() -> None:
     panel = ContextPanel()
-    near = [ink for line in panel.lines(stuck(), 40, 4) for _, ink in line]
-    far = [ink for line in panel.lines(_with(stuck(), context=0.4), 40, 4) for _, ink in line]
+    near = [ink for line in panel.lines(stuck(), 40, 5) for _, ink in line]
+    far = [ink for line in panel.lines(_with(stuck(), context=0.4), 40, 5) for _, ink in line]
     assert "alert-tag" in near and "alert-tag" not in far
-    assert text(panel.lines(stuck(), 40, 1)).startswith("context")
+    assert "context" in text(panel.lines(stuck(), 40, 2))
 
 
 def test_a_log_without_token_counts_says_so() -> None:
     view = _with(stuck(), context_tokens=0, context=0.0, turns_to_compaction=None, compactions=0)
-    assert "not told so far" in _shown(view, 50, 6) and "no tokens told so far" in _shown(view, 50, 6)
+    assert "size not reported yet" in _shown(view, 50, 7) and "no token counts yet" in _shown(view, 50, 7)
     view = replace(view, subject=replace(view.subject, untold=("tokens",)))
-    assert "not in this log" in _shown(view, 50, 6) and "this log tells no tokens" in _shown(view, 50, 6)
+    assert "not in this log" in _shown(view, 50, 7) and "this log has no token counts" in _shown(view, 50, 7)
     assert "compaction would be at 167.0k" in _shown(view, 40, 6)
 
 
 def test_a_context_just_cut_is_not_called_unknown() -> None:
     view = _with(stuck(), context_tokens=0, context=0.0, turns_to_compaction=None, compactions=1)
     shown = _shown(view, 40, 6)
-    assert "just compacted" in shown and "check it against what was open" in shown
-    assert "not in this log" not in shown and "foreseen" not in shown
+    assert "just compacted" in shown and "check that it still knows what was open" in shown
+    assert "not in this log" not in shown
 
 
 def test_a_context_past_the_point_promises_no_turns() -> None:
@@ -78,15 +102,15 @@ def test_a_context_past_the_point_promises_no_turns() -> None:
 
 
 def test_past_compactions_stand_in_their_places() -> None:
-    strip = _shown(stuck(), 60, 6).splitlines()[3]
+    strip = _shown(stuck(), 60, 7).splitlines()[4]
     assert strip.index("▽") == 96 * 60 // 240 and "◦" not in strip
-    early = _shown(replace(stuck(), index=120), 60, 6).splitlines()[3]
+    early = _shown(replace(stuck(), index=120), 60, 7).splitlines()[4]
     assert early.index("▽") == 96 * 60 // 120
 
 
 def test_the_curve_comes_with_room() -> None:
     assert "so far" not in _shown(stuck(), 60, 6)
-    assert "context so far" in _shown(stuck(), 60, 10)
+    assert "context so far" in _shown(stuck(), 60, 11)
 
 
 @pytest.mark.parametrize("height", range(6, 16))
@@ -125,12 +149,12 @@ async def test_it_draws_and_zooms() -> None:
 @pytest.mark.parametrize(
     ("tokens", "words", "ink"),
     [
-        (83_000, "enough room", "plain"),
-        (84_000, "enough room, if its window is not 200k", "plain"),
-        (141_900, "enough room, if its window is not 200k", "plain"),
-        (142_000, "if its window is 200k it forgets now: let it write down what matters", "alert"),
-        (200_000, "if its window is 200k it forgets now: let it write down what matters", "alert"),
-        (200_001, "enough room", "plain"),
+        (83_000, "plenty of room", "plain"),
+        (84_000, "plenty of room, unless its window is 200k", "plain"),
+        (141_900, "plenty of room, unless its window is 200k", "plain"),
+        (142_000, "if its window is 200k it compacts now: have it write down what matters", "alert"),
+        (200_000, "if its window is 200k it compacts now: have it write down what matters", "alert"),
+        (200_001, "plenty of room", "plain"),
     ],
 )
 def test_a_large_window_that_the_log_does_not_tell_is_no_all_clear(tokens: int, words: str, ink: str) -> None:
@@ -145,4 +169,4 @@ def test_a_window_that_is_known_needs_no_such_word(change: str) -> None:
     view = _with(stuck(), context_tokens=160_000, compaction_point=point, context=0.2)
     tool = "codex" if change == "tool" else "claude-code"
     told = replace(view, subject=replace(view.subject, tool=tool))
-    assert text([advice_line(told, 80)]).rstrip() == "enough room"
+    assert text([advice_line(told, 80)]).rstrip() == "plenty of room"

@@ -186,17 +186,13 @@ async def test_every_key() -> None:
     async with app.run_test(size=(60, 14)) as pilot:
         await pilot.press("up")
         assert panel.cursor == "lib"
-        await pilot.press("u")
+        await pilot.press("o")
         assert "▸ lib" in app.inside(panel)
-        await pilot.press("u")
+        await pilot.press("o")
         assert "▾ lib" in app.inside(panel)
-        await pilot.press("U")
-        assert [row.name for row in panel.rows] == ["lib", "src"]
-        await pilot.press("U")
-        assert len(panel.rows) == 12
-        await pilot.press("s")
+        await pilot.press("v")
         assert "by recency" in str(panel.border_subtitle)
-        await pilot.press("s", "s")
+        await pilot.press("v", "v")
         assert "by heat" in str(panel.border_subtitle)
         await pilot.press("up", "down", "enter")
         assert app.paths == [panel.rows[1].path]

@@ -201,7 +201,7 @@ def _scroll() -> type:
 async def test_keys_for_agents_and_zoom() -> None:
     app = PanelApp(_feed(), stuck(), recording())
     async with app.run_test(size=(60, 12)) as pilot:
-        await pilot.press("a", "z")
+        await pilot.press("v", "z")
         await pilot.pause()
         assert isinstance(app.panel, SignalFeed) and not app.panel.everyone
         assert app.zoomed == [app.panel]

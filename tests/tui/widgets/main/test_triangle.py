@@ -32,7 +32,7 @@ def test_suppression_lights_only_while_a_fires(width: int, height: int) -> None:
     lit, dark = _made(flowing(), width, height), _made(stuck(), width, height)
     assert _dots(lit, "flow") > 0
     assert _dots(dark, "flow") == 0
-    assert "rests" in text(lit) and "rests" not in text(dark)
+    assert "muted by A" in text(lit) and "muted" not in text(dark)
 
 
 @pytest.mark.parametrize(("width", "height"), [(30, 7), (44, 9), (60, 14)])
@@ -45,9 +45,9 @@ def test_the_field_edge_lights_only_while_c_bends(width: int, height: int) -> No
 
 def test_margins_to_the_thresholds_are_told() -> None:
     shown = text(_made(stuck(), 60, 14))
-    assert "● frust  .26 over" in shown
-    assert "○ seek   .07 short" in shown
-    assert "○ .37 short" in shown
+    assert "● frust  .26 above" in shown
+    assert "○ seek   .07 below" in shown
+    assert "○ .37 below" in shown
     assert "stuck" in shown
     assert "frust 55%" in shown
 
@@ -62,8 +62,8 @@ def test_c_is_told_to_be_what_the_header_says() -> None:
 
 def test_the_smallest_panel_names_all_three() -> None:
     rows = text(_made(stuck(), 24, 4)).splitlines()
-    assert rows[0].startswith("A ○ .37 short")
-    assert rows[1].startswith("B ● frust  .26 over")
+    assert rows[0].startswith("A ○ .37 below")
+    assert rows[1].startswith("B ● frust  .26 above")
     assert rows[2].startswith("C ◉ stuck")
     assert "40s ago" in rows[3]
 
