@@ -152,7 +152,7 @@ async def test_keys_are_in_the_footer_where_they_do_something_and_all_in_help(tm
         assert isinstance(app.screen, HelpScreen)
         listed_keys = {row.id: row.keys for row in app.screen.rows}
         assert listed_keys["tune.add"] == "insert, I"
-        assert listed_keys["tune.remove"] == "delete, D"
+        assert listed_keys["tune.remove"] == "del, D"
         assert {"edit", "tune.undo", "tune.reset", "tune.save"} <= set(listed_keys)
 
 
