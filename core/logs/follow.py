@@ -248,7 +248,7 @@ class Follower:
         self._notices += [*old.notices, f"{path.name}: packed; reading {packed.name}"]
         log = old.log._replace(path=packed)
         session = self.session.id if self.session else ""
-        followed = open_tail(log, self.kit, self.settings.lines, session, old.passed)
+        followed = open_tail(log, self.kit, self.settings.lines, session, old.seen_events)
         followed.helper, followed.reached = old.helper, old.reached
         self._tails = {
             (packed if tail_path == path else tail_path): (followed if tail_path == path else one)

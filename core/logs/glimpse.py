@@ -181,7 +181,7 @@ def request_text(record: dict[str, Any]) -> str:
     if isinstance(info, dict) and "role" in info:
         record = {**record, "role": info["role"]}
     holders = [record, *(inner for name in _INSIDE if isinstance(inner := record.get(name), dict))]
-    holders += [inner for held in holders[1:] if isinstance(inner := held.get("item"), dict)]
+    holders += [inner for outer in holders[1:] if isinstance(inner := outer.get("item"), dict)]
     for holder in holders:
         if isinstance(holder.get("role"), str):
             people = holder["role"] in _PEOPLE
@@ -380,9 +380,9 @@ def id_in_document(path: Path, key: tuple[str, ...]) -> str:
     """Return the text at a place in a document, searched in its beginning first; blank if there is none."""
     with open_unpacked(path) as stream:
         head = read_bytes(stream, _HEAD)
-        found = next((text for place, text in _texts(head) if place == key), "")
-        if found or len(head) < _HEAD:
-            return found
+        early = next((text for place, text in _texts(head) if place == key), "")
+        if early or len(head) < _HEAD:
+            return early
         rest = read_bytes(stream, _WHOLE)
     try:
         whole = (head + rest).removeprefix(b"\xef\xbb\xbf").rstrip(b"\0 \t\r\n")

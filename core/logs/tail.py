@@ -41,7 +41,7 @@ _COPIES = 8
 """Copies of a log that are looked at when it was cut short."""
 
 
-class Passed:
+class SeenEvents:
     """Lets each event through once, however often its log is read from the start.
 
     It takes eight bytes per event, so that a log may grow for days.
@@ -55,14 +55,14 @@ class Passed:
         self._owed: Counter[int] = Counter()
 
     def again(self) -> None:
-        """The log is read from its start: what was passed on is to be left out."""
+        """Read the log from its start: events that were emitted are dropped."""
         self._owed = Counter(self._seen)
         if self._back:
             self._owed -= self._back
             self._seen, self._back = array("q", self._owed.elements()), Counter()
 
     def new(self, event: Event) -> bool:
-        """Whether this event is to be passed on."""
+        """Whether this event must be emitted."""
         key = hash(identity(event))
         owed = self._owed
         if owed and owed.get(key, 0) > 0:
@@ -75,7 +75,7 @@ class Passed:
 
     @property
     def lost(self) -> bool:
-        """Nothing of what was passed on has been met again."""
+        """Whether none of the emitted events has been read again."""
         return 0 < len(self._seen) <= self._owed.total()
 
     def forget(self, event: Event) -> None:
@@ -87,10 +87,10 @@ class Tail(ABC):
     """A log that grows."""
 
     def __init__(
-        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
+        self, log: Log, kit: Kit, lines: LineSettings, session: str, seen_events: SeenEvents | None = None
     ) -> None:
         self.log = log
-        self.passed = passed or Passed()
+        self.seen_events = seen_events or SeenEvents()
         self.notices: list[str] = []
         self.gone = False
         self._kit = kit
@@ -104,11 +104,15 @@ class Tail(ABC):
         """Whether it contains only the spending of a fork of the agent's program."""
         self.reached = -inf
         """The latest time of its emitted events."""
+        if seen_events is not None:
+            seen_events.again()
+        self._start()
+
+    def _start(self) -> None:
+        """Initialise the state of reading."""
         self._run = -1
         self._trouble = ""
         """Why the log cannot be read although it is there."""
-        if passed is not None:
-            passed.again()
 
     @abstractmethod
     def fresh(self) -> Iterator[Event]:
@@ -118,7 +122,7 @@ class Tail(ABC):
         """Return the events that only the end of the log completes; nothing is read after it."""
         if not self._in_run:
             return []
-        return [event for event in finish(self._reader, self.log.path) if self.passed.new(event)]
+        return [event for event in finish(self._reader, self.log.path) if self.seen_events.new(event)]
 
     def pending_events(self) -> list[Event]:
         """Return what the log has begun and not ended: open calls, a last turn; nothing is changed."""
@@ -141,7 +145,7 @@ class Tail(ABC):
                 self._run += 1
                 if self.log.part:
                     event = with_session_name(event, self._session)
-            if self._in_run and self.passed.new(event):
+            if self._in_run and self.seen_events.new(event):
                 yield event
 
     @property
@@ -154,7 +158,7 @@ class Tail(ABC):
         self._reader = self._new_reader(kit)
         self._run = -1
         self._in_flight = None
-        self.passed.again()
+        self.seen_events.again()
 
     def _status(self) -> os.stat_result | None:
         """Return the log's status on disk; None, reported once, while it cannot be read."""
@@ -192,10 +196,9 @@ class Tail(ABC):
 class LineTail(Tail):
     """A line log: resumes where it stopped, and retains an unfinished line."""
 
-    def __init__(
-        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
-    ) -> None:
-        super().__init__(log, kit, lines, session, passed)
+    def _start(self) -> None:
+        super()._start()
+        log = self.log
         self._file = str(log.path)
         self._held: HeldLog | None = None
         self._stands: tuple[int, int] | None = None
@@ -332,7 +335,9 @@ _WRITTEN = 30.0
 """Seconds without a change after which a document is no longer being written."""
 
 
-def open_tail(log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None) -> Tail:
+def open_tail(
+    log: Log, kit: Kit, lines: LineSettings, session: str, seen_events: SeenEvents | None = None
+) -> Tail:
     """The way to follow this log."""
     kind: type[Tail] = RereadTail
     if log.format.style == "folder":
@@ -341,21 +346,19 @@ def open_tail(log: Log, kit: Kit, lines: LineSettings, session: str, passed: Pas
         kind = DatabaseTail
     elif log.format.style == "lines" and not is_packed(log.path):
         kind = LineTail
-    return kind(log, kit, lines, session, passed)
+    return kind(log, kit, lines, session, seen_events)
 
 
 class WaitingTail(Tail):
     """A log that repeats a call once it is over: until then the call is only displayed."""
 
-    def __init__(
-        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
-    ) -> None:
-        super().__init__(log, kit, lines, session, passed)
+    def _start(self) -> None:
+        super()._start()
         self._waiting: dict[str, ToolUse] = {}
 
     def finish(self) -> list[Event]:
         """The calls that never got over, and what the end completes."""
-        return [event for event in self._waiting.values() if self.passed.new(event)] + super().finish()
+        return [event for event in self._waiting.values() if self.seen_events.new(event)] + super().finish()
 
     def pending_events(self) -> list[Event]:
         """The calls that are not over, and what the end would complete."""
@@ -370,7 +373,7 @@ class WaitingTail(Tail):
                 self._waiting.pop(event.id, None)
                 if event.outcome == "pending":
                     self._waiting[event.id] = event
-                    self.passed.forget(event)
+                    self.seen_events.forget(event)
                     continue
             yield event
 
@@ -378,10 +381,8 @@ class WaitingTail(Tail):
 class RereadTail(WaitingTail):
     """A document or a packed file: read whole whenever it changed."""
 
-    def __init__(
-        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
-    ) -> None:
-        super().__init__(log, kit, lines, session, passed)
+    def _start(self) -> None:
+        super()._start()
         self._seen: tuple[int, int, int] | None = None
         self._half: tuple[tuple[int, int, int], float] | None = None
         """The version that lacks its end, and when it was first seen."""
@@ -406,7 +407,7 @@ class RereadTail(WaitingTail):
         self._count(kit.diagnostics)
         if self._half is not None and self._half[0] == version:
             self._fail(_missing_end(status))
-        elif kit.diagnostics.total and self.passed.lost:
+        elif kit.diagnostics.total and self.seen_events.lost:
             self._fail(kit.diagnostics.first[0].reason)
         else:
             self._mend()
@@ -439,10 +440,8 @@ class RereadTail(WaitingTail):
 class FolderTail(WaitingTail):
     """A folder of files: new ones are read as they come, and all again when an old one changed."""
 
-    def __init__(
-        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
-    ) -> None:
-        super().__init__(log, kit, lines, session, passed)
+    def _start(self) -> None:
+        super()._start()
         self._fed: list[tuple[Path, int, int]] = []
 
     def fresh(self) -> Iterator[Event]:
@@ -482,10 +481,8 @@ class FolderTail(WaitingTail):
 class DatabaseTail(Tail):
     """A database whose rows change in place: each look reads new rows and those that may have changed."""
 
-    def __init__(
-        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
-    ) -> None:
-        super().__init__(log, kit, lines, session, passed)
+    def _start(self) -> None:
+        super()._start()
         self._seen: list[tuple[int, int]] = []
         self._read = RowsRead()
 

@@ -81,13 +81,13 @@ class Bookmarks:
 
     def read(self) -> tuple[Bookmark, ...]:
         """All of them, by place and name."""
-        found: list[Bookmark] = []
-        for row in rows_of(self.content()):
+        bookmarks: list[Bookmark] = []
+        for row in bookmark_rows(self.content()):
             try:
-                found.append(msgspec.convert(row, Bookmark))
+                bookmarks.append(msgspec.convert(row, Bookmark))
             except msgspec.ValidationError as error:
                 self.notices.append(f"a bookmark in {self.path} could not be read and was left out: {error}")
-        return tuple(sorted(found, key=lambda mark: (mark.place, mark.name)))
+        return tuple(sorted(bookmarks, key=lambda mark: (mark.place, mark.name)))
 
     def put(self, bookmark: Bookmark) -> None:
         """Store a bookmark; another of the same name is replaced."""
@@ -101,32 +101,32 @@ class Bookmarks:
 
     def remove(self, name: str) -> bool:
         """Delete a bookmark; return False if there is none of that name."""
-        gone: list[bool] = []
+        removed: list[bool] = []
 
         def change(rows: Rows) -> Rows:
             left = [each for each in rows if each.get("name") != name]
-            gone.append(len(left) < len(rows))
+            removed.append(len(left) < len(rows))
             return left
 
         self._change(change)
-        return gone[-1]
+        return removed[-1]
 
     def merge(self, rows: Iterable[dict[str, Any]]) -> Merged:
         """Add bookmarks from elsewhere; equal ones are not added twice."""
-        given = list(rows)
+        new_rows = list(rows)
         result: list[Merged] = []
 
         def change(own: Rows) -> Rows:
             names = {str(each.get("name")) for each in own}
             same = {bookmarks_fingerprint(each) for each in own}
             added: list[dict[str, Any]] = []
-            for row in given:
+            for row in new_rows:
                 if bookmarks_fingerprint(row) not in same:
                     name = free_bookmark_name(str(row.get("name") or "bookmark"), names)
                     names.add(name)
                     same.add(bookmarks_fingerprint(row))
                     added.append({**row, "name": name})
-            result.append(Merged(tuple(row["name"] for row in added), len(given) - len(added)))
+            result.append(Merged(tuple(row["name"] for row in added), len(new_rows) - len(added)))
             return [*own, *added]
 
         self._change(change)
@@ -134,8 +134,8 @@ class Bookmarks:
 
     def forget(self, fingerprints: Iterable[str]) -> None:
         """Take back bookmarks that came from elsewhere, unless someone changed them since."""
-        gone = set(fingerprints)
-        self._change(lambda rows: [row for row in rows if bookmarks_fingerprint(row) not in gone])
+        unwanted = set(fingerprints)
+        self._change(lambda rows: [row for row in rows if bookmarks_fingerprint(row) not in unwanted])
 
     def content(self) -> dict[str, Any]:
         """Return the whole file; a damaged one is set aside."""
@@ -149,7 +149,7 @@ class Bookmarks:
         """Read again what others may have written, change it, and replace it."""
         with self._locked():
             content = self._sound_content()
-            before = rows_of(content)
+            before = bookmark_rows(content)
             after = change(before)
             if after != before:
                 self._file.write({**content, "bookmarks": after})
@@ -180,7 +180,7 @@ class Bookmarks:
             yield
 
 
-def rows_of(content: dict[str, Any]) -> Rows:
+def bookmark_rows(content: dict[str, Any]) -> Rows:
     """Return the bookmarks of a file as rows."""
     rows = content.get("bookmarks")
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
@@ -188,7 +188,7 @@ def rows_of(content: dict[str, Any]) -> Rows:
 
 def _row(bookmark: Bookmark) -> dict[str, Any]:
     row: dict[str, Any] = {
-        key: _written(value) if isinstance(value, str) else value
+        key: _encodable(value) if isinstance(value, str) else value
         for key, value in msgspec.structs.asdict(bookmark).items()
     }
     if not row["name"].strip():
@@ -198,15 +198,15 @@ def _row(bookmark: Bookmark) -> dict[str, Any]:
     return row
 
 
-def _written(text: str) -> str:
+def _encodable(text: str) -> str:
     """Return text that can be encoded."""
     return text.encode("utf-8", "replace").decode()
 
 
-def free_bookmark_name(name: str, taken: set[str]) -> str:
+def free_bookmark_name(name: str, used_names: set[str]) -> str:
     """Return the name, with a number if it is in use."""
     free, number = name, 2
-    while free in taken:
+    while free in used_names:
         free, number = f"{name} ({number})", number + 1
     return free
 
@@ -234,7 +234,7 @@ def export_bookmarks(folder: Path | None = None) -> tuple[bytes, list[str]]:
     for path in sorted(place.glob("*.json")):
         store = Bookmarks(folder=place, key=path.stem)
         try:
-            rows = rows_of(store.content())
+            rows = bookmark_rows(store.content())
         except StoreError as error:
             notices.append(str(error))
             continue
@@ -254,21 +254,21 @@ def import_bookmarks(data: bytes, folder: Path | None = None) -> Imported:
     with Chain(name, place / _CHAINS, _undoes(place), files=touched) as chain:
         for key, rows in sessions.items():
             store = Bookmarks(folder=place, key=key)
-            own = {bookmarks_fingerprint(row) for row in rows_of(store.content())}
+            own = {bookmarks_fingerprint(row) for row in bookmark_rows(store.content())}
             fresh = [bookmarks_fingerprint(row) for row in rows if bookmarks_fingerprint(row) not in own]
 
             def take(store: Bookmarks = store, rows: list[dict[str, Any]] = rows) -> None:
                 results.append((rows, store.merge(rows)))
 
             chain.step(f"merge {key}", take, "forget_bookmarks", {"key": key, "gone": " ".join(fresh)})
-    given = [{str(row.get("name")) for row in rows} for rows, _ in results]
+    own_names = [{str(row.get("name")) for row in rows} for rows, _ in results]
     return Imported(
         len(results),
         sum(len(merged.added) for _, merged in results),
         sum(merged.known for _, merged in results),
         tuple(
             name
-            for names, (_, merged) in zip(given, results, strict=True)
+            for names, (_, merged) in zip(own_names, results, strict=True)
             for name in merged.added
             if name not in names
         ),

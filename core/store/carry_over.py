@@ -64,10 +64,10 @@ class CarryOverStore:
         if row is None:
             return None
         later = tuple(Later(after, self._blob(name)) for after, name in row.later)
-        kept = KeptStart(self._blob(row.start), later)
+        stored = KeptStart(self._blob(row.start), later)
         with contextlib.suppress(OSError):
             os.utime(path)
-        return kept
+        return stored
 
     def begin(self, session: str, start: bytes) -> KeptStart:
         """Store the start of a session unless there is one, and return the stored one."""
@@ -123,7 +123,7 @@ class CarryOverStore:
                 path.unlink(missing_ok=True)
                 self._sweep()
         except OSError as error:
-            raise self._kept(error) from error
+            raise self._cannot_forget(error) from error
         return there
 
     def clear(self) -> int:
@@ -137,7 +137,7 @@ class CarryOverStore:
                     path.unlink(missing_ok=True)
                 self._sweep()
         except OSError as error:
-            raise self._kept(error) from error
+            raise self._cannot_forget(error) from error
         return len(paths)
 
     def count(self) -> int:
@@ -209,14 +209,14 @@ class CarryOverStore:
         """Delete blobs that no session names, and what a crash left half written; call it under the lock."""
         for path in self.folder.glob(".*.new"):
             path.unlink(missing_ok=True)
-        named: set[str] = set()
+        used_blobs: set[str] = set()
         for path in self._sessions():
             with contextlib.suppress(StoreError):
                 row = self._row(path)
                 if row is not None:
-                    named |= {row.start, *(name for _, name in row.later)}
+                    used_blobs |= {row.start, *(name for _, name in row.later)}
         for path in self.folder.glob(f"*{_BLOB}"):
-            if path.stem not in named:
+            if path.stem not in used_blobs:
                 path.unlink(missing_ok=True)
 
     def _unwritten(self, error: OSError) -> StoreError:
@@ -225,7 +225,7 @@ class CarryOverStore:
             "a replay of it will begin without"
         )
 
-    def _kept(self, error: OSError) -> StoreError:
+    def _cannot_forget(self, error: OSError) -> StoreError:
         return StoreError(f"{self.folder}: what sessions were given cannot be forgotten ({error.strerror})")
 
 

@@ -54,7 +54,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         make_private(path.parent)
-        self._file = _alone(path)
+        self._file = _open_locked(path)
 
     def add(self, entry: ChainEntry) -> None:
         """Write one entry and wait until it is on the disk."""
@@ -83,7 +83,7 @@ class Journal:
         self._file.close()
 
 
-def _alone(path: Path) -> IO[bytes]:
+def _open_locked(path: Path) -> IO[bytes]:
     """The log, locked; an error where another program has it."""
     while True:
         file = private_file(path).open("ab")
@@ -110,7 +110,7 @@ def restore_file(payload: Mapping[str, str]) -> None:
         path.unlink(missing_ok=True)
 
 
-def keep_aside(path: Path) -> Path | None:
+def copy_aside(path: Path) -> Path | None:
     """Copy a file's content beside it, so that restoring a checkpoint loses nothing."""
     if not path.exists():
         return None
@@ -221,14 +221,14 @@ class Chain:
                     raise ValueError("its checkpoint is damaged")
                 if _file_payload(path).get("content") == payload.get("content"):
                     continue
-                aside = keep_aside(path)
+                aside = copy_aside(path)
                 restore_file(payload)
             except (OSError, ValueError) as error:
                 self.problems.append(f"{path} could not be put back: {error}")
             else:
                 self._note(ChainEntry(self.name, "restored", payload={"path": str(path)}))
-                kept = f" (what it held is in {aside.name})" if aside is not None else ""
-                self.restored.append(f"{path} was put back as it was before{kept}")
+                backup = f" (what it held is in {aside.name})" if aside is not None else ""
+                self.restored.append(f"{path} was put back as it was before{backup}")
 
     def pick_up(self) -> bool:
         """Resume from the log; return whether something was left to undo."""
@@ -266,9 +266,9 @@ class Chain:
         if error is None:
             self.complete()
         elif self.rollback() == "compensation_failed" and isinstance(error, Exception):
-            told = "; ".join([*self.problems, *self.restored])
+            details = "; ".join([*self.problems, *self.restored])
             raise StoreError(
-                f"{str(error) or type(error).__name__}; not all of it could be undone: {told}"
+                f"{str(error) or type(error).__name__}; not all of it could be undone: {details}"
             ) from error
 
 

@@ -143,11 +143,11 @@ class SaidStore:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def add(self, said: Said) -> None:
+    def add(self, sentence: Said) -> None:
         """Add one sentence; `StoreError` if it cannot be stored."""
         try:
             make_private(self.path.parent)
-            atomic.append(self.path, msgspec.json.encode(said) + b"\n")
+            atomic.append(self.path, msgspec.json.encode(sentence) + b"\n")
         except OSError as error:
             raise StoreError(f"{self.path}: {error.strerror or error}") from error
 

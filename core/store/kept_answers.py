@@ -40,13 +40,13 @@ class FileStamp(NamedTuple):
 
 def stamp(path: Path) -> FileStamp | None:
     """Return the stamp of a file as it is now; None if it cannot be read."""
-    return _stamp(str(path))
+    return _stamp_of(str(path))
 
 
-def _stamp(path: str) -> FileStamp | None:
+def _stamp_of(path: str) -> FileStamp | None:
     try:
         status = os.stat(path)  # noqa: PTH116 thousands of them: a path object each costs more than the look
-        return FileStamp(path, status.st_size, status.st_mtime_ns, _end(path, status.st_size))
+        return FileStamp(path, status.st_size, status.st_mtime_ns, _end_hash(path, status.st_size))
     except OSError:
         return None
 
@@ -54,11 +54,11 @@ def _stamp(path: str) -> FileStamp | None:
 def stamps(path: Path | str) -> tuple[FileStamp, ...]:
     """All files of a log: the file with what a database writes beside it, or those of a folder."""
     name = str(path)
-    one = _stamp(name)
+    one = _stamp_of(name)
     if one is None and os.path.isdir(name):  # noqa: PTH112 it never raises
         files = sorted(Path(top, each) for top, _, names in os.walk(name) for each in names)
         return tuple(found for each in files if (found := stamp(each)) is not None)
-    beside = _stamp(f"{name}-wal") if name.endswith(".db") else None
+    beside = _stamp_of(f"{name}-wal") if name.endswith(".db") else None
     return tuple(found for found in (one, beside) if found is not None)
 
 
@@ -66,7 +66,7 @@ def has_grown(before: FileStamp) -> bool:
     """Whether a changed file still begins with its former content."""
     path = Path(before.path)
     try:
-        return path.stat().st_size > before.size and _end(before.path, before.size) == before.end
+        return path.stat().st_size > before.size and _end_hash(before.path, before.size) == before.end
     except OSError:
         return False
 
@@ -79,8 +79,8 @@ def reading_stamp(settings: Settings, version: int) -> bytes:
 
     tables = settings.ingest.tables
     own = [Path(name).expanduser() for name in (tables.tools, tables.models) if name]
-    given = [one and (one.size, one.modified, one.end) for one in map(stamp, own)]
-    return msgspec.msgpack.encode((version, code_stamp(), canonical(settings.ingest, set()), given))
+    table_stamps = [one and (one.size, one.modified, one.end) for one in map(stamp, own)]
+    return msgspec.msgpack.encode((version, code_stamp(), canonical(settings.ingest, set()), table_stamps))
 
 
 @cache
@@ -89,21 +89,19 @@ def code_stamp() -> str:
     offers = find_offers().offers
     places = [Path(core.__file__).parent, extension_folder()]
     for root in sorted({offer.target.partition(".")[0].partition(":")[0] for offer in offers} - {""}):
-        found = importlib.util.find_spec(root)
-        if found is not None and found.origin:
-            places.append(
-                Path(found.origin).parent if found.submodule_search_locations else Path(found.origin)
-            )
+        spec = importlib.util.find_spec(root)
+        if spec is not None and spec.origin:
+            places.append(Path(spec.origin).parent if spec.submodule_search_locations else Path(spec.origin))
     name = blake3(f"{core.__version__} {[offer[:5] for offer in offers]} {sorted(Switches().off())}".encode())
     for place in places:
-        files = [(str(place), place.stat().st_mtime_ns)] if is_file(place) else _sources(str(place))
+        files = [(str(place), place.stat().st_mtime_ns)] if is_file(place) else _source_files(str(place))
         name.update(repr(files).encode("utf-8", "surrogatepass"))
     return name.hexdigest(length=16)
 
 
-def _sources(folder: str) -> list[tuple[str, int]]:
+def _source_files(folder: str) -> list[tuple[str, int]]:
     """Every file of a program below a folder, with its time, by name."""
-    found = []
+    files = []
     folders = [folder]
     while folders:
         try:
@@ -113,15 +111,15 @@ def _sources(folder: str) -> list[tuple[str, int]]:
         for entry in entries:
             try:
                 if entry.name.endswith(_SOURCES):
-                    found.append((entry.path, entry.stat().st_mtime_ns))
+                    files.append((entry.path, entry.stat().st_mtime_ns))
                 elif entry.name not in PASSED_OVER and entry.is_dir(follow_symlinks=False):
                     folders.append(entry.path)
             except OSError:
                 continue
-    return sorted(found)
+    return sorted(files)
 
 
-def _end(path: str, size: int) -> str:
+def _end_hash(path: str, size: int) -> str:
     begin = max(0, size - _END)
     return blake3(read_bytes_at(path, begin, size - begin)).hexdigest(length=_DIGITS // 2)
 
@@ -148,13 +146,13 @@ class KeptAnswers:
         try:
             with path.open("rb") as file:
                 content = file.read(LARGEST)
-                asked = os.fstat(file.fileno()).st_mtime
+                last_used = os.fstat(file.fileno()).st_mtime
         except OSError:
             return None
         answer = content[_MARK:]
-        if _mark(answer) != content[:_MARK]:
+        if _checksum(answer) != content[:_MARK]:
             return None
-        if time.time() - asked > _DAY:
+        if time.time() - last_used > _DAY:
             with contextlib.suppress(OSError):
                 os.utime(path)
         return answer
@@ -168,7 +166,7 @@ class KeptAnswers:
             make_private(self.folder)
             # Not waited for on the disk: what a power cut takes away is told by its mark, and made again.
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _OWNER_ONLY), "wb") as file:
-                file.write(_mark(answer) + answer)
+                file.write(_checksum(answer) + answer)
             draft.replace(self.folder / key)
         except OSError:
             with contextlib.suppress(OSError):
@@ -186,14 +184,14 @@ class KeptAnswers:
 
     def _files(self) -> list[tuple[Path, int]]:
         """Return the stored files with their sizes, the last used first."""
-        found = []
+        files = []
         with contextlib.suppress(OSError), os.scandir(self.folder) as entries:
             for entry in entries:
                 with contextlib.suppress(OSError):
                     if entry.is_file(follow_symlinks=False):
-                        found.append((entry.stat(), entry.path))
-        found.sort(key=lambda one: (-one[0].st_mtime_ns, one[1]))
-        return [(Path(path), status.st_size) for status, path in found]
+                        files.append((entry.stat(), entry.path))
+        files.sort(key=lambda one: (-one[0].st_mtime_ns, one[1]))
+        return [(Path(path), status.st_size) for status, path in files]
 
     def _tidy(self, limit: int) -> None:
         total = 0
@@ -209,5 +207,5 @@ def kept_answers() -> KeptAnswers:
     return KeptAnswers(own_folder("cache") / "answers")
 
 
-def _mark(answer: bytes) -> bytes:
+def _checksum(answer: bytes) -> bytes:
     return blake3(answer).digest(length=_MARK)

@@ -77,22 +77,24 @@ class KeptEvents:
         now = stamp(log.path)
         if now is None or now.size < _LEAST:
             return None
-        return self._told(log, kit, lines, session, now)
+        return self._stored_or_read(log, kit, lines, session, now)
 
-    def _told(self, log: Log, kit: Kit, lines: LineSettings, session: str, now: FileStamp) -> Iterator[Event]:
+    def _stored_or_read(
+        self, log: Log, kit: Kit, lines: LineSettings, session: str, now: FileStamp
+    ) -> Iterator[Event]:
         key = self._key(log, lines, session)
-        kept = self._load(key)
-        if kept is not None and kept.stamp == now:
-            yield from _again(kept, kit, log, len(kept.notes), None)
+        stored = self._load(key)
+        if stored is not None and stored.stamp == now:
+            yield from _replay_stored(stored, kit, log, len(stored.notes), None)
             return
         reading = _Reading(log, kit, lines, session, now.size)
-        pause = kept.pause if kept is not None else None
+        pause = stored.pause if stored is not None else None
         goes_on = pause is not None and reading.pausing is not None and _between_lines(log, pause)
-        if kept is not None and pause is not None and goes_on and has_grown(kept.stamp):
-            yield from _again(kept, kit, log, pause.notes, reading.take_over(kept, pause))
+        if stored is not None and pause is not None and goes_on and has_grown(stored.stamp):
+            yield from _replay_stored(stored, kit, log, pause.notes, reading.take_over(stored, pause))
         yield from reading.events()
         if reading.complete(now):
-            self._cache.save({key: msgspec.msgpack.encode(reading.kept(now))})
+            self._cache.save({key: msgspec.msgpack.encode(reading.to_store(now))})
 
     def _load(self, key: str) -> KeptLog | None:
         value = self._cache.load([key]).get(key)
@@ -103,9 +105,9 @@ class KeptEvents:
 
     def _key(self, log: Log, lines: LineSettings, session: str) -> str:
         kind = f"{log.format.name} {log.format.reader.__module__}.{log.format.reader.__qualname__}"
-        told = (VERSION, str(log.path), kind, log.agent, session, lines.longest)
-        named = repr(told).encode("utf-8", "surrogatepass")
-        return blake3(b"events\n" + self._about + named).hexdigest(length=16)
+        parts = (VERSION, str(log.path), kind, log.agent, session, lines.longest)
+        name = repr(parts).encode("utf-8", "surrogatepass")
+        return blake3(b"events\n" + self._about + name).hexdigest(length=16)
 
 
 class _Reading(Diagnostics):
@@ -133,7 +135,7 @@ class _Reading(Diagnostics):
         """The reader, if its state can be stored."""
         self._chunks: list[bytes] = []
         self._open: list[Event] = []
-        self._packed = 0 if _utf8(log.path) else _MOST + 1
+        self._packed = 0 if _has_encodable_name(log.path) else _MOST + 1
         self._notes: list[tuple[int, int, str]] = []
         self._pause: Pause | None = None
 
@@ -146,12 +148,12 @@ class _Reading(Diagnostics):
         self._kit.diagnostics.note(file, line, reason)
         self._notes.append((self._count, line, reason))
 
-    def take_over(self, kept: KeptLog, pause: Pause) -> list[Event]:
+    def take_over(self, stored: KeptLog, pause: Pause) -> list[Event]:
         """Resume where an earlier reading paused; return the events up to there."""
-        events = [event for chunk in kept.chunks for event in _decode(chunk)][: pause.events]
+        events = [event for chunk in stored.chunks for event in _decode(chunk)][: pause.events]
         if self.pausing is not None:
             self.pausing.resume(pause.reader)
-        self._notes = kept.notes[: pause.notes]
+        self._notes = stored.notes[: pause.notes]
         self._pause = pause
         self._keep(events)
         return events
@@ -164,12 +166,12 @@ class _Reading(Diagnostics):
         if self._pause is not None:
             log = log._replace(start=self._pause.offset, line=self._pause.line)
         for batch in batches(log, self, self._lines, reader.passes):
-            alone = pausing is not None and _end(batch[-1]) >= due
+            alone = pausing is not None and _line_end(batch[-1]) >= due
             for some in [[record] for record in batch] if alone else [batch]:
                 events = [event for record in some for event in feed(reader, record)]
                 self._keep(events)
                 yield from events
-                place = _end(some[-1])
+                place = _line_end(some[-1])
                 if pausing is not None and due <= place <= size and (state := pausing.pause()) is not None:
                     due = place + size // _PARTS
                     self._pause = Pause(self._count, len(self._notes), place, some[-1].line + 1, state)
@@ -181,7 +183,7 @@ class _Reading(Diagnostics):
         """Whether the file is unchanged and its events are few enough to be stored."""
         return self._packed <= _MOST and stamp(self._log.path) == now
 
-    def kept(self, now: FileStamp) -> KeptLog:
+    def to_store(self, now: FileStamp) -> KeptLog:
         """All of it."""
         chunks = [*self._chunks, _encode(self._open)] if self._open else self._chunks
         return KeptLog(now, chunks, self._notes, self._pause)
@@ -196,22 +198,24 @@ class _Reading(Diagnostics):
             del self._open[:_CHUNK]
 
 
-def _end(record: Record) -> int:
+def _line_end(record: Record) -> int:
     """Return where the line after a record begins."""
     return record.where.offset + len(record.data) + 1
 
 
-def _again(kept: KeptLog, kit: Kit, log: Log, notes: int, events: list[Event] | None) -> Iterator[Event]:
+def _replay_stored(
+    stored: KeptLog, kit: Kit, log: Log, notes: int, events: list[Event] | None
+) -> Iterator[Event]:
     """Yield stored events, and count each fault at its place."""
-    place, told, file = 0, 0, str(log.path)
-    for chunk in [events] if events is not None else map(_decode, kept.chunks):
+    place, noted, file = 0, 0, str(log.path)
+    for chunk in [events] if events is not None else map(_decode, stored.chunks):
         for event in chunk:
-            while told < notes and kept.notes[told][0] <= place:
-                kit.diagnostics.note(file, *kept.notes[told][1:])
-                told += 1
+            while noted < notes and stored.notes[noted][0] <= place:
+                kit.diagnostics.note(file, *stored.notes[noted][1:])
+                noted += 1
             yield event
             place += 1
-    for _, line, reason in kept.notes[told:notes]:
+    for _, line, reason in stored.notes[noted:notes]:
         kit.diagnostics.note(file, line, reason)
 
 
@@ -232,7 +236,7 @@ def reading_kit(settings: Settings) -> AgentKit:
     return kit
 
 
-def _utf8(path: Path) -> bool:
+def _has_encodable_name(path: Path) -> bool:
     """Whether a log's name can be encoded; events of others are not stored."""
     try:
         str(path).encode()

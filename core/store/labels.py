@@ -39,13 +39,13 @@ class Labels(Bookmarks):
 
     def judged(self) -> tuple[Label, ...]:
         """All of them, by place."""
-        found: list[Label] = []
-        for row in _rows(self.content()):
+        labels: list[Label] = []
+        for row in _label_rows(self.content()):
             try:
-                found.append(msgspec.convert(row, Label))
+                labels.append(msgspec.convert(row, Label))
             except msgspec.ValidationError as error:
                 self.notices.append(f"a label in {self.path} could not be read and was left out: {error}")
-        return tuple(sorted(found))
+        return tuple(sorted(labels))
 
     def judge(self, label: Label) -> None:
         """Store a label; an earlier one of the same firing is replaced."""
@@ -63,7 +63,7 @@ class Labels(Bookmarks):
     def _put(self, labels: list[Label], drop: Label | None = None) -> None:
         with self._locked():
             content = self._sound_content()
-            rows = [row for row in _rows(content) if drop is None or not _same(row, drop)]
+            rows = [row for row in _label_rows(content) if drop is None or not _is_same_label(row, drop)]
             rows += [msgspec.to_builtins(label) for label in labels]
             self._file.write({**content, _TABLE: rows})
 
@@ -76,13 +76,13 @@ def export_labels(folder: Path | None = None) -> tuple[bytes, list[str]]:
     for path in sorted(place.glob("*.json")):
         store = Labels(folder=place, key=path.stem)
         try:
-            found = store.judged()
+            labels = store.judged()
         except StoreError as error:
             notices.append(str(error))
             continue
         notices += store.notices
-        if found:
-            sessions[path.stem] = list(found)
+        if labels:
+            sessions[path.stem] = list(labels)
     body = msgspec.json.encode({"version": SCHEMA, "sessions": sessions})
     return msgspec.json.format(body, indent=2) + b"\n", notices
 
@@ -110,12 +110,12 @@ class Score(NamedTuple):
 
 def score(labels: Iterable[Label], fired: Iterable[tuple[float, str, str]], near: float) -> Score:
     """Compare firings, as (time, agent, name), with labels; up to `near` seconds apart is the same moment."""
-    found = list(fired)
+    firings = list(fired)
     hits = misses = false = 0
     for label in labels:
         fires = any(
             abs(at - label.at) <= near and agent == label.agent and label.name in ("", name)
-            for at, agent, name in found
+            for at, agent, name in firings
         )
         if label.verdict == "wrong":
             false += fires
@@ -126,12 +126,12 @@ def score(labels: Iterable[Label], fired: Iterable[tuple[float, str, str]], near
     return Score(hits, misses, false)
 
 
-def _rows(content: dict[str, Any]) -> list[dict[str, Any]]:
+def _label_rows(content: dict[str, Any]) -> list[dict[str, Any]]:
     rows = content.get(_TABLE)
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
-def _same(row: dict[str, Any], label: Label) -> bool:
+def _is_same_label(row: dict[str, Any], label: Label) -> bool:
     key = (
         row.get("place"),
         row.get("agent", "main"),

@@ -43,9 +43,9 @@ class SettingsProfile(NamedTuple):
 def read_profile(path: Path, scope: Scope) -> SettingsProfile:
     """Read one file; a value that cannot be used becomes a complaint."""
     layer, faults = read_file(path, "project" if scope == "project" else "person")
-    found = resolve([layer])
-    values = {name: value_of(found.settings, name) for name in found.origins}
-    return SettingsProfile(path.stem, _sentence(path), scope, path, values, (*faults, *found.complaints))
+    resolved = resolve([layer])
+    values = {name: value_of(resolved.settings, name) for name in resolved.origins}
+    return SettingsProfile(path.stem, _sentence(path), scope, path, values, (*faults, *resolved.complaints))
 
 
 def read_profiles(folders: Iterable[tuple[Scope, Path]]) -> list[SettingsProfile]:
@@ -60,7 +60,7 @@ def _files(folder: Path) -> list[Path]:
         return []
 
 
-def is_modelled(name: str) -> bool:
+def is_model_setting(name: str) -> bool:
     """Whether a profile that does not name a setting means its built-in value."""
     return name.startswith(ROOMS) and not name.startswith(OURS)
 
@@ -76,23 +76,25 @@ def file_name(name: str) -> str:
 
 def profile_text(sentence: str, values: Mapping[str, Any]) -> str:
     """A profile as a file, each value with its sentence."""
-    known = [tunables()[name] for name in tunables() if name in values]
-    said = " ".join(sentence.split())
+    changed = [tunables()[name] for name in tunables() if name in values]
+    comment = " ".join(sentence.split())
     from core.settings.toml_text import settings_toml
 
-    return (f"# {said}\n\n" if said else "") + (settings_toml(known, values) if known else "")
+    return (f"# {comment}\n\n" if comment else "") + (settings_toml(changed, values) if changed else "")
 
 
 def refuse_foreign(values: Mapping[str, Any]) -> None:
     """Stop before a project's file is given what would be left out when it is read."""
-    known = tunables()
+    all_settings = tunables()
     lost = [
-        name for name, value in values.items() if not known[name].trust.allows(value, known[name].default)
+        name
+        for name, value in values.items()
+        if not all_settings[name].trust.allows(value, all_settings[name].default)
     ]
     if lost:
         more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
         raise StoreError(
-            f"{lost[0]}{more}: a project {known[lost[0]].trust.sentence_end()}; save it as your own"
+            f"{lost[0]}{more}: a project {all_settings[lost[0]].trust.sentence_end()}; save it as your own"
         )
 
 
@@ -102,19 +104,19 @@ def _sentence(path: Path) -> str:
         lines = small_file(path).decode().splitlines()
     except (OSError, UnicodeDecodeError):
         return ""
-    said: list[str] = []
+    lines_of_comment: list[str] = []
     for line in lines:
         if not line.startswith("#"):
             break
-        said.append(line.lstrip("# ").strip())
-    return " ".join(said)
+        lines_of_comment.append(line.lstrip("# ").strip())
+    return " ".join(lines_of_comment)
 
 
 PRESETS = Path(__file__).parent / "presets"
 Kind = Literal["profile", "settings"]
 
 
-def taken_over(profile: SettingsProfile, begun: Settings) -> dict[str, Any]:
+def profile_changes(profile: SettingsProfile, start: Settings) -> dict[str, Any]:
     """Every setting of the model as the profile wants it, and what else it names.
 
     A preset is about the whole model and means built-in values for all else, a person's profile
@@ -124,21 +126,21 @@ def taken_over(profile: SettingsProfile, begun: Settings) -> dict[str, Any]:
         return {
             name: value
             for name, value in profile.values.items()
-            if tunables()[name].trust.allows(value, value_of(begun, name))
+            if tunables()[name].trust.allows(value, value_of(start, name))
         }
-    usual = Settings() if profile.scope == "built-in" else begun
-    rest = {name: value_of(usual, name) for name in tunables() if is_modelled(name)}
+    usual = Settings() if profile.scope == "built-in" else start
+    rest = {name: value_of(usual, name) for name in tunables() if is_model_setting(name)}
     return {**rest, **profile.values}
 
 
-def _joined(text: str, edits: Mapping[str, Any], begun: Settings) -> dict[str, Any]:
+def _merged_tables(text: str, edits: Mapping[str, Any], start: Settings) -> dict[str, Any]:
     """Return the values for a file that already contains a changed table."""
     try:
-        held = tomllib.loads(text)
+        content = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return dict(edits)
     return {
-        name: with_changes(item_at(held, tuple(name.split("."))), value_of(begun, name), value)
+        name: with_changes(item_at(content, tuple(name.split("."))), value_of(start, name), value)
         for name, value in edits.items()
     }
 
@@ -183,7 +185,7 @@ class ProfileFiles(NamedTuple):
         self._write({path: profile_text(sentence, values)})
         return path
 
-    def save_settings(self, edits: Mapping[str, Any], scope: Scope, begun: Settings | None = None) -> Path:
+    def save_settings(self, edits: Mapping[str, Any], scope: Scope, start: Settings | None = None) -> Path:
         """Write changed values into a settings file.
 
         Of a table that the file contains, only rows that differ from the start are changed.
@@ -197,10 +199,10 @@ class ProfileFiles(NamedTuple):
         except (OSError, UnicodeDecodeError) as error:
             raise StoreError(f"{path} cannot be read: {error}") from error
         try:
-            made = with_values(text, _joined(text, edits, begun or Settings()))
+            new_text = with_values(text, _merged_tables(text, edits, start or Settings()))
         except ValueError as error:
             raise StoreError(f"{path}: {error}") from error
-        self._write({path: made})
+        self._write({path: new_text})
         return path
 
     def _refuse_outside(self, path: Path) -> None:

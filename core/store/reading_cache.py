@@ -48,27 +48,27 @@ class ReadingCache:
 
     def load(self, keys: Iterable[str]) -> dict[str, bytes]:
         """Return the stored values, by key."""
-        wanted = list(keys)
+        key_list = list(keys)
         gathered = _gathered.get()
-        found = gathered.of(self, wanted) if gathered is not None else {}
+        values = gathered.of(self, key_list) if gathered is not None else {}
         if not is_there(self.path):
-            return found
+            return values
         today = _today()
         with contextlib.suppress(sqlite3.Error, OSError), self._database.open() as store:
             stale = []
-            for key in wanted:
-                if key in found:
+            for key in key_list:
+                if key in values:
                     continue
                 row = store.execute("SELECT value, used FROM kept WHERE key = ?", (key,)).fetchone()
                 if row is None:
                     continue
                 with contextlib.suppress(zstd.ZstdError, TypeError):
-                    found[key] = zstd.ZstdDecompressor().decompress(row[0], LARGEST)
+                    values[key] = zstd.ZstdDecompressor().decompress(row[0], LARGEST)
                 if row[1] != today:
                     stale.append((today, key))
             if stale:
                 store.executemany("UPDATE kept SET used = ? WHERE key = ?", stale)
-        return found
+        return values
 
     def save(self, values: dict[str, bytes]) -> bool:
         """Store values; return False if they cannot be written."""
@@ -84,7 +84,7 @@ class ReadingCache:
         rows = [
             (key, packed, len(packed), _today())
             for key, value in values.items()
-            if (packed := _packed(value))
+            if (packed := _compress(value))
         ]
         for _ in range(2):
             try:
@@ -112,7 +112,7 @@ class ReadingCache:
         return 0
 
     def _tidy(self, store: sqlite3.Connection) -> None:
-        if _filled(store) <= self.limit:
+        if _used_bytes(store) <= self.limit:
             return
         total = int(store.execute("SELECT coalesce(sum(size), 0) FROM kept").fetchone()[0])
         if total <= self.limit:
@@ -157,7 +157,7 @@ _gathered: ContextVar[_Gathered | None] = ContextVar("gathered", default=None)
 
 
 @contextlib.contextmanager
-def saved_together() -> Iterator[None]:
+def collected_saves() -> Iterator[None]:
     """Collect what is saved meanwhile, and write it in few transactions.
 
     Each of them waits for the disk and for other processes; what is lost if this process is killed costs only
@@ -185,7 +185,7 @@ def reading_cache_path() -> Path:
     return own_folder("cache") / "readings.db"
 
 
-def _filled(store: sqlite3.Connection) -> int:
+def _used_bytes(store: sqlite3.Connection) -> int:
     """Bytes of the file that are in use, of which the values are a part; known without looking at them."""
     pages, free, size = (
         int(store.execute(f"PRAGMA {name}").fetchone()[0])
@@ -194,7 +194,7 @@ def _filled(store: sqlite3.Connection) -> int:
     return (pages - free) * size
 
 
-def _packed(value: bytes) -> bytes:
+def _compress(value: bytes) -> bytes:
     return zstd.compress(value, 3) if len(value) <= LARGEST else b""
 
 

@@ -29,17 +29,17 @@ def read_policy(path: Path) -> Policy | None:
     return parse_policy(data, str(path))
 
 
-def chosen_policy(paths: Iterable[Path]) -> tuple[Policy | None, list[str]]:
+def last_policy(paths: Iterable[Path]) -> tuple[Policy | None, list[str]]:
     """The last of the files that can be used, and a sentence for each that cannot."""
     chosen: Policy | None = None
     faults: list[str] = []
     for path in paths:
         try:
-            found = read_policy(path)
+            policy = read_policy(path)
         except PolicyError as error:
             faults += str(error).splitlines()
         else:
-            chosen = found or chosen
+            chosen = policy or chosen
     return chosen, faults
 
 
@@ -86,20 +86,20 @@ class RuleFiles:
                 if content is None:
                     self._good.pop(path, None)
                     continue
-                rules, refused = self._laid(rules, path, content)
+                rules, refused = self._add_file(rules, path, content)
                 faults += refused
                 self._good[path] = content
             except PolicyError as error:
-                kept = path in self._good
-                stays = "its last good content stays" if kept else "the file is left out"
+                has_good = path in self._good
+                stays = "its last good content stays" if has_good else "the file is left out"
                 faults += [*str(error).splitlines(), f"{path}: {stays}"]
-                if kept:
+                if has_good:
                     with suppress(PolicyError):
-                        rules, _ = self._laid(rules, path, self._good[path])
+                        rules, _ = self._add_file(rules, path, self._good[path])
         self.faults = tuple(faults)
         return rules
 
-    def _laid(self, rules: RuleSet, path: Path, content: bytes) -> tuple[RuleSet, tuple[str, ...]]:
+    def _add_file(self, rules: RuleSet, path: Path, content: bytes) -> tuple[RuleSet, tuple[str, ...]]:
         if path in self._projects:
             return add_foreign_rules(rules, content, str(path))
         return add_rules(rules, content, str(path)), ()

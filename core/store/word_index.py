@@ -125,9 +125,9 @@ class WordIndex:
                 store.execute("SELECT coalesce(max(id), 0) FROM place").fetchone()[0],
             )
             rowid = last
-            for rowid, (place, said) in enumerate(words, last + 1):
+            for rowid, (place, text) in enumerate(words, last + 1):
                 store.execute("INSERT INTO place VALUES (?, ?, ?, ?, ?, ?, ?)", (rowid, number, *place))
-                store.execute("INSERT INTO words (rowid, said) VALUES (?, ?)", (rowid, said))
+                store.execute("INSERT INTO words (rowid, said) VALUES (?, ?)", (rowid, text))
             _note(store, after())
         return int(rowid - last)
 

@@ -77,13 +77,13 @@ class Columns:
     def packed(self) -> list[PackedBlock]:
         """Return all rows, compressed, to be stored on disk."""
         blocks, settled, _ = self._stand
-        found: list[PackedBlock] = []
+        packed_blocks: list[PackedBlock] = []
         for start in range(0, len(self), ROWS):
             block = blocks[start // ROWS] if start < settled else None
             if not isinstance(block, tuple):
                 block = tuple([_packed(self.column(name, start, start + ROWS)) for name in self.names])
-            found.append(block)
-        return found
+            packed_blocks.append(block)
+        return packed_blocks
 
     def __len__(self) -> int:
         _, settled, fresh = self._stand

@@ -56,7 +56,7 @@ class Difference(NamedTuple):
 def compare(actual: Iterable[Mark], other: Iterable[Mark], near: float) -> Difference:
     """Pair the firings of two runs; those less than `near` seconds apart count as moved."""
     ours, theirs = _by_name(actual), _by_name(other)
-    kept: list[Pair] = []
+    in_both: list[Pair] = []
     moved: list[Pair] = []
     gained: list[Mark] = []
     lost: list[Mark] = []
@@ -64,7 +64,7 @@ def compare(actual: Iterable[Mark], other: Iterable[Mark], near: float) -> Diffe
         mine, others = ours.get(name, []), theirs.get(name, [])
         places = {mark.place: mark for mark in others}
         same = [mark for mark in mine if mark.place in places]
-        kept += [Pair(mark, places[mark.place]) for mark in same]
+        in_both += [Pair(mark, places[mark.place]) for mark in same]
         same_places = {mark.place for mark in same}
         left = [mark for mark in mine if mark.place not in same_places]
         right = [mark for mark in others if mark.place not in same_places]
@@ -73,7 +73,9 @@ def compare(actual: Iterable[Mark], other: Iterable[Mark], near: float) -> Diffe
         paired = {pair.actual.place for pair in pairs}, {pair.other.place for pair in pairs}
         lost += [mark for mark in left if mark.place not in paired[0]]
         gained += [mark for mark in right if mark.place not in paired[1]]
-    return Difference(tuple(sorted(kept)), tuple(sorted(gained)), tuple(sorted(lost)), tuple(sorted(moved)))
+    return Difference(
+        tuple(sorted(in_both)), tuple(sorted(gained)), tuple(sorted(lost)), tuple(sorted(moved))
+    )
 
 
 def _nearest(left: list[Mark], right: list[Mark], near: float) -> list[Pair]:

@@ -25,7 +25,7 @@ from core.extension.in_step import ExtendedEngine
 from core.extension.use import StepRef, in_step, step_makers
 from core.folders import user_settings_file
 from core.settings import Settings
-from core.store.rules import USER_POLICY, USER_RULES, RuleFiles, chosen_policy, project_file
+from core.store.rules import USER_POLICY, USER_RULES, RuleFiles, last_policy, project_file
 
 
 class InitialState(NamedTuple):
@@ -194,7 +194,7 @@ class StartFiles:
         files = self._rules = rule_files(self._project, self._rules)
         rules = files.load()
         path = user_settings_file().with_name(USER_POLICY)
-        policy, faults = chosen_policy([path])
+        policy, faults = last_policy([path])
         if faults and self._policy is not None:
             policy = self._policy
             faults.append(f"{path}: its last good content stays")

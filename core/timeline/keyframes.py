@@ -338,7 +338,7 @@ class KeyFrames:
             stop += 1
         del self._frames[place:stop], self._indexes[place:stop]
         self._before, self._chains = None, []
-        self.bytes = sum(len(kept.packed) for kept in self._frames)
+        self.bytes = sum(len(one.packed) for one in self._frames)
         if place == len(self._frames):
             self._since = self._spacing[0]
             self._tip = -1, self._tip[1]

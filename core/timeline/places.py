@@ -130,11 +130,11 @@ def _nearest_trouble(timeline: Timeline, here: int, forward: bool) -> Place | No
     telling = {
         method.id for method in rules.methods if method.mode == "notify" and method.action.kind != "done"
     }
-    found = marks.after(here, _KINDS) if forward else marks.before(here, _KINDS)
-    while found is not None:
-        if any(is_trouble(mark, telling) for mark in marks.between(found.place, found.place + 1)):
-            return Place(found.place, found.agent)
-        found = marks.after(found.place, _KINDS) if forward else marks.before(found.place, _KINDS)
+    next_mark = marks.after(here, _KINDS) if forward else marks.before(here, _KINDS)
+    while next_mark is not None:
+        if any(is_trouble(mark, telling) for mark in marks.between(next_mark.place, next_mark.place + 1)):
+            return Place(next_mark.place, next_mark.agent)
+        next_mark = marks.after(next_mark.place, _KINDS) if forward else marks.before(next_mark.place, _KINDS)
     return None
 
 

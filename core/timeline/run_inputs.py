@@ -15,7 +15,7 @@ from core.extension.use import step_makers
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.store.carry_over import CarryOverStore, KeptStart
-from core.store.profiles import is_modelled
+from core.store.profiles import is_model_setting
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.opening import seed_of
 from core.timeline.rerun import with_edits
@@ -41,7 +41,7 @@ class RunInputs(NamedTuple):
 
 def modelled(settings: Settings) -> dict[str, Any]:
     """Every setting that a run depends on, as plain values."""
-    names = (name for name in tunables() if is_modelled(name))
+    names = (name for name in tunables() if is_model_setting(name))
     return {name: to_builtins(value_of(settings, name)) for name in names}
 
 
@@ -94,7 +94,7 @@ def _content(body: bytes) -> dict[str, Any]:
 
 def _as_given(today: Settings, values: Mapping[str, Any]) -> Settings:
     """Return today's settings with those that a run depends on as they were then."""
-    usual = {name: each.default for name, each in tunables().items() if is_modelled(name)}
+    usual = {name: each.default for name, each in tunables().items() if is_model_setting(name)}
     other = {
         name: value for name, each in tunables().items() if (value := value_of(today, name)) != each.default
     }

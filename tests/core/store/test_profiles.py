@@ -18,11 +18,11 @@ from core.store.profiles import (
     PRESETS,
     ProfileFiles,
     file_name,
+    profile_changes,
     profile_text,
     read_profile,
     read_profiles,
     refuse_foreign,
-    taken_over,
 )
 
 OFFSET = "receptor.ambient.offset.frustration"
@@ -51,7 +51,7 @@ def test_a_wrong_value_is_left_out_and_told(tmp_path: Path) -> None:
 
 def test_a_preset_sets_the_rest_of_the_model_back() -> None:
     begun = resolve([Layer("mine", (Given(LOW, 0.4), Given("screen.gap", 900.0)))]).settings
-    values = taken_over(read_profile(PRESETS / "claude-code.toml", "built-in"), begun)
+    values = profile_changes(read_profile(PRESETS / "claude-code.toml", "built-in"), begun)
     assert values["receptor.emotion.half_life.fatigue"] == 900.0
     assert values[LOW] == tunables()[LOW].default
     assert not any(
@@ -63,7 +63,7 @@ def test_ones_own_profile_leaves_the_rest_as_it_began(tmp_path: Path) -> None:
     path = tmp_path / "one.toml"
     path.write_text(profile_text("", {OFFSET: 0.3, "screen.gap": 900.0}))
     begun = resolve([Layer("mine", (Given(LOW, 0.4),))]).settings
-    values = taken_over(read_profile(path, "user"), begun)
+    values = profile_changes(read_profile(path, "user"), begun)
     assert (values[OFFSET], values[LOW], values["screen.gap"]) == (0.3, 0.4, 900.0)
     assert values[GROWTH] == tunables()[GROWTH].default
 
@@ -175,8 +175,8 @@ def test_a_projects_profile_only_narrows(tmp_path: Path) -> None:
     assert dict(profile.values) == {OFFSET: 0.15, GROWTH: 1.8}
     assert sorted(fault.name for fault in profile.complaints) == [LOW, "response.notices.command"]
     mine = resolve([Layer("mine", (Given(OFFSET, 0.12),))]).settings
-    assert taken_over(profile, Settings()) == {OFFSET: 0.15, GROWTH: 1.8}
-    assert taken_over(profile, mine) == {GROWTH: 1.8}
+    assert profile_changes(profile, Settings()) == {OFFSET: 0.15, GROWTH: 1.8}
+    assert profile_changes(profile, mine) == {GROWTH: 1.8}
     assert set(read_profile(path, "user").values) == {OFFSET, LOW, "response.notices.command", GROWTH}
 
 

@@ -205,13 +205,13 @@ def _analyses(
     None stands for a session in which nooscope itself failed; a line on standard error says so.
     """
     from core.report.process_pool import one_by_one, shared_out
-    from core.store.reading_cache import saved_together
+    from core.store.reading_cache import collected_saves
 
     metrics = bool(args.metrics)
     runs = list(zip(sessions, starts, strict=True))
     jobs = min(args.jobs or os.cpu_count() or 1, len(sessions))
     if jobs <= 1 or (not args.jobs and sum(map(_size, sessions)) < _SMALL):
-        done = one_by_one(analyse_one, runs, metrics, family=family_of, around=saved_together)
+        done = one_by_one(analyse_one, runs, metrics, family=family_of, around=collected_saves)
     else:
         done = shared_out(
             jobs,
@@ -220,7 +220,7 @@ def _analyses(
             metrics,
             prepare=streams.prepare_streams,
             family=family_of,
-            around=saved_together,
+            around=collected_saves,
         )
     for number, analysis in enumerate(done, 1):
         if len(sessions) > 1:

@@ -182,10 +182,10 @@ def _read(names: list[SessionName], settings: Settings, jobs_wanted: int | None)
         costs: Iterator[SessionCost] = (session_cost(session, settings) for session in missing)
     else:
         from core.report.process_pool import shared_out
-        from core.store.reading_cache import saved_together
+        from core.store.reading_cache import collected_saves
 
         family = attrgetter("family")
-        costs = shared_out(jobs, session_cost, missing, settings, family=family, around=saved_together)
+        costs = shared_out(jobs, session_cost, missing, settings, family=family, around=collected_saves)
     for number, cost in enumerate(costs, 1):
         streams.progress(f"{number} of {len(missing)} sessions")
         yield cost

@@ -133,12 +133,12 @@ def _modelled(settings: Settings, name: str | None) -> Settings:
         return settings
     from core.errors import NooscopeError
     from core.settings.layers import with_value
-    from core.store.profiles import PRESETS, read_profiles, taken_over
+    from core.store.profiles import PRESETS, profile_changes, read_profiles
 
     profiles = {profile.name: profile for profile in read_profiles([("built-in", PRESETS)])}
     if name not in profiles:
         raise NooscopeError(f"--profile {name}: there is none; known are {', '.join(sorted(profiles))}")
-    for setting, value in taken_over(profiles[name], settings).items():
+    for setting, value in profile_changes(profiles[name], settings).items():
         settings = with_value(settings, setting, value)
     return settings
 

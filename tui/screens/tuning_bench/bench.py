@@ -20,7 +20,7 @@ from core.settings import Settings
 from core.settings.draft import Draft, Editing, TableRow
 from core.settings.layers import tunables
 from core.store.labels import Label
-from core.store.profiles import ProfileFiles, SettingsProfile, taken_over
+from core.store.profiles import ProfileFiles, SettingsProfile, profile_changes
 from core.timeline.firings import judged_labels, missed_label
 from core.timeline.timeline import Timeline
 from tui.feed.messages import Apply, Failed, Seek, ShowWhatIf
@@ -376,7 +376,7 @@ saved before you save it (`S`).
     def _take_over(self, profile: SettingsProfile | None) -> None:
         if profile is None:
             return
-        problem = self._editing.set_all(taken_over(profile, self.draft.begun))
+        problem = self._editing.set_all(profile_changes(profile, self.draft.begun))
         self._show(problem)
         if problem:
             self.post_message(Failed(f"{profile.name}: {problem}"))

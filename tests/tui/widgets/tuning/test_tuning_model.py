@@ -16,7 +16,7 @@ from core.settings import Settings
 from core.settings.draft import Draft, Drafted, nudged_value, parse_value, value_text
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.listing import SettingGroup, SettingRow, group_sentence, list_rows, setting_groups
-from core.store.profiles import PRESETS, ProfileFiles, read_profile, read_profiles, taken_over
+from core.store.profiles import PRESETS, ProfileFiles, profile_changes, read_profile, read_profiles
 from core.timeline.rerun import with_edits
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIf, WhatIfResult, changed_series
@@ -58,7 +58,7 @@ def test_all_is_as_in_force_again_once_all_is_reset() -> None:
     base = with_edits(Settings(), {"receptor.neuron.hold": 4})
     draft = Draft(base)
     for preset in read_profiles([("built-in", PRESETS)]):
-        assert draft.lay(taken_over(preset, base)) == ""
+        assert draft.lay(profile_changes(preset, base)) == ""
         draft.reset(tunables())
         assert draft.edits == {} and draft.settings == base, preset.name
 
@@ -218,7 +218,7 @@ def test_every_preset_is_sound_and_says_what_it_is_for() -> None:
     for profile in found.values():
         assert profile.complaints == ()
         assert profile.sentence.endswith(".")
-        assert Draft(Settings()).lay(taken_over(profile, Settings())) == ""
+        assert Draft(Settings()).lay(profile_changes(profile, Settings())) == ""
     assert not found["balanced"].values
 
 
