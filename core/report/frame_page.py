@@ -18,6 +18,8 @@ _RISING = 0.02
 _MOVED = 0.05
 """Distance from its rest at which an affect field is listed."""
 _LABEL = 25
+_LESSONS = 3
+"""Lines of the playbook on the page."""
 
 
 def frame_page(frame: Frame) -> list[str]:
@@ -95,6 +97,13 @@ def _readings(frame: Frame) -> Iterator[tuple[str, str, str]]:
     if mind.salience:
         top = mind.salience[0]
         yield "Mind", "draws attention", f"{top.what} ({fraction(top.score)}, {span(top.age)} ago)"
+    if not mind.executing:
+        yield "Mind", "mode", "not executing: commands fail and no confidence is left"
+    for first in range(0, len(mind.heartbeat), 3):
+        steps = "; ".join(f"{one.step}: {one.did}" for one in mind.heartbeat[first : first + 3])
+        yield "Last tick", f"steps {first + 1} to {first + 3}", steps
+    for number, line in enumerate(mind.playbook[:_LESSONS], 1):
+        yield "Playbook of this project", f"line {number}", line
     yield "Governor", "state", frame.story.governor
     yield "Governor", "steps", f"{governor.step} since the prompt, {governor.stagnant} without progress"
     for name, budget in zip(governor.budgets._fields, governor.budgets, strict=True):

@@ -142,22 +142,26 @@ class HeartbeatStep(NamedTuple):
     did: str
 
 
+def _many(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
 def read_heartbeat(row: TickRow | None, executing: bool, accuracy: float) -> tuple[HeartbeatStep, ...]:
     """Say what each step of the last tick did; empty before the first tick."""
     if row is None:
         return ()
     moved = f"{row.accuracy_change:+.2f}" if row.accuracy_change else "unchanged"
     steps = {
-        "observe": f"{row.appraise_work} events",
-        "retrieve": f"{row.retrieve_work} episodes compared, recall hit {row.memory_hits} times, "
-        f"missed {row.memory_misses}",
+        "observe": _many(row.appraise_work, "event"),
+        "retrieve": f"{_many(row.retrieve_work, 'episode')} compared, hits {row.memory_hits}, "
+        f"misses {row.memory_misses}",
         "analyze": f"regime {row.regime}, sleep pressure {row.sleep_pressure:.0%}",
-        "gate": f"{row.gate_work} turns placed, tier {row.tier}",
+        "gate": f"{_many(row.gate_work, 'turn')} placed, tier {row.tier}",
         "deliberate": f"{row.deliberate_seconds:.0f} s of thinking, ${row.cost:.2f}",
         "validate": "executing" if executing else "not executing: writes need a permit under guard",
-        "act": f"{row.actions} calls, {row.act_seconds:.0f} s",
-        "verify": f"{row.predict_work} forecasts checked, accuracy {accuracy:.2f} ({moved})",
-        "reflect": f"{row.reflect_work} rules or episodes looked over",
+        "act": f"{_many(row.actions, 'call')}, {row.act_seconds:.0f} s",
+        "verify": f"{_many(row.predict_work, 'forecast')} checked, accuracy {accuracy:.2f} ({moved})",
+        "reflect": f"rules or episodes looked over: {row.reflect_work}",
     }
     return tuple([HeartbeatStep(step, did) for step, did in steps.items()])
 

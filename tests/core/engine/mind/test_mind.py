@@ -277,4 +277,4 @@ def test_the_heartbeat_has_nine_steps_once_a_tick_was_run() -> None:
     assert [one.step for one in steps] == [
         *("observe", "retrieve", "analyze", "gate", "deliberate", "validate", "act", "verify", "reflect")
     ]
-    assert steps[5].did == "executing" and "calls" in steps[6].did
+    assert steps[5].did == "executing" and "call" in steps[6].did
