@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from core.engine.engine import Frame
+from core.engine.mind import MindReading
 from core.events import Compaction, Event, Prompt, ToolUse, Turn
 from core.report.formatting import count, fraction, short, span
 
@@ -76,6 +77,17 @@ def difference(before: Frame, after: Frame) -> list[dict[str, Any]]:
     ]
 
 
+def _tick_readings(mind: MindReading) -> Iterator[tuple[str, str, str]]:
+    """Yield whether the agent executes, the nine steps of the last tick, and the playbook."""
+    if not mind.executing:
+        yield "Mind", "mode", "not executing: commands fail and no confidence is left"
+    for first in range(0, len(mind.heartbeat), 3):
+        steps = "; ".join(f"{one.step}: {one.did}" for one in mind.heartbeat[first : first + 3])
+        yield "Last tick", f"steps {first + 1} to {first + 3}", steps
+    for number, line in enumerate(mind.playbook[:_LESSONS], 1):
+        yield "Playbook of this project", f"line {number}", line
+
+
 def _readings(frame: Frame) -> Iterator[tuple[str, str, str]]:
     """Yield model, label and text of each reading a person can use."""
     mind, governor, response = frame.mind, frame.governor, frame.response
@@ -97,13 +109,7 @@ def _readings(frame: Frame) -> Iterator[tuple[str, str, str]]:
     if mind.salience:
         top = mind.salience[0]
         yield "Mind", "draws attention", f"{top.what} ({fraction(top.score)}, {span(top.age)} ago)"
-    if not mind.executing:
-        yield "Mind", "mode", "not executing: commands fail and no confidence is left"
-    for first in range(0, len(mind.heartbeat), 3):
-        steps = "; ".join(f"{one.step}: {one.did}" for one in mind.heartbeat[first : first + 3])
-        yield "Last tick", f"steps {first + 1} to {first + 3}", steps
-    for number, line in enumerate(mind.playbook[:_LESSONS], 1):
-        yield "Playbook of this project", f"line {number}", line
+    yield from _tick_readings(mind)
     yield "Governor", "state", frame.story.governor
     yield "Governor", "steps", f"{governor.step} since the prompt, {governor.stagnant} without progress"
     for name, budget in zip(governor.budgets._fields, governor.budgets, strict=True):
