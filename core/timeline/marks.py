@@ -5,45 +5,13 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any
 
 from core.engine.engine import Step
 from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt
-from core.timeline.packed_list import PackedList
+from core.timeline.packed_list import MARK_KINDS, Mark, MarkKind, RecordedMarks
 
-MarkKind = Literal[
-    "prompt",
-    "signal",
-    "state",
-    "regime",
-    "halt",
-    "compaction",
-    "shift",
-    "quarantine",
-    "dream",
-    "agent",
-    "advice",
-    "method",
-    "background",
-]
-MARK_KINDS: tuple[MarkKind, ...] = get_args(MarkKind)
-
-
-class Mark(NamedTuple):
-    """Something that happened with one event."""
-
-    place: int
-    """The event's place in the recording, from 0."""
-    at: float
-    agent: str
-    kind: MarkKind
-    name: str
-    weight: float = 0.0
-    """Its strength, if known."""
-
-
-class RecordedMarks(PackedList[Mark], kind=Mark, chunk=128, fresh=4, looked_at=512):
-    """Marks in the order they came."""
+__all__ = ["MARK_KINDS", "Mark", "MarkKind", "Marks", "RecordedMarks"]
 
 
 class Marks:

@@ -1,4 +1,7 @@
-"""A list that only grows: the newest rows as objects, older ones compressed until they are read."""
+"""Lists that only grow, and the rows they contain: new rows as objects, older ones compressed until read.
+
+This file is not compiled: a compiled class cannot take the keywords that declare such a list.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import eq
-from typing import Any, ClassVar, Self, TypeVar, overload
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, get_args, overload
 
 import msgspec
 
@@ -178,3 +181,54 @@ class PackedList(Sequence[T]):
         total = self._count
         for start in range(0, total, self.CHUNK):
             yield from self._chunk(start // self.CHUNK)[: total - start]
+
+
+MarkKind = Literal[
+    "prompt",
+    "signal",
+    "state",
+    "regime",
+    "halt",
+    "compaction",
+    "shift",
+    "quarantine",
+    "dream",
+    "agent",
+    "advice",
+    "method",
+    "background",
+]
+MARK_KINDS: tuple[MarkKind, ...] = get_args(MarkKind)
+
+
+class Mark(NamedTuple):
+    """Something that happened with one event."""
+
+    place: int
+    """The event's place in the recording, from 0."""
+    at: float
+    agent: str
+    kind: MarkKind
+    name: str
+    weight: float = 0.0
+    """Its strength, if known."""
+
+
+class RecordedMarks(PackedList[Mark], kind=Mark, chunk=128, fresh=4, looked_at=512):
+    """Marks in the order they came."""
+
+    __slots__ = ()
+
+
+class MethodText(NamedTuple):
+    """The text of a method at one event."""
+
+    place: int
+    method: str
+    text: str
+
+
+class MethodTexts(PackedList[MethodText], kind=MethodText, chunk=128, fresh=2, looked_at=2):
+    """Texts of methods in order."""
+
+    __slots__ = ()

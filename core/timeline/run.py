@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from typing import Any, NamedTuple
+from typing import Any
 
 from core.engine.affect.affect import LEVELS as AFFECT_LEVELS
 from core.engine.engine import Engine, Step
@@ -18,7 +18,7 @@ from core.engine.society import Society
 from core.events import Event
 from core.timeline.columns import Columns
 from core.timeline.marks import Marks
-from core.timeline.packed_list import PackedList
+from core.timeline.packed_list import MethodText, MethodTexts
 
 CODES = ("state", "pattern", "regime", "governor", "signals", "fresh", "quarantined")
 """Columns with the number of a name, or with one bit per signal of SIGNALS."""
@@ -88,18 +88,6 @@ class Track:
     def row(self, index: int) -> int:
         """Return the row of the agent's last event at or before `index`; -1 if there is none."""
         return bisect_right(self.indexes, index) - 1
-
-
-class MethodText(NamedTuple):
-    """The text of a method at one event."""
-
-    place: int
-    method: str
-    text: str
-
-
-class MethodTexts(PackedList[MethodText], kind=MethodText, chunk=128, fresh=2, looked_at=2):
-    """Texts of methods in order."""
 
 
 class Run:

@@ -10,7 +10,8 @@ from bench.workload import session
 from core.engine.society import Society
 from core.settings import Settings
 from core.timeline.marks import MARK_KINDS, Mark, Marks, RecordedMarks
-from core.timeline.run import MethodTexts, Run
+from core.timeline.packed_list import MethodTexts
+from core.timeline.run import Run
 
 LONG = (RecordedMarks.FRESH + 3) * RecordedMarks.CHUNK + 5
 ALL = [
