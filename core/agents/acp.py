@@ -9,7 +9,7 @@ from msgspec import structs
 from core.agents.calls import Result
 from core.agents.reader import TranscriptReader
 from core.agents.values import code, items, table, text, whole_number, words
-from core.events import Compaction, Event
+from core.events import Event
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -83,7 +83,7 @@ class AcpReader(TranscriptReader):
     def _request(self, method: str, number: str, params: dict[str, Any], out: list[Event]) -> None:
         if method == "session/prompt":
             self._close(out)
-            out.append(self.prompt(self.now, words(params.get("prompt")), self.here()))
+            out.append(self.prompt(self.now, words(params.get("prompt"))))
         elif method == "session/request_permission":
             call = table(params.get("toolCall"))
             options = {
@@ -95,7 +95,7 @@ class AcpReader(TranscriptReader):
             self._tool({"sessionUpdate": "tool_call_update", **call}, out)
         elif method == "session/cancel":
             self._close(out)
-            out.append(self.prompt(self.now, "", self.here(), interrupt=True))
+            out.append(self.prompt(self.now, "", interrupt=True))
 
     def _response(
         self, record: dict[str, Any], number: str, message: dict[str, Any], out: list[Event]
@@ -129,7 +129,7 @@ class AcpReader(TranscriptReader):
         elif kind == "usage_update":
             self._context = whole_number(update.get("used")), whole_number(update.get("size"))
         elif kind == "compaction_update" and update.get("status") == "completed":
-            out.append(Compaction(at=self.now, agent=self.agent, where=self.here()))
+            out.append(self.compaction(self.now))
         elif kind == "state_update" and update.get("state") == "idle":
             self._turn_over("end_turn", {}, out)
         elif kind in ("plan", "plan_update"):
@@ -140,7 +140,7 @@ class AcpReader(TranscriptReader):
         if "session/prompt" in self._requests.values() or not prompt_text.strip():
             return
         self._close(out)
-        out.append(self.prompt(self.now, prompt_text, self.here()))
+        out.append(self.prompt(self.now, prompt_text))
 
     def _add_words(self, chunk: str) -> None:
         if not self._answer_text:
@@ -150,7 +150,7 @@ class AcpReader(TranscriptReader):
         self.usage.update(turn)
 
     def _turn(self, **facts: Any) -> Any:
-        turn = self.kit.models.turn(self.now, model=self.model, agent=self.agent, where=self.here(), **facts)
+        turn = self.turn(self.now, "", model=self.model, **facts)
         used, size = self._context
         if not used:
             return turn
@@ -185,7 +185,7 @@ class AcpReader(TranscriptReader):
         )
         out.append(turn)
         if stop == "cancelled":
-            out.append(self.prompt(self.now, "", self.here(), interrupt=True))
+            out.append(self.prompt(self.now, "", interrupt=True))
             out.extend(self.calls.give_up())
             self._open_calls.clear()
 
@@ -199,11 +199,7 @@ class AcpReader(TranscriptReader):
             self._plan = str(entries)
             arguments, result = {"todos": entries}, Result(empty=False)
             where = self.here()
-            out.append(
-                self.calls.both(
-                    f"plan-{self._line}", "plan", arguments, None, self.now, result, where, self.agent
-                )
-            )
+            out.append(self.whole_call(f"plan-{self._line}", "plan", arguments, self.now, result, where))
 
     def _tool(self, update: dict[str, Any], out: list[Event]) -> None:
         name = text(update.get("toolCallId"))

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from core.agents.calls import Result
+from core.agents.models import ENDED, failed_turn
 from core.agents.reader import STEP, TranscriptReader
-from core.agents.turns import ENDED, failed_turn
 from core.agents.values import amount, unthought
 from core.events import Event, SessionEnd, SessionStart, Turn, Where
 from core.logs.format import Format, Outline, Sample
@@ -349,7 +349,7 @@ class AiderReader(TranscriptReader):
             end = SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason="Control-C")
             out += [] if self._idle and not out else [end]
         elif stage == "answers" and line.startswith(STOPPED):
-            out.append(self.prompt(self.now, "", self.here(), interrupt=True))
+            out.append(self.prompt(self.now, "", interrupt=True))
         elif stage != "rests" and not line.startswith(STOPPED):
             out.append(Turn(at=self.now, agent=self.agent, where=self.here(), cost=0.0, stop=ENDED))
 
@@ -391,13 +391,12 @@ class AiderReader(TranscriptReader):
 
     def _answer(self, at: float, where: Where, **facts: Any) -> Turn:
         gathered = self._spoken
-        return self.kit.models.turn(
+        return self.turn(
             at,
+            unthought(gathered.text),
+            where,
             message=f"byte-{where.offset}",
             model=self._model,
-            agent=self.agent,
-            where=where,
-            said=unthought(gathered.text),
             said_at=gathered.where if gathered else None,
             **facts,
         )

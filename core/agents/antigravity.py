@@ -10,7 +10,7 @@ from core.agents.calls import Result, agent_report
 from core.agents.reader import TranscriptReader
 from core.agents.table import antigravity_conversation
 from core.agents.values import decode, items, table, text
-from core.events import AgentStart, Compaction, Event
+from core.events import AgentStart, Event
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -75,11 +75,11 @@ class AntigravityReader(TranscriptReader):
             out.append(self.start(at, antigravity_conversation(Path(self.here().file)), model=self._model))
         if kind == "USER_INPUT":
             request = _REQUEST.search(content)
-            out.append(self.prompt(at, request[1] if request else content, self.here()))
+            out.append(self.prompt(at, request[1] if request else content))
         elif kind == "PLANNER_RESPONSE":
             self._answer(at, step, out)
         elif kind == "CHECKPOINT":
-            out.append(Compaction(at=at, agent=self.agent, where=self.here(), trigger="auto"))
+            out.append(self.compaction(at, trigger="auto"))
         elif step.get("source") == "MODEL":
             self._result(at, kind, step, out)
         else:
@@ -89,11 +89,7 @@ class AntigravityReader(TranscriptReader):
         message = f"line-{self._line}"
         answer_text = text(step.get("content"))
         model, where = self._model, self.here()
-        out.append(
-            self.kit.models.turn(
-                at, message=message, model=model, agent=self.agent, where=where, said=answer_text
-            )
-        )
+        out.append(self.turn(at, answer_text, where, message=message, model=model))
         for place, call in self.placed(step.get("tool_calls"), "tool_calls"):
             name, tool = f"{message}/{place}", text(call.get("name"))
             self.calls.begin(name, tool, _opened(call.get("args")), at, self.agent, self.here())
@@ -136,7 +132,7 @@ class AntigravityReader(TranscriptReader):
             self.note("result without a call")
             return
         name = f"line-{self._line}"
-        out.append(self.calls.both(name, tools[0], {}, None, at, result, self.here(), self.agent))
+        out.append(self.whole_call(name, tools[0], {}, at, result))
 
 
 def _opened(arguments: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from msgspec import structs
 from core.agents.calls import Result
 from core.agents.reader import STEP, TranscriptReader, left_untold, read_result
 from core.agents.values import amount, code, items, table, text, whole_number, words
-from core.events import MAIN, OUTCOMES, Compaction, Event, ToolUse
+from core.events import MAIN, OUTCOMES, Event, ToolUse
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -127,7 +127,7 @@ class AtifReader(TranscriptReader):
         if managed.get("type") == "compaction" or handed:
             facts = {name: whole_number(managed.get(name)) for name in ("tokens_before", "tokens_after")}
             trigger = text(managed.get("trigger"))
-            out.append(Compaction(at=self.now, agent=self.agent, where=where, trigger=trigger, **facts))
+            out.append(self.compaction(self.now, where, trigger=trigger, **facts))
 
     def _answer(self, step: dict[str, Any], where: Any, out: list[Event]) -> None:
         metrics, extra = table(step.get("metrics")), table(step.get("extra"))

@@ -120,8 +120,10 @@ class ChatReader(TranscriptReader):
         usage = table(message.get("usage"))
         cached = whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
         out.append(
-            self.kit.models.turn(
+            self.turn(
                 self.now,
+                words(message.get("content")),
+                where,
                 message=text(message.get("id")),
                 model=text(message.get("model")) or self._model,
                 input_tokens=max(0, whole_number(usage.get("prompt_tokens")) - cached)
@@ -131,9 +133,6 @@ class ChatReader(TranscriptReader):
                 cache_read=cached or whole_number(usage.get("cache_read_input_tokens")),
                 cache_write=whole_number(usage.get("cache_creation_input_tokens")),
                 cost=amount(usage.get("cost")),
-                agent=self.agent,
-                where=where,
-                said=words(message.get("content")),
             )
         )
         for call in self.objects(message.get("tool_calls"), "tool_calls"):
@@ -201,7 +200,7 @@ class ChatReader(TranscriptReader):
             use = self.calls.end(name, self.now, result, where, line=self._line)
             add(use if at is not None else untimed(use), out)
         elif tool:
-            out.append(self.calls.both(name, tool, {}, None, self.now, result, where, self.agent))
+            out.append(self.whole_call(name, tool, {}, self.now, result, where))
         else:
             self.calls.end(name, self.now, result, where, line=self._line)
 

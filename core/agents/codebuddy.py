@@ -35,7 +35,7 @@ class CodeBuddyReader(TranscriptReader):
             case "function_call_result", _:
                 self.result(name, at, read_result(line.get("output"), guess=True), out)
             case "message", "user":
-                out.append(self.prompt(at, words(line.get("content")), self.here()))
+                out.append(self.prompt(at, words(line.get("content"))))
             case "message", "assistant":
                 self._answer(line, at, out)
 

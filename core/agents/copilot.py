@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from core.agents.calls import Result, said_event, split_advice
+from core.agents.models import CALLING, ENDED, failed_turn
 from core.agents.reader import TranscriptReader, add
-from core.agents.turns import CALLING, ENDED, failed_turn
 from core.agents.values import attached_to, items, table, text, whole_number, words
 from core.events import AgentEnd, AgentStart, Compaction, Event, Outcome, SessionEnd, Where
 from core.logs.format import Format, Sample
@@ -172,7 +172,7 @@ class CopilotReader(TranscriptReader):
         own = entry.data.get("isAutopilotContinuation") is True or "agentId" in entry.record
         if prompt_text.strip() and not own and entry.data.get("source") in (None, "", "user"):
             self._close(self.agent, entry.out)
-            entry.out.append(self.prompt(entry.at, prompt_text, self.here()))
+            entry.out.append(self.prompt(entry.at, prompt_text))
 
     def _read_answer(self, entry: _Entry) -> None:
         answer_text = text(entry.data.get("content")) or attached_to(items(entry.data.get("attachments")))
@@ -297,8 +297,9 @@ class CopilotReader(TranscriptReader):
             )
             sent = max(0, whole_number(usage.get("inputTokens")) - read - written)
             answered = whole_number(usage.get("outputTokens"))
-            turn = self.kit.models.turn(
+            turn = self.turn(
                 entry.at,
+                "",
                 message=f"{text(entry.record.get('id'))}:{model}",
                 model=model,
                 input_tokens=sent,
@@ -306,8 +307,6 @@ class CopilotReader(TranscriptReader):
                 cache_read=read,
                 cache_write=written,
                 cost=self.kit.models.cost(model, sent, answered, read, written, several=True),
-                agent=self.agent,
-                where=self.here(),
                 stop="shutdown",
             )
             context = whole_number(entry.data.get("currentTokens")) if model == current else 0

@@ -324,7 +324,7 @@ class CrushReader(TranscriptReader):
         elif role == "user" and agent == self.agent:
             prompt_text = _texts(parts) or attached_to(part for _, part in parts)
             if prompt_text.strip():
-                out.append(self.prompt(at, prompt_text, self.here()))
+                out.append(self.prompt(at, prompt_text))
         elif role == "tool":
             for _, part in parts:
                 if part.get("type") == "tool_result":
@@ -404,12 +404,11 @@ class CrushReader(TranscriptReader):
             return
         self._spent[name] = (cost or 0.0, context)
         at = seconds(row.get("updated_at"))
-        turn = self.kit.models.turn(
+        turn = self.turn(
             self.now if at is None else max(at, self.now),
+            "",
             message=f"spent/{name}/{cost}/{context}",
             model=self._model,
-            agent=self.agent,
-            where=self.here(),
             stop="total",
         )
         window = self.kit.models.window(self._model, context)

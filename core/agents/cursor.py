@@ -46,19 +46,10 @@ class CursorReader(TranscriptReader):
         if role == "user":
             prompt_text = words(content)
             queries = _QUERY.findall(prompt_text)
-            out.append(self.prompt(self.now, "\n".join(queries) if queries else prompt_text, self.here()))
+            out.append(self.prompt(self.now, "\n".join(queries) if queries else prompt_text))
             return
         name = f"line-{self._line}"
-        out.append(
-            self.kit.models.turn(
-                self.now,
-                message=name,
-                model="",
-                agent=self.agent,
-                where=self.here(),
-                said=speech([line], agent=True),
-            )
-        )
+        out.append(self.turn(self.now, speech([line], agent=True), message=name, model=""))
         for place, part in enumerate(items(content)):
             call = table(part)
             if call.get("type") != "tool_use":
@@ -68,18 +59,7 @@ class CursorReader(TranscriptReader):
                 self._question = f"{name}/{place}"
                 self.calls.begin(self._question, tool, call.get("input"), self.now, self.agent, self.here())
             else:
-                out.append(
-                    self.calls.both(
-                        f"{name}/{place}",
-                        tool,
-                        call.get("input"),
-                        None,
-                        self.now,
-                        _UNTOLD,
-                        self.here(),
-                        self.agent,
-                    )
-                )
+                out.append(self.whole_call(f"{name}/{place}", tool, call.get("input"), self.now, _UNTOLD))
 
 
 def cursor_files(path: Path) -> list[Companion]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from core.agents.calls import Result, exit_code
-from core.agents.reader import TranscriptReader, add
+from core.agents.reader import TranscriptReader
 from core.agents.values import attached_to, items, table, text, words
 from core.agents.words import speech
-from core.events import Compaction, Event, Where
+from core.events import Event, Where
 from core.logs.format import Format, Sample
 from core.logs.links import Envelope, Link, LinkReader, as_text, turn
 from core.logs.records import Record
@@ -62,7 +62,7 @@ class DroidReader(TranscriptReader):
             if (stamp := seconds(line.get("timestamp"))) is not None:
                 self.moment(stamp)
             self._open(self.now, out)
-            out.append(Compaction(at=self.now, agent=self.agent, where=self.here()))
+            out.append(self.compaction(self.now))
 
     def own_state(self) -> Any:
         """Nothing, once the session has begun."""
@@ -100,22 +100,17 @@ class DroidReader(TranscriptReader):
                 exited = exit_code(content_text)
                 result = Result(text=content_text, error=part.get("is_error") is True, exit_code=exited)
                 called = text(part.get("tool_use_id"))
-                add(self.calls.end(called, at, result, self.here(), line=self._line), out)
+                self.result(called, at, result, out)
             elif part.get("type") == "text":
                 part_text = text(part.get("text"))
                 if part_text.strip() and not part_text.lstrip().startswith(_ADDED):
                     texts.append(part_text)
         if content_text := "\n".join(texts) or attached_to(items(content)):
-            out.append(self.prompt(at, content_text, self.here()))
+            out.append(self.prompt(at, content_text))
 
     def _answer(self, name: str, message: dict[str, Any], at: float, out: list[Event]) -> None:
         answer_text = speech([message], agent=True)
-        turn = self.kit.models.turn(
-            at, message=name, model="", agent=self.agent, where=self.here(), said=answer_text
-        )
-        new_turn = self.usage.deduplicate(turn)
-        if new_turn is not None:
-            out.append(new_turn)
+        self.answer(at, answer_text, out, message=name, model="")
         content = message.get("content")
         for place, part in enumerate([] if isinstance(content, str) else self.objects(content, "content")):
             if part.get("type") == "tool_use":

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.calls import Result, agent_report, said_event, split_advice
-from core.agents.reader import TranscriptReader
-from core.agents.turns import CALLING, WORDLESS, failed_turn
+from core.agents.models import CALLING, WORDLESS, failed_turn
+from core.agents.reader import TranscriptReader, add
 from core.agents.values import attached_to, decode, items, table, text, whole_number, words
-from core.events import AgentStart, Compaction, Event, ToolUse, Where
+from core.events import AgentStart, Event, ToolUse, Where
 from core.logs.format import Companion, Format, Sample
 from core.logs.glimpse import Title
 from core.logs.lines import head
@@ -134,9 +134,7 @@ class GeminiReader(TranscriptReader):
         match = _COMPRESSED.search(message_text[:500])
         if match:
             before, after = (int(group.replace(",", "") or 0) for group in match.groups())
-            out.append(
-                Compaction(at=at, agent=self.agent, where=where, tokens_before=before, tokens_after=after)
-            )
+            out.append(self.compaction(at, where, tokens_before=before, tokens_after=after))
         elif message_text.startswith("Request cancelled"):
             out.append(self.prompt(at, "", where, interrupt=True))
 
@@ -145,21 +143,18 @@ class GeminiReader(TranscriptReader):
         tokens = self.table(message.get("tokens"), "tokens")
         cached = min(whole_number(tokens.get("cached")), whole_number(tokens.get("input")))
         answer_text = words(message.get("content"))
-        turn = self.kit.models.turn(
+        turn = self.turn(
             at,
+            answer_text,
+            where,
             message=name,
             model=text(message.get("model")),
             input_tokens=whole_number(tokens.get("input")) - cached + whole_number(tokens.get("tool")),
             output_tokens=whole_number(tokens.get("output")) + whole_number(tokens.get("thoughts")),
             cache_read=cached,
-            agent=self.agent,
-            where=where,
             stop=CALLING if message.get("toolCalls") else "" if answer_text.strip() else WORDLESS,
-            said=answer_text,
         )
-        before = self.usage.update(turn)
-        if before is not None:
-            out.append(before)
+        add(self.usage.update(turn), out)
         for place, call in enumerate(self.objects(message.get("toolCalls"), "toolCalls")):
             self._call(text(call.get("id")) or f"{name}/{place}", call, at, where, out)
 
@@ -174,9 +169,7 @@ class GeminiReader(TranscriptReader):
             self.calls.begin(name, tool, arguments, at, self.agent, where)
             return
         self._read_ids.add(name)
-        turn = self.usage.close(self.agent)
-        if turn is not None:
-            out.append(turn)
+        add(self.usage.close(self.agent), out)
         result = _result(call, status)
         plain, advice = split_advice(result.text)
         if advice:

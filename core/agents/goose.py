@@ -12,10 +12,10 @@ import msgspec
 from msgspec import structs
 
 from core.agents.calls import Calls, Result, exit_code
-from core.agents.reader import TranscriptReader, add
+from core.agents.reader import TranscriptReader
 from core.agents.values import attached_to, table, text, whole_number, words
 from core.engine.values import fingerprint
-from core.events import Compaction, Event
+from core.events import Event
 from core.logs.database import MAGIC, DatabaseRow, RowsRead, numbers, reading, select, tables
 from core.logs.discovery import Found, Listed, listed_session
 from core.logs.format import Format, Sample
@@ -194,19 +194,12 @@ class GooseReader(TranscriptReader):
         self._read_keys.add(key)
         if row.get("role") == "assistant":
             name = "/".join(str(part) for part in key[1:3]) if not calls else calls[0]
-            turn = self.kit.models.turn(
-                at,
-                message=f"turn/{name}",
-                model=self._model,
-                agent=self.agent,
-                where=self.here(),
-                said=message_text,
-            )
+            turn = self.turn(at, message_text, message=f"turn/{name}", model=self._model)
             context = self._spent.get(self.session, (0, 0, 0))[2]
             out.append(structs.replace(turn, context_tokens=context, cost=0.0 if self._priced else None))
         elif row.get("role") == "user":
             message_text = message_text if message_text.strip() else attached_to(part for _, part in parts)
-            out += [self.prompt(at, message_text, self.here())] if message_text else []
+            out += [self.prompt(at, message_text)] if message_text else []
         for place, part in parts:
             self._part(f"{self._line}/{place}", part, at, out)
 
@@ -219,16 +212,16 @@ class GooseReader(TranscriptReader):
             is_new = self.calls.begin(name, tool, request.get("arguments"), at, self.agent, self.here())
             if is_new and call.get("status") == "error":
                 result = Result(text=words(call.get("error")), error=True)
-                add(self.calls.end(name, at, result, self.here(), line=self._line), out)
+                self.result(name, at, result, out)
         elif part.get("type") == "toolResponse":
             result = _judged(self.table(part.get("toolResult"), "toolResult"))
-            add(self.calls.end(name, at, result, self.here(), line=self._line), out)
+            self.result(name, at, result, out)
 
     def _compacted(self, at: float, summary: str, out: list[Event]) -> None:
         """The summary and what goes with it are for the agent alone, one after the other."""
         key = ("compaction", at, fingerprint(summary))
         if not self._aside and key not in self._read_keys and summary.strip():
-            out.append(Compaction(at=at, agent=self.agent, where=self.here()))
+            out.append(self.compaction(at))
         self._read_keys.add(key)
         self._aside = True
 
@@ -244,8 +237,9 @@ class GooseReader(TranscriptReader):
         if (sent, written, context) == before:
             return
         self._spent[name] = (sent, written, context)
-        turn = self.kit.models.turn(
+        turn = self.turn(
             self.now,
+            "",
             message=f"spent/{name}/{sent}/{written}/{context}",
             model=self._model,
             input_tokens=max(0, sent - before[0]),
@@ -253,8 +247,6 @@ class GooseReader(TranscriptReader):
             cost=self.kit.models.cost(
                 self._model, max(0, sent - before[0]), max(0, written - before[1]), several=True
             ),
-            agent=self.agent,
-            where=self.here(),
             stop="total",
         )
         window = self.kit.models.window(self._model, context)

@@ -6,10 +6,10 @@ from typing import Any
 
 from core.agents.acp import AcpReader, is_message
 from core.agents.calls import Result
+from core.agents.models import retried_turn
 from core.agents.reader import STEP, read_result, sidecar
-from core.agents.turns import retried_turn
 from core.agents.values import amount, table, text, whole_number, words
-from core.events import Compaction, Event
+from core.events import Event
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -85,14 +85,7 @@ class GrokReader(AcpReader):
                 before, after = (whole_number(update.get(f"tokens_{end}")) for end in ("before", "after"))
                 where = self.here()
                 out.append(
-                    Compaction(
-                        at=self.now,
-                        agent=self.agent,
-                        where=where,
-                        trigger="auto",
-                        tokens_before=before,
-                        tokens_after=after,
-                    )
+                    self.compaction(self.now, where, trigger="auto", tokens_before=before, tokens_after=after)
                 )
             case "retry_state":
                 out.append(retried_turn(self.now, self.agent, self.here()))
@@ -117,7 +110,7 @@ class GrokReader(AcpReader):
         self.check_kind(text(line.get("type")))
         match line.get("type"):
             case "user" if not line.get("synthetic_reason") or line["synthetic_reason"] == "interjection":
-                out.append(self.prompt(self.now, words(line.get("content")), self.here()))
+                out.append(self.prompt(self.now, words(line.get("content"))))
             case "assistant":
                 calls = self.objects(line.get("tool_calls"), "tool_calls")
                 stop = "tool_use" if calls else "end_turn"
@@ -136,9 +129,7 @@ class GrokReader(AcpReader):
                 arguments, tool = table(kind.get("action")), text(kind.get("tool_type"))
                 name = text(kind.get("id")) or f"line-{self._line}"
                 result = Result(error=failed, empty=None if failed else False)
-                out.append(
-                    self.calls.both(name, tool, arguments, None, self.now, result, self.here(), self.agent)
-                )
+                out.append(self.whole_call(name, tool, arguments, self.now, result))
 
 
 def _updates(sample: Sample) -> int:

@@ -9,9 +9,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from core.agents.calls import Result, agent_report, exit_code
-from core.agents.models import joined_words
+from core.agents.models import failed_turn, joined_words
 from core.agents.reader import TranscriptReader
-from core.agents.turns import failed_turn
 from core.agents.values import attached_to, decode, items, table, text, whole_number, words
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Outcome, ToolUse, Turn, Where
 from core.logs.discovery import Found
@@ -114,7 +113,7 @@ class KimiWireReader(TranscriptReader):
                 content = payload.get("user_input")
                 message_text = words(content) or attached_to(items(content))
                 if message_text.strip() and agent == self.agent:
-                    out.append(self.prompt(at, message_text, self.here()))
+                    out.append(self.prompt(at, message_text))
             case "StepInterrupted":
                 out.append(self.prompt(at, "", self.here(), agent, interrupt=True))
             case "ContentPart" if message_text := text(payload.get("text")):
@@ -354,7 +353,7 @@ class KimiReader(TranscriptReader):
         prompt_text = words(record.get("input")) or attached_to(items(record.get("input")))
         person = text(table(record.get("origin")).get("kind")) in ("", "user")
         if person and prompt_text.strip() and self.agent == MAIN:
-            out.append(self.prompt(self.now, prompt_text, self.here()))
+            out.append(self.prompt(self.now, prompt_text))
 
     def _step(self, event: dict[str, Any], out: list[Event]) -> None:
         match event.get("type"):
@@ -440,8 +439,9 @@ class KimiReader(TranscriptReader):
         answer_text, said_at = self._said
         self._said = "", None
         out.append(
-            self.kit.models.turn(
+            self.turn(
                 self.now,
+                answer_text,
                 message=name or f"usage-{self._line}",
                 model=self._model or model,
                 input_tokens=sent,
@@ -449,9 +449,6 @@ class KimiReader(TranscriptReader):
                 cache_read=read,
                 cache_write=cached,
                 stop=stop,
-                agent=self.agent,
-                where=self.here(),
-                said=answer_text,
                 said_at=said_at,
             )
         )
@@ -462,10 +459,8 @@ class KimiReader(TranscriptReader):
             return
         source, self._source = self._source, ""
         out.append(
-            Compaction(
-                at=self.now,
-                agent=self.agent,
-                where=self.here(),
+            self.compaction(
+                self.now,
                 trigger=source,
                 tokens_before=whole_number(record.get("tokensBefore")),
                 tokens_after=whole_number(record.get("tokensAfter")),

@@ -58,7 +58,7 @@ class KiroReader(TranscriptReader):
         self.check_kind(text(record.get("kind")))
         match record.get("kind"):
             case "Prompt":
-                out.append(self.prompt(self.now, _content_text(content), self.here()))
+                out.append(self.prompt(self.now, _content_text(content)))
             case "AssistantMessage":
                 self._answer(text(data.get("message_id")), content, out)
             case "ToolResults":

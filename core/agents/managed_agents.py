@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.agents.models import ENDED
 from core.agents.reader import TranscriptReader, read_result
-from core.agents.turns import ENDED
 from core.agents.values import amount, table, text, whole_number, words
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event
 from core.logs.format import Format, Sample

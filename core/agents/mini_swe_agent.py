@@ -128,17 +128,16 @@ class MiniSweAgentReader(TranscriptReader):
     ) -> Turn:
         usage = table(response.get("usage"))
         cached = whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
-        return self.kit.models.turn(
+        return self.turn(
             self.now,
+            answer_text,
+            where,
             message=text(response.get("id")) or f"turn-{place}",
             model=text(response.get("model")) or model,
             input_tokens=max(0, whole_number(usage.get("prompt_tokens")) - cached),
             output_tokens=whole_number(usage.get("completion_tokens")),
             cache_read=min(cached, whole_number(usage.get("prompt_tokens"))),
             cost=cost,
-            agent=self.agent,
-            where=where,
-            said=answer_text,
         )
 
     def _observe(self, message: dict[str, Any], where: Where, last: bool, out: list[Event]) -> None:

@@ -39,7 +39,7 @@ class VibeReader(TranscriptReader):
         match message.get("role"):
             case "user" if message.get("injected") is not True:
                 if content:
-                    out.append(self.prompt(self.now, content, self.here()))
+                    out.append(self.prompt(self.now, content))
             case "assistant":
                 self._answer(message, content, out)
             case "tool":

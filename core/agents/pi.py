@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from core.agents.calls import Result, is_advice, said_event
-from core.agents.reader import TranscriptReader, add
+from core.agents.reader import TranscriptReader
 from core.agents.values import amount, code, table, text, whole_number, words
-from core.events import Compaction, Event, Where
+from core.events import Event, Where
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
 from core.logs.links import LONGEST_LABEL, NOTHING, Envelope, Link, LinkReader, as_text, turn
@@ -79,7 +79,7 @@ class PiReader(TranscriptReader):
             case "compaction":
                 at = self.moment(entry.get("timestamp"))
                 before = whole_number(entry.get("tokensBefore"))
-                out.append(Compaction(at=at, agent=self.agent, where=self.here(), tokens_before=before))
+                out.append(self.compaction(at, tokens_before=before))
 
     def _header(self, entry: dict[str, Any]) -> None:
         at = self.moment(entry.get("timestamp"))
@@ -121,14 +121,14 @@ class PiReader(TranscriptReader):
         at = self.moment(entry.get("timestamp"), message.get("timestamp"))
         match message.get("role"):
             case "user":
-                out.append(self.prompt(at, words(message.get("content")), self.here()))
+                out.append(self.prompt(at, words(message.get("content"))))
             case "assistant":
                 self._answer(text(entry.get("id")), message, at, out)
             case "toolResult":
                 output = words(message.get("content"))
                 result = _result(output, message.get("isError"), text(message.get("toolName")))
                 called = text(message.get("toolCallId"))
-                add(self.calls.end(called, at, result, self.here(), line=self._line), out)
+                self.result(called, at, result, out)
             case "bashExecution":
                 result = Result(
                     text=text(message.get("output")),
@@ -137,16 +137,15 @@ class PiReader(TranscriptReader):
                 )
                 run = {"command": text(message.get("command"))}
                 name = f"bash-{text(entry.get('id')) or at}"
-                out.append(
-                    self.calls.both(name, "bashExecution", run, None, at, result, self.here(), self.agent)
-                )
+                out.append(self.whole_call(name, "bashExecution", run, at, result))
 
     def _answer(self, name: str, message: dict[str, Any], at: float, out: list[Event]) -> None:
         usage = self.table(message.get("usage"), "usage")
         stop = text(message.get("stopReason"))
         out.append(
-            self.kit.models.turn(
+            self.turn(
                 at,
+                words(message.get("content")),
                 message=name,
                 model=text(message.get("model")),
                 input_tokens=whole_number(usage.get("input")),
@@ -155,9 +154,6 @@ class PiReader(TranscriptReader):
                 cache_write=whole_number(usage.get("cacheWrite")),
                 cost=amount(table(usage.get("cost")).get("total")),
                 stop=stop,
-                agent=self.agent,
-                where=self.here(),
-                said=words(message.get("content")),
             )
         )
         for place, part in enumerate(self.objects(message.get("content"), "content")):
@@ -171,7 +167,7 @@ class PiReader(TranscriptReader):
                     self.here(),
                 )
         if stop == "aborted":
-            out.append(self.prompt(at, "", self.here(), interrupt=True))
+            out.append(self.prompt(at, "", interrupt=True))
 
 
 def _result(output: str, error: Any, tool: str) -> Result:

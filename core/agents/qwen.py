@@ -10,7 +10,7 @@ from core.agents.calls import Result, agent_report
 from core.agents.reader import TranscriptReader
 from core.agents.values import attached_to, items, table, text, whole_number, words
 from core.agents.words import speech
-from core.events import AgentStart, Compaction, Event, ToolUse
+from core.events import AgentStart, Event, ToolUse
 from core.logs.format import Companion, Format, Sample
 from core.logs.glimpse import Title
 from core.logs.links import Envelope, Link, LinkKind, LinkReader, Rank, RecordMessage, as_text
@@ -108,15 +108,17 @@ class QwenReader(TranscriptReader):
         texts = [text(table(part).get("text")) for part in parts]
         prompt_text = "\n".join(one for one in texts if one and not one.startswith(_INJECTED))
         if prompt_text := prompt_text or attached_to(parts):
-            out.append(self.prompt(at, prompt_text, self.here()))
+            out.append(self.prompt(at, prompt_text))
 
     def _answer(self, at: float, line: dict[str, Any], parts: list[Any], out: list[Event]) -> None:
         usage = self.table(line.get("usageMetadata"), "usageMetadata")
         cached = min(
             whole_number(usage.get("cachedContentTokenCount")), whole_number(usage.get("promptTokenCount"))
         )
-        turn = self.kit.models.turn(
+        self.answer(
             at,
+            speech([line], agent=True),
+            out,
             message=text(line.get("uuid")),
             model=text(line.get("model")),
             input_tokens=whole_number(usage.get("promptTokenCount"))
@@ -125,13 +127,7 @@ class QwenReader(TranscriptReader):
             output_tokens=whole_number(usage.get("candidatesTokenCount"))
             + whole_number(usage.get("thoughtsTokenCount")),
             cache_read=cached,
-            agent=self.agent,
-            where=self.here(),
-            said=speech([line], agent=True),
         )
-        new_turn = self.usage.deduplicate(turn)
-        if new_turn is not None:
-            out.append(new_turn)
         for place, part in enumerate(parts):
             call = table(table(part).get("functionCall"))
             if call:
@@ -174,10 +170,8 @@ class QwenReader(TranscriptReader):
     def _compaction(self, at: float, line: dict[str, Any], out: list[Event]) -> None:
         info = table(table(line.get("systemPayload")).get("info"))
         out.append(
-            Compaction(
-                at=at,
-                agent=self.agent,
-                where=self.here(),
+            self.compaction(
+                at,
                 tokens_before=whole_number(info.get("originalTokenCount")),
                 tokens_after=whole_number(info.get("newTokenCount")),
             )

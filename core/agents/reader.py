@@ -11,8 +11,8 @@ import msgspec
 from msgspec import structs
 
 from core.agents.calls import AnsweredCalls, Calls, Result
+from core.agents.models import ClosedTurns, Usage
 from core.agents.normalizer import AgentKit
-from core.agents.turns import ClosedTurns, Usage
 from core.agents.values import code, decode, is_secret, items, table, text, words
 from core.engine.values import fingerprint
 from core.events import (

@@ -144,14 +144,13 @@ class SweAgentReader(TranscriptReader):
         self.now += STEP if lasted is None else max(lasted, 0.001)
         tool, arguments = called(action, "" if opened == "n/a" else opened)
         out.append(
-            self.kit.models.turn(
+            self.turn(
                 self.now,
+                words(step.get("thought")) or words(step.get("content")),
+                where,
                 message=f"turn-{place}",
                 model=self._model,
-                agent=self.agent,
-                where=where,
                 cost=0.0 if self._spent is not None and self._spent.cost is not None else None,
-                said=words(step.get("thought")) or words(step.get("content")),
             )
         )
         result = Result(running=True) if observed is None else step_result(tool, action, observed)

@@ -172,12 +172,12 @@ _OWN = (
     Agent(
         "cline",
         "Cline",
-        FormatsLater("core.agents.cline.reader"),
+        FormatsLater("core.agents.cline"),
         Location(
             _cline_roots,
             (),
             (b'"type":"tool_result"', b'"role":"assistant"', b'"type":"ask"', b'"type":"say"'),
-            survey=SurveyLater("core.agents.cline.reader", "survey_cline"),
+            survey=SurveyLater("core.agents.cline", "survey_cline"),
         ),
     ),
     Agent(

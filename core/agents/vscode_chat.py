@@ -158,9 +158,7 @@ class VsCodeChatReader(TranscriptReader):
             began = seconds(table(data.get("terminalCommandState")).get("timestamp"))
             self.now = max(self.now, began or 0.0)
             tool = text(call.get("name")) or text(part.get("toolId"))
-            out.append(
-                self.calls.both(called, tool, arguments, None, self.now, call_result, where, self.agent)
-            )
+            out.append(self.whole_call(called, tool, arguments, self.now, call_result, where))
 
 
 def _is_over(part: dict[str, Any], result: dict[str, Any]) -> bool:

@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.agents.models import CALLING, WORDLESS
 from core.agents.normalizer import Arguments
 from core.agents.tables import read_tables
-from core.agents.turns import CALLING, WORDLESS
 from core.agents.values import attached, decode, items, table, text, unthought, words
 from core.events import AgentStart, Event, Prompt, ToolUse, Turn, Where
 from core.logs.glimpse import person_words

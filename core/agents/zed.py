@@ -13,7 +13,7 @@ import msgspec
 from core.agents.calls import Result
 from core.agents.reader import TranscriptReader
 from core.agents.values import items, table, text, whole_number, words
-from core.events import Compaction, Event, Where
+from core.events import Event, Where
 from core.logs.database import MAGIC, DatabaseRow, RowsRead, reading, select, tables
 from core.logs.discovery import Found, Listed, listed_session
 from core.logs.format import Format, Sample
@@ -79,7 +79,7 @@ class ZedReader(TranscriptReader):
             self._answer(name, agent, where, out)
         elif "Compaction" in message and name not in self._read_ids:
             self._read_ids.add(name)
-            out.append(Compaction(at=self.now, agent=self.agent, where=where))
+            out.append(self.compaction(self.now, where))
 
     def _answer(self, name: str, agent: dict[str, Any], where: Where, out: list[Event]) -> None:
         parts = [table(part) for part in items(agent.get("content"))]

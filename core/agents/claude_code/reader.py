@@ -38,9 +38,9 @@ from core.agents.claude_code.subagents import (
     is_helper,
     sub_agent_files,
 )
+from core.agents.models import ClosedTurns, failed_turn, retried_turn
 from core.agents.normalizer import AgentKit
 from core.agents.reader import FAR, AgentReader, ClockState, LogClock, add
-from core.agents.turns import ClosedTurns, failed_turn, retried_turn
 from core.agents.values import is_secret, text
 from core.engine.values import fingerprint
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
@@ -440,9 +440,7 @@ class ClaudeCode(AgentReader):
         self, line: ClaudeLine, message: Message, at: float, where: Where, number: int, out: list[Event]
     ) -> None:
         agent = self._agent(line, at, where, out) if line.is_sidechain else self.agent
-        before = self._answers.update(agent, message, at, where)
-        if before is not None:
-            out.append(before)
+        add(self._answers.update(agent, message, at, where), out)
         content = message.content
         if type(content) is list:
             for block in content:

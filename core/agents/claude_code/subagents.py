@@ -24,9 +24,8 @@ from core.agents.claude_code.lines import (
     token_count,
     user_words,
 )
-from core.agents.models import joined_words
+from core.agents.models import ENDED, WORDLESS, ClosedTurns, Usage, joined_words
 from core.agents.normalizer import AgentKit
-from core.agents.turns import ENDED, WORDLESS, ClosedTurns, Usage
 from core.engine.values import fingerprint
 from core.events import MAIN, AgentEnd, AgentStart, Event, Outcome, ToolUse, Turn, Where
 from core.logs.format import Companion

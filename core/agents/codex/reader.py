@@ -14,7 +14,7 @@ from core.agents.normalizer import AgentKit, Sorted
 from core.agents.reader import STEP, TranscriptReader, add
 from core.agents.values import decode, is_secret, items, table, text, words
 from core.engine.values import fingerprint
-from core.events import MAIN, Compaction, Event
+from core.events import MAIN, Event
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title, codex_request
 from core.logs.times import seconds
@@ -381,9 +381,7 @@ class Codex(TranscriptReader):
         result = Result(error=failed, empty=None if failed else False)
         tool = text(item.get("type"))
         self._turns.searches += tool == "web_search_call"
-        out.append(
-            self.calls.both(call, tool, table(item.get("action")), None, self.now, result, where, self.agent)
-        )
+        out.append(self.whole_call(call, tool, table(item.get("action")), self.now, result, where))
 
     def _output(self, item: dict[str, Any], out: list[Event]) -> None:
         call = text(item.get("call_id")) or text(item.get("id"))
@@ -451,7 +449,7 @@ class Codex(TranscriptReader):
         if kind == "turn_aborted":
             add(self._turns.close(self.agent), out)
             if event.get("reason") in (None, "interrupted"):
-                out.append(self.prompt(self.now, "", self.here(), interrupt=True))
+                out.append(self.prompt(self.now, "", interrupt=True))
         elif kind == "error" or event.get("error"):
             out += self._turns.fail(self.now, self.agent, self.here())
         else:
@@ -480,7 +478,7 @@ class Codex(TranscriptReader):
         )
         if prompt_text:
             add(self._turns.close(self.agent), out)
-            out.append(self.prompt(self.now, prompt_text, self.here()))
+            out.append(self.prompt(self.now, prompt_text))
 
     def _tokens(self, event: dict[str, Any], out: list[Event]) -> None:
         info = event.get("info")
@@ -495,11 +493,7 @@ class Codex(TranscriptReader):
             self._compacted = ""
             return
         self._compacted = sign
-        out.append(
-            Compaction(
-                at=self.now, agent=self.agent, where=self.here(), tokens_before=self._turns.counts.context
-            )
-        )
+        out.append(self.compaction(self.now, tokens_before=self._turns.counts.context))
 
     def _pass_over(self, kind: Any, payload: dict[str, Any]) -> None:
         """A parent's line: only what later lines build on is remembered."""

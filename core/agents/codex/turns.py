@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from core.agents.calls import Result
-from core.agents.models import joined_words
+from core.agents.models import ENDED, WORDLESS, failed_turn, joined_words
 from core.agents.normalizer import AgentKit, Normalizer, Sorted
 from core.agents.shell import MOST_TARGETS, PURPOSE_RANKS
-from core.agents.turns import ENDED, WORDLESS, failed_turn
 from core.agents.values import amount, code, decode, table, text, whole_number, words
 from core.engine.values import fingerprint, shape
 from core.events import Action, Turn, Where

@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from core.agents.calls import Calls, Result, agent_report, said_event, split_advice
+from core.agents.models import failed_turn
 from core.agents.opencode.store import FINAL, opencode_listing, opencode_rows, own_title, session_files
-from core.agents.reader import TranscriptReader
-from core.agents.turns import failed_turn
+from core.agents.reader import TranscriptReader, add
 from core.agents.values import amount, code, table, text, whole_number
 from core.events import AgentStart, Compaction, Event, Prompt, Where
 from core.logs.database import MAGIC, tables
@@ -162,9 +162,7 @@ class OpenCodeReader(TranscriptReader):
 
     def _message(self, message: dict[str, Any], out: list[Event]) -> None:
         name, session = text(message.get("id")), text(message.get("sessionID"))
-        stopped = self._stopped.pop(session, None) if name not in self._messages else None
-        if stopped is not None:
-            out.append(stopped)
+        add(self._stopped.pop(session, None) if name not in self._messages else None, out)
         self._messages[name] = message
         if table(message.get("error")).get("name") == "MessageAbortedError" and name not in self._read_ids:
             self._read_ids.add(name)

@@ -9,11 +9,11 @@ from typing import Any, Literal, NamedTuple
 from msgspec import structs
 
 from core.agents.calls import Result, agent_report
+from core.agents.models import ENDED, failed_turn
 from core.agents.reader import TranscriptReader, add
-from core.agents.turns import ENDED, failed_turn
 from core.agents.values import amount, code, decode, items, table, text, unthought, whole_number, words
 from core.engine.values import fingerprint
-from core.events import AgentStart, Compaction, Event, Prompt, Turn, Where
+from core.events import AgentStart, Event, Prompt, Turn, Where
 from core.logs.discovery import Found, extent
 from core.logs.log_files import read_log
 
@@ -265,10 +265,10 @@ class OpenHandsFolderReader(TranscriptReader):
         elif kind in ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation"):
             self._observe(event, kind, at, out)
         elif kind == "Condensation":
-            out.append(Compaction(at=at, agent=self.agent, where=self.here(), trigger="auto"))
+            out.append(self.compaction(at, trigger="auto"))
         elif kind in ("PauseEvent", "InterruptEvent"):
             self._course.rests()
-            out.append(self.prompt(at, "", self.here(), interrupt=True))
+            out.append(self.prompt(at, "", interrupt=True))
 
     def finish(self) -> list[Event]:
         """Return an answer of which only the cost is logged, and the calls without a result."""
@@ -283,7 +283,7 @@ class OpenHandsFolderReader(TranscriptReader):
         message_text = words(table(event.get("llm_message")).get("content"))
         if event.get("source") == "user":
             self._course.prompted()
-            out.append(self.prompt(at, message_text, self.here()))
+            out.append(self.prompt(at, message_text))
         elif event.get("source") == "agent" or event.get("llm_response_id"):
             message_text = unthought(message_text)
             self._course.spoke(waits=bool(message_text))
@@ -324,8 +324,9 @@ class OpenHandsFolderReader(TranscriptReader):
                 add(self._aside(f"{name}/{purpose}", used), out)
 
     def _turn(self, name: str, used: TokensUsed, at: float) -> Turn:
-        return self.kit.models.turn(
+        return self.turn(
             at,
+            "",
             message=name,
             model=used.model,
             input_tokens=used.fresh,
@@ -333,8 +334,6 @@ class OpenHandsFolderReader(TranscriptReader):
             cache_read=used.read,
             cache_write=used.written,
             cost=amount(used.cost),
-            agent=self.agent,
-            where=self.here(),
         )
 
     def _aside(self, name: str, used: TokensUsed) -> Turn | None:
@@ -369,15 +368,13 @@ class OpenHandsFolderReader(TranscriptReader):
             return
         if name:
             self._answers.add(name)
-        turn = self.kit.models.turn(
+        turn = self.turn(
             at,
+            answer_text,
             message=name,
             model="",
             cost=0.0 if is_repeated else None,
-            agent=self.agent,
-            where=self.here(),
             stop=stop,
-            said=answer_text,
             said_at=self.here(entry),
         )
         counted, self._spent = self._spent, None

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from core.agents.calls import Calls, Result, agent_report
+from core.agents.models import ENDED, Usage
 from core.agents.openhands.conversation import (
     Course,
     OpenHandsFolderReader,
@@ -18,7 +19,6 @@ from core.agents.openhands.conversation import (
     total_usage,
 )
 from core.agents.reader import STEP, LogClock, TranscriptReader, add, left_untold
-from core.agents.turns import ENDED, Usage
 from core.agents.values import amount, beyond, code, items, table, text, whole_number, words
 from core.events import AgentStart, Compaction, Event, Matter, SessionEnd, Turn, Where
 from core.logs.format import Format, Sample

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.agents.cline.reader import API, HISTORY, UI, ClineReader
+from core.agents.cline import API, HISTORY, UI, ClineReader
 from core.agents.registry import make_kit
 from core.agents.table import AGENTS
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from core.agents.models import Models
+from core.agents.models import Models, Usage
 from core.agents.tables import OURS, plain_table
-from core.agents.turns import Usage
 from core.errors import SettingsError
 from core.events import Turn
 from core.settings.logs import ContextWindowSettings

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.agents.aider import AiderReader
 from core.agents.antigravity import AntigravityReader
-from core.agents.cline.reader import ClineReader
+from core.agents.cline import ClineReader
 from core.agents.cursor import CursorReader
 from core.agents.openhands.conversation import OpenHandsFolderReader
 from core.agents.qwen import QwenReader

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.agents.antigravity import AntigravityReader
-from core.agents.cline.reader import ClineReader
+from core.agents.cline import ClineReader
 from core.agents.crush import CrushReader
 from core.agents.cursor import CursorReader
 from core.agents.droid import DroidReader

@@ -10,7 +10,7 @@ import pytest
 from core.agents.aider import AiderReader
 from core.agents.antigravity import AntigravityReader
 from core.agents.claude_code.reader import ClaudeCode
-from core.agents.cline.reader import ClineReader
+from core.agents.cline import ClineReader
 from core.agents.codex.reader import Codex
 from core.agents.cursor import CursorReader
 from core.agents.models import Models

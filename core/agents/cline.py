@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.agents.calls import Result, agent_report
-from core.agents.cline import panel
-from core.agents.reader import STEP
-from core.agents.values import amount, decode, items, table, text, words
+from core.agents.models import joined_words
+from core.agents.reader import STEP, TranscriptReader, add
+from core.agents.values import amount, decode, items, table, text, whole_number, words
 from core.agents.words import speech
 from core.events import AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.discovery import Found
@@ -19,6 +19,172 @@ from core.logs.glimpse import Title, display_title
 from core.logs.log_files import is_file, read_log
 from core.logs.redact.values import redact_name
 from core.logs.times import seconds
+
+_COMPACTED = frozenset(
+    ("condense_context", "sliding_window_truncation", "condense", "summarize_task", "compaction")
+)
+_FAULTS = frozenset(("error", "diff_error", "clineignore_error", "rooignore_error"))
+_SPOKEN = frozenset(("text", "completion_result"))
+_PROMPTS = frozenset(("task", "user_feedback"))
+_PANEL_TOOLS = frozenset(("tool", "command", "use_mcp_server", "use_subagents", "browser_action_launch"))
+
+
+def panel_tokens(tokens: dict[str, Any]) -> tuple[int, int, int, int]:
+    """Tokens sent, answered, read from and written to the cache, under the names each version gives them."""
+    read = (
+        whole_number(tokens.get("cacheReads"))
+        or whole_number(tokens.get("cacheReadTokens"))
+        or whole_number(tokens.get("cached"))
+    )
+    written = whole_number(tokens.get("cacheWrites")) or whole_number(tokens.get("cacheWriteTokens"))
+    answered = (
+        whole_number(tokens.get("tokensOut"))
+        or whole_number(tokens.get("outputTokens"))
+        or whole_number(tokens.get("completion"))
+    )
+    sent = whole_number(tokens.get("tokensIn"))
+    if not sent:
+        all_sent = whole_number(tokens.get("inputTokens")) or whole_number(tokens.get("prompt"))
+        sent = max(0, all_sent - read - written) if all_sent >= read + written else all_sent
+    return sent, answered, read, written
+
+
+def panel_requests(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the panel's facts of each request to the model, in order."""
+    started = [_request(one) for one in messages if one.get("say") == "api_req_started"]
+    return [one for one in started if not one.get("cancelReason")]
+
+
+def first_time(messages: list[dict[str, Any]]) -> float | None:
+    """When the panel began."""
+    return next((at for one in messages if (at := seconds(one.get("ts"))) is not None), None)
+
+
+def message_times(messages: list[dict[str, Any]], panel: list[dict[str, Any]]) -> list[float | None]:
+    """A time for each message to or from the model: its own, else that of the request it belongs to."""
+    own = [seconds(one.get("ts")) for one in messages]
+    if all(at is not None for at in own) or not panel:
+        return own
+    request_times = [seconds(one.get("ts")) for one in panel if one.get("say") == "api_req_started"]
+    times: list[float | None] = []
+    number = -1
+    for message, at in zip(messages, own, strict=True):
+        if message.get("role") == "user":
+            number = min(number + 1, len(request_times) - 1)
+        guess = request_times[number] if 0 <= number < len(request_times) else first_time(panel)
+        times.append(guess if at is None else at)
+    return times
+
+
+class PanelMessages:
+    """Reads a task of which only the panel's messages are there."""
+
+    def __init__(self, reader: ClineReader, here: Callable[[str], Where]) -> None:
+        self._reader = reader
+        self._here = here
+        self._open = ""
+        self._command = False
+        """Whether the open call is a command, of which the panel shows what it printed and no exit code."""
+        self._said: list[str] = []
+
+    def read(self, listed: list[tuple[str, dict[str, Any]]], out: list[Event]) -> None:
+        """Add the events of all messages; a call is over when something else is shown after it."""
+        requests_left = sum(one.get("say") == "api_req_started" for _, one in listed)
+        for number, (pointer, message) in enumerate(listed):
+            if message.get("partial") is True:
+                continue
+            at = self._reader.moment(message.get("ts"))
+            where = self._here(pointer)
+            kind = text(message.get("say")) or text(message.get("ask"))
+            message_text = text(message.get("text"))
+            if kind == "command_output":
+                self._said.append(message_text)
+                continue
+            self._over(at, where, kind, message_text, out)
+            if kind == "api_req_started":
+                requests_left -= 1
+                message_text, place = _answer(listed, number + 1)
+                self._turn(at, message, where, out, message_text, self._here(place), last=not requests_left)
+            elif number == 0 or kind in _PROMPTS:
+                out.append(self._reader.prompt(at, message_text, where))
+            elif kind in _COMPACTED:
+                out.append(Compaction(at=at, agent=self._reader.agent, where=where))
+            elif kind in _PANEL_TOOLS:
+                self._call(at, kind, message_text, where, out)
+
+    def _over(self, at: float, where: Where, kind: str, message_text: str, out: list[Event]) -> None:
+        if not self._open:
+            return
+        failed = kind in _FAULTS or kind.endswith("ignore_error")
+        output = message_text if failed else "\n".join(self._said)
+        untold = self._command and not failed
+        result = Result(text=output, error=failed, empty=None if output else False, running=untold)
+        use = self._reader.calls.end(self._open, at, result, where)
+        self._open, self._said = "", []
+        if use is not None:
+            self._reader.end_use(use, out)
+
+    def _call(self, at: float, kind: str, message_text: str, where: Where, out: list[Event]) -> None:
+        facts = table(decode(message_text.encode("utf-8", "surrogatepass"))) if kind != "command" else {}
+        tool = text(facts.get("tool")) or text(facts.get("toolName")) or kind
+        arguments: Any = (
+            {"command": message_text}
+            if kind == "command"
+            else {k: v for k, v in facts.items() if k != "tool"}
+        )
+        name = f"shown-{at}-{where.entry}"
+        if self._reader.calls.begin(name, tool, arguments, at, self._reader.agent, where):
+            self._open, self._command, self._said = name, kind == "command", []
+            self._reader.delegate(name, tool, at, where, out)
+
+    def _turn(
+        self,
+        at: float,
+        message: dict[str, Any],
+        where: Where,
+        out: list[Event],
+        answer_text: str,
+        said_at: Where,
+        *,
+        last: bool,
+    ) -> None:
+        request = _request(message)
+        sent, answered, read, written = panel_tokens(request)
+        turn = self._reader.kit.models.turn(
+            at,
+            message=f"shown-{at}",
+            model=text(request.get("model")),
+            input_tokens=sent,
+            output_tokens=answered,
+            cache_read=read,
+            cache_write=written,
+            cost=amount(request.get("cost")),
+            agent=self._reader.agent,
+            where=where,
+            said=answer_text,
+            said_at=said_at,
+        )
+        add(self._reader.usage.update(turn), out)
+        if answered or not last:
+            add(self._reader.usage.close(self._reader.agent), out)
+
+
+def _answer(listed: list[tuple[str, dict[str, Any]]], start: int) -> tuple[str, str]:
+    """Return the model's answer to a request from `start` on, and the place of its last words."""
+    answer_text, place = "", ""
+    for number in range(start, len(listed)):
+        pointer, message = listed[number]
+        kind = text(message.get("say")) or text(message.get("ask"))
+        if kind == "api_req_started":
+            break
+        if kind in _SPOKEN and message.get("partial") is not True and text(message.get("text")):
+            answer_text, place = joined_words(answer_text, text(message.get("text"))), pointer
+    return answer_text, place
+
+
+def _request(message: dict[str, Any]) -> dict[str, Any]:
+    return table(decode(text(message.get("text")).encode("utf-8", "surrogatepass")))
+
 
 _TOOLS = (
     *("read_file", "write_to_file", "replace_in_file", "apply_diff", "apply_patch", "insert_content"),
@@ -160,7 +326,7 @@ _INJECTED = (
 _FOLDER = re.compile(r"(?:Current Working|Working|Current Workspace) Directory:? ?\(?([^\n)]{1,400})")
 
 
-class ClineReader(panel.PanelReader):
+class ClineReader(TranscriptReader):
     """A task is one or two documents: the model's conversation is read, with the panel's times and costs.
 
     Where only the panel's messages are there, they are read in its stead.
@@ -219,8 +385,8 @@ class ClineReader(panel.PanelReader):
             self._release([one for _, one in listed], out)
         elif not self._read:
             self._read = True
-            self._begin(panel.first_time([one for _, one in listed]), out)
-            panel.PanelMessages(self, self.here).read(listed, out)
+            self._begin(first_time([one for _, one in listed]), out)
+            PanelMessages(self, self.here).read(listed, out)
 
     def _begin(self, at: float | None, out: list[Event], model: str = "", place: str = "") -> None:
         facts = self._facts
@@ -240,9 +406,9 @@ class ClineReader(panel.PanelReader):
         self, listed: list[tuple[str, dict[str, Any]]], display_title: list[dict[str, Any]], out: list[Event]
     ) -> None:
         self._read = True
-        times = panel.message_times([one for _, one in listed], display_title)
+        times = message_times([one for _, one in listed], display_title)
         known_times = [at for at in times if at is not None]
-        requests = panel.requests(display_title)
+        requests = panel_requests(display_title)
         model = next(filter(None, (_model(one) for _, one in listed)), "")
         self._begin(known_times[0] if known_times else None, out, model, self._workplace(listed))
         self.now = known_times[0] if known_times else 0.0
@@ -262,7 +428,9 @@ class ClineReader(panel.PanelReader):
                 self._user(message, pointer, where, out)
 
     def _workplace(self, listed: list[tuple[str, dict[str, Any]]]) -> str:
-        instructions = text(self._facts.get("system_prompt")) or plain_all(listed[0][1] if listed else {})
+        instructions = text(self._facts.get("system_prompt")) or words(
+            (listed[0][1] if listed else {}).get("content")
+        )
         match = _FOLDER.search(instructions[:200_000])
         return match[1].strip().rstrip(")") if match else ""
 
@@ -271,9 +439,11 @@ class ClineReader(panel.PanelReader):
     ) -> None:
         metrics = self.table(message.get("metrics"), "metrics")
         tokens = table(metrics.get("tokens")) or metrics or request
-        sent, answered, read, written = panel.panel_tokens(tokens)
-        turn = self.kit.models.turn(
+        sent, answered, read, written = panel_tokens(tokens)
+        turn = self.turn(
             self.now,
+            speech([message], agent=True),
+            where,
             message=text(message.get("id")) or f"{where.entry}@{self.now}",
             model=_model(message),
             input_tokens=sent,
@@ -281,14 +451,11 @@ class ClineReader(panel.PanelReader):
             cache_read=read,
             cache_write=written,
             cost=amount(metrics.get("cost")) or amount(request.get("cost")),
-            agent=self.agent,
-            where=where,
-            said=speech([message], agent=True),
         )
         if (new_turn := self.usage.deduplicate(turn)) is not None:
             out.append(new_turn)
         if message.get("isSummary") is True:
-            out.append(Compaction(at=self.now, agent=self.agent, where=where))
+            out.append(self.compaction(self.now, where))
         self._waiting.clear()
         for number, call in enumerate(called_in(message.get("content"))):
             name = call.id or f"{pointer}/{number}"
@@ -305,7 +472,7 @@ class ClineReader(panel.PanelReader):
 
     def _user(self, message: dict[str, Any], pointer: str, where: Where, out: list[Event]) -> None:
         if message.get("isSummary") is True:
-            out.append(Compaction(at=self.now, agent=self.agent, where=where))
+            out.append(self.compaction(self.now, where))
             return
         answered = False
         for reply in replies(message.get("content")):
@@ -356,11 +523,6 @@ def first_request(content: Any) -> str:
         if isinstance(content, str) and "<" not in content[:1]
         else person_said(content, first=True, answered=False)
     )
-
-
-def plain_all(message: dict[str, Any]) -> str:
-    """Return all the text of a message."""
-    return words(message.get("content"))
 
 
 def _model(message: dict[str, Any]) -> str:
