@@ -25,12 +25,17 @@ class Mechanism(NamedTuple):
     seen: str
     proof: str
     """`file::test` below tests."""
+    event: str = ""
+    """Kind of model event that shows it in a session."""
+
+    def real_sessions(self) -> str:
+        """The number of real sessions that show it, and the event to look for; blank if it has none."""
+        return f"{_MEASURED['events'][self.event]} ({self.event})" if self.event else ""
 
 
-MECHANISMS = tuple(
-    Mechanism(**row)
-    for row in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["mechanism"]
-)
+_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_MEASURED = _TABLE["measured"]
+MECHANISMS = tuple(Mechanism(**row) for row in _TABLE["mechanism"])
 
 
 def missing(mechanism: Mechanism) -> list[str]:
@@ -55,8 +60,9 @@ def mechanisms() -> str:
     lost = [f"{each.name}: {what}" for each in MECHANISMS for what in missing(each)]
     if lost:
         raise ValueError(f"mechanisms that name what does not exist: {'; '.join(lost)}")
+    real = f"real sessions, of {_MEASURED['sessions']}"
     return table(
-        ("part", "mechanism", "computed in", "what it changes", "where it is seen", "proof"),
+        ("part", "mechanism", "computed in", "what it changes", "where it is seen", real, "proof"),
         (
             (
                 each.part,
@@ -64,6 +70,7 @@ def mechanisms() -> str:
                 f"`core.{each.computed.replace(':', '.')}`",
                 each.changes,
                 each.seen,
+                each.real_sessions(),
                 f"`{each.proof.rpartition('::')[2].rpartition('/')[2]}`",
             )
             for each in MECHANISMS
