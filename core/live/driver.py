@@ -451,8 +451,21 @@ class Driver:
         if not (self.caught_up or self._wall() - notice.at < FRESH):
             if self._past is not None:
                 self._past(notice)
-        else:
-            self.registry.call("on_notice", notice)
+            return
+        true_notice = self._true_end(notice) if notice.kind == "done" else notice
+        if true_notice is not None:
+            self.registry.call("on_notice", true_notice)
+
+    def _true_end(self, notice: Notice) -> Notice | None:
+        """The notice of a turn's end in the words of its status; None if `ring` reports it as a need."""
+        self.tracker.endings.allow(self._word_logs())
+        status = status_of(self.facts(), max(notice.at, self.heard), self._limits)
+        if status.needs_you:
+            return None
+        text = f"{status.reason[:1].upper()}{status.reason[1:]}"
+        if status.word == "gave up":
+            return notice._replace(kind="risk", text=f"Gave up: {status.reason}")
+        return notice._replace(text=text) if status.ending in ("partial", "offer", "waiting") else notice
 
     def rest(self) -> bool:
         """Leave what was learned for later sessions, once at every longer stillness; whether it did."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from math import inf
@@ -209,7 +210,7 @@ def story(
     start = events[0].at if begin is None else begin
     return SessionStory(
         tuple(_prompt_lines(events, start, read)),
-        tuple(_work_lines(events)),
+        tuple(_work_lines(events, read)),
         tuple(_failure_lines(events, start, read)),
         tuple(_ending_lines(events, start, read, notices or NoticeSettings())),
     )
@@ -250,7 +251,20 @@ _CHECKS = {
 """Wording for purpose and result."""
 
 
-def _work_lines(events: Sequence[Event]) -> Iterator[str]:
+_NOT_COMMITTED = re.compile(
+    r"^fatal:|author identity unknown|nothing (?:added )?to commit|no changes added to commit", re.I | re.M
+)
+
+
+def _check_result(use: ToolUse, read: Read) -> str:
+    """How a test, build or commit ended; Git's own words count more than an exit code."""
+    result = _CHECKED[use.outcome]
+    if use.purpose == "commit" and result == "passed" and _NOT_COMMITTED.search(read(use).output):
+        return "failed"
+    return result
+
+
+def _work_lines(events: Sequence[Event], read: Read) -> Iterator[str]:
     uses = [event for event in events if isinstance(event, ToolUse)]
     if not uses:
         yield "no call was made"
@@ -271,7 +285,7 @@ def _work_lines(events: Sequence[Event]) -> Iterator[str]:
         more = f", and {count(len(edited) - _FILES, 'more file')}" if len(edited) > _FILES else ""
         yield f"edited {', '.join(files)}{more}"
     checks = Counter(
-        (use.purpose, _CHECKED[use.outcome]) for use in uses if use.purpose in ("test", "build", "commit")
+        (use.purpose, _check_result(use, read)) for use in uses if use.purpose in ("test", "build", "commit")
     )
     if checks:
         yield ", ".join(

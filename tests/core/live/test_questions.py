@@ -8,7 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from core.agents.registry import make_kit
+from core.engine.response import Notice
 from core.events import MAIN
+from core.extension.hooks import Extension
 from core.live.driver import Driver
 from core.live.fleet.roster import Roster, once
 from core.live.notices import Notifier, ShownNotice
@@ -119,3 +121,48 @@ def _read(driver: Driver) -> None:
     list(driver.poll(1000))
     while driver.source.behind:
         list(driver.poll(1000))
+
+
+class Listener(Extension):
+    """Collects the notices a person would get."""
+
+    name = "listener"
+    layer = 0
+    about = "collects notices"
+
+    def __init__(self) -> None:
+        self.notices: list[tuple[str, str]] = []
+
+    def on_notice(self, notice: Notice) -> None:
+        self.notices.append((notice.kind, notice.text))
+
+
+@pytest.mark.parametrize(
+    ("words", "failed", "notice"),
+    [
+        ("Should I drop the table?", False, ("needs_you", "asks: “Should I drop the table?”")),
+        (
+            "I could not make it work.",
+            True,
+            ("risk", "Gave up: could not do it: “I could not make it work.”"),
+        ),
+        ("All 31 tests pass.", False, ("done", "Done, and waiting for you.")),
+    ],
+)
+def test_a_finished_turn_gives_one_notice_that_agrees_with_its_status(
+    words: str, failed: bool, notice: tuple[str, str], tmp_path: Path
+) -> None:
+    settings = Settings()
+    log = tmp_path / "log.jsonl"
+    call = samples.asks(1, "b1", "Bash", {"command": "make"})
+    result = samples.answers(2, "b1", "no", error=failed)
+    end = samples.asks(3, "", "", {}, message="m9")
+    end["message"] |= {"content": [{"type": "text", "text": words}], "stop_reason": "end_turn"}
+    log.write_bytes(b"".join(map(line, (samples.says(0, "do it"), call, result, end))))
+    listener = Listener()
+    followed = Followed(log, make_kit(settings.ingest), settings)
+    driver = Driver(followed, InitialStates(settings), extensions=[listener])
+    driver._wall = lambda: driver.tracker.last
+    _read(driver)
+    driver.ring(driver.status(driver.heard))
+    assert listener.notices == [notice]
