@@ -1,1 +1,1 @@
-"""Puts our hooks into agents' settings, takes them out again, and says how they stand."""
+"""Hooks in agents' settings, and the server that answers their calls."""

@@ -51,11 +51,11 @@ class HookCall(NamedTuple):
     background: bool = False
     """The turn ended, but sub-agents of it still run."""
     compacted: bool = False
-    """The context was cut just now, and the model starts again with what it is told here."""
+    """The context was just compacted, and the model continues with what this hook returns."""
 
 
 class HookReply(NamedTuple):
-    """What is answered."""
+    """The reply to a hook call, before it is put into an agent's own form."""
 
     context: str = ""
     """A sentence for the agent's model."""
@@ -73,7 +73,7 @@ SILENCE = HookReply()
 
 
 _CLAUDE_SPOKEN_TO = frozenset(("PostToolBatch", "UserPromptSubmit", "SessionStart"))
-"""Where a sentence is handed over: just before the model is asked, and when it starts again after a cut."""
+"""Events that take a sentence: just before a model request, and after a compaction."""
 _CODEX_SPOKEN_TO = frozenset(("PostToolUse", "UserPromptSubmit", "SessionStart"))
 _GEMINI_SPOKEN_TO = frozenset(("AfterTool", "BeforeAgent"))
 _COPILOT_SPOKEN_TO = frozenset(("PostToolUse", "PostToolUseFailure"))
@@ -85,7 +85,7 @@ def specific(call: HookCall, **fields: Any) -> dict[str, Any]:
 
 
 def answer_plugin(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
-    """What a module of ours understands."""
+    """Return the answer for a plugin written by nooscope."""
     if call.moment == "permission":
         answer = "once" if reply.approved else "reject" if reply.verdict == "deny" else ""
         return {"permission": answer} if answer else None
@@ -97,7 +97,7 @@ def answer_plugin(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
 
 
 def answer_claude(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
-    """What it understands; None where it is not spoken to at this event."""
+    """Return Claude Code's answer, or None if this event takes none."""
     if call.moment == "permission":
         return _claude_decision(call, reply)
     if call.moment == "prompt" and reply.stop:
@@ -123,7 +123,7 @@ def _claude_decision(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
 
 
 def answer_codex(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
-    """What it understands: it knows no `ask`, so a call that needs the person is denied with the way on."""
+    """Return Codex's answer; it has no `ask`, so a call that needs the person is denied with a reason."""
     if call.moment == "before_tool" and reply.verdict:
         return specific(call, permissionDecision="deny", permissionDecisionReason=reply.reason)
     if reply.context and call.name in _CODEX_SPOKEN_TO:
@@ -132,7 +132,7 @@ def answer_codex(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
 
 
 def answer_gemini(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
-    """What it understands: it knows no `ask`."""
+    """Return Gemini CLI's answer; it has no `ask`."""
     if call.moment == "before_tool" and reply.verdict:
         return {"decision": "deny", "reason": reply.reason}
     if reply.context and call.name in _GEMINI_SPOKEN_TO:
@@ -141,7 +141,7 @@ def answer_gemini(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
 
 
 def answer_copilot(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
-    """What it understands."""
+    """Return Copilot CLI's answer."""
     if call.moment == "before_tool" and reply.verdict:
         return {"permissionDecision": reply.verdict, "permissionDecisionReason": reply.reason}
     if reply.context and call.name in _COPILOT_SPOKEN_TO:

@@ -35,7 +35,7 @@ class HookFile(NamedTuple):
     own: bool = False
     """The file is ours alone: taking the hooks out means deleting it."""
     text: str = ""
-    """Of a file of ours that is no JSON, its content."""
+    """The content of a file that is ours and not JSON."""
 
 
 class Installing(NamedTuple):
@@ -47,7 +47,7 @@ class Installing(NamedTuple):
     """The project alone; None for all that the person does."""
     mode: HookMode
     command: Callable[[str], str]
-    """The command of an event; of a module of ours, its values by name."""
+    """Returns the command of an event, or a value of a plugin by its name."""
     answer: bool = False
     """Its own permission prompts may be answered from here."""
 
@@ -60,7 +60,7 @@ class AgentHooks(NamedTuple):
     framework: str
     """As its tool table is named."""
     file: Callable[[Installing], HookFile]
-    """What is written, and where."""
+    """The file that is written."""
     read: Callable[[Mapping[str, Any]], HookCall | None]
     answer: Callable[[HookCall, HookReply], dict[str, Any] | None]
     after: str = ""
@@ -214,7 +214,7 @@ def module(body: str, agent: str, values: Mapping[str, str]) -> str:
 
 
 def read_plugin_call(value: Mapping[str, Any]) -> HookCall | None:
-    """What a module of ours posts."""
+    """Read a call of a plugin written by nooscope."""
     return read_common(value, MOMENTS)
 
 
@@ -271,7 +271,7 @@ def _claude_timeout(name: str, to: Installing) -> int:
 
 
 def read_claude_call(value: Mapping[str, Any]) -> HookCall | None:
-    """What Claude Code says."""
+    """Read a call of Claude Code."""
     call = read_common(value, CLAUDE_MOMENTS)
     if call is None or call.name not in ("Notification", "StopFailure"):
         return call
@@ -301,7 +301,7 @@ CODEX_MOMENTS: dict[str, HookMoment] = {
     "SessionEnd": "session_end",
 }
 _CODEX_TAIL = 65_536
-"""How much of a rollout's end is searched for how a call ended."""
+"""Bytes at the end of a rollout that are searched for an exit code."""
 
 
 def codex_hook_file(to: Installing) -> HookFile:
@@ -319,7 +319,7 @@ def codex_hook_file(to: Installing) -> HookFile:
 
 
 def read_codex_call(value: Mapping[str, Any]) -> HookCall | None:
-    """What Codex says; how a command ended stands only in its rollout."""
+    """Read a call of Codex; the exit code of a command is only in its rollout."""
     call = read_common(value, CODEX_MOMENTS)
     if call is None or call.moment != "after_tool" or not call.transcript:
         return call
@@ -381,7 +381,7 @@ def gemini_hook_file(to: Installing) -> HookFile:
 
 
 def read_gemini_call(value: Mapping[str, Any]) -> HookCall | None:
-    """What Gemini CLI says; a command's exit code stands in its output, and it names calls nowhere."""
+    """Read a call of Gemini CLI; the exit code is in the output, and calls have no ids."""
     call = read_common(value, GEMINI_MOMENTS)
     if call is None or call.moment not in ("before_tool", "after_tool"):
         return call
@@ -429,7 +429,7 @@ def copilot_hook_file(to: Installing) -> HookFile:
 
 
 def read_copilot_call(value: Mapping[str, Any]) -> HookCall | None:
-    """What Copilot CLI says; a command's exit code stands at the end of its output."""
+    """Read a call of Copilot CLI; the exit code is at the end of the output."""
     result = table(value.get("tool_result"))
     if result:
         failed = text(result.get("result_type")) not in ("", "success")

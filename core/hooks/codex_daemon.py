@@ -1,4 +1,4 @@
-"""Codex's own daemon: its approvals and questions are heard and answered through its socket.
+"""A client of Codex's daemon, which reports approvals and questions and takes answers.
 
 Codex's permission hook hides the dialog while it waits. The daemon does not: whoever answers first wins, and
 everybody is told.
@@ -38,7 +38,7 @@ _CLIENT = {
 
 
 def daemon_socket(environment: Mapping[str, str], home: Path) -> Path:
-    """Where Codex's daemon listens."""
+    """The socket of Codex's daemon."""
     own = environment.get("CODEX_HOME")
     folder = Path(own) if own else home / ".codex"
     return folder / "app-server-control" / "app-server-control.sock"

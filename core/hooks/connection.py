@@ -35,9 +35,9 @@ class IntakeFolder:
         """Sessions whose calls the stub denies if nobody answers, one per line."""
 
     def prepare(self) -> str:
-        """Make the folder and the token where they are missing, and give the token.
+        """Create the folder and the token if they are missing, and return the token.
 
-        Raises `StoreError` where others could get in.
+        Raises `StoreError` if other users could enter it.
         """
         if len(os.fsencode(self.socket)) > _LONGEST_SOCKET:
             raise StoreError(
@@ -55,7 +55,7 @@ class IntakeFolder:
             raise StoreError(f"{self.folder}: {error.strerror or error}") from error
 
     def token(self) -> str:
-        """The token; blank where there is none that only the person can read."""
+        """The token; blank if there is none, or if other users can read it."""
         try:
             status = self.token_file.lstat()
             if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
@@ -89,7 +89,7 @@ class IntakeFolder:
 
 
 def process_line(process: int) -> Iterator[tuple[int, str]]:
-    """A process and those above it, each with when it began; nothing where the system does not tell."""
+    """A process and its ancestors, each with its start time; nothing if the system does not report them."""
     while process > 1:
         try:
             fields = Path(f"/proc/{process}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
@@ -110,7 +110,7 @@ _LONGEST_ANSWER = 4 * 1024 * 1024
 
 
 def call(place: IntakeFolder, path: str, body: Any, patience: float = 1.0) -> Any:
-    """The intake's answer, decoded where it is JSON; None where nobody answers in time."""
+    """Post to the hook server and return its answer, or None if there is none in time."""
     token = place.token()
     if not token:
         return None

@@ -1,4 +1,4 @@
-"""What waits for the person: calls that the guard holds, and the agent's own prompts and questions."""
+"""Questions for the person: calls that the guard holds, and the agent's own permission prompts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Choice = Literal["once", "session", "deny"]
 
 
 class Objection(NamedTuple):
-    """What an extension has against a call: the person is to decide, or it is not to be made."""
+    """An extension's objection to a call: ask the person, or deny it."""
 
     verdict: Literal["ask", "deny"]
     reason: str
@@ -78,7 +78,7 @@ class Guard:
         doubt: str = "",
         objection: Objection | None = None,
     ) -> HookReply | int:
-        """What becomes of a call: an answer, or the number of the question that was put to the person.
+        """Decide a call: return an answer, or the number of the question for the person.
 
         A doubt puts a question in front of what would be permitted, an objection in front of anything;
         neither opens anything.
@@ -99,13 +99,13 @@ class Guard:
     ) -> HookReply | int:
         key = (request.session, request.tool, request.hash)
         if decision.verdict == "deny":
-            self._note("denied", request, decision)
+            self._record("denied", request, decision)
             return HookReply(verdict="deny", reason=f"nooscope: {decision.reason}")
         reason = self._denied.pop(key, None)
         if reason is not None:
             return HookReply(verdict="deny", reason=reason)
         if decision.verdict == "pass":
-            self._note("passed", request, decision)
+            self._record("passed", request, decision)
             return SILENCE
         held = self._approved.pop(key, None)
         if held is not None:
@@ -122,9 +122,9 @@ class Guard:
         try:
             self.safety.use(permit, request, self._clock())
         except PermitRefused as refused:
-            self._note("refused", request, decision._replace(reason=str(refused)), permit.number)
+            self._record("refused", request, decision._replace(reason=str(refused)), permit.number)
             return HookReply(verdict="ask", reason=f"nooscope: {refused}")
-        self._note("used", request, decision, permit.number)
+        self._record("used", request, decision, permit.number)
         return SILENCE
 
     def next_number(self) -> int:
@@ -144,7 +144,7 @@ class Guard:
         if len(self._waiting) >= _MOST:
             del self._waiting[next(iter(self._waiting))]
         self._waiting[self._number] = _Waiting(question, request, decision, doubt, objection, asyncio.Event())
-        self._note("asked", request, decision, self._number)
+        self._record("asked", request, decision, self._number)
         return self._number
 
     @property
@@ -154,13 +154,13 @@ class Guard:
 
     @property
     def questions(self) -> tuple[PermitQuestion, ...]:
-        """What waits for the person, the oldest first."""
+        """Questions that wait for the person, the oldest first."""
         return tuple(one.question for one in self._waiting.values())
 
     async def answer_to(
         self, number: int, call: HookCall, kind: Sorted, standing: Standing, doubt: str = ""
     ) -> HookReply:
-        """Wait for the person; where nobody answers, the agent asks itself."""
+        """Wait for the person; if nobody answers, the agent shows its own prompt."""
         waiting, objection = self._waiting.get(number), None
         if waiting is not None:
             doubt, objection = doubt or waiting.doubt, waiting.objection
@@ -169,7 +169,7 @@ class Guard:
                     await waiting.answered.wait()
             except TimeoutError:
                 with suppress(StoreError):
-                    self._note("unanswered", waiting.asked, waiting.decision, number)
+                    self._record("unanswered", waiting.asked, waiting.decision, number)
                 self._late(number)
                 return _ask_yourself(waiting.decision.reason)
         reply = self.ask(call, kind, standing, doubt, objection)
@@ -184,15 +184,15 @@ class Guard:
         """Another nooscope takes over: the calls that wait are put to the person from there."""
         for number, waiting in self._waiting.items():
             with suppress(StoreError):
-                self._note("elsewhere", waiting.asked, waiting.decision, number)
+                self._record("elsewhere", waiting.asked, waiting.decision, number)
         self._waiting.clear()
 
-    def note_unanswered(self, at: float, why: str, session: str, tool: str) -> None:
+    def record_unanswered(self, at: float, why: str, session: str, tool: str) -> None:
         """Write down a call that passed unguarded, or that the agent put to the person by itself."""
         what, reason = _UNANSWERED[why]
         request = Asked(one_line(session, 200), one_line(tool, 100), b"")
         with suppress(StoreError):
-            self._note(what, request, Decision("pass", "write", f"{reason} at {at:.0f}"))
+            self._record(what, request, Decision("pass", "write", f"{reason} at {at:.0f}"))
 
     def _late(self, number: int) -> None:
         waiting = self._waiting.get(number)
@@ -217,11 +217,11 @@ class Guard:
         key = (request.session, request.tool, request.hash)
         if choice == "deny":
             why = f"the person denied it{': ' + one_line(reason, 200) if reason else ''}"
-            self._note("denied", request, decision._replace(reason=why), number, by)
+            self._record("denied", request, decision._replace(reason=why), number, by)
             _put_in(self._denied, key, why)
         else:
             permit = self.safety.permit(request, decision, self._clock(), approved=True)
-            self._note("approved", request, decision, permit.number, by)
+            self._record("approved", request, decision, permit.number, by)
             _put_in(self._approved, key, permit)
             if choice == "session" and not request.own:
                 self._sessions.add((request.session, request.tool, approval_kind(request)))
@@ -229,7 +229,7 @@ class Guard:
         waiting.answered.set()
         return True
 
-    def _note(self, what: str, request: Asked, decision: Decision, number: int = 0, by: str = "") -> None:
+    def _record(self, what: str, request: Asked, decision: Decision, number: int = 0, by: str = "") -> None:
         entry = PermitEntry(
             at=self._clock(),
             what=what,
@@ -253,12 +253,12 @@ def apply_doubt(decision: Decision, doubt: str) -> Decision:
 
 
 def approval_kind(request: Asked) -> str:
-    """What an approval for a session covers: calls of the same kind, or this very call if it has none."""
+    """The calls that an approval for a session covers: this kind, or only this call if it has none."""
     return request.kind or request.hash
 
 
 def apply_objection(decision: Decision, objection: Objection | None) -> Decision:
-    """The decision, or the objection where that is stricter."""
+    """Return the stricter of a decision and an objection."""
     if objection is None or decision.verdict == "deny":
         return decision
     if objection.verdict == "deny":
@@ -267,7 +267,7 @@ def apply_objection(decision: Decision, objection: Objection | None) -> Decision
 
 
 def _put_in(store: dict[K, V], key: K, value: V) -> None:
-    """Keep a value, and give up the oldest where there are too many."""
+    """Add a value, and drop the oldest if there are too many."""
     while len(store) >= _MOST:
         del store[next(iter(store))]
     store[key] = value
@@ -360,9 +360,9 @@ class Answers:
         )
         try:
             if rule in self._rules and question.kind == "permission":
-                self._note("approved", request, tier, "this kind is approved for the session", number)
+                self._record("approved", request, tier, "this kind is approved for the session", number)
                 return HookReply(approved=True)
-            self._note("asked", request, tier, "the agent's own prompt", number)
+            self._record("asked", request, tier, "the agent's own prompt", number)
         except StoreError:
             return SILENCE
         while len(self._pending) >= _MOST_PROMPTS:
@@ -405,14 +405,14 @@ class Answers:
         question, call = pending.question, pending.call
         if choice == "deny":
             why = one_line(reason, 200) or "the person said no"
-            self._note("denied", pending.asked, "", why, number, by)
+            self._record("denied", pending.asked, "", why, number, by)
             self._finish(number, HookReply(verdict="deny", reason=f"denied in nooscope: {why}"))
             return ""
         if question.choices and len(answers) != len(question.choices):
             return f"choose one answer for each of its {len(question.choices)} questions"
         if choice == "session" and question.kind != "permission":
             return "a question or a plan is answered once only"
-        self._note(
+        self._record(
             "approved", pending.asked, "", "for this session" if choice == "session" else "", number, by
         )
         if choice == "session" and not pending.asked.own:
@@ -456,7 +456,7 @@ class Answers:
 
     def _close(self, number: int, reason: str, what: str = "elsewhere") -> None:
         with suppress(StoreError):
-            self._note(what, self._pending[number].asked, "", reason, number)
+            self._record(what, self._pending[number].asked, "", reason, number)
         self._finish(number, SILENCE)
 
     def _finish(self, number: int, reply: HookReply) -> None:
@@ -466,7 +466,7 @@ class Answers:
         if not pending.reply.done():
             pending.reply.set_result(reply)
 
-    def _note(self, what: str, request: Asked, tier: str, reason: str, number: int, by: str = "") -> None:
+    def _record(self, what: str, request: Asked, tier: str, reason: str, number: int, by: str = "") -> None:
         entry = PermitEntry(
             at=self._clock(),
             what=what,

@@ -44,7 +44,7 @@ _PROBLEMS = 100
 _LINED = "claude"
 """The agent that has a status line."""
 _LOOK = 20.0
-"""Seconds for which one who looks on is kept waiting where nothing changes."""
+"""Seconds a request for the board waits for a change."""
 PROMPT_WAIT = 3500.0
 """Seconds a permission prompt may be answered from here while the agent's own dialog is open."""
 _SETTLE = 0.5
@@ -88,14 +88,14 @@ class IntakeHandler:
         self.sessions: dict[str, HookedSession] = {}
         self.calls = 0
         self.problems: dict[str, None] = {}
-        """What went wrong, each said once."""
+        """Problems, each reported once."""
         self._catching: dict[str, asyncio.Task[None]] = {}
         self._agents: dict[tuple[int, str], None] = {}
         """Processes that hooks were called by."""
         self.unanswered: dict[str, int] = {}
         self.answers = Answers(guard.safety.policy, guard.journal, clock, guard.next_number)
         self.claude: Mapping[str, ClaudeSession] = {}
-        """What the running processes of Claude Code say of themselves."""
+        """The state that each running Claude Code process reports."""
         self._version = int(1000 * clock())
         """Begins elsewhere in each run, so that nobody takes one run's board for another's."""
         self._changed = asyncio.Event()
@@ -107,7 +107,7 @@ class IntakeHandler:
             raise Refused(401, "the token is missing or wrong")
 
     async def handle(self, request: Request) -> Answer:
-        """Answer one request; raises `Refused` where it is not taken."""
+        """Answer one request; raises `Refused`."""
         self.admit(request.headers)
         match request.path.strip("/").split("/"):
             case ["hook", agent, mode, *more] if more in ([], ["answer"]):
@@ -158,15 +158,15 @@ class IntakeHandler:
                 del self._agents[next(iter(self._agents))]
             return
 
-    def note_unanswered(self, calls: Sequence[tuple[float, str, str, str]]) -> None:
-        """Write down what got no answer, and tell the person."""
+    def record_unanswered(self, calls: Sequence[tuple[float, str, str, str]]) -> None:
+        """Record calls that got no answer, and report them to the person."""
         for at, why, session, tool in calls:
-            self.guard.note_unanswered(at, why, session, tool)
+            self.guard.record_unanswered(at, why, session, tool)
             self.unanswered[why] = self.unanswered.get(why, 0) + 1
         if calls:
             unguarded, late = self.unanswered.get("down", 0), self.unanswered.get("late", 0)
             self._say(f"{unguarded} calls passed unguarded, {late} were answered by the agent alone")
-            self._tell()
+            self._notify()
 
     async def _hook(self, request: Request, agent: str, mode: str, *, answer: bool = False) -> Answer:
         hooks = self._hooks.get(agent)
@@ -183,7 +183,7 @@ class IntakeHandler:
         session = self._session(hooks, call)
         session.mode, session.answers = mode, answer
         try:
-            session.take(call, self._clock())
+            session.step(call, self._clock())
         except Exception as fault:  # noqa: BLE001 the guard answers whatever the model makes of a call
             self._trouble(f"a call of {session.name} cannot be followed: {type(fault).__name__}: {fault}")
         self.answers.observe(call)
@@ -204,7 +204,7 @@ class IntakeHandler:
             wait = "answer", self._patience(call.session)
             if not isinstance(reply, int):
                 session.answered(call)
-        self._tell()
+        self._notify()
         self._catch_up(session)
         if isinstance(reply, int):
             return Answer(f"{wait[0]} {reply} {ceil(wait[1]) + 1}\n".encode(), "text/plain")
@@ -220,7 +220,7 @@ class IntakeHandler:
         """The second half of a permission prompt: it waits beside the agent's own dialog."""
         patience = self._patience(self.answers.session_of(number))
         answered = await self.answers.wait(number, patience, request.is_gone)
-        self._tell()
+        self._notify()
         if answered is None:
             return _NOTHING
         call, reply = answered
@@ -229,7 +229,7 @@ class IntakeHandler:
         answer = self._hooks[agent].answer(call, reply)
         return _NOTHING if answer is None else _json(answer)
 
-    def hear_processes(self, sessions: Mapping[str, ClaudeSession]) -> None:
+    def update_processes(self, sessions: Mapping[str, ClaudeSession]) -> None:
         """Take in what Claude Code's processes say of themselves, and close prompts that are over."""
         changed = sessions != self.claude
         ended_sessions = {name for name in self.claude if name not in sessions}
@@ -240,7 +240,7 @@ class IntakeHandler:
             if own.status != "waiting":
                 changed |= self.answers.close_session(name, own.since - _SETTLE)
         if changed:
-            self._tell()
+            self._notify()
 
     def _guarded(self, call: HookCall, kind: Sorted, session: HookedSession) -> HookReply | int:
         """The most restrictive of what extensions and our own policy say; none can let a call through."""
@@ -256,7 +256,7 @@ class IntakeHandler:
         return self.guard.ask(call, kind, session.standing(), session.doubt(), objection)
 
     def _over_cap(self, session: HookedSession) -> str:
-        """Why a session may not go on; what it used and may use is noted for those who look on."""
+        """Return why a session may not continue, and update its warning and limits."""
         now = self._clock()
         today = {name: one.use.on_day(now) for name, one in self.sessions.items()}
         use = self.caps.use(session.total_use(), self.ledger.update(now, today))
@@ -288,18 +288,18 @@ class IntakeHandler:
         session, kind = self._session(hooks, call), self._sorted(hooks, call)
         if not self.guard.holds(number, call, kind):
             reply = self._guarded(call, kind, session)
-            self._tell()
+            self._notify()
             if isinstance(reply, HookReply):
                 answer = hooks.answer(call, reply)
                 return _NOTHING if answer is None else _json(answer)
             number = reply
         reply = await self.guard.answer_to(number, call, kind, session.standing(), session.doubt())
-        self._tell()
+        self._notify()
         answer = hooks.answer(call, reply)
         return _NOTHING if answer is None else _json(answer)
 
     def _advise(self, hooks: AgentHooks, session: HookedSession, call: HookCall) -> HookReply:
-        """One sentence where there is one, written down before it is handed over."""
+        """Return one sentence if one is due; it is recorded before it is sent."""
         advised = session.advice(call.moment)
         if advised is None or hooks.answer(call, HookReply(advised.sentence)) is None:
             return SILENCE
@@ -336,7 +336,7 @@ class IntakeHandler:
         """A prompt of Codex's daemon came, or is over."""
         if call is not None and (session := self.sessions.get(call.session)) is not None:
             session.answered(call)
-        self._tell()
+        self._notify()
 
     def codex_threads(self, connected: bool) -> list[str]:
         """The Codex sessions whose prompts may be answered through its daemon."""
@@ -369,7 +369,7 @@ class IntakeHandler:
             self._trouble(f"the log of {session.name} cannot be followed: {fault}")
         finally:
             self._catching.pop(session.name, None)
-            self._tell()
+            self._notify()
 
     def _trouble(self, sentence: str) -> None:
         if sentence not in self.problems and len(self.problems) < _PROBLEMS:
@@ -387,14 +387,14 @@ class IntakeHandler:
     def _status(self, session: HookedSession) -> dict[str, object]:
         return session.status(self._clock(), self._questions(session))
 
-    def _tell(self) -> None:
-        """Something changed: those who look on are told."""
+    def _notify(self) -> None:
+        """Wake everyone who waits for a change."""
         self._version += 1
         self._changed.set()
         self._changed = asyncio.Event()
 
     async def _board(self, request: Request) -> Answer:
-        """What hooks tell of all sessions; who has seen this version already waits for the next."""
+        """Return the state of all sessions; a caller who has this version waits for the next."""
         if _body(request).get("since") == self._version:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_LOOK):
@@ -412,15 +412,15 @@ class IntakeHandler:
         self.limits.add(samples)
         status = figures_json(figures, self.limits.limits(now, "claude-code") if samples else ())
         if session is not None:
-            session.tell(figures)
+            session.update_figures(figures)
             session.on_plan = bool(samples)
             self._over_cap(session)
-            self._tell()
+            self._notify()
             status = self._status(session)
         return Answer(status_text(status).encode(), "text/plain; charset=utf-8")
 
     def _lined(self, value: Mapping[str, Any]) -> HookedSession | None:
-        """The session of a status line; one that no hook has called for yet is followed from here on."""
+        """Return the session of a status line, and start to follow it if it is new."""
         name = text(value.get("session_id"))
         hooks = self._hooks.get(_LINED)
         if name in self.sessions or hooks is None:
@@ -429,12 +429,12 @@ class IntakeHandler:
         if call is None or not call.transcript:
             return None
         session = self._session(hooks, call)
-        session.take(call, self._clock())
+        session.step(call, self._clock())
         self._catch_up(session)
         return session
 
     def _ask(self, request: Request, what: str) -> Answer:
-        """What an agent asks of itself: the session it names, else the one heard last."""
+        """Answer an agent's question about its own session, or about the last one in its project."""
         body = _body(request)
         name = text(body.get("session"))
         session = self.sessions.get(name) if name else self._nearest(text(body.get("project")))
@@ -455,7 +455,7 @@ class IntakeHandler:
         if choice == "lift":
             session = text(body.get("session"))
             self.caps.lift(session)
-            self._tell()
+            self._notify()
             return _json({"done": session in self.sessions})
         if not isinstance(number, int) or choice not in ("once", "session", "deny"):
             raise Refused(400, "name a number, and once, session or deny")
@@ -484,7 +484,7 @@ class IntakeHandler:
                 and question.reason.startswith("cap reached")
             ):
                 self.caps.lift(question.session)
-        self._tell()
+        self._notify()
         return fault
 
     def _steer(self, request: Request) -> Answer:

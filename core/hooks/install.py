@@ -109,7 +109,7 @@ exit 0
 """
 _BEFORE = 'printf %s "$i" | PATH=$p /bin/sh -c {command}\n'
 _PROGRAM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin")
-"""Where curl and cat are looked for, for PATH may name a folder of the project first."""
+"""Folders with curl and cat; the agent's PATH may begin with a folder of the project."""
 _GUARD_PATIENCE = 1.0
 """Seconds a call that is about to be made waits for the guard at least; then the agent asks the person."""
 _VERDICTS: tuple[Literal["ask", "deny"], ...] = ("ask", "deny")
@@ -161,7 +161,7 @@ _LARGEST = 4 * 1024 * 1024
 
 
 def read_settings_file(path: Path) -> bytes | None:
-    """What a file holds, None where it is not there; raises `HooksRefused` where it must be left alone."""
+    """Read a file, or return None if there is none; raises `HooksRefused` if it must not be changed."""
     try:
         status = path.lstat()
     except FileNotFoundError:
@@ -216,7 +216,7 @@ def put_hooks(
 
 
 def without_ours(settings: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings without our entries; what they pushed aside, as it stood before, comes back."""
+    """Return the settings without our entries, with the values they replaced."""
     result = dict(settings)
     if isinstance(settings.get("hooks"), dict):
         hooks_before = before.get("hooks")
@@ -288,12 +288,12 @@ _WRITTEN_BY_OTHERS = 0o022
 
 
 class _Record(msgspec.Struct, frozen=True):
-    """How a file was before our entries, and what we made of it."""
+    """The bytes of a file before our entries, and the hash of what we wrote."""
 
     path: str
     mode: str
     was: str | None
-    """Its bytes, None where it was not there."""
+    """Its bytes; None if it did not exist."""
     rights: int
     made: str
     """Hash of what we wrote."""
@@ -313,14 +313,14 @@ class Installed(NamedTuple):
 
 
 class _Left(NamedTuple):
-    """What stays of a file when our entries are taken out of it."""
+    """A file without our entries."""
 
     content: bytes | None
     rights: int
     folders: list[str]
     """Folders that we made for it."""
     ours: bool
-    """Whether there are entries of ours."""
+    """Whether it contains our entries."""
 
 
 class Installer:
@@ -342,7 +342,7 @@ class Installer:
         statusline: bool = False,
         answer: bool = False,
     ) -> Path:
-        """Put the hooks in, in place of those that are there; the file they went to."""
+        """Install the hooks, replacing earlier ones, and return the file they are in."""
         if shutil.which("curl") is None:
             raise HooksRefused("curl is not installed; the hooks need it to reach nooscope")
         stub = self._stub(hooks.name, mode, answer)
@@ -397,7 +397,7 @@ class Installer:
             self._folder.chmod(_PROGRAM)
 
     def _content(self, file: HookFile, before: bytes | None, line_program: Path | None) -> tuple[bytes, str]:
-        """What is written, with our status line where there is one, and the command of the one before it."""
+        """Return the new content, and the command of the status line it replaces."""
         if file.text:
             return file.text.encode(), ""
         if file.own:
@@ -412,7 +412,7 @@ class Installer:
         return settings_bytes(put_hooks(settings, file.entries, more), before), line
 
     def uninstall(self, hooks: AgentHooks, project: Path | None = None) -> bool:
-        """Take the hooks out; False where there are none. The rest of the file stays byte for byte."""
+        """Remove the hooks and leave the rest of the file unchanged; False if there are none."""
         path = self._path(hooks, project)
         rest = self._left(hooks, project)
         if not rest.ours:
@@ -582,7 +582,7 @@ class Installer:
 
 
 def _if_there(program: Path) -> str:
-    """A command that runs a program of ours and passes where that is gone: some agents deny a call else."""
+    """A command that runs our program, and succeeds if it is gone: some agents would deny the call."""
     name = quote(str(program))
     return f"[ ! -x {name} ] || exec {name}"
 
@@ -604,7 +604,7 @@ def _switched_off(path: Path, settings: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _stub_faults(stub: Path, expected: str) -> Iterator[str]:
-    """What is wrong with the program that the agent runs."""
+    """Problems of the program that the agent runs."""
     try:
         if stub.read_bytes() != expected.encode():
             yield f"{stub} is not the program that nooscope wrote"

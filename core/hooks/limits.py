@@ -28,7 +28,7 @@ _PAUSE = 2.0
 
 
 def figures_of(value: Mapping[str, Any]) -> StatusFigures:
-    """What only a status line knows: the true window, its use and the cost."""
+    """Read the window, its use and the cost from the input of a status line."""
     window = table(value.get("context_window"))
     cost = amount(table(value.get("cost")).get("total_cost_usd"))
     used = amount(window.get("used_percentage"))
@@ -88,7 +88,7 @@ class Spent(NamedTuple):
 
 
 class SessionUse:
-    """What one session used: in all, by day, and by stretch of ten minutes."""
+    """Dollars and tokens of one session: in total, by day, and by ten-minute stretch."""
 
     def __init__(self) -> None:
         self.total = Spent()
@@ -105,12 +105,12 @@ class SessionUse:
         self.stretches[stretch] = self.stretches.get(stretch, 0) + used.tokens
 
     def on_day(self, at: float) -> Spent:
-        """What it used on the day (UTC) of a time."""
+        """Use on the day (UTC) of a time."""
         return self._days.get(int(at // _DAY), Spent())
 
 
 def burn_rate(session: SessionUse, uses: Iterable[SessionUse], at: float) -> float:
-    """How many times the usual tokens a session uses now; 0 if nobody can say what is usual."""
+    """Token use of a session in multiples of the usual; 0 if too little is known."""
     now = int(at // _STRETCH)
     usual = [tokens for use in uses for stretch, tokens in use.stretches.items() if stretch < now and tokens]
     if len(usual) < _FEW_STRETCHES:
@@ -119,7 +119,7 @@ def burn_rate(session: SessionUse, uses: Iterable[SessionUse], at: float) -> flo
 
 
 class DayLedger:
-    """What each session used today, kept in a file so that a cap on the day survives a restart."""
+    """Use of each session today, in a file so that a daily cap survives a restart."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path

@@ -21,7 +21,7 @@ _PATIENCE = 30.0
 _PAUSE = 0.1
 """Seconds between two looks, so that busy agents do not keep everyone busy."""
 _ABSENT = 1.0
-"""Seconds until the next look where nobody serves."""
+"""Seconds until the next look if no server runs."""
 NOBODY = HookBoard()
 
 
@@ -31,7 +31,7 @@ class IntakeLink:
     def __init__(self, place: IntakeFolder, show: Callable[[HookBoard], object] = lambda _: None) -> None:
         self._place = place
         self.show = show
-        """Told of every new board, from the thread."""
+        """Called with every new board, from the thread."""
         self.board = NOBODY
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
@@ -46,7 +46,7 @@ class IntakeLink:
         self._stopped.set()
 
     def signs(self, session: str) -> HookSigns | None:
-        """What hooks tell of a session now."""
+        """The hook state of a session."""
         return self.board.of(session)
 
     def decide(
@@ -93,7 +93,7 @@ def decision(
 
 
 def look(place: IntakeFolder, since: int = 0, patience: float = 1.0) -> HookBoard:
-    """What hooks tell; a board without sessions where nobody serves."""
+    """Fetch the state of all sessions; without a server, only what Claude Code's own files report."""
     try:
         return msgspec.convert(call(place, "board", {"since": since}, patience), HookBoard)
     except msgspec.ValidationError:

@@ -1,4 +1,4 @@
-"""A read-only protocol server on standard input and output: an agent may ask how it stands."""
+"""A read-only protocol server on standard input and output: an agent may ask about its own state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.report.history import SessionHistory
 
 PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 Ask = Callable[[str, dict[str, Any]], Any]
-"""Asks the running intake; None where nobody answers."""
+"""Asks the hook server; returns None if there is none."""
 _LONGEST = 1_000_000
 _PATH = {"path": {"type": "string", "description": "a file or folder, as in the project"}}
 TOOLS: dict[str, tuple[str, dict[str, Any]]] = {

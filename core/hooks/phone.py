@@ -85,7 +85,7 @@ class PhoneLinks:
         )
 
     def update(self, questions: Iterable[PermitQuestion]) -> None:
-        """Make links for new questions and send their notices; drop the links of those that are over."""
+        """Make links for new questions and send their notices; drop the links of finished ones."""
         waiting = {one.number: one for one in questions if not one.late}
         for number in [number for number in self._keys if number not in waiting]:
             self._drop(number)
@@ -123,7 +123,7 @@ class PhoneLinks:
         return f"{self._settings.address.rstrip('/')}/p/{key}"
 
     def _words(self, question: PermitQuestion) -> str:
-        """What is asked; without words only the kind of request and the tool."""
+        """The request in words, or only its tool if words are off."""
         if self._settings.words:
             return f"{question.tool}: {question.what}"
         return f"{question.tool} (words are off: response.phone.words)"

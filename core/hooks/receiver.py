@@ -39,7 +39,7 @@ LINES = "application/x-ndjson"
 
 
 class Request(NamedTuple):
-    """What somebody sent."""
+    """A request."""
 
     method: str
     path: str
@@ -57,7 +57,7 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What they get back."""
+    """The answer to a request."""
 
     body: bytes = b"{}"
     kind: str = JSON
@@ -70,7 +70,7 @@ Handler = Callable[[Request], Answer | Awaitable[Answer]]
 
 
 class Receiver:
-    """Serves until it is closed; what a handler refuses or cannot read is answered in one sentence."""
+    """A server on one port or socket; refused and unreadable requests get one sentence."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Receiver:
 
     @property
     def port(self) -> int:
-        """Where it listens, once it does."""
+        """The port it listens on."""
         has_port = self._server is not None and self._socket is None
         return int(self._server.sockets[0].getsockname()[1]) if has_port and self._server else self._port
 
@@ -204,7 +204,7 @@ class Receiver:
         return Request(words[0], path, kind, plain, headers, reader.at_eof, process, here), keep
 
     def _refuse_pages(self, headers: Mapping[str, str]) -> None:
-        """A page in a browser may reach loopback too; it names where it comes from, or another host."""
+        """Refuse pages in a browser, which can reach loopback too."""
         if self._origin:
             host = self._origin.partition("://")[2]
             if headers.get("origin", self._origin) != self._origin or headers.get("host", "").lower() != host:

@@ -1,4 +1,4 @@
-"""The person's one intake: a socket and, where wanted, a port on loopback; a newer one takes over."""
+"""The hook server: a socket and, if requested, a port on loopback; a newer server takes over."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ _WATCH = 0.3
 _LIMITS = 30.0
 """Seconds between two looks at the limits in Codex's logs."""
 _STAND_BY = 2.0
-"""Seconds between two looks of one that was taken over, whether the newer one is still there."""
+"""Seconds between two checks whether the server that took over is still there."""
 
 
 class IntakeServer:
-    """Serves until closed; taken over by a newer one it stands by, and comes back when that one is gone."""
+    """Serves hooks; stands by while a newer server runs, and resumes when that one ends."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class IntakeServer:
         self._settings = settings
         self._initial = initial
         self._starts = starts
-        """What sessions were given at their start; without it nothing of earlier sessions is."""
+        """Stored initial states of sessions; without it they start plain."""
         self._kit = make_kit(settings.ingest)
         self._environment = environment
         self._home = home
@@ -119,7 +119,7 @@ class IntakeServer:
         return HookedSession(hooks, session, self._kit, self._settings, self._begin, self._is_log)
 
     def _begin(self, session: str, tool: str, project: str) -> RunInputs:
-        """What a session is given at its start: what the screen gave it, or will give it."""
+        """Return a session's initial state and settings, the same as for the screen."""
         states = InitialStates(self._settings, self._initial, store=self._starts)
         if self._starts is None:
             return states.of(session)
@@ -142,7 +142,7 @@ class IntakeServer:
         return False
 
     async def start(self) -> None:
-        """Take the place, from an older one where there is one; raises `StoreError` where that fails."""
+        """Listen, taking over from an older server; raises `StoreError` if that fails."""
         at = self._place.socket
         answer = await asyncio.to_thread(call, self._place, "leave", {}, 1.0)
         if isinstance(answer, dict) and answer.get("why"):
@@ -177,7 +177,7 @@ class IntakeServer:
 
     async def _watch_processes(self) -> None:
         while self.serving:
-            self.handler.note_unanswered(self._place.take_unanswered())
+            self.handler.record_unanswered(self._place.take_unanswered())
             self._mark_halted()
             self.handler.ledger.write(now := self._clock())
             if now - self._limits_read >= _LIMITS:
@@ -186,7 +186,7 @@ class IntakeServer:
             if self._settings.response.phone.address:
                 self._phone.update(self.handler.questions)
             await self._codex.follow(self.handler.codex_threads(self._codex.connected))
-            self.handler.hear_processes(claude_sessions(self._environment, self._home))
+            self.handler.update_processes(claude_sessions(self._environment, self._home))
             await asyncio.sleep(_WATCH)
 
     def _codex_limits(self) -> list[LimitSample]:
@@ -210,7 +210,7 @@ class IntakeServer:
                 self._halted = halted
 
     async def start_behind(self) -> None:
-        """Take the place where nobody has it; else stand by until it is free."""
+        """Listen if no other server does; otherwise stand by."""
         if await asyncio.to_thread(call, self._place, "sessions", {}, 1.0) is None:
             await self.start()
         else:
@@ -254,7 +254,7 @@ class IntakeServer:
                     return
 
     async def close(self) -> None:
-        """Stop, and leave nothing behind but what was written down."""
+        """Stop serving and remove the socket."""
         if self._standing_by is not None:
             self._standing_by.cancel()
         await self._stop_serving()

@@ -1,4 +1,4 @@
-"""One session as its hooks tell it, filled up from its log; no call is counted twice."""
+"""One session with hooks: the state of its log, and what hooks report ahead of it."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ class AheadOfLog:
 
     @property
     def ended(self) -> tuple[HookEndedCall, ...]:
-        """Calls whose end the log has not told."""
+        """Calls that ended and are not in the log yet."""
         return tuple(self._ended.values())
 
     @property
     def asks(self) -> tuple[HookAsk, ...]:
-        """What waits for the person."""
+        """Requests that wait for the person."""
         return tuple(self._asks.values())
 
     def begin(self, call: HookCall, at: float, action: Action) -> None:
@@ -89,7 +89,7 @@ class AheadOfLog:
         self._open[_name_of(call)] = HookOpenCall(call.id, at, call.agent, call.tool, action), _print_of(call)
 
     def end(self, call: HookCall, use: ToolUse, *, logged: bool) -> None:
-        """A call is over; where the log told it before, nothing is left to remember."""
+        """End a call; nothing is kept if the log has it already."""
         self._open.pop(_name_of(call), None)
         if not use.id or logged:
             return
@@ -115,15 +115,15 @@ class AheadOfLog:
         self._open.clear()
 
     def logged(self, call: str) -> None:
-        """The log told the end of a call."""
+        """Drop a call that is complete in the log."""
         self._open.pop(call, None)
         self._ended.pop(call, None)
         self._asks.pop(call, None)
 
-    def hear(self, call: HookCall, at: float) -> None:
-        """What begins or ceases to wait for the person; an agent's other calls and agents answer nothing.
+    def update_asks(self, call: HookCall, at: float) -> None:
+        """Update the requests that wait for the person; other calls and agents do not answer them.
 
-        By the time of a prompt the log has told all that was before.
+        At a prompt, the log contains everything before it.
         """
         if call.moment == "prompt":
             self._ended.clear()
@@ -181,10 +181,10 @@ def _print_of(call: HookCall) -> int:
 
 
 _KNOWN = 4000
-"""Calls and prompts remembered, so that the log does not tell them again."""
+"""Calls and prompts remembered, so that none is counted twice."""
 _FAILURES = 200
 _SPAN = 60.0
-"""Seconds within which the same prompt told by hook and by log is one."""
+"""Seconds within which equal prompts of hook and log are one."""
 _SLACK = 1.0
 """Seconds by which the log's clock may be behind that of the hooks."""
 _PENDING = 64
@@ -194,13 +194,13 @@ _LATE = 1
 _FRESH = 120.0
 """Seconds after which a word that waits is history."""
 _NOTED = 600.0
-"""Seconds for which a line of the hot memo may be told with a prompt."""
+"""Seconds for which a line of the hot memo may be sent with a prompt."""
 _KEPT_FOR_IT = 200
 """Priority of what was open when the context was cut: as urgent as a loop."""
 _AT_ONCE = 50
-"""Events of a log that are taken in at one go."""
+"""Events of a log that are read at once."""
 _OWN_TOOLS = "mcp__nooscope__"
-"""An agent that asks how it stands does nothing else meanwhile."""
+"""Our own MCP tools, which are not the agent's work."""
 _BEFORE = {"batch": ("decide", "reflect"), "prompt": ("decide",), "after_tool": ("decide", "reflect")}
 
 
@@ -223,7 +223,7 @@ class HookedSession:
         self._kit = kit
         self._settings = settings
         self._start = start
-        """What a session of an agent in a project is given at its start."""
+        """Returns the initial state and settings for a session, agent and project."""
         self._within = within
         """Whether a log lies where its agent keeps logs."""
         self.framework = hooks.framework
@@ -238,7 +238,7 @@ class HookedSession:
         self._own: Society | None = None
         """The minds, if there is no log."""
         self._pending: list[Event] = []
-        """What hooks told and the log did not yet."""
+        """Events from hooks that are not in the log yet."""
         self._steers: list[tuple[str, float, bool]] = []
         """Sentences of the person's own that were not said yet."""
         self._ahead_minds: Society | None = None
@@ -250,11 +250,11 @@ class HookedSession:
         """Its prompts can be answered now; of Codex, while its daemon runs."""
         self._figures = StatusFigures()
         self._known: dict[object, None] = {}
-        """Names of what was taken in, so that nothing is told twice."""
+        """Keys of events that were counted."""
         self._first = 0.0
         """When a hook first called."""
         self._unclaimed: Counter[str] = Counter()
-        """Calls by agent that the log told before their hooks, which may not name them."""
+        """Calls by agent that were in the log before their hook call came, which may have no id."""
         self._ahead = AheadOfLog(self._limits.asking)
         self._flow = self._quarantined = False
         self._heard = 0.0
@@ -279,7 +279,7 @@ class HookedSession:
 
     @property
     def society(self) -> Society:
-        """The minds with all that is known: those of the log, and what only hooks told so far."""
+        """The minds with everything known: those of the log, plus pending events of hooks."""
         if self._ahead_minds is not None:
             return self._ahead_minds
         if self.driver is not None:
@@ -295,15 +295,15 @@ class HookedSession:
         return self._behind
 
     def _start_inputs(self) -> RunInputs:
-        """What its minds are given at their start: the same as on the screen."""
+        """The initial state and settings, the same as on the screen."""
         if self._inputs is None:
             plain = RunInputs(self._settings, InitialState(seed_of(self.name)))
             start = self._start
             self._inputs = plain if start is None else start(self.name, self.framework, self.project)
         return self._inputs
 
-    def take(self, call: HookCall, at: float) -> None:
-        """Take in a call of a hook; what it tells becomes an event at once."""
+    def step(self, call: HookCall, at: float) -> None:
+        """Process a hook call; it becomes an event at once."""
         self._heard = at
         self._first = self._first or at
         if call.project and not self.project:
@@ -318,7 +318,7 @@ class HookedSession:
             states = InitialStates(self._settings)
             self.driver = Driver(source, states, inputs=self._start_inputs(), hooks=lambda _: self.signs())
             self._behind = True
-        self._ahead.hear(call, at)
+        self._ahead.update_asks(call, at)
         if call.compacted and call.agent == MAIN and not self._behind:
             self._hand_over(self._preserver.now(self.society, at))
         event = self._event(call, at)
@@ -326,7 +326,7 @@ class HookedSession:
             self._go_ahead(event)
 
     def _go_ahead(self, event: Event) -> None:
-        """Take in what a hook told, unless the log told it before."""
+        """Process an event of a hook, unless the log has it already."""
         if any(key in self._known for key in _keys(event)):
             return
         if isinstance(event, ToolUse) and not event.id and self._unclaimed[event.agent]:
@@ -381,7 +381,7 @@ class HookedSession:
         return None
 
     def catch_up(self) -> bool:
-        """Take in a little of what the log tells; whether there is more."""
+        """Read a little of the log, and return whether there is more."""
         driver = self.driver
         if driver is None:
             return False
@@ -420,7 +420,7 @@ class HookedSession:
                 self._react(event, step)
 
     def _was_pending(self, event: Event) -> bool:
-        """Whether a hook told of an event of the log before; then it is pending no longer."""
+        """Whether an event of the log was pending; then it is removed."""
         keys = set(_keys(event))
         call = isinstance(event, ToolUse) and event.outcome != "pending" and event.at >= self._first - _SLACK
         for place, one in enumerate(self._pending):
@@ -438,15 +438,15 @@ class HookedSession:
                 del self._known[next(iter(self._known))]
 
     def total_use(self) -> Spent:
-        """What the session used so far: its own figure if a status line told one, else by its log."""
+        """Dollars and tokens so far; a status line's own cost figure is preferred."""
         return self.use.total._replace(dollars=max(self.use.total.dollars, self._figures.cost or 0.0))
 
     def answered(self, call: HookCall) -> None:
         """A permission prompt of its own was answered."""
         self._ahead.answered(call)
 
-    def tell(self, figures: StatusFigures) -> None:
-        """What only a status line knows."""
+    def update_figures(self, figures: StatusFigures) -> None:
+        """Update the figures of the status line."""
         self._figures = figures
 
     def _react(self, event: Event, step: Step) -> None:
@@ -482,7 +482,7 @@ class HookedSession:
             self._quarantined = step.mood.quarantined
 
     def _hand_over(self, cut: Preserved) -> None:
-        """Have the agent told what was open when its context was cut, once for hook and log together."""
+        """Queue a sentence on what was open at a compaction, once for hook and log together."""
         at, before = cut.at, self._cut_at
         self._cut_at = at
         words = handover(cut)
@@ -503,7 +503,7 @@ class HookedSession:
             self._due.append((self._acts, word))
 
     def advice(self, moment: str) -> Advised | None:
-        """What may be said to the agent at a moment; nothing of long ago, nor before the log was read."""
+        """Return the advice due at a moment; nothing old, and nothing before the log was read."""
         if self._behind:
             return None
         engine = self.society.engine(MAIN)
@@ -529,7 +529,7 @@ class HookedSession:
         return self.adviser.withholds(advised, self.name)
 
     def record_said(self, advised: Advised, at: float, *, withheld: bool = False) -> None:
-        """A sentence was handed over: it is an event, which the log will repeat; a withheld one is none."""
+        """Record a sentence as sent, which the log will repeat; a withheld one is not an event."""
         self.adviser.record_said(advised)
         if withheld:
             return
@@ -542,7 +542,7 @@ class HookedSession:
         self._copy().engine(MAIN).response.steer(message, at, cancel=cancel)
 
     def standing(self) -> Standing:
-        """What the governor and the budget say; nothing else is asked, and nothing while the log is read."""
+        """The state of governor and budget, the only inputs to permits; none while the log is first read."""
         if self._behind:
             return Standing()
         engine = self.society.engine(MAIN)
@@ -556,7 +556,7 @@ class HookedSession:
         )
 
     def doubt(self) -> str:
-        """Why a call that would write is put to the person first; blank where there is no such reason."""
+        """Return why the person must approve a write first, or a blank."""
         guard = self._settings.response.guard
         if self._behind:
             return ""
@@ -582,7 +582,7 @@ class HookedSession:
         )
 
     def facts(self) -> StatusFacts:
-        """What is known of the session now."""
+        """Facts about the session now."""
         if self.driver is not None:
             return self.driver.facts(max(self._heard, self.driver.heard))
         open_calls = [call.event() for call in self._ahead.open]
@@ -591,7 +591,7 @@ class HookedSession:
         return replace(facts, events=max(1, facts.events))
 
     def signs(self, questions: Sequence[PermitQuestion] = ()) -> HookSigns:
-        """What is known ahead of the log."""
+        """The hook state of the session."""
         return HookSigns(
             self._heard,
             self.mode,
@@ -606,7 +606,7 @@ class HookedSession:
         )
 
     def status(self, at: float, questions: Sequence[PermitQuestion] = ()) -> dict[str, object]:
-        """How the session stands."""
+        """The session's status and readings, for status line and MCP."""
         asks = self.signs(questions).asking()
         status = status_of(replace(self.facts(), asks=asks), at, self._limits)
         engine = self.society.engine(MAIN)
@@ -639,7 +639,7 @@ class HookedSession:
         }
 
     def failed_before(self, path: str) -> list[str]:
-        """What failed at a path, in words, the newest first."""
+        """Failures at a path in words, the newest first."""
         relative = self._calls.relative(path)
         counts: dict[str, int] = {}
         for _, targets, what in reversed(self._failures):
@@ -663,7 +663,7 @@ def _redacted(word: Intervention) -> Intervention:
 
 
 def _keys(event: Event) -> tuple[tuple[object, ...], ...]:
-    """Under which names an event may have been told; a prompt's time differs a little from hook to log."""
+    """Keys under which hook and log may report the same event; times of prompts differ a little."""
     match event:
         case ToolUse():
             return (("tool", event.id),) if event.id and event.outcome != "pending" else ()

@@ -1,4 +1,4 @@
-"""Tiers of calls: a command is as strict as its strictest part; what is not understood is no read."""
+"""Tiers of calls: a command is as strict as its strictest part; what is not understood is never a read."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Verdict(NamedTuple):
     own: bool = False
     """It concerns the guard itself: no approval for a whole session covers it."""
     kind: str = ""
-    """What an approval for a session covers beside it; blank for this very call alone."""
+    """The kind of call that an approval for a session covers; blank for only this call."""
 
 
 class _Words(NamedTuple):
@@ -620,7 +620,7 @@ class _Judge:
                 self.lift("privileged", "it reads what lets nooscope trust a caller", own=True)
 
     def _check_paths(self, entry: Mapping[str, Any], words: list[str], parsed: _Words, wraps: bool) -> None:
-        """Look at the files that a command names: those of one that writes, and our token always."""
+        """Check the paths in a command that writes, and our token in any command."""
         self.secrets(words[1:])
         if (
             wraps

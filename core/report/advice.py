@@ -1,4 +1,4 @@
-"""What came of the sentences an agent was told, beside moments like them at which nobody spoke."""
+"""The outcome of advice, compared with similar moments without advice."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class AdviceOutcome(NamedTuple):
     came_again: int
     stayed_away: int
     too_early: int
-    """Too few acts have followed to tell."""
+    """Too few acts have followed."""
 
 
 class _Open:
@@ -121,7 +121,7 @@ def _same(trouble: ToolUse | None, use: ToolUse) -> bool:
 def moments_until(
     words: Iterable[ToldIntervention], calls: Sequence[ToolUse], within: int
 ) -> list[AdviceMoment]:
-    """The same as known at one place of a recording, from the words told and one agent's calls."""
+    """Return the moments known at one place of a recording, from its advice and one agent's calls."""
     times = [call.at for call in calls]
     moments = []
     for one in words:
@@ -150,7 +150,7 @@ def follow(
 
 
 def outcomes(moments: Iterable[AdviceMoment], within: int) -> list[AdviceOutcome]:
-    """What came of them, by rule, said and unsaid apart."""
+    """Count outcomes by rule, with and without advice."""
     counted: dict[tuple[str, bool], list[int]] = {}
     for moment in moments:
         counts = counted.setdefault((moment.rule, moment.said), [0, 0, 0])
@@ -168,7 +168,7 @@ def outcome_counts(moments: Iterable[AdviceMoment], was_said: bool, within: int)
 
 
 class SilenceTrial(NamedTuple):
-    """How often the trouble came again where advice was given, and where chance withheld it."""
+    """How often the trouble came again with advice, and when it was withheld at random."""
 
     said_again: int
     said: int

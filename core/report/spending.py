@@ -1,4 +1,4 @@
-"""What a session has cost at any place of its recording, and how fast it spends."""
+"""The cost of a session at any place of its recording, and its rate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.report.sums import added
 _STRETCH = 3600.0
 """Seconds over which the pace is taken."""
 _LEAST = 300.0
-"""Seconds below which there is no pace yet."""
+"""Seconds below which there is no rate yet."""
 
 
 class Spent(NamedTuple):
@@ -24,7 +24,7 @@ class Spent(NamedTuple):
     """Turns whose price is known."""
     unpriced: int = 0
     rate: float | None = None
-    """Dollars an hour, lately; None where that cannot be said yet."""
+    """Dollars per hour, recently; None if it is too early."""
 
 
 class Spending:

@@ -199,12 +199,12 @@ def test_everything_decided_is_in_the_journal(tmp_path: Path) -> None:
 
 def test_a_quarantine_is_a_doubt_and_no_standing() -> None:
     one = session()
-    one.take(read(hook("UserPromptSubmit", prompt="go")), 99.0)
+    one.step(read(hook("UserPromptSubmit", prompt="go")), 99.0)
     before = one.standing()
     one._quarantined = True
     assert one.doubt() == "its affect is quarantined" and one.standing() == before
     off = session(with_value(Settings(), "response.guard.quarantine", False))
-    off.take(read(failure(1)), 99.0)
+    off.step(read(failure(1)), 99.0)
     off._quarantined = True
     assert off.doubt() == ""
 

@@ -58,16 +58,16 @@ def test_a_call_told_by_hook_and_log_counts_once(tmp_path: Path) -> None:
         )
     one = session(within=lambda path: path.parent == tmp_path)
     at = 1_767_225_601.0
-    one.take(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(log))), at)
+    one.step(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(log))), at)
     assert not one.catch_up()
-    one.take(read(failure(0)), at + 1)
+    one.step(read(failure(0)), at + 1)
     assert acts(one) == 1
     log.write_text("\n".join(lines) + "\n")
     one.catch_up()
     assert acts(one) == 3
-    one.take(read(failure(2)), at + 3)
+    one.step(read(failure(2)), at + 3)
     assert acts(one) == 3
-    one.take(read(failure(3)), at + 4)
+    one.step(read(failure(3)), at + 4)
     assert acts(one) == 4
     assert one.status(at + 4)["tokens"] == 1200
 
@@ -75,7 +75,7 @@ def test_a_call_told_by_hook_and_log_counts_once(tmp_path: Path) -> None:
 def test_a_log_that_lies_elsewhere_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "s-1.jsonl").write_text(log_line(0, "2026-01-01T00:00:00Z", type="user"))
     one = session(within=lambda _: False)
-    one.take(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(tmp_path / "s-1.jsonl"))), 1.0)
+    one.step(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(tmp_path / "s-1.jsonl"))), 1.0)
     assert one.driver is None and not one.catch_up()
 
 
@@ -95,16 +95,16 @@ def test_a_log_that_lies_elsewhere_is_not_read(tmp_path: Path) -> None:
 )
 def test_what_stands_is_known_at_once(call: dict[str, object], word: str, why: str) -> None:
     one = session()
-    one.take(read(hook("UserPromptSubmit", prompt="go")), 100.0)
-    one.take(read(call), 101.0)
+    one.step(read(hook("UserPromptSubmit", prompt="go")), 100.0)
+    one.step(read(call), 101.0)
     status = one.status(101.0)
     assert (status["status"], status["why"]) == (word, why)
 
 
 def test_a_question_is_over_when_the_agent_goes_on() -> None:
     one = session()
-    one.take(read(tool("PermissionRequest", 1)), 100.0)
-    one.take(read(tool("PostToolUse", 1, tool_response="ok")), 101.0)
+    one.step(read(tool("PermissionRequest", 1)), 100.0)
+    one.step(read(tool("PostToolUse", 1, tool_response="ok")), 101.0)
     assert one.status(101.0)["status"] == "working"
 
 
@@ -112,7 +112,7 @@ def test_a_loop_becomes_one_sentence() -> None:
     one = session()
     said = []
     for number in range(12):
-        one.take(read(failure(number)), 100.0 + number)
+        one.step(read(failure(number)), 100.0 + number)
         advised = one.advice("batch")
         if advised is not None:
             one.record_said(advised, 100.5 + number)
@@ -129,12 +129,12 @@ def test_a_cut_told_by_hook_and_log_is_handed_over_once(tmp_path: Path) -> None:
     log.write_text("")
     one = session(within=lambda path: path.parent == tmp_path)
     at = 1_767_225_600.0
-    one.take(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(log))), at)
+    one.step(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(log))), at)
     one.catch_up()
-    one.take(read(failure(1)), at + 1)
+    one.step(read(failure(1)), at + 1)
     cut = {"type": "system", "subtype": "compact_boundary", "compactMetadata": {"trigger": "auto"}}
     log.write_text(log_line(9, "2026-01-01T00:00:03Z", **cut) + "\n")
-    one.take(read(hook("SessionStart", source="compact")), at + 2)
+    one.step(read(hook("SessionStart", source="compact")), at + 2)
     told = one.advice("session_start")
     assert told is not None and told.rule == "compaction" and "python3 failed" in told.sentence
     one.record_said(told, at + 2)
@@ -146,21 +146,21 @@ def test_a_cut_told_by_hook_and_log_is_handed_over_once(tmp_path: Path) -> None:
 def test_off_means_silence() -> None:
     one = session(with_value(Settings(), "response.advice.level", "off"))
     for number in range(12):
-        one.take(read(failure(number)), 100.0 + number)
+        one.step(read(failure(number)), 100.0 + number)
         assert one.advice("batch") is None
 
 
 def test_a_halted_governor_and_what_failed_are_told() -> None:
     one = session(with_value(Settings(), "governor.observing.stagnation_window", 6))
     assert one.standing().halt == ""
-    one.take(read(hook("UserPromptSubmit", prompt="go")), 99.0)
+    one.step(read(hook("UserPromptSubmit", prompt="go")), 99.0)
     for number in range(12):
-        one.take(read(failure(number, f"python3 missing{number}.py")), 100.0 + number)
+        one.step(read(failure(number, f"python3 missing{number}.py")), 100.0 + number)
     assert one.standing().halt and not one.standing().fuse
-    one.take(read(hook("UserPromptSubmit", prompt="go on")), 112.0)
+    one.step(read(hook("UserPromptSubmit", prompt="go on")), 112.0)
     assert one.standing().halt == ""
     for number in range(12):
-        one.take(read(failure(20 + number, f"cat src/{number}.py")), 113.0 + number)
+        one.step(read(failure(20 + number, f"cat src/{number}.py")), 113.0 + number)
     assert one.failed_before("/project/src/3.py") == ["cat failed at src/3.py"]
     assert len(one.failed_before("src")) == 10 and one.failed_before("other") == []
 
@@ -170,7 +170,7 @@ def test_secrets_in_a_call_reach_nobody() -> None:
     one = session()
     said = []
     for number in range(6):
-        one.take(read(failure(number, f"./{secret} go")), 100.0 + number)
+        one.step(read(failure(number, f"./{secret} go")), 100.0 + number)
         advised = one.advice("batch")
         if advised is not None:
             said.append(advised.sentence)
@@ -192,8 +192,8 @@ def test_what_was_before_is_read_first_and_is_not_advised_on(tmp_path: Path) -> 
     chosen = with_value(Settings(), "governor.observing.stagnation_window", 6)
     one = session(chosen, within=lambda _: True)
     at = 1_767_500_000.0
-    one.take(read(hook("UserPromptSubmit", prompt="again", transcript_path=str(log))), at)
-    one.take(read(failure(0)), at + 1)
+    one.step(read(hook("UserPromptSubmit", prompt="again", transcript_path=str(log))), at)
+    one.step(read(failure(0)), at + 1)
     assert acts(one) == 0 and one.advice("batch") is None and one.standing() == Standing()
     while one.catch_up():
         assert one.advice("batch") is None
@@ -204,27 +204,27 @@ def test_what_was_before_is_read_first_and_is_not_advised_on(tmp_path: Path) -> 
 def test_another_agents_or_calls_end_answers_no_question() -> None:
     """A permission asked stays asked until its own call ends, or its agent's turn does."""
     one = session()
-    one.take(read(tool("PreToolUse", 1, "make")), 100.0)
-    one.take(read(tool("PreToolUse", 2, "ls")), 100.0)
+    one.step(read(tool("PreToolUse", 1, "make")), 100.0)
+    one.step(read(tool("PreToolUse", 2, "ls")), 100.0)
     asked = tool("PermissionRequest", 9, "make")
     del asked["tool_use_id"]
-    one.take(read(asked), 101.0)
-    one.take(read(tool("PostToolUse", 2, "ls", tool_response="ok")), 102.0)
-    one.take(read({**tool("PostToolUse", 3, "ls", tool_response="ok"), "agent_id": "sub"}), 103.0)
-    one.take(read({**hook("SubagentStop"), "hook_event_name": "Stop", "agent_id": "sub"}), 103.0)
+    one.step(read(asked), 101.0)
+    one.step(read(tool("PostToolUse", 2, "ls", tool_response="ok")), 102.0)
+    one.step(read({**tool("PostToolUse", 3, "ls", tool_response="ok"), "agent_id": "sub"}), 103.0)
+    one.step(read({**hook("SubagentStop"), "hook_event_name": "Stop", "agent_id": "sub"}), 103.0)
     assert one.status(104.0)["status"] == "needs you"
     assert [ask.call for ask in one.signs().asks] == ["toolu_1"]
-    one.take(read(tool("PostToolUse", 1, "make", tool_response="ok")), 105.0)
+    one.step(read(tool("PostToolUse", 1, "make", tool_response="ok")), 105.0)
     assert one.status(105.0)["status"] == "working" and not one.signs().asks
 
 
 @pytest.mark.parametrize("name", ["PostToolBatch", "Stop", "UserPromptSubmit", "SessionEnd"])
 def test_a_question_is_over_with_its_turn(name: str) -> None:
     one = session()
-    one.take(read(tool("PermissionRequest", 1)), 100.0)
-    one.take(read(hook("Notification", message="Claude needs your permission")), 100.5)
+    one.step(read(tool("PermissionRequest", 1)), 100.0)
+    one.step(read(hook("Notification", message="Claude needs your permission")), 100.5)
     assert [ask.why for ask in one.signs().asks] == ["Bash asks for permission"]
-    one.take(read(hook(name, prompt="go")), 101.0)
+    one.step(read(hook(name, prompt="go")), 101.0)
     assert not one.signs().asks
 
 
@@ -232,8 +232,8 @@ def test_a_lost_hook_leaves_no_call_open_once_the_log_tells_its_end(tmp_path: Pa
     log = tmp_path / "s-1.jsonl"
     one = session(within=lambda _: True)
     log.write_text("")
-    one.take(read(tool("PreToolUse", 0, transcript_path=str(log))), 1_767_225_601.0)
-    one.take(read(tool("PermissionRequest", 0)), 1_767_225_601.0)
+    one.step(read(tool("PreToolUse", 0, transcript_path=str(log))), 1_767_225_601.0)
+    one.step(read(tool("PermissionRequest", 0)), 1_767_225_601.0)
     assert one.signs().open and one.signs().asks
     log.write_text("\n".join(_told(0)) + "\n")
     one.catch_up()
@@ -259,11 +259,11 @@ def test_however_hooks_and_log_follow_each_other_each_call_counts_once(order: li
         log.write_text(log_line(0, "2026-01-01T00:00:00Z", type="user", message={"content": "go"}) + "\n")
         one = session(within=lambda _: True)
         at = 1_767_225_601.0
-        one.take(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(log))), at)
+        one.step(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(log))), at)
         hooked = logged = 0
         for what in [*order, *["hook", "log"] * 6, "look"]:
             if what == "hook" and hooked < 6:
-                one.take(read(failure(hooked)), at + hooked)
+                one.step(read(failure(hooked)), at + hooked)
                 hooked += 1
             elif what == "log" and logged < 6:
                 log.write_text(log.read_text() + "\n".join(_told(logged)) + "\n")
@@ -291,13 +291,13 @@ def test_calls_without_ids_count_once_too(order: list[str]) -> None:
         log.write_text("\n".join((*lines, *_told(0), more)) + "\n")
         one = session(within=lambda _: True)
         at = 1_767_225_601.0
-        one.take(read(hook("UserPromptSubmit", prompt="more", transcript_path=str(log))), at + 5)
+        one.step(read(hook("UserPromptSubmit", prompt="more", transcript_path=str(log))), at + 5)
         while one.catch_up():
             pass
         hooked = logged = lost = 0
         for what in [*order, *["hook", "log"] * 6]:
             if what == "hook" and hooked + lost < 6:
-                one.take(read(_unnamed(hooked)), at + 8 + hooked)
+                one.step(read(_unnamed(hooked)), at + 8 + hooked)
                 hooked += 1
             elif what == "lost" and hooked + lost < 6 and lost < 2 and hooked:
                 lost += 1
@@ -314,10 +314,10 @@ def test_an_open_call_without_an_id_ends_with_its_own_arguments() -> None:
     for command in ("make", "ls"):
         begun = tool("PreToolUse", 1, command)
         del begun["tool_use_id"]
-        one.take(read(begun), 100.0)
+        one.step(read(begun), 100.0)
     ended = tool("PostToolUse", 1, "make", tool_response="ok")
     del ended["tool_use_id"]
-    one.take(read(ended), 101.0)
+    one.step(read(ended), 101.0)
     assert len(one.signs().open) == 1 and one.signs().ahead((), ()) == ()
 
 
@@ -326,25 +326,25 @@ def test_a_call_that_ended_is_told_until_the_log_tells_it(tmp_path: Path) -> Non
     log.write_text("")
     one = session(within=lambda _: True)
     at = 1_767_225_601.0
-    one.take(read(tool("PreToolUse", 0, transcript_path=str(log))), at)
+    one.step(read(tool("PreToolUse", 0, transcript_path=str(log))), at)
     one.catch_up()
-    one.take(read(failure(0)), at + 1)
+    one.step(read(failure(0)), at + 1)
     [ended] = one.signs().ended
     assert (ended.id, ended.outcome, ended.program) == ("toolu_0", "failure", "python3")
     assert one.signs().open == ()
     log.write_text("\n".join(_told(0)) + "\n")
     one.catch_up()
     assert one.signs().ended == ()
-    one.take(read(failure(0)), at + 2)
+    one.step(read(failure(0)), at + 2)
     assert one.signs().ended == () and acts(one) == 1
 
 
 def test_what_ended_is_bounded_and_over_with_the_next_prompt() -> None:
     one = session()
     for number in range(40):
-        one.take(read(failure(number)), 100.0 + number)
+        one.step(read(failure(number)), 100.0 + number)
     assert [call.id for call in one.signs().ended] == [f"toolu_{number}" for number in range(8, 40)]
-    one.take(read(hook("UserPromptSubmit", prompt="go")), 200.0)
+    one.step(read(hook("UserPromptSubmit", prompt="go")), 200.0)
     assert one.signs().ended == ()
 
 
@@ -357,11 +357,11 @@ def test_a_question_is_told_as_one_and_not_as_a_permission() -> None:
         "tool_use_id": "toolu_1",
     }
     for name in ("PreToolUse", "PermissionRequest"):
-        one.take(read(hook(name, **given)), 100.0)
-    one.take(read(hook("Notification", message="Claude needs your attention")), 101.0)
+        one.step(read(hook(name, **given)), 100.0)
+    one.step(read(hook("Notification", message="Claude needs your attention")), 101.0)
     status = one.status(102.0)
     assert (status["status"], status["why"]) == ("needs you", "asks you something (AskUserQuestion)")
-    one.take(read(hook("PostToolUse", tool_response="red", **given)), 103.0)
+    one.step(read(hook("PostToolUse", tool_response="red", **given)), 103.0)
     assert one.status(103.0)["status"] == "working"
 
 
@@ -375,7 +375,7 @@ def test_writes_are_doubted_while_the_agent_does_not_execute() -> None:
 
 def test_the_hot_memo_reaches_the_agent_with_its_next_prompt() -> None:
     following = session(with_value(Settings(), "response.advice.level", "full"))
-    following.take(read(hook("UserPromptSubmit", prompt="go")), 1000.0)
+    following.step(read(hook("UserPromptSubmit", prompt="go")), 1000.0)
     response = following.society.engine(MAIN).response
     response._memo.add(MemoLine(1000.0, "frustration_alert", "Half of the commands fail."))
     assert following.status(1001.0)["notes"] == "Half of the commands fail."
@@ -396,16 +396,16 @@ def test_the_guard_decides_with_the_state_the_screen_shows(order: list[str]) -> 
         one = session(start=lambda *_: inputs, within=lambda _: True)
         screen = Driver(Followed(log, KIT, Settings()), InitialStates(Settings()), inputs=inputs)
         at, hooked, logged = 1_767_225_601.0, 0, 0
-        one.take(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(log))), at)
+        one.step(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(log))), at)
         for what in [*order, *["log", "ask"] * 3]:
             if what == "hook":
-                one.take(read(failure(hooked)), at + hooked)
+                one.step(read(failure(hooked)), at + hooked)
                 hooked += 1
             elif what == "log":
                 log.write_text(log.read_text() + "\n".join(_told(logged)) + "\n")
                 logged += 1
             else:
-                one.take(read(tool("PreToolUse", 90)), at + 30)
+                one.step(read(tool("PreToolUse", 90)), at + 30)
                 while one.catch_up():
                     pass
                 list(screen.poll(1000))

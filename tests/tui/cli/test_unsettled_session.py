@@ -78,12 +78,12 @@ def test_every_way_to_look_shows_it(log: Path, capsys: pytest.CaptureFixture[str
 def test_a_guarded_call_that_would_write_is_put_to_the_person() -> None:
     """The hooks' own session reaches quarantine by what they tell, and then doubts."""
     one = session()
-    one.take(read(hook("UserPromptSubmit", prompt="make the tests pass")), START)
+    one.step(read(hook("UserPromptSubmit", prompt="make the tests pass")), START)
     doubts = []
     for number in range(110):
         bad = number % 12 < 6
         at = START + 2.0 * number
         call = failure(number, "pytest") if bad else tool("PostToolUse", number, "pytest", tool_response="ok")
-        one.take(read(call), at)
+        one.step(read(call), at)
         doubts.append(one.doubt())
     assert doubts[0] == "" and doubts[-1] == "its affect is quarantined"
