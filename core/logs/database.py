@@ -143,7 +143,7 @@ class _BoundedCursor(sqlite3.Cursor):
     def __next__(self) -> Any:
         self._rows += 1
         if self._rows > _ROWS:
-            raise sqlite3.OperationalError(f"a query gives too many rows ({_ROWS:,})")
+            raise sqlite3.OperationalError(f"a query returns too many rows ({_ROWS:,})")
         return self.connection.work(super().__next__)
 
     def fetchone(self) -> Any:

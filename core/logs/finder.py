@@ -399,7 +399,7 @@ class Finder:
         beginning = head(path, self._lines.head)
         text = _text(beginning)
         if beginning.startswith(_UTF_16):
-            return None, "text in UTF-16; save it as UTF-8 to have it read"
+            return None, "text in UTF-16; save it as UTF-8"
         if not text:
             return None, "empty"
         if not (text.startswith((b"{", b"[", _SQLITE)) or b"\n{" in text or self._opens(text)):

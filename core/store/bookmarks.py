@@ -194,7 +194,7 @@ def _row(bookmark: Bookmark) -> dict[str, Any]:
     if not row["name"].strip():
         raise StoreError("a bookmark needs a name")
     if not (isfinite(bookmark.at) and isfinite(bookmark.created)):
-        raise StoreError(f"bookmark {row['name']!r} has no real time")
+        raise StoreError(f"bookmark {row['name']!r} has no valid time")
     return row
 
 
@@ -307,7 +307,7 @@ def _sessions(data: bytes) -> dict[str, list[dict[str, Any]]]:
         raise StoreError(f"this is not a bookmarks file, or it is damaged: {error}") from error
     strange = [key for key in sessions if not (key.isalnum() and key.isascii())]
     if strange:
-        raise StoreError(f"the file of bookmarks names a session that cannot be: {strange[0]!r}")
+        raise StoreError(f"the file of bookmarks contains an invalid session name: {strange[0]!r}")
     return sessions
 
 

@@ -221,12 +221,12 @@ class CarryOverStore:
 
     def _unwritten(self, error: OSError) -> StoreError:
         return StoreError(
-            f"{self.folder}: what the session was given cannot be written ({error.strerror}); "
-            "a replay of it will begin without"
+            f"{self.folder}: the session's start cannot be written ({error.strerror}); "
+            "a replay will start without it"
         )
 
     def _cannot_forget(self, error: OSError) -> StoreError:
-        return StoreError(f"{self.folder}: what sessions were given cannot be forgotten ({error.strerror})")
+        return StoreError(f"{self.folder}: the starts of sessions cannot be deleted ({error.strerror})")
 
 
 def blob_name(content: bytes) -> str:

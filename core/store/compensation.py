@@ -91,7 +91,7 @@ def _open_locked(path: Path) -> IO[bytes]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             file.close()
-            raise StoreError(f"{path}: another nooscope is at work on it") from error
+            raise StoreError(f"{path}: another nooscope is using it") from error
         if os.fstat(file.fileno()).st_nlink:
             return file
         file.close()  # the one that had it took it away meanwhile
@@ -173,7 +173,7 @@ class Chain:
     def step(self, name: str, do: Callable[[], None], kind: str, payload: Mapping[str, str]) -> None:
         """Note how to take the step back, then take it."""
         if self.state != "active":
-            raise StoreError(f"chain {self.name} is {self.state}: it takes no more steps")
+            raise StoreError(f"chain {self.name} is {self.state}: no more steps are possible")
         noted = _Step(name, idempotency_key(self.name, name), kind, dict(payload))
         self._journal.add(ChainEntry(self.name, "step", name, noted.key, kind, dict(payload)))
         self._steps.append(noted)
@@ -224,11 +224,11 @@ class Chain:
                 aside = copy_aside(path)
                 restore_file(payload)
             except (OSError, ValueError) as error:
-                self.problems.append(f"{path} could not be put back: {error}")
+                self.problems.append(f"{path} could not be restored: {error}")
             else:
                 self._note(ChainEntry(self.name, "restored", payload={"path": str(path)}))
-                backup = f" (what it held is in {aside.name})" if aside is not None else ""
-                self.restored.append(f"{path} was put back as it was before{backup}")
+                backup = f" (its content is in {aside.name})" if aside is not None else ""
+                self.restored.append(f"{path} was restored{backup}")
 
     def pick_up(self) -> bool:
         """Resume from the log; return whether something was left to undo."""

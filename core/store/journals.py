@@ -97,7 +97,7 @@ class PermitJournal:
             if check != _hash(body).encode():
                 return Checked(count, f"line {number} was changed", before)
             if line.before != before:
-                return Checked(count, f"before line {number} something was taken out or put in", before)
+                return Checked(count, f"before line {number} a line was removed or inserted", before)
             before, count = check.decode(), count + 1
         return Checked(count, "", before)
 

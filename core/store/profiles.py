@@ -69,7 +69,7 @@ def file_name(name: str) -> str:
     """The file of a profile; a name that makes no file is refused."""
     if not _NAME.match(name):
         raise StoreError(
-            f"{name!r} cannot be the name of a profile; use up to 40 letters, digits, spaces, - and _"
+            f"{name!r} is not a valid profile name; use up to 40 letters, digits, spaces, - and _"
         )
     return f"{name}.toml"
 

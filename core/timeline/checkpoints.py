@@ -112,8 +112,8 @@ class Return(NamedTuple):
                 return "no state was saved with it"
             case "gone":
                 return "the recording no longer reaches this far"
-        saved = "the saved one is kept" if self.saved else "the saved one is no longer kept"
-        return f"the state there is not the one saved (the log or the settings changed since); {saved}"
+        saved = "the saved one is available" if self.saved else "the saved one was deleted"
+        return f"the state there differs from the saved one (the log or the settings changed); {saved}"
 
 
 class Checkpoints:
@@ -235,7 +235,7 @@ class Checkpoints:
         try:
             stored = msgspec.msgpack.decode(data, type=_Kept)
         except msgspec.DecodeError as error:
-            raise StoreError(f"{path} is damaged and was left alone: {error}") from error
+            raise StoreError(f"{path} is damaged and was not changed: {error}") from error
         if stored.version > SCHEMA:
             raise StoreError(f"{path} was made by a newer nooscope; update nooscope or move the file away")
         return stored

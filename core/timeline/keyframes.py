@@ -294,7 +294,7 @@ class KeyFrames:
             return zstd.decompress(frame.packed)
         before = self.nearest(frame.leans)
         if before is None or before.after != frame.leans or before.kind != "I" or before.after >= frame.after:
-            raise ValueError("the one it leans on is gone")
+            raise ValueError("the frame it is compressed against is gone")
         prefix = zstd.ZstdDict(self._unpack(before), is_raw=True)
         return zstd.decompress(frame.packed, zstd_dict=prefix.as_prefix)
 

@@ -188,11 +188,11 @@ def _unpack(
 ) -> KeptRecording:
     check, packed = content[:_CHECK], content[_CHECK:]
     if blake3(packed).digest(_CHECK) != check:
-        raise StoreError("the kept recording is damaged")
+        raise StoreError("the stored recording is damaged")
     try:
         body: dict[str, Any] = cbor2.loads(zstd.decompress(packed))
         if tuple(body["columns"]) != NAMES:
-            raise StoreError("the kept recording has other columns")
+            raise StoreError("the stored recording has other columns")
         timeline = Timeline(settings, initial=initial, later=later)
         timeline.adopt(
             RecordedEvents.unpacked(body["events"]),
@@ -209,7 +209,7 @@ def _unpack(
         TypeError,
         ValueError,
     ) as error:
-        raise StoreError(f"the kept recording is damaged ({error})") from error
+        raise StoreError(f"the stored recording is damaged ({error})") from error
     return KeptRecording(timeline, sources)
 
 

@@ -72,7 +72,7 @@ def _index_in_file(timeline: Timeline, place: str) -> int:
                 return number
         elif where.entry == place or where.entry.startswith(f"{place}/"):
             return number
-    raise UsageError(f"no event stands at @{place}")
+    raise UsageError(f"no event at @{place}")
 
 
 Landing = Literal["trouble", "failure", "prompt"]

@@ -77,7 +77,7 @@ def unpack_inputs(stored: KeptStart, today: Settings) -> RunInputs:
         )
         return RunInputs(_as_given(today, content["settings"]), initial, later)
     except (LookupError, TypeError, ValueError) as error:
-        raise StoreError(f"what it was given cannot be understood ({error})") from error
+        raise StoreError(f"its stored start cannot be read ({error})") from error
 
 
 def _content(body: bytes) -> dict[str, Any]:
@@ -85,9 +85,9 @@ def _content(body: bytes) -> dict[str, Any]:
         content = cbor2.loads(body)
         version = content["version"]
     except (cbor2.CBORDecodeError, LookupError, TypeError, ValueError) as error:
-        raise StoreError(f"what it was given cannot be understood ({error})") from error
+        raise StoreError(f"its stored start cannot be read ({error})") from error
     if version != VERSION:
-        raise StoreError(f"what it was given has version {version}, this nooscope knows {VERSION}")
+        raise StoreError(f"its stored start has version {version}, this nooscope knows {VERSION}")
     values: dict[str, Any] = content
     return values
 
@@ -195,7 +195,7 @@ class InitialStates:
         names = ", ".join(f"{ref.name} {ref.version}" for ref in missing)
         self.notices.append(
             f"the session was watched with {names}, which is no longer installed in that form; "
-            "it is run without"
+            "it runs without them"
         )
         left = tuple(ref for ref in refs if ref not in missing)
         return inputs._replace(initial=inputs.initial._replace(extensions=left))
@@ -222,7 +222,7 @@ class InitialStates:
             return None if stored is None else unpack_inputs(stored, self.settings)
         except NooscopeError as error:
             what = "it starts without it" if aside else "it is replayed without"
-            self.notices.append(f"what the session was given at its start is lost: {error}; {what}")
+            self.notices.append(f"the session's stored start is lost: {error}; {what}")
         if aside:
             try:
                 self._store.set_aside(session)
@@ -237,6 +237,6 @@ class InitialStates:
         if other:
             more = f" and {len(other) - 1} more" if len(other) > 1 else ""
             self.notices.append(
-                f"the session runs with the settings it was watched with; today {other[0]}{more} "
-                "would differ (--plain takes today's)"
+                f"the session runs with the settings of its first watching; today's {other[0]}{more} "
+                "would differ (--plain uses today's settings)"
             )

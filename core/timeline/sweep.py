@@ -65,7 +65,7 @@ def grid(tunable: Tunable, low: float, high: float, count: int) -> list[float]:
     if tunable.kind not in ("number", "integer"):
         raise UsageError(f"{tunable.name} has no range: it may be {tunable.allowed()}")
     if count < 2 or not low < high:
-        raise UsageError(f"{tunable.name}: a sweep goes from a lower to a higher value in 2 steps or more")
+        raise UsageError(f"{tunable.name}: a sweep needs a lower and a higher value and at least 2 steps")
     if (tunable.low is not None and low < tunable.low) or (tunable.high is not None and high > tunable.high):
         raise UsageError(f"{tunable.name} may be {tunable.allowed()}")
     values = [float(f"{low + (high - low) * step / (count - 1):.10g}") for step in range(count)]
@@ -97,9 +97,9 @@ def parse_sweep(text: str) -> tuple[str, list[float]]:
     try:
         low, high, count = float(parts[0]), float(parts[1]), int(parts[2])
     except (ValueError, IndexError):
-        raise UsageError(f"--set wants NAME=lo:hi:n, such as {tunable.name}=0:1:21") from None
+        raise UsageError(f"--set needs NAME=lo:hi:n, such as {tunable.name}=0:1:21") from None
     if not equals or len(parts) != 3:
-        raise UsageError(f"--set wants NAME=lo:hi:n, such as {tunable.name}=0:1:21")
+        raise UsageError(f"--set needs NAME=lo:hi:n, such as {tunable.name}=0:1:21")
     if not 1 <= count <= _MOST:
         raise UsageError(f"a sweep takes from 1 to {_MOST} values, not {count}")
     return tunable.name, grid(tunable, low, high, count)

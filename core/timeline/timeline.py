@@ -195,7 +195,7 @@ class Timeline:
         self.frames.adopt(frames)
         last = self.frames.nearest(len(events))
         if events and (last is None or last.after != len(events)):
-            raise StoreError("the kept recording has no key frame at its end")
+            raise StoreError("the stored recording has no key frame at its end")
         self.events = events
         while self._later and self._later[0].after <= len(events):
             change = self._later.popleft()

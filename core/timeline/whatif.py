@@ -122,7 +122,7 @@ def why_unchanged(
             rises = "1 crossing" if len(mine) == 1 else f"{len(mine)} crossings"
             sentences.append(
                 f"nothing changed, because flow silenced {rises} of {axis}: "
-                "while the agent flows nothing else is sent"
+                "nothing else fires while the agent is in flow"
             )
             continue
         columns = tracks[agent].columns
@@ -137,14 +137,14 @@ def _unmoved(axis: str, values: Column, thresholds: Column, lowest: float) -> st
     nearest = int((values - thresholds).argmax())
     if values[nearest] >= thresholds[nearest]:
         return (
-            f"{axis} crosses its threshold where it did before; the threshold lies between "
+            f"{axis} crosses its threshold at the same places; the threshold is between "
             f"{float(thresholds.min()):.2f} and {float(thresholds.max()):.2f}"
         )
     sentence = (
         f"{axis} never reaches its threshold: at most {values[nearest]:.2f} of {thresholds[nearest]:.2f}"
     )
     if thresholds[nearest] <= lowest + _SAME:
-        sentence += f", and receptor.ambient.low lets no threshold fall below {lowest:.2f}"
+        sentence += f", and receptor.ambient.low keeps thresholds at or above {lowest:.2f}"
     return sentence
 
 

@@ -192,7 +192,7 @@ def test_a_replay_keeps_the_settings_of_then_and_says_so(home: Path) -> None:
     today = with_edits(Settings(), {SETTING: 0.02})
     with redirect_stderr(io.StringIO()) as said:
         assert ran(replayed(path, chosen=today)) == ran(live)
-    assert f"today {SETTING} would differ" in said.getvalue()
+    assert f"today's {SETTING} would differ" in said.getvalue()
     assert replayed(path, plain=True, chosen=today).settings == today
 
 
@@ -345,6 +345,6 @@ def test_what_was_given_can_be_forgotten(home: Path, capsys: pytest.CaptureFixtu
     path = home / "0.jsonl"
     watched(path, story(0), 0)
     assert main(["doctor", "--forget-given"]) == 0
-    assert capsys.readouterr().out == "forgotten what 1 session had been given\n"
+    assert capsys.readouterr().out == "deleted the starting state of 1 session\n"
     assert CarryOverStore().count() == 0
     assert frames(path, capsys) == frames(path, capsys, "--plain")

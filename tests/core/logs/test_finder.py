@@ -305,7 +305,7 @@ def test_identity_does_not_depend_on_the_place() -> None:
         (b"", "empty"),
         (b"\n \0\n", "empty"),
         (bytes(range(256)) * 64, "a binary file"),
-        ('{"a": 1}'.encode("utf-16"), "text in UTF-16; save it as UTF-8 to have it read"),
+        ('{"a": 1}'.encode("utf-16"), "text in UTF-16; save it as UTF-8"),
         (b"just some words\n", "no log of a known format"),
         (b'{"hello": "world"}\n', "no log of a known format"),
         (b"[1, 2, 3]", "no log of a known format"),

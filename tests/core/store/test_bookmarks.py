@@ -91,7 +91,7 @@ def test_looking_writes_nothing(tmp_path: Path) -> None:
 def test_a_blank_name_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(StoreError, match="needs a name"):
         Bookmarks("s", tmp_path).put(mark(name))
-    with pytest.raises(StoreError, match="no real time"):
+    with pytest.raises(StoreError, match="no valid time"):
         Bookmarks("s", tmp_path).put(Bookmark("x", 1, float("nan"), 1.0))
 
 

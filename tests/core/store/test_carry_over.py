@@ -101,7 +101,7 @@ def test_what_is_unpacked_is_what_was_packed() -> None:
     [b"", b"\xff", cbor2.dumps([]), cbor2.dumps({"version": VERSION}), cbor2.dumps({"version": VERSION + 1})],
 )
 def test_what_cannot_be_understood_is_refused(body: bytes) -> None:
-    with pytest.raises(StoreError, match="given"):
+    with pytest.raises(StoreError, match="stored start"):
         unpack_inputs(KeptStart(body), Settings())
 
 
@@ -127,5 +127,5 @@ def test_what_cannot_be_forgotten_is_said_and_nothing_is_made_where_nothing_is(t
     (tmp_path / "file").touch()
     store = CarryOverStore(tmp_path / "file")
     for forget in (store.clear, lambda: store.remove("s")):
-        with pytest.raises(StoreError, match="what sessions were given cannot be forgotten"):
+        with pytest.raises(StoreError, match="the starts of sessions cannot be deleted"):
             forget()

@@ -118,7 +118,7 @@ def test_files_are_put_back_from_the_checkpoint_where_undoing_fails(tmp_path: Pa
     (tmp_path / "a").write_bytes(b"old")
     files = [tmp_path / "a", tmp_path / "b"]
     with (
-        pytest.raises(StoreError, match=r"full; not all of it could be undone: .*stuck.*put back") as told,
+        pytest.raises(StoreError, match=r"full; not all of it could be undone: .*stuck.*restored") as told,
         Chain("one", tmp_path / "log", {"restore_file": _stuck}, files=files) as chain,
     ):
         chain.write(tmp_path / "a", b"new")

@@ -94,7 +94,7 @@ def _nested(inner: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
 
 @pytest.mark.parametrize("name", ["", "../up", "a/b", ".hidden", "x" * 41, "two\nlines"])
 def test_a_name_that_makes_no_file_is_refused(name: str) -> None:
-    with pytest.raises(StoreError, match="cannot be the name of a profile"):
+    with pytest.raises(StoreError, match="not a valid profile name"):
         file_name(name)
 
 

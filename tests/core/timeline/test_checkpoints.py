@@ -77,7 +77,7 @@ def test_a_return_is_checked_against_the_recording(tmp_path: Path) -> None:
         recorded(60, with_value(Settings(), "receptor.emotion.half_life.frustration", 20.0)), "here"
     )
     assert other.standing == "differs" and other.saved is not None
-    assert "not the one saved" in other.words
+    assert "differs from the saved one" in other.words
 
 
 def test_a_damaged_state_is_refused_and_others_stay(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_damaged_state_is_refused_and_others_stay(tmp_path: Path) -> None:
     path.write_bytes(b"\xc1 not a checkpoint")
     with pytest.raises(StoreError, match="damaged"):
         kept.back(timeline, "bad")
-    assert kept.saved_names() == ("good",) and "left alone" in kept.bookmarks.notices[0]
+    assert kept.saved_names() == ("good",) and "not changed" in kept.bookmarks.notices[0]
 
 
 def test_a_bookmark_without_a_state_and_an_unknown_name(tmp_path: Path) -> None:

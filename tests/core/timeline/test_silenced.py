@@ -89,10 +89,10 @@ def test_why_nothing_changed_is_said() -> None:
     (said,) = why_unchanged(edits, flows, silenced_by_flow(flows, session(1)), "main")
     assert said.startswith("nothing changed, because flow silenced 1 crossing of frustration")
     (floor,) = why_unchanged(edits, low, (), "main", 0.5)
-    assert floor.endswith("and receptor.ambient.low lets no threshold fall below 0.50")
+    assert floor.endswith("and receptor.ambient.low keeps thresholds at or above 0.50")
     assert "ambient.low" not in why_unchanged(edits, low, (), "main", 0.49)[0]
     same = {"main": track_of([(False, 0.6)])}
-    assert "crosses its threshold where it did before" in why_unchanged(edits, same, (), "main")[0]
+    assert "crosses its threshold at the same places" in why_unchanged(edits, same, (), "main")[0]
     assert why_unchanged(("mind.sleep.x",), same, (), "main") == []
 
 

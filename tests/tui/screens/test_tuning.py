@@ -340,7 +340,7 @@ async def test_a_profile_is_saved_once_its_name_is_right(name: str, tmp_path: Pa
         await pilot.pause()
         screen = app.screen
         assert isinstance(screen, SaveScreen)
-        assert ("cannot be the name of" if name else "a profile needs a name") in seen(app)
+        assert ("is not a valid profile name" if name else "a profile needs a name") in seen(app)
         field = screen.query_one("#name", Input)
         assert field.has_focus and field.value == name
         field.value = "mine"

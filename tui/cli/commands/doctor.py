@@ -37,7 +37,7 @@ def _run(args: argparse.Namespace) -> int:
         from core.report.formatting import count
         from core.store.carry_over import CarryOverStore
 
-        print(f"deleted the starting state of {count(CarryOverStore().clear(), 'session')} had been given")
+        print(f"deleted the starting state of {count(CarryOverStore().clear(), 'session')}")
         return 0
     mended = checkup.chains()
     sections = [*_sections(args, _settings(args)), mended]

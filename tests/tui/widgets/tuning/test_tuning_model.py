@@ -243,7 +243,7 @@ def test_a_saving_that_fails_leaves_what_was(tmp_path: Path) -> None:
     with pytest.raises(StoreError):
         shelf.save_profile("x", "", {OFFSET: 0.1}, "user")
     assert (tmp_path / "profiles").read_text() == "in the way"
-    with pytest.raises(StoreError, match="cannot be the name"):
+    with pytest.raises(StoreError, match="not a valid profile name"):
         shelf.save_profile("../x", "", {OFFSET: 0.1}, "user")
 
 
