@@ -33,7 +33,7 @@ from core.timeline.timeline import Timeline
 from themes import unknown_theme
 from themes.user_themes import UserThemes, user_theme_folder
 from tui import garbage
-from tui.draw.safe_lines import SAFE_LINES
+from tui.draw.kept_lines import SAFE_LINES
 from tui.feed import messages
 from tui.feed.feed import Feed
 from tui.feed.notices import TerminalTitle, notifier_of, tell_faults
@@ -141,7 +141,7 @@ class SessionApp(App[None]):
 
     def action_bookmark(self) -> None:
         """Ask for a note and set a bookmark; where one stands, ask whether it should go."""
-        from tui.screens.bookmark import ask_bookmark
+        from tui.screens.dialogs import ask_bookmark
 
         if self.view is not None and self.view.total:
             ask_bookmark(self, self.view.index, self.bookmarks)
@@ -163,7 +163,7 @@ class SessionApp(App[None]):
 
     def action_permit(self, choice: str) -> None:
         """Answer the oldest question of the session on the screen."""
-        from tui.screens.permit import oldest_question
+        from tui.screens.dialogs import oldest_question
 
         if self.view is not None and not self.view.words:
             self.complain("words are hidden: h shows what it asks, then answer")
@@ -173,7 +173,7 @@ class SessionApp(App[None]):
 
     def action_steer(self) -> None:
         """Tell the agent on the screen something; what it would do is shown before it is sent."""
-        from tui.screens.steer import SteerScreen
+        from tui.screens.dialogs import SteerScreen
 
         if self.view is not None:
             session = self.view.subject.session
@@ -430,7 +430,7 @@ class NooscopeApp(SessionApp):
 
     @on(messages.AnswerPermit)
     def _answer_permit(self, message: messages.AnswerPermit) -> None:
-        from tui.screens.permit import answer_permit
+        from tui.screens.dialogs import answer_permit
 
         answer_permit(self, self.link, message.question, message.choice)
 

@@ -13,7 +13,7 @@ from core.store.bookmarks import Bookmarks
 from core.timeline.initial_state import ConfiguredStart, StartFiles
 from sample_sessions import Sample
 from tui.app import NooscopeApp
-from tui.feed.hangup import end_with_terminal
+from tui.feed.notices import end_with_terminal
 from tui.screens.demo import DemoScreen
 
 

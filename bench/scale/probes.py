@@ -25,8 +25,8 @@ from core.settings import Settings
 from core.timeline.keyframes import encode
 from core.timeline.timeline import Timeline
 from tui.feed.film import Film
-from tui.feed.playhead import Playhead
 from tui.feed.view import Subject
+from tui.feed.viewpoint import Playhead
 
 BLOCK = 500
 """Events timed at once; the median over blocks is not moved by what else the machine does."""

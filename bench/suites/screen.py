@@ -26,8 +26,8 @@ from core.store.bookmarks import Bookmarks
 from core.timeline.timeline import Timeline
 from tui.app import NooscopeApp
 from tui.feed.film import Film
-from tui.feed.playhead import Playhead
 from tui.feed.view import Subject, View
+from tui.feed.viewpoint import Playhead
 
 SIZE = (120, 40)
 _APPENDED = 200

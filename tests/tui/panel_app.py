@@ -24,8 +24,7 @@ from core.settings import Settings
 from core.timeline.marks import Mark
 from core.timeline.run import NAMES, Track
 from core.timeline.timeline import Timeline
-from tui.draw.line import Line
-from tui.draw.styles import STYLES
+from tui.draw.line import STYLES, Line
 from tui.feed.messages import Seek
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel

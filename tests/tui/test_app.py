@@ -19,7 +19,7 @@ from tui.app import NooscopeApp
 from tui.feed.messages import OpenSession
 from tui.feed.view import View
 from tui.keys import APP_KEYS
-from tui.screens.bookmark import NoteScreen, RemovalScreen
+from tui.screens.dialogs import NoteScreen, RemovalScreen
 from tui.screens.fleet import FleetScreen
 
 Make = Callable[..., NooscopeApp]

@@ -22,9 +22,8 @@ from tests.core.logs.log_lines import prompt, session
 from tests.tui.conftest import shown, until
 from tests.tui.fleet_sessions import NOW, begin
 from tui.app import NooscopeApp
+from tui.screens.dialogs import ReasonScreen, SteerScreen, obstacle
 from tui.screens.fleet import FleetScreen
-from tui.screens.permit import ReasonScreen
-from tui.screens.steer import SteerScreen, obstacle
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.now_strip import NowStrip
 

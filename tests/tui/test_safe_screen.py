@@ -21,7 +21,7 @@ from core.store.bookmarks import Bookmark
 from tests.hostile import HOSTILE, harm, log_at, settings_at
 from tests.tui.conftest import shown
 from tui.app import NooscopeApp
-from tui.draw.safe_lines import SAFE_LINES
+from tui.draw.kept_lines import SAFE_LINES
 
 Make = Callable[..., NooscopeApp]
 

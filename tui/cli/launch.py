@@ -120,7 +120,7 @@ def run_app(
     from core.timeline.initial_state import StartFiles
     from core.timeline.opening import user_cache
     from tui.app import NooscopeApp
-    from tui.feed.hangup import end_with_terminal
+    from tui.feed.notices import end_with_terminal
 
     app = NooscopeApp(
         target,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from textual._styles_cache import StylesCache
 from textual.color import Color
@@ -12,6 +13,8 @@ from textual.filter import LineFilter
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
+
+from core.safe_text import safe
 
 Content = Callable[[int], Iterable[Segment]]
 """What stands inside a frame on a line, exactly as wide as there is room."""
@@ -112,3 +115,20 @@ def paint_again(widget: Widget, regions: Sequence[Region]) -> None:
     screen = widget.screen
     screen._dirty_widgets.add(widget)
     screen.check_idle()
+
+
+class SafeLines(LineFilter):
+    """Replace what a terminal would obey by as many blanks as it was given cells."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
+        return [
+            segment if segment.control else Segment(safe(segment.text, _cells), segment.style)
+            for segment in segments
+        ]
+
+
+def _cells(char: str) -> str:
+    return " " * cell_len(char)
+
+
+SAFE_LINES = SafeLines()

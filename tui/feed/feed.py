@@ -29,7 +29,6 @@ from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
 from tui.feed.film import Film, ending, subject_of
-from tui.feed.kept import Shelf
 from tui.feed.messages import (
     Apply,
     Arrived,
@@ -43,9 +42,8 @@ from tui.feed.messages import (
     ShowWhatIf,
     SteerPreviewed,
 )
-from tui.feed.playhead import Playhead
 from tui.feed.view import View
-from tui.feed.viewpoint import Viewpoint
+from tui.feed.viewpoint import Playhead, Shelf, Viewpoint
 
 if TYPE_CHECKING:
     from core.extension.hooks import Extension

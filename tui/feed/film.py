@@ -24,8 +24,8 @@ from core.settings import Settings
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.opening import last_screen
 from core.timeline.timeline import Timeline
-from tui.feed.playhead import Playhead
 from tui.feed.view import Subject, View
+from tui.feed.viewpoint import Playhead
 
 _KEPT = 64
 _BACK = 8

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
+import signal
+import threading
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any, Protocol
@@ -95,3 +98,21 @@ def terminal_title(subject: Subject) -> str:
     """The terminal's title while a session needs the person."""
     name = folder_name(subject.project) or PurePath(subject.path).stem
     return plain(f"▲ needs you: {name} · nooscope", 80)
+
+
+_EVERY = 2.0
+"""Seconds between two looks."""
+
+
+def end_with_terminal(fileno: int = 0, every: float = _EVERY) -> None:
+    """Watch a terminal in a thread of its own; a parent such as make may keep its hangup from us."""
+    if not os.isatty(fileno):
+        return
+
+    def look() -> None:
+        pause = threading.Event()
+        while os.isatty(fileno):
+            pause.wait(every)
+        os.kill(os.getpid(), signal.SIGHUP)
+
+    threading.Thread(target=look, name="hangup", daemon=True).start()

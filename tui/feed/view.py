@@ -17,6 +17,7 @@ from core.live.bus import SubscriberReading
 from core.live.hook_signs import HookSigns
 from core.live.status import Status
 from core.logs.follow import is_late
+from core.report.agents import agent_names
 from core.report.compaction import Preserved
 from core.report.cost import DaySpent
 from core.report.now import Now
@@ -117,3 +118,15 @@ class View(Struct, frozen=True):
     def late(self) -> bool:
         """What is shown as the newest is not, by more than is usual for a busy log."""
         return is_late(self.behind)
+
+
+def names_of(view: View) -> Mapping[str, str]:
+    """What each agent is called, the same at every place of the recording."""
+    return view.names or agent_names(view.people.agents)
+
+
+def running_agents(view: View) -> int:
+    """How many agents are at work; nobody is while the session rests, or before it began."""
+    status = view.status
+    idle = status is not None and (status.at_rest or not view.index)
+    return 0 if idle else view.people.running

@@ -1,26 +1,31 @@
-"""Where in the session and at which agent a person looks, and how they move."""
+"""Where in the session and at which agent a person looks: the playhead, the moves and the bookmarks."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from textual.message import Message
 
 from core.errors import StoreError
-from core.events import MAIN
+from core.events import MAIN, Event
 from core.report.chrono import NO_SUMMARY, ChronoNav, SummaryPolicy
-from core.report.formatting import count
-from core.settings.timeline import NavigationSettings, TimelineSettings
-from core.store.bookmarks import TrailStore
+from core.report.formatting import clock, count, plain
+from core.report.recap import hottest_branch
+from core.settings.timeline import NavigationSettings, PlaySettings, TimelineSettings
+from core.store.bookmarks import Bookmarks, LastLook, Look, TrailStore
+from core.store.labels import Labels
+from core.timeline.checkpoints import Checkpoints
 from core.timeline.places import landing
+from core.timeline.play import Player, Reel
 from core.timeline.timeline import Timeline
-from tui.feed.kept import Shelf
 from tui.feed.messages import (
     Apply,
+    Bookmarked,
     Failed,
     GoLive,
     Jump,
+    LookedBefore,
     Noticed,
     RemoveBookmark,
     ReturnTo,
@@ -32,7 +37,7 @@ from tui.feed.messages import (
     StepBy,
     TogglePlay,
 )
-from tui.feed.playhead import Playhead
+from tui.feed.view import Mode
 
 _SAVED = 5.0
 """Seconds between two writes while a person moves about."""
@@ -200,3 +205,255 @@ class Viewpoint:
         else:
             self.head.step(found.place + 1 - self.head.index)
             self._visited = found.agent
+
+
+class Playhead:
+    """Follows the newest event, holds still, or plays; told how much time went by, it has no clock."""
+
+    def __init__(self, settings: PlaySettings, *, live: bool, playing: bool = False) -> None:
+        self.live = live
+        """More may come: the log is followed."""
+        self.loading = True
+        """What was there at the opening is still being read."""
+        self.index = 0
+        """Events before it."""
+        self.following = not playing
+        self._reel = Reel(settings.idle)
+        self._player = Player(self._reel, settings.speed)
+        self._player.playing = playing
+        self._film = 0.0
+
+    @property
+    def total(self) -> int:
+        """Events recorded so far."""
+        return len(self._reel)
+
+    @property
+    def playing(self) -> bool:
+        return self._player.playing
+
+    @property
+    def speed(self) -> float:
+        return self._player.speed
+
+    @property
+    def mode(self) -> Mode:
+        if not self.live:
+            return "replay"
+        return "live" if self.following else "replay" if self.playing else "paused"
+
+    @property
+    def ahead(self) -> float:
+        """Seconds of film since the last event shown, while it plays."""
+        return max(0.0, self._film - self._reel.place(self.index)) if self.playing else 0.0
+
+    def grow(self, at: float) -> None:
+        """One more event was recorded."""
+        self._reel.add(at)
+        if self.following:
+            self.index = self.total
+
+    def regrow(self, events: Iterable[Event]) -> None:
+        """The recording has another order: measure it anew, and stay at the same place."""
+        self._reel.clear()
+        for event in events:
+            self._reel.add(event.at)
+        if self.following:
+            self.index = self.total
+        self._place()
+
+    def seek(self, to: int) -> None:
+        """Go to a place; the end of a log that is followed is where it goes on."""
+        if to >= self.total and self.live:
+            self.to_end()
+            return
+        self.following = False
+        self.index = max(0, min(to, self.total))
+        self._place()
+        if not self.live and self.index == self.total and not self.loading:
+            self._player.playing = False
+
+    def step(self, by: int) -> None:
+        """Go on or back by some events, and hold there; a step beyond the end follows on."""
+        self._player.playing = False
+        beyond = self.index + by > self.total and self.index == self.total
+        to = max(0, min(self.index + by, self.total))
+        self.following = beyond and self.live
+        self.index = to
+        self._place()
+
+    def to_end(self) -> None:
+        """Go to the newest event and stay there."""
+        self._player.playing = False
+        self.following = True
+        self.index = self.total
+        self._place()
+
+    def toggle(self) -> None:
+        """Pause or play; at the end of a saved log, play from the start."""
+        if self.following and self.live:
+            self.following = False
+        elif self.playing:
+            self._player.playing = False
+        elif self.index >= self.total and self.live:
+            self.to_end()
+        else:
+            self.following = False
+            if self.index >= self.total and not self.loading:
+                self.index = 0
+            self._place()
+            self._player.playing = True
+
+    def faster(self, steps: int) -> None:
+        """The next speed up (1) or down (-1)."""
+        self._player.faster(steps)
+
+    def advance(self, seconds: float) -> bool:
+        """Let real time go by; whether anything moved."""
+        if not self.playing:
+            return False
+        before = self._film
+        self.index = self._player.advance(seconds)
+        self._film = min(self._film + seconds * self.speed, self._reel.length)
+        if not self.playing:
+            if self.loading:
+                self._player.playing = True
+            elif self.live:
+                self.to_end()
+            return True
+        return self._film != before
+
+    def _place(self) -> None:
+        self._player.seek(self.index)
+        self._film = self._reel.place(self.index)
+
+
+_NAME = 60
+"""Characters of a name one types."""
+
+
+class Shelf:
+    """Empty until it is known whose bookmarks they are."""
+
+    def __init__(
+        self,
+        make: Callable[[str], Bookmarks],
+        post: Callable[[Message], object],
+        wall: Callable[[], float],
+    ) -> None:
+        self._make = make
+        self._post = post
+        self._wall = wall
+        self._kept: Bookmarks | None = None
+
+    @property
+    def labels(self) -> Labels | None:
+        """What people said of the session's firings, kept beside its bookmarks."""
+        kept = self._kept
+        return None if kept is None else Labels(folder=kept.folder, key=kept.key)
+
+    @property
+    def trail(self) -> TrailStore | None:
+        """Where the person's moves through the session are kept."""
+        kept = self._kept
+        return None if kept is None else TrailStore(folder=kept.folder, key=kept.key)
+
+    def open(self, session: str) -> None:
+        """Bring a session's bookmarks, once."""
+        if self._kept is None:
+            self._kept = self._make(session)
+            self.tell()
+
+    def look_back(self, events: int) -> None:
+        """Tell how far the session, of so many events now, had been seen before."""
+        look = None if self._kept is None else LastLook(self._kept.folder, self._kept.key).read()
+        if look is not None:
+            self._post(LookedBefore(look, max(0, events - look.events)))
+
+    def leave(self, events: int) -> None:
+        """Remember how far it is seen now."""
+        if self._kept is not None:
+            LastLook(self._kept.folder, self._kept.key).keep(Look(events, self._wall()))
+
+    def answer(self, timeline: Timeline, asked: SetBookmark | RemoveBookmark) -> None:
+        """Set or remove what a person asked for."""
+        if isinstance(asked, SetBookmark):
+            self.put(timeline, asked.place, asked.note)
+        else:
+            self.remove(timeline, asked.place)
+
+    def put(self, timeline: Timeline, place: int, note: str) -> None:
+        """Set one at a place, and say so."""
+        kept = self._kept
+        if kept is None or not 0 <= place <= len(timeline) or not len(timeline):
+            return
+        at = timeline.time_of(place)
+        named, split, rest = note.partition(": ")
+        name = f"event {place} at {clock(at - timeline.events[0].at)}"
+        if split and named.strip():
+            name, note = named.strip()[:_NAME], rest.strip()
+        note = note or _what_stands(timeline, place)
+        try:
+            checkpoints = Checkpoints(kept, timeline.settings.timeline.checkpoints.kept)
+            made = checkpoints.make(timeline, place, name, note, created=self._wall())
+        except StoreError as error:
+            self._post(Failed(str(error)))
+        else:
+            words = f"{name}{f': {note}' if note else ''}\nstate {made.checkpoint[:12]} is kept with it"
+            self._post(Noticed("done", "Bookmark set", words))
+        self.tell()
+
+    def remove(self, timeline: Timeline, place: int) -> None:
+        """Take away those that stand at a place, and say so."""
+        kept = self._kept
+        if kept is None:
+            return
+        try:
+            standing = [mark for mark in kept.read() if mark.place == place]
+            checkpoints = Checkpoints(kept, timeline.settings.timeline.checkpoints.kept)
+            for mark in standing:
+                checkpoints.remove(mark.name)
+        except StoreError as error:
+            self._post(Failed(str(error)))
+        else:
+            for mark in standing:
+                self._post(Noticed("done", "Bookmark removed", plain(mark.name, 60)))
+        self.tell()
+
+    def back(self, timeline: Timeline, name: str) -> int | None:
+        """The place of a bookmark, once the state there was checked; None where there is none to go to."""
+        if self._kept is None:
+            return None
+        checkpoints = Checkpoints(self._kept, timeline.settings.timeline.checkpoints.kept)
+        try:
+            found = checkpoints.back(timeline, name)
+        except StoreError as error:
+            self._post(Failed(str(error)))
+            return None
+        kind = "done" if found.standing == "same" else "risk"
+        self._post(
+            Noticed(kind, f"Back at {plain(name, 60)}", found.words[:1].upper() + found.words[1:] + ".")
+        )
+        return None if found.standing == "gone" else found.bookmark.place
+
+    def tell(self) -> None:
+        """Show what is kept."""
+        kept = self._kept
+        if kept is None:
+            return
+        try:
+            self._post(Bookmarked(kept.read()))
+        except StoreError as error:
+            self._post(Failed(str(error)))
+        for notice in kept.notices:
+            self._post(Failed(notice))
+        kept.notices.clear()
+
+
+def _what_stands(timeline: Timeline, place: int) -> str:
+    """What the main agent is at, for a note nobody wrote."""
+    frame = timeline.at(place)
+    receptor = frame.receptor
+    centre = hottest_branch(receptor.heatmap)
+    words = f"{frame.story.state}, {receptor.behaviour.short.pattern}".replace("_", " ")
+    return f"{words}, in {centre.path}" if centre is not None else words

@@ -21,11 +21,10 @@ from tui.feed.messages import ScreenChanged
 from tui.feed.view import View
 from tui.keys import bind
 from tui.screens.breakpoints import HEIGHTS, WIDTHS
-from tui.widgets.common.card import Card
-from tui.widgets.common.card_columns import CardColumns
+from tui.widgets.common.card import Card, CardColumns
+from tui.widgets.common.dialog import LeftOnce
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.key_line import KeyLine
-from tui.widgets.common.leaving import LeftOnce
 from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
@@ -143,3 +142,33 @@ class CardBoard(Board):
             card.detailed = False
         self.minimize()
         self.refresh_bindings()
+
+
+class ZoomScreen(Board):
+    """A panel between status and timeline; the playback keys work here too."""
+
+    AUTO_FOCUS = "#zoomed"
+    key_names: ClassVar[Mapping[str, str]] = ZOOMED
+    """What the keys that zoom do here."""
+    DEFAULT_CSS = """
+    ZoomScreen #zoomed { height: 1fr; }
+    """
+
+    def __init__(self, origin: Panel, settings: ScreenSettings) -> None:
+        super().__init__(settings)
+        self._origin = origin
+        """The panel on the main screen."""
+
+    def shared(self) -> Iterable[tuple[Panel, Panel]]:
+        yield from super().shared()
+        yield self._origin, self.query_one("#zoomed", Panel)
+
+    def body(self) -> Iterable[Widget]:
+        panel = type(self._origin)(id="zoomed")
+        panel.detailed = True
+        yield panel.data_bind(Board.view, Board.recording)
+
+    def on_panel_zoom(self, message: Panel.Zoom) -> None:
+        message.stop()
+        if message.panel.id == "zoomed":
+            self.action_leave()

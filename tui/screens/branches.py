@@ -35,11 +35,11 @@ from tui.draw.line import Line, wrapped
 from tui.keys import bind
 from tui.screens.board import Board
 from tui.screens.model import ModelTab, TabLine
-from tui.widgets.common.entry_line import EntryLine
+from tui.widgets.common.dialog import EntryLine
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.now_strip import NowStrip
-from tui.widgets.common.text_page import TextPage
+from tui.widgets.common.scroller import TextPage
 
 _WAITS = "reading…"
 _NOTHING = "nothing recorded yet"

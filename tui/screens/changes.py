@@ -22,12 +22,10 @@ from core.settings.screen import ScreenSettings
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line, fit, path_end, wrapped
 from tui.feed.messages import Seek, ShowTranscript
-from tui.feed.view import View
+from tui.feed.view import View, names_of
 from tui.keys import bind
 from tui.screens.board import Board
-from tui.widgets.common.agent_names import names_of
-from tui.widgets.common.scroller import Scroller
-from tui.widgets.common.text_page import TextPage
+from tui.widgets.common.scroller import Scroller, TextPage
 
 _STYLES = {"+": "confidence", "-": "frustration", "@": "quiet", " ": "plain"}
 

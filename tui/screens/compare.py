@@ -32,9 +32,9 @@ from tui.draw.line import Line, fit, joined_cells, wrapped
 from tui.feed.messages import OpenSession
 from tui.keys import bind
 from tui.screens.breakpoints import HEIGHTS, WIDTHS
+from tui.widgets.common.dialog import LeftOnce
 from tui.widgets.common.key_line import KeyLine
-from tui.widgets.common.leaving import LeftOnce
-from tui.widgets.common.text_page import TextPage
+from tui.widgets.common.scroller import TextPage
 
 _LABEL = 8
 

@@ -13,9 +13,8 @@ from core.events import MAIN
 from core.settings.screen import ScreenSettings
 from sample_sessions import Line, Sample
 from tui.feed.messages import SelectAgent
-from tui.feed.view import View
+from tui.feed.view import View, names_of
 from tui.screens.main import MainScreen
-from tui.widgets.common.agent_names import names_of
 
 
 class Narrator(Static):

@@ -28,9 +28,8 @@ from tui.feed.messages import AnswerPermit, CompareSessions, Failed, OpenSession
 from tui.keys import PERMIT_KEYS, bind
 from tui.screens.at_hand import resume
 from tui.screens.breakpoints import HEIGHTS, WIDTHS
-from tui.widgets.common.entry_line import EntryLine
+from tui.widgets.common.dialog import EntryLine, LeftOnce
 from tui.widgets.common.key_line import KeyLine
-from tui.widgets.common.leaving import LeftOnce
 from tui.widgets.fleet.detail import fleet_title, session_detail
 from tui.widgets.fleet.fleet_table import FleetTable
 

@@ -24,12 +24,12 @@ from tui.draw.line import Line, fit, wrapped
 from tui.keys import KEYS, bind
 from tui.screens.board import Board
 from tui.screens.model import AffectScreen, GovernorScreen, MindScreen, ResponseScreen
-from tui.widgets.common.entry_line import EntryLine
+from tui.widgets.common.dialog import EntryLine
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.panel import Panel
-from tui.widgets.common.text_page import TextPage
+from tui.widgets.common.scroller import TextPage
 from tui.widgets.transcript.document import Document
-from tui.widgets.transcript.passage import PassagePane
+from tui.widgets.transcript.entry import PassagePane
 
 _SET_OFF = re.compile(r"(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)")
 _MEASURE = 96

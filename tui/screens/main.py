@@ -205,7 +205,7 @@ class MainScreen(Screen[None]):
         self.query_one(KeyLine).update_keys()
 
     def on_panel_zoom(self, message: Panel.Zoom) -> None:
-        from tui.screens.zoom import ZoomScreen
+        from tui.screens.board import ZoomScreen
 
         message.stop()
         if message.panel.id in PANELS:

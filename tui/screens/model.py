@@ -13,21 +13,40 @@ from textual.widgets import Static
 from tui.keys import bind
 from tui.screens.board import Board, CardBoard
 from tui.widgets.common.card import Card
-from tui.widgets.governance.agents import SocietyCard
-from tui.widgets.governance.budgets import GovernedCard, GovernorCard, PressureCard
-from tui.widgets.governance.fields import (
+from tui.widgets.model.governance import (
     AgentFieldsCard,
     FieldCard,
+    GovernedCard,
+    GovernorCard,
     LineageCard,
     ModulationCard,
+    PressureCard,
     QuarantineCard,
+    SocietyCard,
 )
-from tui.widgets.mind.clock_cards import ClockCard, SleepCard, WakeupCard
-from tui.widgets.mind.episode_cards import EpisodeCard, EventsCard, TierCard
-from tui.widgets.mind.state_cards import CorticalCard, HabituationCard, HomeostasisCard
-from tui.widgets.response.method_cards import CandidateCard, FiredCard, LearnedCard, PressureToAskCard
-from tui.widgets.response.outlook_cards import FactsCard, OutlookCard
-from tui.widgets.response.told_cards import MemoCard, NotedCard, QueueCard, ToldCard
+from tui.widgets.model.mind import (
+    ClockCard,
+    CorticalCard,
+    EpisodeCard,
+    EventsCard,
+    HabituationCard,
+    HomeostasisCard,
+    SleepCard,
+    TierCard,
+    WakeupCard,
+)
+from tui.widgets.model.response import (
+    CandidateCard,
+    FactsCard,
+    FiredCard,
+    LearnedCard,
+    MemoCard,
+    NotedCard,
+    OutlookCard,
+    PressureToAskCard,
+    QueueCard,
+    ToldCard,
+)
 
 TABS = {
     "mind": "Mind",

@@ -31,8 +31,7 @@ from core.store.bookmarks import Bookmark
 from core.timeline.places import parse_place
 from core.timeline.timeline import Timeline
 from tui.feed.messages import OpenSession, ReturnTo, Seek, SelectAgent, ShowTranscript
-from tui.feed.view import View
-from tui.widgets.common.agent_names import names_of
+from tui.feed.view import View, names_of
 from tui.widgets.common.mark_words import mark_text
 from tui.widgets.common.panel import Panel
 

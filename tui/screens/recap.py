@@ -24,7 +24,7 @@ from tui.screens.board import Board
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.now_strip import NowStrip
-from tui.widgets.common.text_page import TextPage
+from tui.widgets.common.scroller import TextPage
 
 if TYPE_CHECKING:
     from core.extras.narrator.router import Told

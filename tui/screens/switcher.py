@@ -27,7 +27,7 @@ _SCREENS = {
     "recap": ("tui.screens.recap", "RecapScreen"),
     "branches": ("tui.screens.branches", "BranchScreen"),
     "tuning": ("tui.screens.tuning", "TuningScreen"),
-    "extensions": ("tui.screens.extensions", "ExtensionsScreen"),
+    "extensions": ("tui.screens.agents", "ExtensionsScreen"),
     "help": ("tui.screens.help", "HelpScreen"),
 }
 _FLEET = "fleet"

@@ -19,13 +19,12 @@ from core.report.event_words import ALL, TranscriptFilter
 from core.report.formatting import plain
 from core.settings.screen import ScreenSettings
 from tui.feed.messages import EditFile, ShowChanges
-from tui.feed.view import View
+from tui.feed.view import View, names_of
 from tui.keys import bind
 from tui.screens.board import Board
-from tui.widgets.common.agent_names import names_of
-from tui.widgets.common.entry_line import EntryLine
+from tui.widgets.common.dialog import EntryLine
 from tui.widgets.transcript.document import Document
-from tui.widgets.transcript.passage import PassagePane
+from tui.widgets.transcript.entry import PassagePane
 
 
 class TranscriptScreen(Board):

@@ -29,9 +29,8 @@ from core.store.word_index import Narrowed, WordIndex
 from tui.draw.line import fit
 from tui.feed.messages import OpenSession
 from tui.keys import bind
-from tui.widgets.common.entry_line import EntryLine
+from tui.widgets.common.dialog import EntryLine, LeftOnce
 from tui.widgets.common.key_line import KeyLine
-from tui.widgets.common.leaving import LeftOnce
 
 _MOST = 40
 _LEAST = 2

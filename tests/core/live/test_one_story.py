@@ -27,7 +27,7 @@ from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
 from tests.core.hooks.calls import session as hooked_session
 from tui.feed.film import Film, subject_of
-from tui.feed.playhead import Playhead
+from tui.feed.viewpoint import Playhead
 
 SETTINGS = Settings()
 LIMITS = Limits.of(SETTINGS)

@@ -21,8 +21,8 @@ from core.timeline.run_inputs import InitialStates
 from tests.core.agents import samples
 from tests.core.live.need_stories import ERROR, OTHERS, QUESTION, STORIES, line
 from tui.feed.film import Film
-from tui.feed.playhead import Playhead
 from tui.feed.view import Subject
+from tui.feed.viewpoint import Playhead
 from tui.widgets.common.now_strip import NowStrip
 
 

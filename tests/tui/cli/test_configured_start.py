@@ -238,7 +238,7 @@ def test_files_that_turn_bad_under_a_screen_keep_their_last_good_word(
 ) -> None:
     apps: list[NooscopeApp] = []
     monkeypatch.setattr(NooscopeApp, "run", lambda app: apps.append(app))
-    monkeypatch.setattr("tui.feed.hangup.end_with_terminal", lambda: None)
+    monkeypatch.setattr("tui.feed.notices.end_with_terminal", lambda: None)
     monkeypatch.setattr("tui.demo.end_with_terminal", lambda: None)
     monkeypatch.setattr(NooscopeApp, "call_later", lambda _, call, *given: call(*given))
     lay_down(home / "project")

@@ -18,8 +18,7 @@ from core.timeline.timeline import Timeline
 from tests.tui.panel_app import view_at
 from tests.tui.screen_app import recorded
 from tui.app import NooscopeApp
-from tui.draw.kept_lines import KeptLines, with_kept_lines
-from tui.draw.safe_lines import SAFE_LINES
+from tui.draw.kept_lines import SAFE_LINES, KeptLines, with_kept_lines
 from tui.screens.board import Board
 from tui.screens.main import MainScreen
 from tui.screens.model import MindScreen

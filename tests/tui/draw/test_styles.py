@@ -8,7 +8,7 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
 import themes
-from tui.draw.styles import STYLES, resolve_styles
+from tui.draw.line import STYLES, resolve_styles
 
 OURS = {theme.name: theme for theme in themes.load().themes}
 WORDS = ("plain", "strong", "quiet", "cursor")

@@ -40,8 +40,8 @@ from tui.feed.messages import (
     StepBy,
     TogglePlay,
 )
-from tui.feed.playhead import Playhead
 from tui.feed.view import View
+from tui.feed.viewpoint import Playhead
 
 PATIENCE = 20.0
 

@@ -13,7 +13,7 @@ from tests.terminals import ROOT
 _PROGRAM = (
     "import signal, sys, threading; sys.path.insert(0, {root!r})\n"
     "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
-    "from tui.feed.hangup import end_with_terminal\n"
+    "from tui.feed.notices import end_with_terminal\n"
     "end_with_terminal(0, 0.02); print('there', flush=True); threading.Event().wait({patience})"
 )
 

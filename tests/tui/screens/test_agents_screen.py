@@ -19,7 +19,7 @@ from tui.feed.messages import Seek
 from tui.screens.agents import AgentsScreen
 from tui.screens.main import MainScreen
 from tui.screens.palette import app_commands, mark_hits
-from tui.widgets.agents.agent_list import AgentList
+from tui.widgets.model.agents import AgentList
 
 Make = Callable[..., NooscopeApp]
 

@@ -13,13 +13,20 @@ from core.engine.governor.machine import Pressures
 from core.engine.society import AgentReading
 from tests.tui.panel_app import view_at
 from tests.tui.screen_app import Stage, recorded
-from tui.draw.tree import tree_guides
+from tui.draw.gauge import tree_guides
 from tui.feed.view import View
 from tui.screens.model import AffectScreen, GovernorScreen
 from tui.widgets.common.card import Card
-from tui.widgets.governance.agents import SocietyCard
-from tui.widgets.governance.budgets import GovernedCard, GovernorCard, PressureCard
-from tui.widgets.governance.fields import FieldCard, LineageCard, ModulationCard, QuarantineCard
+from tui.widgets.model.governance import (
+    FieldCard,
+    GovernedCard,
+    GovernorCard,
+    LineageCard,
+    ModulationCard,
+    PressureCard,
+    QuarantineCard,
+    SocietyCard,
+)
 
 
 async def seen(kind: type[Card], view: View, width: int = 60) -> str:

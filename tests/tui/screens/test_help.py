@@ -16,7 +16,7 @@ from tests.tui.screen_app import Stage, recorded
 from tui.app import NooscopeApp
 from tui.keys import APP_KEYS
 from tui.screens.help import HelpScreen, KeyRow, Topic, help_lines, key_rows, matching_topics
-from tui.widgets.common.text_page import TextPage
+from tui.widgets.common.scroller import TextPage
 from tui.widgets.main.paths import PathTree
 from tui.widgets.transcript.document import Document
 

@@ -14,9 +14,8 @@ from core.store.bookmarks import Bookmark
 from core.store.profiles import ProfileFiles
 from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
-from tui.screens.bookmark import NoteScreen, RemovalScreen
+from tui.screens.dialogs import NoteScreen, ReasonScreen, RemovalScreen
 from tui.screens.model import MindScreen
-from tui.screens.permit import ReasonScreen
 from tui.screens.tuning_bench.profile_screens import SaveScreen
 
 ASKED = PermitQuestion(3, 0.0, "session", "Bash", "make", "")

@@ -14,16 +14,22 @@ from tests.tui.conftest import shown, until
 from tests.tui.panel_app import text, view_at
 from tests.tui.screen_app import Stage, recorded, recording_of
 from tui.app import NooscopeApp
-from tui.draw.line import clipped
-from tui.draw.styles import STYLES
+from tui.draw.line import STYLES, clipped
 from tui.feed.view import View
 from tui.screens.branches import BranchScreen
 from tui.screens.main import MainScreen
 from tui.screens.model import AffectScreen, GovernorScreen, MindScreen, ModelTab, ResponseScreen, TabLine
 from tui.widgets.common.card import Card, pair, signed
-from tui.widgets.mind.clock_cards import ClockCard, SleepCard, WakeupCard
-from tui.widgets.mind.episode_cards import EpisodeCard, TierCard
-from tui.widgets.mind.state_cards import CorticalCard, HabituationCard, HomeostasisCard
+from tui.widgets.model.mind import (
+    ClockCard,
+    CorticalCard,
+    EpisodeCard,
+    HabituationCard,
+    HomeostasisCard,
+    SleepCard,
+    TierCard,
+    WakeupCard,
+)
 
 WIDTHS = (32, 33, 34, 36, 56, 62, 116, 196)
 

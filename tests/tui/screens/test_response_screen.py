@@ -11,13 +11,20 @@ from core.engine.response.reaction import ResponseReading
 from core.live.status import Status
 from tests.tui.panel_app import text, view_at
 from tests.tui.screen_app import Stage, recorded
-from tui.draw.styles import STYLES
+from tui.draw.line import STYLES
 from tui.feed.view import View
 from tui.screens.model import ResponseScreen
 from tui.widgets.common.card import Card, signed
-from tui.widgets.response.method_cards import CandidateCard, LearnedCard, PressureToAskCard
-from tui.widgets.response.outlook_cards import FactsCard, OutlookCard
-from tui.widgets.response.told_cards import MemoCard, QueueCard, ToldCard
+from tui.widgets.model.response import (
+    CandidateCard,
+    FactsCard,
+    LearnedCard,
+    MemoCard,
+    OutlookCard,
+    PressureToAskCard,
+    QueueCard,
+    ToldCard,
+)
 
 
 def with_response(view: View, **changed: object) -> View:

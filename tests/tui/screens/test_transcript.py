@@ -23,7 +23,7 @@ from tests.tui.screen_app import Stage, recording_of
 from tui.app import NooscopeApp
 from tui.screens.transcript import TranscriptScreen
 from tui.widgets.transcript.document import Document
-from tui.widgets.transcript.passage import PassagePane
+from tui.widgets.transcript.entry import PassagePane
 
 START = 1_760_000_000.0
 KEY = "sk-ant-api03-" + "Ab1" * 30

@@ -14,9 +14,8 @@ from core.settings.layers import Given, Layer, resolve
 from core.settings.loops import DetectorName
 from tests.tui.tuning_app import Stage, seen, settle
 from tui.feed.messages import Failed
-from tui.widgets.tuning.setting_details import SettingDetails
+from tui.widgets.tuning.setting_details import SettingDetails, TypeLine
 from tui.widgets.tuning.settings_list import SettingsList
-from tui.widgets.tuning.type_line import TypeLine
 
 SIZE = (120, 40)
 TOOLS = "response.loops.tools"

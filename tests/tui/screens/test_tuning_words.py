@@ -16,7 +16,7 @@ from tests.tui.tuning_app import Stage, seen, settle
 from tui.feed.messages import Apply
 from tui.screens.help import HelpScreen
 from tui.widgets.common.key_line import KeyLine
-from tui.widgets.tuning.type_line import TypeLine
+from tui.widgets.tuning.setting_details import TypeLine
 
 
 async def test_words_of_a_list_are_added_typed_removed_and_brought_back(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from textual.pilot import Pilot
 
 from tests.tui.conftest import shown
 from tui.app import NooscopeApp
+from tui.screens.board import ZoomScreen
 from tui.screens.main import MainScreen
 from tui.screens.transcript import TranscriptScreen
-from tui.screens.zoom import ZoomScreen
 from tui.widgets.common.card import Card
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.timeline_strip import TimelineStrip

@@ -26,14 +26,12 @@ from core.timeline.timeline import Timeline
 from tui.feed.messages import Apply, Failed, Seek, ShowWhatIf
 from tui.feed.view import View
 from tui.keys import bind
-from tui.screens.tuning_bench.effects import Effects
-from tui.screens.tuning_bench.label_store import Labelled, save_labels
+from tui.screens.tuning_bench.effects import Effects, Labelled, save_labels
 from tui.screens.tuning_bench.profile_screens import SaveAnswer, SaveScreen, save_draft
 from tui.screens.tuning_bench.value_entry import Accepted, ValueEntry, ValueQuestion
-from tui.widgets.common.entry_line import EntryLine
-from tui.widgets.tuning.setting_details import DetailsContent, KeyPrompt, SettingDetails
+from tui.widgets.common.dialog import EntryLine
+from tui.widgets.tuning.setting_details import DetailsContent, KeyPrompt, SettingDetails, TypeLine
 from tui.widgets.tuning.settings_list import Listing, SettingsList
-from tui.widgets.tuning.type_line import TypeLine
 
 BENCH_KEYS: list[BindingType] = [
     bind("part.1", "list_only('common')", "common", "The thresholds that matter most", show=True),

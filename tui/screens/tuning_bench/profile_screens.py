@@ -19,7 +19,7 @@ from core.report.formatting import count, plain
 from core.settings.draft import Draft
 from core.store.profiles import Kind, ProfileFiles, Scope, SettingsProfile
 from tui.keys import bind
-from tui.widgets.common.leaving import Dialog
+from tui.widgets.common.dialog import Dialog
 
 _CSS = """
 {name} {{

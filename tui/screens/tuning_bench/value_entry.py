@@ -18,7 +18,7 @@ from core.settings.draft import (
 )
 from core.settings.layers import tunables
 from core.timeline.timeline import Timeline
-from tui.widgets.tuning.suggestions import suggested_keys, usual_value
+from tui.widgets.tuning.settings_list import suggested_keys, usual_value
 
 _NOUNS = {"response.loops.tools": ("tool or program", "detector"), "governor.override": ("figure",)}
 

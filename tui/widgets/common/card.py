@@ -1,18 +1,22 @@
-"""A panel as tall as what it has to say, for boards that scroll."""
+"""Cards: panels as tall as their content, and the columns they flow into."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
 from textual import events
 from textual.binding import BindingType
-from textual.geometry import Size
+from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
+from textual.layout import ArrangeResult, Layout, WidgetPlacement
+from textual.widget import Widget
 
+from core.timeline.run import Track
 from tui.draw.gauge import TRACK, Mark, meter, sparkline
 from tui.draw.line import Line, clipped, fit, wrapped
 from tui.feed.view import View
 from tui.keys import bind
-from tui.widgets.common.curves import curves
 from tui.widgets.common.panel import Panel
 
 _TALL = 500
@@ -173,3 +177,107 @@ def sentence_lines(text: str, width: int, ink: str = "quiet") -> list[Line]:
 def heading(text: str) -> Line:
     """A heading."""
     return [(text, "strong")]
+
+
+Points = list[float | None]
+"""A curve, one value a cell; None where there is none."""
+
+
+def curves(
+    track: Track, names: Sequence[str], stop: int, since: float, until: float, width: int
+) -> list[Points]:
+    """Columns over a stretch of time in `width` equal steps: the greatest value in each.
+
+    A step without an event repeats the one before; None stands for the time before the first event.
+    Times count from the track's origin, rows from `stop` on are not looked at.
+    """
+    columns = track.columns
+    low, high = 0, max(0, min(stop, len(columns)))
+    last = high
+    while low < high:
+        middle = (low + high) // 2
+        if columns.value("at", middle) < since:
+            low = middle + 1
+        else:
+            high = middle
+    first = max(0, low - 1)
+    if first >= last or until <= since:
+        return [[None] * max(0, width) for _ in names]
+    at = columns.column("at", first, last)
+    cells = np.clip((at - since) / (until - since) * width, 0, width - 1).astype(np.intp)
+    edges = np.flatnonzero(np.diff(cells, prepend=-1))
+    filled = np.searchsorted(edges, np.searchsorted(cells, np.arange(width), "right") - 1, "right") - 1
+    sources = filled.tolist()
+    made: list[Points] = []
+    for name in names:
+        tops = np.maximum.reduceat(columns.column(name, first, last), edges).tolist()
+        made.append([None if source < 0 else tops[source] for source in sources])
+    return made
+
+
+_LEAST = 36
+"""Least width of a column."""
+_GOOD = 60
+"""Width of a column where there is height to spare."""
+
+
+class CardColumnsLayout(Layout):
+    """Puts every card into the column that would end first; the last of each column fills it up.
+
+    Columns are shared out by how tall cards usually are, so that none moves aside while it grows.
+    """
+
+    name = "card-columns"
+
+    def arrange(
+        self,
+        parent: Widget,
+        children: list[Widget],
+        size: Size,
+        greedy: bool = True,  # noqa: ARG002
+    ) -> ArrangeResult:
+        vast = parent.screen.has_class("-vast")
+        columns = max(1, min(size.width // (_GOOD if vast else _LEAST), 4, len(children)))
+        edges = [size.width * number // columns for number in range(columns + 1)]
+        usual = [0] * columns
+        bottoms = [0] * columns
+        placed: list[tuple[Widget, int, int, int]] = []
+        last: dict[int, int] = {}
+        for child in children:
+            column = usual.index(min(usual))
+            usual[column] += child.TALL[vast] if isinstance(child, Card) else 3
+            room = edges[column + 1] - edges[column]
+            inner = max(1, room - child.gutter.width)
+            height = child.get_content_height(size, parent.app.size, inner) + child.gutter.height
+            last[column] = len(placed)
+            placed.append((child, column, bottoms[column], max(3, height)))
+            bottoms[column] += max(3, height)
+        lowest = max(*bottoms, size.height)
+        return [
+            WidgetPlacement(
+                Region(
+                    edges[column],
+                    top,
+                    edges[column + 1] - edges[column],
+                    lowest - top if last[column] == number else height,
+                ),
+                NULL_OFFSET,
+                NULL_SPACING,
+                child,
+            )
+            for number, (child, column, top, height) in enumerate(placed)
+        ]
+
+
+class CardColumns(Widget):
+    """A container of cards."""
+
+    DEFAULT_CSS = "CardColumns { width: 1fr; height: auto; min-height: 100%; }"
+
+    def __init__(self, *children: Widget, id: str | None = None) -> None:
+        super().__init__(*children, id=id)
+        self._arrangement = CardColumnsLayout()
+
+    @property
+    def layout(self) -> Layout:
+        return self._arrangement

@@ -14,8 +14,7 @@ from core.report.formatting import count, folder_name, money, plain, short, span
 from core.report.plan_limits import SIZE, plan_share
 from tui.draw.gauge import meter
 from tui.draw.line import Line, fit
-from tui.feed.view import View
-from tui.widgets.common.agent_names import names_of, running_agents
+from tui.feed.view import View, names_of, running_agents
 from tui.widgets.common.panel import Panel
 
 _MODES = {"live": ("◉ LIVE", "live"), "paused": ("‖ PAUSED", "strong"), "replay": ("▷ REPLAY", "strong")}

@@ -16,8 +16,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.draw.kept_lines import paint_again, with_kept_lines
-from tui.draw.line import Line
-from tui.draw.styles import resolve_styles
+from tui.draw.line import Line, resolve_styles
 from tui.feed.view import View
 from tui.keys import bind
 

@@ -9,7 +9,7 @@ from core.engine.percept import AXES, Axis
 from core.engine.receptor.readings import AxisReading
 from tui.draw.gauge import BUMP, Mark
 from tui.feed.view import View
-from tui.widgets.common.curves import Points, curves
+from tui.widgets.common.card import Points, curves
 
 if TYPE_CHECKING:
     from core.timeline.timeline import Timeline

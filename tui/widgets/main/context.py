@@ -13,7 +13,7 @@ from core.timeline.run import Track
 from tui.draw.gauge import area, meter
 from tui.draw.line import Line, first_fit, fit, joined_cells
 from tui.feed.view import View
-from tui.widgets.common.mark_filter import MarkFilter
+from tui.widgets.common.mark_words import MarkFilter
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_cells import GLYPHS
 

@@ -11,7 +11,7 @@ from core.report.formatting import fraction, span
 from tui.draw.gauge import meter, sparkline
 from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.curves import Points
+from tui.widgets.common.card import Points
 from tui.widgets.common.panel import Panel
 from tui.widgets.main.axis import SHORT, axis_history, axis_marks, firing_sign, loudest_axes, trend_arrow
 

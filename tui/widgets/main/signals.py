@@ -13,11 +13,16 @@ from core.report.formatting import clock, plain, span
 from core.timeline.marks import Mark, MarkKind
 from tui.draw.line import Line, fit
 from tui.feed.messages import Seek
-from tui.feed.view import View
+from tui.feed.view import View, names_of
 from tui.keys import bind
-from tui.widgets.common.agent_names import names_of
-from tui.widgets.common.mark_filter import MarkFilter
-from tui.widgets.common.mark_words import mark_amount, mark_glyph, mark_reason, mark_style, mark_text
+from tui.widgets.common.mark_words import (
+    MarkFilter,
+    mark_amount,
+    mark_glyph,
+    mark_reason,
+    mark_style,
+    mark_text,
+)
 from tui.widgets.common.panel import Panel
 
 KINDS: tuple[MarkKind, ...] = ("signal", "method", "halt", "quarantine", "compaction", "shift")

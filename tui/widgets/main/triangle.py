@@ -8,8 +8,7 @@ from core.engine.percept import AXES, AgentState, Axis
 from core.engine.receptor.readings import AxisReading, GateReading, HeldReading, MetaReading
 from core.report.event_words import firing_words
 from core.report.formatting import count, fraction, span
-from tui.draw.canvas import Canvas
-from tui.draw.gauge import meter
+from tui.draw.gauge import Canvas, meter
 from tui.draw.line import Line, first_fit, fit
 from tui.feed.view import View
 from tui.widgets.common.mark_words import SIGNAL_AXES

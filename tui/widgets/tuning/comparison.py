@@ -15,7 +15,7 @@ from core.timeline.firings import FIRINGS
 from core.timeline.run import Track
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIfResult, changed_series, filled_series
-from tui.draw.canvas import Canvas
+from tui.draw.gauge import Canvas
 from tui.draw.line import Line, fit, wrapped
 from tui.feed.messages import Seek
 from tui.feed.view import View

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Literal
 
 from textual import events
@@ -12,17 +14,32 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.reactive import reactive
 
+from core.agents.tables import read_tables
+from core.engine.governor.profile import PUBLISHED
+from core.engine.response.rules import built_in
+from core.errors import SettingsError
+from core.events import ToolUse
+from core.logs.redact.text import redact
 from core.report.formatting import count, plain
-from core.settings.draft import Drafted, TablePath, TableRow, shape_of, table_rows
+from core.settings.draft import (
+    FIGURES,
+    OVERRIDE,
+    TOOL_LIMITS,
+    Drafted,
+    TablePath,
+    TableRow,
+    shape_of,
+    table_rows,
+    value_text,
+)
 from core.settings.group import Tunable
 from core.settings.layers import tunables
 from core.settings.listing import ListRow, SettingGroup, SettingRow, group_of, list_rows, row_key, shape_here
-from tui.draw.line import Line, clipped, fit
+from core.timeline.timeline import Timeline
+from tui.draw.line import Line, clipped, fit, joined_cells
 from tui.feed.view import View
-from tui.keys import bind
+from tui.keys import KEYS, bind
 from tui.widgets.common.scroller import Scroller
-from tui.widgets.tuning.suggestions import usual_value
-from tui.widgets.tuning.value_bar import slider, value_summary
 
 _WIDE = 60
 """From this width on a group says what it is about."""
@@ -442,3 +459,124 @@ A removed row stays visible until the change is in use, so that reset can bring 
             self.action_enter()
         elif number < len(self._rows):
             self._go(number)
+
+
+def value_summary(value: Any, tunable: Tunable) -> str:
+    """A value in few cells."""
+    if tunable.kind == "switch":
+        return "on" if value else "off"
+    if tunable.kind in ("number", "integer"):
+        unit = tunable.unit if len(tunable.unit) <= 2 else ""
+        return f"{number_text(value, tunable.step)} {unit}".strip()
+    if tunable.kind == "table":
+        return _held(tunable.name, value)
+    return plain(value_text(value)) or "none"
+
+
+def _held(name: str, value: Any) -> str:
+    """How much a table holds."""
+    shape = shape_of(name)
+    if shape.form == "set":
+        return f"{len(value)} of {len(shape.levels[0])}"
+    noun = "word" if shape.form == "list" else "row"
+    return count(len(value), noun) if value else "empty"
+
+
+def number_text(value: float, step: float | None = None) -> str:
+    """A number with as many decimals as its step asks for, or as it needs; nothing is 0."""
+    if not value:
+        return "0"
+    if abs(value) >= 10_000:
+        return f"{value / 1e6:g}M" if abs(value) >= 1e6 else f"{value / 1e3:g}k"
+    said = f"{value:.4g}"
+    least = len(f"{step:g}".partition(".")[2]) if step is not None and step < 1 else 0
+    if len(said.partition(".")[2]) < least:
+        said = f"{value:.{least}f}"
+    return said.replace("0.", ".", 1) if said.startswith(("0.", "-0.")) else said
+
+
+def slider(tunable: Tunable, value: float, width: int, *, edited: bool) -> Line:
+    """A slider with the value and the built-in value on it."""
+    cells, inks = ["─"] * width, ["track"] * width
+    if tunable.low is None or tunable.high is None or tunable.high <= tunable.low:
+        return joined_cells(cells, inks)
+    place = _place(tunable, value, width)
+    for cell in range(place):
+        cells[cell], inks[cell] = "━", "live" if edited else "baseline"
+    usual = _place(tunable, float(tunable.default), width)
+    if usual != place:
+        cells[usual], inks[usual] = "╵", "threshold"
+    cells[place], inks[place] = "┃", "live" if edited else "strong"
+    return joined_cells(cells, inks)
+
+
+def _place(tunable: Tunable, value: float, width: int) -> int:
+    low, high = tunable.low or 0.0, tunable.high or 1.0
+    share = (value - low) / (high - low)
+    return max(0, min(width - 1, round(share * (width - 1))))
+
+
+_LIMITS: dict[str, str] = {
+    "repeat": "response.loops.repeat.times",
+    "failing": "response.loops.failing.times",
+    "oscillation": "response.loops.oscillation.flips",
+}
+"""The limit a tool has where it has none of its own; the one detector that is left only asks whether."""
+
+
+def suggested_keys(name: str, path: TablePath, timeline: Timeline | None) -> tuple[str, ...]:
+    """Keys or words a new row below a path could have, the likeliest first."""
+    levels = shape_of(name).levels
+    words = levels[min(len(path), len(levels) - 1)]
+    if words or path:
+        return words
+    maker = _OFFERS.get(name)
+    return maker(timeline) if maker is not None else ()
+
+
+def usual_value(name: str, path: TablePath, drafted: Drafted) -> Any:
+    """What would hold without a row, which is what a new row begins with; None where nothing is known."""
+    key = str(path[-1])
+    if name == OVERRIDE:
+        profile = PUBLISHED.get(drafted.value("governor.profile"))
+        return getattr(profile, key) if profile is not None else drafted.value(FIGURES + key)
+    if name == TOOL_LIMITS:
+        limit = _LIMITS.get(key)
+        return drafted.value(limit) if limit else 0
+    return None
+
+
+def _tools(timeline: Timeline | None) -> tuple[str, ...]:
+    """Tools and programs of this session, the most used first, then all we know."""
+    counted: Counter[str] = Counter()
+    for event in timeline.events if timeline is not None else ():
+        if isinstance(event, ToolUse):
+            counted[event.tool] += 1
+            counted[event.program] += 1
+    used = [name for name, _ in counted.most_common() if name and plain(redact(name)) == name]
+    return tuple(dict.fromkeys((*used, *_our_tools())))
+
+
+@cache
+def _our_tools() -> tuple[str, ...]:
+    try:
+        tables = read_tables()
+    except SettingsError:
+        return ()
+    return tuple(name for tools in tables.tools.values() for name in tools.names if " " not in name)
+
+
+def _rules(timeline: Timeline | None) -> tuple[str, ...]:  # noqa: ARG001
+    return (*(method.id for method in built_in().methods), "done")
+
+
+def _key_ids(timeline: Timeline | None) -> tuple[str, ...]:  # noqa: ARG001
+    return tuple(KEYS)
+
+
+_OFFERS: dict[str, Callable[[Timeline | None], tuple[str, ...]]] = {
+    TOOL_LIMITS: _tools,
+    "response.notices.asking": _tools,
+    "response.notices.muted": _rules,
+    "screen.keymap": _key_ids,
+}

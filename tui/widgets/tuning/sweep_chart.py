@@ -10,11 +10,11 @@ from core.report.event_words import firing_words
 from core.report.formatting import count
 from core.settings.layers import tunables
 from core.timeline.sweep import Sweep, SweepPoint
-from tui.draw.canvas import Canvas
+from tui.draw.gauge import Canvas
 from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
-from tui.widgets.tuning.value_bar import number_text
+from tui.widgets.tuning.settings_list import number_text
 
 _LABEL = 6
 

@@ -12,8 +12,8 @@ from core.report.spending import Spent
 from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tui.feed.film import Film
-from tui.feed.playhead import Playhead
 from tui.feed.view import Mode, Subject, View
+from tui.feed.viewpoint import Playhead
 from tui.widgets.common.header import StatusHeader
 
 

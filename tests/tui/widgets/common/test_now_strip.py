@@ -18,7 +18,7 @@ from tests.tui.conftest import shown, until
 from tests.tui.panel_app import START, view_at
 from tests.tui.screen_app import recorded
 from tui.app import NooscopeApp
-from tui.draw.styles import STYLES
+from tui.draw.line import STYLES
 from tui.feed.view import View
 from tui.widgets.common.now_strip import NowStrip
 

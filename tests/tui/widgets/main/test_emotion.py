@@ -11,7 +11,7 @@ from core.timeline.timeline import Timeline
 from tests.tui.panel_app import SIZES, PanelApp, axis, check, recording, stuck, text, view_at
 from tui.draw.gauge import area, meter, sparkline, stack
 from tui.feed.view import View
-from tui.widgets.common.curves import curves
+from tui.widgets.common.card import curves
 from tui.widgets.main.emotion import EmotionAxes
 
 

@@ -11,7 +11,7 @@ from core.settings import Settings
 from core.timeline.marks import MARK_KINDS, Mark
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import MARKS, SIZES, START, PanelApp, check, recording, stuck, text, view_at
-from tui.draw.styles import STYLES
+from tui.draw.line import STYLES
 from tui.widgets.common.mark_words import mark_amount, mark_glyph, mark_reason, mark_style, mark_text
 from tui.widgets.main.signals import KINDS, SignalFeed
 

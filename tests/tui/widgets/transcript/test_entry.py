@@ -23,8 +23,7 @@ from core.report.event_words import ALL, TranscriptFilter, about, entries, holds
 from tests.tui.panel_app import view_at
 from tests.tui.screen_app import recording_of
 from tui.draw.line import wrapped
-from tui.widgets.transcript.entry import Entry, call_duration, entry_lines
-from tui.widgets.transcript.passage import passage_lines
+from tui.widgets.transcript.entry import Entry, call_duration, entry_lines, passage_lines
 
 START = 1_760_000_000.0
 EVENTS: list[Event] = [

@@ -20,8 +20,7 @@ from core.store.profiles import PRESETS, ProfileFiles, profile_changes, read_pro
 from core.timeline.rerun import with_edits
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIf, WhatIfResult, changed_series
-from tui.widgets.tuning.settings_list import line_of
-from tui.widgets.tuning.value_bar import number_text, slider, value_summary
+from tui.widgets.tuning.settings_list import line_of, number_text, slider, value_summary
 
 OFFSET = "receptor.ambient.offset.frustration"
 CONFIDENCE = "receptor.ambient.offset.confidence"

@@ -27,7 +27,7 @@ from core.settings.draft import (
 from core.settings.governor import ProfileSettings
 from core.settings.layers import tunables
 from core.settings.loops import DetectorName
-from tui.widgets.tuning.suggestions import suggested_keys, usual_value
+from tui.widgets.tuning.settings_list import suggested_keys, usual_value
 
 TABLES = [each for each in tunables().values() if each.kind == "table"]
 TOOLS = "response.loops.tools"

@@ -15,12 +15,11 @@ from core.live.status import Status
 from core.report.agents import AgentLedger, AgentOverview
 from core.report.event_words import OUTCOME_SIGNS, tool_words
 from core.report.formatting import count, money, plain, span
+from tui.draw.gauge import tree_guides
 from tui.draw.line import Line, first_fit, fit
-from tui.draw.tree import tree_guides
 from tui.feed.messages import SelectAgent
-from tui.feed.view import View
+from tui.feed.view import View, names_of, running_agents
 from tui.keys import bind
-from tui.widgets.common.agent_names import names_of, running_agents
 from tui.widgets.common.panel import Panel
 
 _EACH = 3

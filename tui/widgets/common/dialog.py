@@ -1,11 +1,13 @@
-"""A line one types in, which says in the line of keys what enter and escape do there."""
+"""Lines one types in, and screens that are left once."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import ClassVar
 
+from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
+from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.widgets import Input
 
 from tui.keys import bind
@@ -38,3 +40,15 @@ class EntryLine(Input):
     def key_names(self) -> Mapping[str, str]:
         """What its keys do, by the id of each; escape is the screen's."""
         return {"open": self._enter, **({"back": self._escape} if self._escape else {})}
+
+
+class LeftOnce(Screen[ScreenResultType]):
+    """A screen that takes only itself away: what is on top by then stays."""
+
+    def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
+        """Go back to the screen below, where this one is on top."""
+        return super().dismiss(result) if self.is_active else AwaitComplete()
+
+
+class Dialog(ModalScreen[ScreenResultType], LeftOnce[ScreenResultType]):
+    """A question over the screen below."""

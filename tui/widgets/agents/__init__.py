@@ -1,1 +1,0 @@
-"""The sub-agents of a session."""

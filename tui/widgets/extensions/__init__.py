@@ -1,1 +1,0 @@
-"""What is installed beside nooscope, and how it does."""

@@ -1,0 +1,1 @@
+"""The panels of the Model screen, of the agents and of extensions."""

@@ -1,0 +1,534 @@
+"""Cards of the Governor and Affect tabs: budgets and pressures, affect fields, quarantine, sub-agents."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from core.engine.affect import FIELDS
+from core.engine.affect.fields import FieldName, FieldReading
+from core.engine.affect.lineage import HASH, LineageEntry, LineageReading, describe_entry, verify
+from core.engine.governor import GovernorReading
+from core.engine.governor.episode import GovernorEpisode
+from core.engine.percept import NEUTRAL
+from core.engine.society import AgentReading
+from core.report.agents import agent_fields
+from core.report.formatting import clock, count, fraction, plain, span
+from tui.draw.gauge import meter, sparkline, tree_guides
+from tui.draw.line import Line, fit
+from tui.feed.view import View, names_of
+from tui.widgets.common.card import Card, gauge, heading, pair, sentence_lines, signed
+
+_STATES = {
+    "IDLE": ("● IDLE", "live"),
+    "RECOVERING": ("◐ RECOVERING", "seeking"),
+    "HALTED": ("■ HALTED", "alert"),
+}
+_BUDGET_STYLES = {
+    "effort": "confidence",
+    "risk": "frustration",
+    "exploration": "seeking",
+    "persistence": "flow",
+}
+
+
+class GovernorCard(Card):
+    """Whether the agent would be let go on, and how near each limit is."""
+
+    TITLE: ClassVar[str] = "Governor"
+    TALL: ClassVar[tuple[int, int]] = (11, 20)
+    HELP: ClassVar[str] = """\
+## Governor
+
+A governor that only watches: it says where it would halt the agent, and never does.
+Four budgets; `╎` is the limit at which it would halt, `·` where it begins to recover.
+Effort and persistence are spent, risk and exploration pile up. An episode lasts from one prompt to the next;
+a halt is final inside it.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        governor = view.frame.governor
+        word, ink = _STATES[governor.state]
+        made: list[Line] = [
+            [(word, ink), (f"  {governor.profile_name} profile", "quiet")],
+            *_budgets(governor, width),
+            gauge(
+                "steps",
+                governor.step / max(1, governor.profile.max_steps),
+                width,
+                f"{governor.step}",
+                marks=[(1.0, "╎", "threshold")],
+            ),
+            gauge(
+                "no progress",
+                governor.stagnant / max(1, governor.profile.stagnation_window),
+                width,
+                f"{governor.stagnant}",
+                ink="fatigue",
+                marks=[(1.0, "╎", "threshold")],
+            ),
+        ]
+        if governor.would_halt:
+            made += sentence_lines(governor.would_halt, width, "alert")
+        else:
+            made += sentence_lines("would not halt", width)
+        if governor.after_halt:
+            made += sentence_lines(
+                f"the agent went on for {count(governor.after_halt, 'call')}", width, "plain"
+            )
+        return made
+
+    def more(self, view: View, width: int) -> list[Line]:
+        governor = view.frame.governor
+        profile = governor.profile
+        rows = (
+            ("SAFETY", f"exploration reaches {profile.max_exploration:g}"),
+            ("OVERRISK", f"risk reaches {profile.max_risk:g}"),
+            ("EXHAUSTION", f"effort falls to {profile.exhaustion_threshold:g}"),
+            (
+                "STAGNATION",
+                f"no progress for {profile.stagnation_window}, effort {profile.stagnation_floor:g}",
+            ),
+            ("EXTERNAL", f"{profile.max_steps} steps taken"),
+            ("recovers", f"effort under {profile.effort_dip:g} or persistence {profile.persistence_dip:g}"),
+            ("stabilises", f"effort back at {profile.recovery_cap:g}"),
+        )
+        rules: list[Line] = [
+            [
+                ("▶ " if name == governor.halt else "  ", "alert"),
+                (fit(name, 12), "alert" if name == governor.halt else "plain"),
+                (fit(words, max(1, width - 14)), "quiet"),
+            ]
+            for name, words in rows
+        ]
+        return [
+            *self.said(view, width),
+            [],
+            heading("what would end or hold it, the first that applies"),
+            *rules,
+        ]
+
+
+def _budgets(governor: GovernorReading, width: int) -> list[Line]:
+    """Four bars on the scale of the limits, so that no limit lies beyond its bar."""
+    profile = governor.profile
+    marks = {
+        "effort": ((profile.exhaustion_threshold, "╎"), (profile.effort_dip, "·")),
+        "risk": ((profile.max_risk, "╎"),),
+        "exploration": ((profile.max_exploration, "╎"),),
+        "persistence": ((profile.persistence_dip, "·"),),
+    }
+    made = []
+    for name, value in governor.budgets._asdict().items():
+        whole = max(1.0, *(at for at, _ in marks[name]))
+        laid = [(at / whole, glyph, "threshold") for at, glyph in marks[name]]
+        made.append(gauge(name, value / whole, width, fraction(value), ink=_BUDGET_STYLES[name], marks=laid))
+    return made
+
+
+class PressureCard(Card):
+    """What weighs on the run, and what the last step told the governor."""
+
+    TITLE: ClassVar[str] = "Pressures and inputs"
+    TALL: ClassVar[tuple[int, int]] = (12, 12)
+    HELP: ClassVar[str] = """\
+## Pressures and inputs
+
+Pressures only ever add up within an episode; left is negative, right positive, on a common scale.
+The inputs are what the last step told the governor, each with its cause. Affect is none of them.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        governor = view.frame.governor
+        pressures = governor.pressures._asdict()
+        reach = max(1.0, *(abs(value) for value in pressures.values()))
+        made = [
+            signed(
+                name, value, width, f"{value:+.2f}", reach=reach, worse_above=name in ("frustration", "risk")
+            )
+            for name, value in pressures.items()
+        ]
+        made.append([])
+        made.extend(
+            [
+                (fit(given.name, 11), "quiet"),
+                (f"{given.value:+.2f} ", "plain"),
+                (fit(given.cause, max(1, width - 17)), "quiet"),
+            ]
+            for given in governor.inputs
+        )
+        return made
+
+
+class GovernedCard(Card):
+    """The episodes of the governor, newest first, with the course of effort and how each ended."""
+
+    TITLE: ClassVar[str] = "Governed episodes"
+    TALL: ClassVar[tuple[int, int]] = (12, 20)
+    HELP: ClassVar[str] = """\
+## Governed episodes
+
+From one prompt to the next. The small curve is effort over the steps; `■` names the halt that would
+have come, and how many calls followed it.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        return self._list(view, width, 6)
+
+    def more(self, view: View, width: int) -> list[Line]:
+        return self._list(view, width, 30)
+
+    def _list(self, view: View, width: int, most: int) -> list[Line]:
+        governor = view.frame.governor
+        if not governor.episodes:
+            return [[("no episode has begun", "quiet")]]
+        episodes = [governor.episode, *reversed(governor.past)][:most]
+        made = [line for episode in episodes for line in self._episode(view, episode, width)]
+        halted = [f"#{episode.number}" for episode in (*governor.past, governor.episode) if episode.halt]
+        named = f": {', '.join(halted)}" if halted else ""
+        total = f"{count(governor.episodes, 'episode')}, {governor.halts} would halt{named}"
+        return [*made, *sentence_lines(total, width)]
+
+    def _episode(self, view: View, episode: GovernorEpisode, width: int) -> list[Line]:
+        open_ = episode.number == view.frame.governor.episode.number
+        points = [point.effort for point in episode.trajectory()]
+        room = max(6, min(24, width - 26))
+        if len(points) > room:
+            points = [points[place * len(points) // room] for place in range(room)]
+        lasted = span(max(0.0, episode.closed_at - episode.opened_at))
+        head: Line = [
+            ("▶" if open_ else " ", "live"),
+            (f"{episode.number:>3} ", "quiet"),
+            (f"{clock(episode.opened_at - view.start)} ", "quiet"),
+            (fit(sparkline(points), room) + " ", "confidence"),
+            (count(episode.steps, "step").rjust(10), "plain"),
+        ]
+        if episode.halt:
+            after = f", {episode.after_halt} after" if episode.after_halt else ""
+            words = f"     ■ {episode.halt} at step {episode.steps}{after}"
+            return [head, [(fit(words, width), "alert")]]
+        dips = f", {count(episode.dips, 'dip')}" if episode.dips else ""
+        return [head, [(fit(f"       {lasted}, {episode.fruitless} fruitless{dips}", width), "quiet")]]
+
+
+class SocietyCard(Card):
+    """Everyone in the session as a tree, and what they feel together."""
+
+    TITLE: ClassVar[str] = "Society"
+    TALL: ClassVar[tuple[int, int]] = (8, 12)
+    HELP: ClassVar[str] = """\
+## Society
+
+The main agent and its sub-agents. `●` runs, `✓` `✗` has reported back, `▣` is quarantined; beside each its
+events and the field that is furthest from rest. Below, the session's shared mood, and fields whose
+contagion is suppressed because they ran away.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        return self._list(view, width, 10)
+
+    def more(self, view: View, width: int) -> list[Line]:
+        return self._list(view, width, 24 if not self.detailed else 300)
+
+    def _list(self, view: View, width: int, most: int) -> list[Line]:
+        people = view.people
+        shown = people.agents[:most]
+        guides = tree_guides([agent.depth for agent in shown])
+        names = names_of(view)
+        made = [
+            self._agent(view, agent, names.get(agent.name, plain(agent.name, 20)), guide, width)
+            for agent, guide in zip(shown, guides, strict=True)
+        ]
+        if len(people.agents) > most:
+            made.append([(f"and {len(people.agents) - most} more", "quiet")])
+        made.append([])
+        finished = f", {people.finished} finished" if people.finished else ""
+        made.append(
+            [(fit(f"{people.running} running{finished}, {count(people.rounds, 'round')}", width), "quiet")]
+        )
+        for session, at in people.neighbours:
+            words = f"heard {plain(session, 16)}, in the same folder, {span(max(0.0, view.at - at))} ago"
+            made.append([(fit(words, width), "quiet")])
+        strongest = _strongest(people.zone.mean)
+        if strongest:
+            made.append(pair("shared mood", strongest, width))
+        made.extend(
+            [("! ", "alert"), (fit(f"{FIELD_NAMES[field]} spirals, suppressed", max(1, width - 2)), "alert")]
+            for field in people.zone.spirals
+        )
+        return made
+
+    def _agent(self, view: View, agent: AgentReading, name: str, indent: str, width: int) -> Line:
+        if agent.quarantined:
+            sign, ink = "▣", "alert"
+        elif agent.ended is None:
+            sign, ink = "●", "live"
+        else:
+            sign, ink = ("✓", "confidence") if agent.outcome == "success" else ("✗", "frustration")
+        felt = _strongest(agent.deviations)
+        room = max(6, width - len(indent) - 2 - 6 - (18 if width >= 34 else 0))
+        here = agent.name == view.agent
+        line: Line = [
+            (indent, "baseline"),
+            (f"{sign} ", ink),
+            (fit(name, room), "strong" if here else "plain"),
+            (f"{agent.events:>6,}", "quiet"),
+        ]
+        return [*line, (f" {felt:>17}", "quiet")] if width >= 34 else line
+
+
+def _strongest(deviations: tuple[float, ...]) -> str:
+    """The field that is furthest from rest, in words; empty where all are at rest."""
+    place = max(range(len(deviations)), key=lambda number: abs(deviations[number]))
+    if abs(deviations[place]) < CHANGED:
+        return ""
+    return f"{FIELD_NAMES[FIELDS[place]]} {deviations[place]:+.2f}"
+
+
+FIELD_NAMES: dict[FieldName, str] = {
+    "uncertainty_sensitivity": "uncertainty",
+    "ambiguity_tolerance": "ambiguity",
+    "novelty_appetite": "novelty",
+    "persistence": "persistence",
+    "escalation": "escalation",
+    "risk_sensitivity": "risk",
+    "cooperation": "cooperation",
+}
+_TARGETS = {
+    "promotion_threshold": "promotes from",
+    "search_breadth": "recalls",
+    "branch_growth": "branches",
+    "unpromoted_decay": "forgets",
+    "escalation_threshold": "asks from",
+    "persistence": "retries",
+    "delegation_preference": "delegates",
+    "mutation_acceptance": "accepts from",
+}
+CHANGED = 0.005
+"""Least change worth a word."""
+
+
+class FieldCard(Card):
+    """The seven control fields between floor and ceiling."""
+
+    TITLE: ClassVar[str] = "Affect fields"
+    TALL: ClassVar[tuple[int, int]] = (10, 18)
+    HELP: ClassVar[str] = """\
+## Affect fields
+
+Seven fields that bend how the mind works and can never reach the governor.
+`[` floor and `]` ceiling are the policy's envelope, `╎` the rest a field returns to.
+The figure on the right is the distance from rest.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        affect = view.frame.affect
+        made = [self._field(field, width) for field in affect.fields]
+        made.append([(fit(f"policy {plain(affect.policy, 24)}", width), "quiet")])
+        return made
+
+    def _field(self, field: FieldReading, width: int) -> Line:
+        away = field.magnitude - field.rest
+        ink = "quiet" if abs(away) < CHANGED else "uncertainty"
+        at = 13 if width >= 34 else 10
+        marks = [
+            (field.floor, "[", "quiet"),
+            (field.ceiling, "]", "quiet"),
+            (field.rest, "╎", "threshold"),
+        ]
+        return [
+            (fit(FIELD_NAMES[field.name], at - 1) + " ", "plain" if abs(away) >= CHANGED else "quiet"),
+            *meter(field.magnitude, max(4, width - at - 12), ink, marks),
+            (f" {fraction(field.magnitude):>4}", "plain"),
+            (
+                f" {away:+.2f} " if abs(away) >= CHANGED else " rest  ",
+                "strong" if ink != "quiet" else "quiet",
+            ),
+        ]
+
+    def more(self, view: View, width: int) -> list[Line]:
+        made = [*self.said(view, width), [], heading("pace")]
+        for field in view.frame.affect.fields:
+            words = f"fades over {field.time_constant:.0f}s, at most {field.rate_limit:.2f} a step"
+            made.append(pair(FIELD_NAMES[field.name], words, width, at=14))
+        return made
+
+
+class ModulationCard(Card):
+    """The eight parameters the fields bend, and how far each is from neutral."""
+
+    TITLE: ClassVar[str] = "Modulation"
+    TALL: ClassVar[tuple[int, int]] = (10, 17)
+    HELP: ClassVar[str] = """\
+## Modulation
+
+What the fields do: eight parameters of the mind, each bent within bounds. The arrow says which way it
+is off neutral, the small figure what neutral is.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        made: list[Line] = []
+        neutral = NEUTRAL._asdict()
+        for name, value in view.frame.affect.modulation._asdict().items():
+            away = value - neutral[name]
+            sign = "▲" if away > CHANGED else "▼" if away < -CHANGED else "·"
+            ink = "quiet" if sign == "·" else "plain"
+            room = max(8, width - 18)
+            made.append(
+                [
+                    (fit(_TARGETS[name], room), ink),
+                    (f"{value:>6.2f} ", "strong" if sign != "·" else "plain"),
+                    (f"{sign} ", "uncertainty" if sign != "·" else "quiet"),
+                    (f"of {neutral[name]:<5.2f}", "quiet"),
+                ]
+            )
+        return made
+
+    def more(self, view: View, width: int) -> list[Line]:
+        lean = view.frame.affect.composition
+        ways = view.frame.response.delegates
+        return [
+            *self.said(view, width),
+            [],
+            heading("ways to go on, the preferred first"),
+            *[
+                pair(
+                    plain(way.role, 24),
+                    f"{way.score:.2f}" + (f"  {way.good} of {way.runs} went well" if way.runs else ""),
+                    width,
+                )
+                for way in ways
+            ],
+            [],
+            heading("how it leans, 1 is neutral"),
+            pair("confidence fades", f"{lean.confidence_decay:.2f}", width),
+            pair("confidence returns", f"{lean.confidence_recovery:.2f}", width),
+            pair("futures opened", f"{lean.branching:.2f}", width),
+            pair("futures cut", f"{lean.pruning:.2f}", width),
+            pair("looks ahead", f"{lean.depth:.2f}", width),
+            pair("stays with the known", f"{lean.familiarity:.2f}", width),
+        ]
+
+
+class AgentFieldsCard(Card):
+    """The six fields an agent carries beside its affect."""
+
+    TITLE: ClassVar[str] = "The agent's fields"
+    TALL: ClassVar[tuple[int, int]] = (8, 10)
+    HELP: ClassVar[str] = """\
+## The agent's fields
+
+Intent, context, memory, policy, last change and lineage: what an agent carries with it beside the seventh
+field, its affect. No words of the log are in them.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        made = [pair(one.name, one.words, width, at=12) for one in agent_fields(view.frame)]
+        return [
+            *made,
+            pair("affect", f"{len(view.frame.affect.fields)} fields, beside", width, at=12, ink="quiet"),
+        ]
+
+
+class QuarantineCard(Card):
+    """The circuit breaker: how much affect moves, and what is restricted while it is broken."""
+
+    TITLE: ClassVar[str] = "Quarantine"
+    TALL: ClassVar[tuple[int, int]] = (8, 8)
+    HELP: ClassVar[str] = """\
+## Quarantine
+
+Affect that moves too much is neither trusted nor passed on. `╎` is the volatility at which quarantine
+begins, `·` the one below which it ends.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        affect = view.frame.affect
+        whole = max(1.25 * affect.enter, affect.volatility, 1e-9)
+        state = ("▣ QUARANTINED", "alert") if affect.quarantined else ("● trusted", "live")
+        made: list[Line] = [
+            [state, (f"  {count(affect.quarantines, 'quarantine')} so far", "quiet")],
+            gauge(
+                "volatility",
+                affect.volatility / whole,
+                width,
+                f"{affect.volatility:.3f}",
+                ink="frustration" if affect.quarantined else "heat-2",
+                marks=[(affect.release / whole, "·", "threshold"), (affect.enter / whole, "╎", "threshold")],
+            ),
+        ]
+        made += [[("■ ", "alert"), (fit(word, max(1, width - 2)), "plain")] for word in affect.restrictions]
+        if not affect.restrictions:
+            made += sentence_lines("nothing is restricted", width)
+        made += [
+            pair("failures less successes", f"{affect.failures:.1f}", width),
+            pair("worth of novelty", fraction(affect.novelty_worth), width),
+        ]
+        return made
+
+
+class LineageCard(Card):
+    """The newest changes of affect, each bound to the one before by its hash."""
+
+    TITLE: ClassVar[str] = "Lineage"
+    TALL: ClassVar[tuple[int, int]] = (13, 27)
+    HELP: ClassVar[str] = """\
+## Lineage
+
+Every change of affect is a link that names the hash of the one before. The links at hand are checked
+whenever they are shown: `✓` whole, `✗` names the first that was altered.
+"""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._checked: tuple[tuple[LineageEntry, ...], int | None] = ((), None)
+
+    def said(self, view: View, width: int) -> list[Line]:
+        return self._list(view, width, 5)
+
+    def more(self, view: View, width: int) -> list[Line]:
+        made = self._list(view, width, 12 if not self.detailed else 100)
+        head = view.frame.affect.head
+        return [*made[:1], pair("fingerprint of the newest", head[:16], width), *made[1:]] if head else made
+
+    def _list(self, view: View, width: int, most: int) -> list[Line]:
+        affect = view.frame.affect
+        links = affect.lineage
+        if not links:
+            return [[("affect has not changed yet", "quiet")]]
+        altered = self._verify(links, affect.head)
+        if altered is None:
+            state: Line = [("✓ whole ", "live")]
+        else:
+            state = [(f"✗ altered at link {altered + 1} of {len(links)} ", "alert")]
+        room = max(1, width - sum(len(text) for text, _ in state))
+        state.append((fit(f" {count(affect.changes, 'change')} so far", room), "quiet"))
+        made = [state]
+        for link in reversed(links[-most:]):
+            made += self._link(view, describe_entry(link), width)
+        return made
+
+    def _verify(self, links: tuple[LineageEntry, ...], head: str) -> int | None:
+        if self._checked[0] is not links:
+            self._checked = (links, verify(links, links[0].payload[:HASH], bytes.fromhex(head)))
+        return self._checked[1]
+
+    def _link(self, view: View, link: LineageReading, width: int) -> list[Line]:
+        why = ", ".join(trigger.replace("_", " ") for trigger, _ in link.observations) or link.act
+        if link.source:
+            why = f"{link.act} {plain(link.source, 16)}"
+        moved = [change for change in link.changes if abs(change.after - change.before) >= CHANGED]
+        moved.sort(key=lambda change: -abs(change.after - change.before))
+        when = f"{clock(link.at - view.start)} "
+        words = ""
+        for change in moved:
+            said = f"{', ' if words else ''}{FIELD_NAMES[change.field]} {change.after - change.before:+.2f}"
+            if len(words) + len(said) > width - len(when):
+                break
+            words += said
+        if not words:
+            cuts = sorted({cut for change in link.changes for cut in change.cuts})
+            words = f"held back by {', '.join(cuts)}" if cuts else "nothing to speak of"
+        return [
+            [(when, "quiet"), (fit(why, max(1, width - len(when))), "plain")],
+            [(fit(" " * len(when) + words, width), "quiet")],
+        ]

@@ -1,0 +1,553 @@
+"""Cards of the Mind tab: state, habits and balance, clock, sleep and wakeups, episodes and spending."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from core.engine.mind.episode import ACTION_WORDS, Border, Verdict
+from core.engine.mind.homeostasis import RuleState
+from core.report.event_words import dream_sentence, episode_name, event_facts, event_name, task_words
+from core.report.formatting import clock, count, fraction, money, plain, short, span
+from tui.draw.gauge import TRACK
+from tui.draw.line import Line, fit
+from tui.feed.view import View
+from tui.widgets.common.card import Card, gauge, heading, pair, sentence_lines, signed
+
+_TREND = {-1: "▼", 0: " ", 1: "▲"}
+
+
+class CorticalCard(Card):
+    """Mood, accuracy, vitality, regime, budget and tier in one place."""
+
+    TITLE: ClassVar[str] = "Cortical state"
+    TALL: ClassVar[tuple[int, int]] = (14, 33)
+    HELP: ClassVar[str] = """\
+## Cortical state
+
+Pleasure, arousal and dominance say how the work goes; their signs name the emotion.
+Accuracy is how well the model foresees which calls fail: 1 is perfect, 0 no better than a coin.
+Skill is the share of the base rate's error that knowing the kind of call saves; negative when it misleads.
+Vitality weighs the budget left against accuracy; its phase falls with it.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        mind = view.frame.mind
+        story = view.frame.story
+        state, mood, forecast = mind.cortical, mind.mood, mind.forecast
+        intensity = f"{100 * mood.intensity:.0f}%"
+        made: list[Line] = [
+            [
+                (fit("emotion", 13 if width >= 34 else 10), "quiet"),
+                (state.emotion, "strong"),
+                (f"  {intensity}", "quiet"),
+            ],
+            signed("pleasure", mood.pleasure, width, f"{mood.pleasure:+.2f}"),
+            signed("arousal", mood.arousal, width, f"{mood.arousal:+.2f}"),
+            signed("dominance", mood.dominance, width, f"{mood.dominance:+.2f}"),
+        ]
+        trend = _TREND[max(-1, min(1, state.trend))]
+        made += [
+            gauge(
+                "accuracy", state.accuracy, width, f"{fraction(state.accuracy)} {trend}", ink="uncertainty"
+            ),
+            gauge(
+                "vitality",
+                mind.vitality.composite,
+                width,
+                fraction(mind.vitality.composite),
+                ink="confidence",
+                marks=[(mind.vitality.next_bound, "╎", "threshold")] if mind.vitality.next_bound else None,
+            ),
+            gauge("budget left", state.budget_remaining, width, f"{100 * state.budget_remaining:.0f}%"),
+            pair("skill", f"{forecast.skill:+.2f} over {count(forecast.scored, 'call')}", width),
+            pair("next call fails", f"{100 * forecast.next_failure:.0f}%", width),
+            pair("phase", story.phase, width, ink="alert" if state.phase == "terminal" else "plain"),
+            self._regime(view, width),
+            pair("tier", state.tier, width),
+        ]
+        return made
+
+    def _behaviour(self, view: View, width: int) -> list[Line]:
+        """The pattern of the last minutes, what changed, and what is usual."""
+        behaviour = view.frame.receptor.behaviour
+        made = [
+            pair("last 5 minutes", behaviour.short.pattern.replace("_", " "), width),
+            pair("last half hour", behaviour.medium.pattern.replace("_", " "), width),
+        ]
+        if behaviour.meaning:
+            made += sentence_lines(behaviour.meaning, width)
+        usual = sorted(behaviour.usual, key=lambda one: -one[1])[:3]
+        if usual:
+            words = ", ".join(f"{name.replace('_', ' ')} {share:.0%}" for name, share in usual)
+            made.append(pair("usual in earlier sessions", words, width))
+        return made
+
+    def _regime(self, view: View, width: int) -> Line:
+        regime = view.frame.mind.regime
+        words: str = view.frame.story.regime
+        if regime.candidate not in (regime.regime, words) and regime.needed:
+            words += f" → {regime.candidate}? {100 * min(1.0, regime.lasting / regime.needed):.0f}%"
+        return pair("regime", words, width, ink="alert" if words.startswith("crisis") else "plain")
+
+    def more(self, view: View, width: int) -> list[Line]:
+        mind = view.frame.mind
+        mood = mind.mood
+        curves = [
+            line
+            for name, low in (("pleasure", -1.0), ("arousal", -1.0), ("dominance", -1.0), ("accuracy", 0.0))
+            for line in self.past(view, name, width, low=low, label=name)
+        ]
+        return [
+            *self.said(view, width),
+            *([[], heading("so far"), *curves] if curves else []),
+            [],
+            heading("behaviour"),
+            *self._behaviour(view, width),
+            [],
+            heading("where the mood is drawn"),
+            signed("pleasure", mood.pleasure_target, width, f"{mood.pleasure_target:+.2f}"),
+            signed("arousal", mood.arousal_target, width, f"{mood.arousal_target:+.2f}"),
+            signed("dominance", mood.dominance_target, width, f"{mood.dominance_target:+.2f}"),
+            pair("events a minute", f"{mood.rate:.1f}", width),
+            pair("own edits that succeeded", f"{100 * mood.chosen_share:.0f}%", width),
+            [],
+            heading("vitality and forecast"),
+            gauge("economic", mind.vitality.economic, width, fraction(mind.vitality.economic)),
+            gauge("epistemic", mind.vitality.epistemic, width, fraction(mind.vitality.epistemic)),
+            pair("phase lost below", fraction(mind.vitality.next_bound), width),
+            pair("Brier score", f"{mind.forecast.brier:.3f}", width),
+            pair(
+                "last call",
+                f"{100 * mind.forecast.last_expected:.0f}% to fail, "
+                + ("failed" if mind.forecast.last_failed else "did not"),
+                width,
+            ),
+        ]
+
+
+class HabituationCard(Card):
+    """The patterns the mind is most used to."""
+
+    TITLE: ClassVar[str] = "Habituation"
+    TALL: ClassVar[tuple[int, int]] = (8, 8)
+    HELP: ClassVar[str] = """\
+## Habituation
+
+What happens again and again stops being news. The bar is the share of novelty the next occurrence would
+keep; the figure beside it how often the pattern counts as seen, faded since.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        return self._list(view, width, 8)
+
+    def more(self, view: View, width: int) -> list[Line]:
+        return self._list(view, width, 200)
+
+    def _list(self, view: View, width: int, most: int) -> list[Line]:
+        known = view.frame.mind.habituation
+        if not known.familiar:
+            return [[("nothing has happened twice yet", "quiet")]]
+        room = max(8, width // 2)
+        made: list[Line] = []
+        for exposure in known.familiar[:most]:
+            name = fit(plain(exposure.what, room), room)
+            bar = max(3, width - room - 12)
+            lit = round(exposure.attenuation * bar)
+            made.append(
+                [
+                    (name + " ", "plain"),
+                    ("▄" * lit, "seeking"),
+                    (TRACK * (bar - lit), "track"),
+                    (f" {fraction(exposure.attenuation):>4}", "plain"),
+                    (f" x{exposure.exposures:<4.0f}", "quiet"),
+                ]
+            )
+        made.append([(fit(f"{known.patterns:,} patterns known", width), "quiet")])
+        return made
+
+
+class HomeostasisCard(Card):
+    """Three rules that answer signals straying from their own average."""
+
+    TITLE: ClassVar[str] = "Homeostasis"
+    TALL: ClassVar[tuple[int, int]] = (11, 11)
+    HELP: ClassVar[str] = """\
+## Homeostasis
+
+Each rule watches how far a signal strays from its own average. Beyond the threshold `╎` for long enough,
+it turns its knob, in proportion, and lets go as soon as the signal is back.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        home = view.frame.mind.homeostasis
+        made: list[Line] = []
+        for rule in home.rules:
+            made += self._rule(rule, width)
+        held = f"  held: {', '.join(home.held)}" if home.held else ""
+        made += [
+            pair("tool trust", f"{home.tool_trust:.2f}", width),
+            pair("tier bias", f"{home.tier_bias:+.2f}", width),
+            pair("dreams", "intensive" if home.intensive else "standard", width),
+        ]
+        return [*made, *(sentence_lines(held.strip(), width) if held else [])]
+
+    def _rule(self, rule: RuleState, width: int) -> list[Line]:
+        reach = max(2.0 * rule.threshold, 1.1 * abs(rule.deviation), 1e-9)
+        strays = rule.straying >= rule.persistence > 0
+        marks = [(rule.threshold / reach, "╎", "threshold")]
+        line = gauge(
+            rule.signal,
+            abs(rule.deviation) / reach,
+            width,
+            f"{rule.deviation:+.2f}",
+            ink="frustration" if strays else "heat-2",
+            marks=marks,
+        )
+        average = "no average yet" if rule.average is None else f"about {rule.average:.2f}"
+        state = f"strays {rule.straying} of {rule.persistence} ticks" if rule.straying else "steady"
+        if strays and rule.correction:
+            state = f"{rule.knob.replace('_', ' ')} {rule.correction:+.2f}"
+        return [line, [(fit(f"  {average}, {state}", width), "alert" if strays else "quiet")]]
+
+
+class ClockCard(Card):
+    """The three rhythms and when each ticks next."""
+
+    TITLE: ClassVar[str] = "Clock"
+    TALL: ClassVar[tuple[int, int]] = (9, 18)
+    HELP: ClassVar[str] = """\
+## Clock
+
+The mind ticks in work time, not wall time: gamma perceives, theta thinks, delta consolidates.
+Each bar fills towards the next tick. The intervals adapt to how surprising the work is,
+and a budget that runs low slows them all.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        beat = view.frame.mind.clock
+        made: list[Line] = []
+        for name, ticks, left, interval, ink in (
+            ("gamma", beat.gamma, beat.gamma_in, beat.gamma_interval, "seeking"),
+            ("theta", beat.theta, beat.theta_in, beat.theta_interval, "flow"),
+        ):
+            done = 1.0 - left / interval if interval else 0.0
+            made.append(gauge(name, done, width, f"{left:.0f}s", ink=ink))
+            made.append([(fit(f"  {count(ticks, 'tick')}, one every {interval:.0f}s", width), "quiet")])
+        every = max(beat.delta_in, _delta_every(view))
+        made.append(gauge("delta", 1.0 - beat.delta_in / every, width, "", ink="fatigue"))
+        left_words = f"  {count(beat.delta, 'tick')}, next in {count(beat.delta_in, 'theta tick')}"
+        made.append([(fit(left_words, width), "quiet")])
+        return [*made, *(line for note in self._notes(view) for line in sentence_lines(note, width))]
+
+    def _notes(self, view: View) -> list[str]:
+        beat, last = view.frame.mind.clock, view.frame.mind.last_tick
+        notes = []
+        if last is not None:
+            notes.append(f"last tick {last.kind.replace('_', ' ')} at {clock(last.at - view.start)}")
+        if beat.slowed != 1.0:
+            notes.append(f"slowed {beat.slowed:.1f}x by the budget")
+        if beat.violations:
+            notes.append(f"quickened by {count(beat.violations, 'surprise')}")
+        if beat.dropped:
+            notes.append(f"{count(beat.dropped, 'tick')} left out in long silences")
+        return notes
+
+    def more(self, view: View, width: int) -> list[Line]:
+        last = view.frame.mind.last_tick
+        if last is None:
+            return self.said(view, width)
+        return [
+            *self.said(view, width),
+            [],
+            heading("work of the last tick"),
+            pair("outcomes forecast", str(last.predict_work), width),
+            pair("events appraised", str(last.appraise_work), width),
+            pair("turns placed in a tier", str(last.gate_work), width),
+            pair("past episodes compared", str(last.retrieve_work), width),
+            pair("rules or episodes looked over", str(last.reflect_work), width),
+            pair("the model took", span(last.deliberate_seconds), width),
+            pair("the tools took", span(last.act_seconds), width),
+            pair("tokens", short(last.tokens_used), width),
+        ]
+
+
+def _delta_every(view: View) -> int:
+    """Theta ticks from one delta tick to the next, as far as the counts tell."""
+    beat = view.frame.mind.clock
+    return max(1, round((beat.theta + beat.delta_in) / (beat.delta + 1)))
+
+
+class SleepCard(Card):
+    """Sleep pressure, the context that drives it, and the dreams so far."""
+
+    TITLE: ClassVar[str] = "Sleep and dreams"
+    TALL: ClassVar[tuple[int, int]] = (12, 14)
+    HELP: ClassVar[str] = """\
+## Sleep and dreams
+
+Pressure to consolidate rises with every theta tick, faster with a full context.
+A dream compresses episodes, drops stale items and resets what counts as usual.
+The agent's own compaction always brings one.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        sleep = view.frame.mind.sleep
+        made = [
+            gauge("pressure", sleep.pressure, width, f"{100 * sleep.pressure:.0f}%", ink="fatigue"),
+            *(self.past(view, "sleep", width) if self.rich else []),
+            *self._filled(view, width),
+            pair("accumulated", f"{sleep.accumulator:.2f} of {sleep.threshold:.2f}", width),
+        ]
+        if sleep.compaction_point and sleep.context_tokens:
+            filled = f"{short(sleep.context_tokens)} of {short(sleep.compaction_point)}"
+            made.append(pair("to compaction", filled, width))
+        if sleep.turns_to_compaction is not None:
+            made.append(pair("compaction in", f"~{count(sleep.turns_to_compaction, 'turn')}", width))
+        if sleep.dream_ticks is not None:
+            made.append(pair("dream in", f"~{count(sleep.dream_ticks, 'theta tick')}", width))
+        made.append(pair("compactions", str(sleep.compactions), width))
+        return [*made, *self._dreams(view, width, 16 if self.rich else 3)]
+
+    def _filled(self, view: View, width: int) -> list[Line]:
+        sleep = view.frame.mind.sleep
+        if not sleep.context_tokens:
+            unknown = "not in this log" if "tokens" in view.subject.untold else "not told so far"
+            return [pair("context", "just compacted" if sleep.compactions else unknown, width)]
+        made = [gauge("context", sleep.context, width, f"{100 * sleep.context:.0f}%", ink="heat-3")]
+        return [*made, *(self.past(view, "context", width) if self.rich else [])]
+
+    def _dreams(self, view: View, width: int, most: int) -> list[Line]:
+        mind = view.frame.mind
+        made: list[Line] = [[], [("dreams ", "strong"), (f"{mind.dream_count}", "quiet")]]
+        for dream in reversed(mind.dreams[-most:]):
+            when = clock(dream.at - view.start)
+            words = f"{dream.reason}, {dream.compressed} summed up, {dream.expired + dream.forgotten} dropped"
+            made.append([(f"◦ {when} ", "fatigue"), (fit(words, max(1, width - 3 - len(when))), "plain")])
+        if mind.dreams and self.rich:
+            made += sentence_lines(dream_sentence(mind.dreams[-1]), width)
+        return made
+
+
+class WakeupCard(Card):
+    """What may wake the mind between ticks, and when it last did."""
+
+    TITLE: ClassVar[str] = "Wakeups"
+    TALL: ClassVar[tuple[int, int]] = (9, 16)
+    HELP: ClassVar[str] = """\
+## Wakeups
+
+Triggers that make the mind tick at once: a message from you, a tripwire, a burst of failures and the like.
+Each has a least strength and a time within which it does not fire again.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        mind = view.frame.mind
+        made: list[Line] = []
+        for trigger in mind.triggers:
+            at = "never" if trigger.fired_at is None else clock(trigger.fired_at - view.start)
+            times = f"x{trigger.fired}" if trigger.fired else ""
+            sign = "●" if trigger.fired else "○"
+            name = trigger.name.replace("_", " ")
+            room = max(6, width - 2 - 6 - 9)
+            made.append(
+                [
+                    (f"{sign} ", "live" if trigger.fired else "quiet"),
+                    (fit(name, room), "plain" if trigger.fired else "quiet"),
+                    (times.rjust(6), "strong"),
+                    (at.rjust(9), "quiet"),
+                ]
+            )
+        made.append([(fit(f"{mind.deduplicated} left to a tick that was due", width), "quiet")])
+        return made
+
+    def more(self, view: View, width: int) -> list[Line]:
+        made = [*self.said(view, width), [], heading("limits")]
+        for trigger in view.frame.mind.triggers:
+            words = f"wakes {trigger.resolution} from {fraction(trigger.least)}, not again in "
+            made.append(pair(trigger.name.replace("_", " "), words + span(trigger.refire), width, at=20))
+        return made
+
+
+_VERDICTS: dict[Verdict, tuple[str, str]] = {
+    "gain": ("▲ gain", "confidence"),
+    "loss": ("▼ loss", "frustration"),
+    "flat": ("─ flat", "quiet"),
+}
+_LETTERS = {"+": "confidence", "-": "frustration", "0": "seeking", "!": "alert"}
+_BORDERS: dict[Border, str] = {
+    "start": "the start",
+    "prompt": "a prompt",
+    "interrupt": "an interrupt",
+    "pattern": "a new pattern",
+    "delta": "a delta tick",
+    "session_end": "the end",
+}
+_BANDS = {
+    "normal": "every tier may be used",
+    "no_large": "the large tier is spent",
+    "no_model": "both models are spent",
+    "over": "spent until midnight UTC",
+}
+
+
+class EpisodeCard(Card):
+    """The open stretch of work, and the last one that ended."""
+
+    TITLE: ClassVar[str] = "Episodes"
+    TALL: ClassVar[tuple[int, int]] = (17, 20)
+    HELP: ClassVar[str] = """\
+## Episodes
+
+Stretches of work as they are remembered: shapes and folders, no content.
+The trace has two letters a call: what it did (r read, e edit, s search, x shell, d delegation) and how
+it ended (+ success, - failure, 0 empty, ! rejected).
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        episodes = view.frame.mind.episodes
+        sign, ink = _VERDICTS[episodes.leaning]
+        made: list[Line] = [
+            [("open", "strong"), ("  leans ", "quiet"), (sign, ink)],
+            pair("began with", _BORDERS[episodes.began_by], width),
+            pair("calls", f"{episodes.calls:,}", width),
+        ]
+        for name, times in episodes.task[: 12 if self.rich else 4]:
+            made.append(pair(f"  {plain(task_words(name), max(8, width - 8))}", f"{times}", width))
+        made += [[], *self._last(view, width)]
+        made.append(pair("kept", f"{episodes.kept} whole, {episodes.summaries} summed up", width))
+        if episodes.remembered:
+            made.append(pair("from earlier sessions", str(episodes.remembered), width))
+        return made
+
+    def more(self, view: View, width: int) -> list[Line]:
+        recalled = view.frame.mind.recalled
+        made = [*self.said(view, width), [], heading("moments like this one")]
+        if not recalled:
+            return [*made, *sentence_lines("none comes to mind", width)]
+        for line in recalled:
+            made += sentence_lines(plain(line), width, "plain")
+        return made
+
+    def _last(self, view: View, width: int) -> list[Line]:
+        last = view.frame.mind.episodes.last
+        if last is None:
+            return [[("no episode has ended yet", "quiet")]]
+        sign, ink = _VERDICTS[last.outcome]
+        made: list[Line] = [
+            [
+                (f"last, #{last.number}", "strong"),
+                (f"  {clock(last.at - view.start)}  ", "quiet"),
+                (sign, ink),
+            ],
+            *sentence_lines(episode_name(last), width, "plain"),
+            pair("lasted", span(max(0.0, last.until - last.at)), width),
+            pair("ended by", _BORDERS[last.ended_by], width),
+            pair("regime", last.regime, width),
+            pair("mostly", ACTION_WORDS[last.action], width),
+            pair("calls", f"{last.calls:,}, {last.failures} failed", width),
+        ]
+        pairs = [last.trace[place : place + 2] for place in range(0, len(last.trace), 2)]
+        room = max(1, (width - 6) // 3)
+        trace: Line = [("trace ", "quiet")]
+        for letters in pairs[-room:]:
+            trace.append((f"{letters} ", _LETTERS.get(letters[1:], "quiet")))
+        return [*made, trace] if pairs else made
+
+
+class TierCard(Card):
+    """Which models did the work, what the day has cost, and what the budget still allows."""
+
+    TITLE: ClassVar[str] = "Tiers and spend"
+    TALL: ClassVar[tuple[int, int]] = (9, 13)
+    HELP: ClassVar[str] = """\
+## Tiers and spend
+
+T0 is no model, T1 a small one, T2 a large one. Spending counts from midnight UTC;
+the tighter of the money and the token budget decides which tiers are still allowed.
+The opinion is the tier this moment would deserve.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        tiers, opinion = view.frame.mind.tiers, view.frame.mind.opinion
+        ink = "alert" if tiers.band != "normal" else "heat-3"
+        made: list[Line] = [
+            [
+                (fit(plain(tiers.model, max(4, width - 4)) or "no model yet", width - 3), "plain"),
+                (f" {tiers.tier}", "strong"),
+            ],
+            gauge("used today", tiers.used, width, f"{100 * tiers.used:.0f}%", ink=ink),
+            [(fit(f"  {_BANDS[tiers.band]}", width), "quiet")],
+        ]
+        for spend in tiers.spends:
+            if spend.turns:
+                priced = money(spend.money, spend.turns - spend.unpriced, spend.unpriced)
+                made.append(
+                    pair(
+                        f"{spend.tier}  {count(spend.turns, 'turn')}",
+                        f"{_tokens(view, spend.tokens)}  {priced}",
+                        width,
+                    )
+                )
+        spent = money(tiers.total_money, tiers.total_priced, tiers.total_unpriced)
+        made += [
+            pair(
+                "session" if len(view.agents) == 1 else "this agent",
+                f"{_tokens(view, tiers.total_tokens)}  {spent}",
+                width,
+            ),
+            pair("this moment deserves", opinion.tier, width, ink="strong"),
+        ]
+        if opinion.tier != opinion.wanted:
+            made += sentence_lines(f"{opinion.wanted} but for the budget", width)
+        if tiers.total_unpriced and tiers.total_priced:
+            made += sentence_lines(f"{count(tiers.total_unpriced, 'turn')} of unknown price", width)
+        return made
+
+    def more(self, view: View, width: int) -> list[Line]:
+        opinion = view.frame.mind.opinion
+        return [
+            *self.said(view, width),
+            [],
+            heading("why this tier"),
+            pair("error of the forecast", fraction(opinion.error), width),
+            pair("confidence", fraction(view.frame.mind.confidence), width),
+            pair("bias of homeostasis", f"{view.frame.mind.homeostasis.tier_bias:+.2f}", width),
+            pair("threshold of the gate", fraction(opinion.threshold), width),
+            pair("by the gate alone", opinion.wanted, width),
+        ]
+
+
+def _tokens(view: View, spent: int) -> str:
+    """How many, where the log tells it."""
+    return short(spent) if spent or "tokens" not in view.subject.untold else "tokens unknown"
+
+
+class EventsCard(Card):
+    """The newest events of the mind's fabric."""
+
+    TITLE: ClassVar[str] = "Events"
+    TALL: ClassVar[tuple[int, int]] = (9, 18)
+    HELP: ClassVar[str] = """\
+## Events
+
+What the mind and the rooms around it did, the newest first, each with its number; extensions, exporters and
+`nooscope events` follow the same events.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        return self._list(view, width, 18 if self.rich else 8)
+
+    def more(self, view: View, width: int) -> list[Line]:
+        return self._list(view, width, 64)
+
+    def _list(self, view: View, width: int, most: int) -> list[Line]:
+        mind = view.frame.mind
+        if not mind.events:
+            return [[("nothing has happened yet", "quiet")]]
+        made: list[Line] = [[(fit(f"{mind.emitted:,} so far", width), "quiet")]]
+        for event in reversed(mind.events[-most:]):
+            name, facts = event_name(event), plain(event_facts(event), 80)
+            when = f"{clock(event.at - view.start)} "
+            room = max(1, width - len(when) - len(name) - 2)
+            made.append([(when, "quiet"), (f"{name}  ", "plain"), (fit(facts, room), "quiet")])
+        return made

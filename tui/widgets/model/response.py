@@ -1,0 +1,500 @@
+"""Cards of the Response tab: outlook and facts, methods and what fired, memo, queue and messages."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from core.engine.response.interventions import CHARACTERS, Intervention, ToldIntervention
+from core.engine.response.outlook import OutlookReading, band_words
+from core.engine.response.scoring import Candidate
+from core.events import ToolUse
+from core.report.advice import FEW_MOMENTS, moments_until, outcome_counts
+from core.report.event_words import firing_words
+from core.report.formatting import clock, count, fraction, plain, share, short, span
+from tui.draw.line import Line, first_fit, fit
+from tui.feed.view import View
+from tui.widgets.common.card import Card, gauge, heading, pair, sentence_lines, signed
+
+_DIRECTIONS = {
+    "too early": ("·", "too early to say: fewer than 10 actions", "quiet"),
+    "worse": ("▲", "goes worse than is usual", "frustration"),
+    "usual": ("─", "goes about as usual", "plain"),
+    "better": ("▼", "goes better than is usual", "confidence"),
+}
+_TROUBLE = 2
+"""The level from which a status speaks against an outlook that is good."""
+
+
+class OutlookCard(Card):
+    """Whether the run goes worse or better than is usual, and why."""
+
+    TITLE: ClassVar[str] = "Outlook"
+    TALL: ClassVar[tuple[int, int]] = (11, 14)
+    HELP: ClassVar[str] = """\
+## Outlook
+
+From plain counts and weights fitted on labelled runs: does this run go worse or better than is usual? Above 0
+speaks for going wrong; the figures in brackets say how far it may be off. It is a read-out and never an
+alarm. A chance is shown only where the agent's own share of failing runs is set. Reasons are compared with
+what was usual in those runs; counts that only correct others are in the shift and not among the reasons.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        outlook = view.frame.response.outlook
+        glyph, words, ink = _DIRECTIONS[outlook.direction]
+        made: list[Line] = [[(f"{glyph} ", ink), (fit(words, max(1, width - 2)), ink)]]
+        if outlook.direction == "better" and view.status is not None and view.status.level >= _TROUBLE:
+            said = f"in its counts, but now {view.status.glyph} {view.status.word}"
+            made.append([(fit(f"  {said}", width), "alert")])
+        if outlook.stage == "too early":
+            return made
+        made += [
+            signed("shift", outlook.shift, width, f"{outlook.shift:+.1f}", reach=3.0, worse_above=True),
+            pair("with its band", band_words(outlook), width),
+        ]
+        if outlook.chance is not None:
+            made.append(pair("chance of failing", f"{100 * outlook.chance:.0f}%", width))
+        for reason in outlook.reasons:
+            sign = "▲" if reason.amount > 0 else "▼"
+            said = reason.text.rpartition(":")[0]
+            words = first_fit((said, said.removesuffix(" than usual"), said.rpartition(",")[0]), width - 4)
+            made.append([(fit(f"  {sign} {words}", width), "plain")])
+        return [*made, *self._source(outlook, width)]
+
+    def _source(self, outlook: OutlookReading, width: int) -> list[Line]:
+        return sentence_lines(f"learned from {outlook.fitted_on}", width) if self.rich else []
+
+
+class FactsCard(Card):
+    """What the agent did, counted and not interpreted."""
+
+    TITLE: ClassVar[str] = "Facts"
+    TALL: ClassVar[tuple[int, int]] = (14, 22)
+    HELP: ClassVar[str] = """\
+## Facts
+
+Counts over the whole session. An action is a call that took place; a change is a good edit of a file the
+agent did not make itself; a check is the first command after an edit.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        facts = view.frame.receptor.facts
+        recent = (
+            f"{facts.failures_recent} of the last {facts.of_failures}" if facts.of_failures else "none yet"
+        )
+        rows = [
+            ("actions", f"{facts.actions:,}"),
+            ("of these, looks", f"{facts.looks:,}"),
+            ("commands, edits", f"{facts.runs:,}, {facts.edits:,}"),
+            ("failed", f"{facts.failures:,} ({share(facts.failures, facts.actions)}), {recent}"),
+            ("failures in a row", f"{facts.failures_in_a_row:,}"),
+            ("an error seen before", count(facts.same_error, "time")),
+            ("changes", f"{facts.changes:,} in {count(facts.changed_files, 'file')}"),
+            ("edits checked", f"{facts.checks:,}, {facts.checks_passed:,} passed"),
+            ("edits since a pass", f"{facts.edits_since_pass:,}"),
+            ("since the last change", count(facts.since_change, "action")),
+            ("same call, same result", count(facts.same_result, "time")),
+            ("read again in vain", count(facts.rereads, "time")),
+        ]
+        if self.rich:
+            rows += [
+                ("test runs", f"{facts.tests:,}"),
+                ("failed edits", f"{facts.failed_edits:,}, {facts.failed_edits_again:,} of the same file"),
+                ("failed reads", f"{facts.failed_reads:,}"),
+                ("same call, new result", count(facts.new_result, "time")),
+                ("edits of an edited file", f"{facts.edits_again:,}"),
+                ("new files touched", f"{facts.new_files:,}"),
+                ("looks before a change", f"{facts.looks_before_edit:,}"),
+                ("commands since a change", f"{facts.runs_since_change:,}"),
+                ("stale results lately", f"{facts.stale_recent:,} of the last {facts.of_recent:,}"),
+                ("words of checking", f"{facts.words_of_checking:,}"),
+                ("words of doubt", f"{facts.words_of_doubt:,}"),
+            ]
+        return [pair(name, value, width) for name, value in rows]
+
+
+_MODES = {"auto": "on the memo", "notify": "tells you", "background": "noted in silence"}
+_WIDE = 92
+"""Width from which the terms stand in columns."""
+_DETECTORS = {
+    "repeat": "same calls again",
+    "failing": "calls keep failing",
+    "oscillation": "edited back and forth",
+    "retest": "fails after each edit",
+    "rework": "edited again and again",
+    "stalled": "nothing new",
+}
+_TERMS = ("state", "signal", "sens.", "learned", "rested")
+
+
+class CandidateCard(Card):
+    """Every method at the last act, the nearest to firing first."""
+
+    TITLE: ClassVar[str] = "Candidates"
+    TALL: ClassVar[tuple[int, int]] = (20, 26)
+    HELP: ClassVar[str] = """\
+## Candidates
+
+Each method that could answer, with its score at the last act and the threshold it has to pass (`╎`).
+The score is a product: how well the state fits, how far the signal is above its own threshold, how sensitive
+the method is, what earlier sessions taught, and how long it has rested since it last fired.
+`◆` fired at this act. Below each, why it fired or did not. **Enter** shows all terms of all methods.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        shown = sorted(view.frame.response.candidates, key=_near)
+        near = [candidate for candidate in shown if candidate.score > 0.0 or candidate.fired]
+        made: list[Line] = []
+        for candidate in near[:6]:
+            made += [_scored(candidate, width), [(fit(f"  {candidate.why}", width), "quiet")]]
+        if len(near) > 6:
+            made.append([(f"and {count(len(near) - 6, 'more method')}, enter shows them", "quiet")])
+        for why, names in _quiet([candidate for candidate in shown if candidate not in near]).items():
+            made.append([(fit(f"{why}: {count(len(names), 'method')}", width), "plain")])
+            made += sentence_lines("  " + ", ".join(names), width)
+        return made or [[("no rules are loaded", "quiet")]]
+
+    def more(self, view: View, width: int) -> list[Line]:
+        response = view.frame.response
+        fired = dict(response.fired)
+        made: list[Line] = []
+        if width >= _WIDE:
+            head = "".join(term.rjust(9) for term in _TERMS)
+            made.append([(fit("", 24) + head + "    score  above  fired", "quiet")])
+        for candidate in sorted(response.candidates, key=_near):
+            if width >= _WIDE:
+                made.append(_terms(candidate, fired.get(candidate.id, 0), width))
+            else:
+                made.append(_scored(candidate, width))
+            reason = f"  {candidate.why}; {_MODES[candidate.mode]}"
+            made += sentence_lines(reason, width)
+        return made or [[("no rules are loaded", "quiet")]]
+
+
+def _quiet(candidates: list[Candidate]) -> dict[str, list[str]]:
+    """The names of methods that score nothing, by why."""
+    found: dict[str, list[str]] = {}
+    for candidate in candidates:
+        why = "hears none of its signals" if candidate.why.startswith("hears nothing") else candidate.why
+        found.setdefault(why, []).append(method_name(candidate.id))
+    return found
+
+
+def _near(candidate: Candidate) -> tuple[bool, float, str]:
+    """Fired first, then by how near each came."""
+    nearness = candidate.score / candidate.threshold if candidate.threshold else candidate.score
+    return not candidate.fired, -nearness, candidate.id
+
+
+def method_name(name: str) -> str:
+    """What a method does, in words; one of the person's own by its name."""
+    return plain(firing_words(name), 40)
+
+
+def _scored(candidate: Candidate, width: int) -> Line:
+    glyph, ink = ("◆ ", "strong") if candidate.fired else ("  ", "plain")
+    room = max(10, min(26, width - 22))
+    bar = gauge(
+        "",
+        candidate.score,
+        max(20, width - room - 2 + 10),
+        fraction(candidate.score),
+        ink="frustration" if candidate.fired else "heat-2",
+        marks=[(candidate.threshold, "╎", "threshold")],
+    )[1:]
+    return [(glyph, ink), (fit(method_name(candidate.id), room), ink), *_within(bar, width - room - 2)]
+
+
+def _within(bar: Line, width: int) -> Line:
+    """The end of a bar that fits, its figure always there."""
+    over = sum(len(text) for text, _ in bar) - width
+    made: Line = []
+    for text, ink in bar:
+        cut = min(max(0, over), len(text)) if ink != "plain" else 0
+        over -= cut
+        made.append((text[cut:], ink))
+    return made
+
+
+def _terms(candidate: Candidate, times: int, width: int) -> Line:
+    values = (
+        candidate.state_match,
+        candidate.signal_match * candidate.intensity,
+        candidate.sensitivity,
+        candidate.learned,
+        candidate.recency,
+    )
+    glyph, ink = ("◆ ", "strong") if candidate.fired else ("  ", "plain")
+    figures = "".join(f"{value:.2f}".rjust(9) for value in values)
+    said = f"{figures}   {candidate.score:6.3f} {candidate.threshold:6.2f} {times:6,}"
+    return [(glyph, ink), (fit(method_name(candidate.id), 22), ink), (fit(said, width - 24), ink)]
+
+
+class PressureToAskCard(Card):
+    """How near the model is to asking for the person, and the loops that press."""
+
+    TITLE: ClassVar[str] = "Asking for you"
+    TALL: ClassVar[tuple[int, int]] = (9, 18)
+    HELP: ClassVar[str] = """\
+## Asking for you
+
+Signals, loops and halts add up to a pressure; where it reaches the threshold (`╎`) you are asked, once, and
+again only after it fell well below or you spoke. Affect moves the threshold within bounds.
+Below, each loop detector and how far it is from speaking.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        return self._said(view, width, 4)
+
+    def more(self, view: View, width: int) -> list[Line]:
+        return self._said(view, width, 99)
+
+    def _said(self, view: View, width: int, most: int) -> list[Line]:
+        response = view.frame.response
+        over = response.pressure >= response.asks_at
+        made: list[Line] = [
+            gauge(
+                "pressure",
+                response.pressure,
+                width,
+                fraction(response.pressure),
+                ink="frustration" if over else "heat-2",
+                marks=[(response.asks_at, "╎", "threshold")],
+            )
+        ]
+        missing = response.asks_at - response.pressure
+        words = "at the threshold: you are asked" if over else f"{fraction(missing)} below asking"
+        made.append([(fit(f"  threshold {fraction(response.asks_at)}, {words}", width), "quiet")])
+        loop = response.loops.current
+        if loop is not None:
+            made += [[("▲ ", "alert"), (fit(plain(loop.what), max(1, width - 2)), "alert")]]
+            since = clock(loop.began_at - view.start)
+            made.append([(fit(f"  since {since}, strength {fraction(loop.intensity)}", width), "quiet")])
+        else:
+            made.append([(fit("no loop stands", width), "quiet")])
+        ranked = sorted(response.loops.detectors, key=lambda one: -one.count / max(1, one.limit))
+        for detector in ranked[:most]:
+            name = _DETECTORS.get(detector.name, detector.name.replace("_", " "))
+            said = (
+                f"{short(detector.count)} of {short(detector.limit)}" if detector.enabled else "switched off"
+            )
+            made.append(pair(f"  {name}", said, width))
+        return made
+
+
+class LearnedCard(Card):
+    """How earlier sessions moved the sensitivity of each axis."""
+
+    TITLE: ClassVar[str] = "Learned"
+    TALL: ClassVar[tuple[int, int]] = (5, 9)
+    HELP: ClassVar[str] = """\
+## Learned
+
+An axis that fires more often than is usual for this agent is heard less, one that fires less often is heard
+more. The sensor itself stays as it is: only the scores above are scaled by 1 plus this figure.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        learned = view.frame.response.learned
+        if not any(delta for _, delta in learned):
+            return sentence_lines("nothing learned yet: every axis is heard as the settings say", width)
+        return [
+            signed(axis, delta, width, f"{delta:+.2f}", reach=0.5)
+            for axis, delta in sorted(learned, key=lambda one: -abs(one[1]))
+        ]
+
+
+class FiredCard(Card):
+    """How often each method spoke, and what it last said."""
+
+    TITLE: ClassVar[str] = "Spoke last"
+    TALL: ClassVar[tuple[int, int]] = (8, 14)
+    HELP: ClassVar[str] = """\
+## Spoke last
+
+The last method that fired, what made it fire, and its words; below, how often each fired so far.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        response = view.frame.response
+        last = response.last
+        if last is None:
+            return [[("no method has fired so far", "quiet")]]
+        when = f" {clock(last.at - view.start)}"
+        made: list[Line] = [
+            [
+                ("◆ ", "strong"),
+                (fit(method_name(last.method), max(1, width - 2 - len(when))), "strong"),
+                (when, "quiet"),
+            ],
+            *sentence_lines(plain(last.text), width, "plain"),
+            *sentence_lines(f"because {plain(last.reason)}", width),
+            heading("so far"),
+        ]
+        ranked = sorted(response.fired, key=lambda one: (-one[1], one[0]))
+        for name, times in ranked[: 20 if self.rich else 4]:
+            made.append(pair(f"  {method_name(name)}", count(times, "time"), width))
+        return made
+
+
+_WINDOWS = {
+    "decide": "before its next decision",
+    "reflect": "after its next call",
+    "curator": "at the next tick of the clock",
+    "dream": "at the next compaction",
+}
+_FATES = {
+    "said": ("» said to the agent", "confidence"),
+    "delivered": ("✓ would have been told", "confidence"),
+    "expired": ("✗ its moment never came", "frustration"),
+    "displaced": ("✗ pushed out by more urgent words", "frustration"),
+}
+
+
+_LOOKED_BACK = 4000
+"""Events before the playhead among which troubles are counted."""
+
+
+class MemoCard(Card):
+    """The memo, word for word."""
+
+    TITLE: ClassVar[str] = "Memo for the agent"
+    TALL: ClassVar[tuple[int, int]] = (10, 16)
+    HELP: ClassVar[str] = """\
+## Memo for the agent
+
+The text an agent would get if it asked for advice now, word for word, the newest first, cut to its budget.
+Nothing is handed over unless you installed a hook that does.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        response = view.frame.response
+        if not response.memo_text:
+            return sentence_lines("empty: no method has advice for the agent", width)
+        tokens = -(-len(response.memo_text) // CHARACTERS)
+        made: list[Line] = [
+            [(fit(f"{count(len(response.memo), 'note')}, about {count(tokens, 'token')}", width), "quiet")]
+        ]
+        for line in response.memo_text.splitlines():
+            made += sentence_lines(plain(line), width, "plain")
+        return made
+
+
+class QueueCard(Card):
+    """Words that wait for their moment."""
+
+    TITLE: ClassVar[str] = "Waiting to be told"
+    TALL: ClassVar[tuple[int, int]] = (6, 10)
+    HELP: ClassVar[str] = """\
+## Waiting to be told
+
+Words for the agent that wait for the moment they are meant for, the most urgent first. Past their deadline
+they are dropped.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        queue = view.frame.response.queue
+        if not queue.waiting:
+            return [[(fit(f"nothing waits; {queue.count:,} asked for so far", width), "quiet")]]
+        made: list[Line] = []
+        for one in queue.waiting[: 30 if self.rich else 4]:
+            left = span(max(0.0, one.deadline - view.at))
+            made += sentence_lines(plain(one.message), width, "plain")
+            made.append(
+                [(fit(f"  {_moment(one)}, from “{method_name(one.sender)}”, {left} left", width), "quiet")]
+            )
+        return made
+
+
+def _moment(one: Intervention) -> str:
+    if one.cancel:
+        return "at once, and stop"
+    return "at once" if one.window is None else _WINDOWS[one.window]
+
+
+class ToldCard(Card):
+    """What was told, with the agent before and after."""
+
+    TITLE: ClassVar[str] = "Told, and what came of it"
+    TALL: ClassVar[tuple[int, int]] = (12, 20)
+    HELP: ClassVar[str] = """\
+## Told, and what came of it
+
+Each word whose moment came or passed, newest first: what the agent's state and frustration were when it was
+told, and some acts later. A fall of frustration after a word is not yet its effect: the hour would have
+passed without it too. Above them it is counted how often nearly the same call ended the same way again within
+some acts, where the words were said and where they were due and nobody spoke. Nobody chose at random when to
+speak, so a difference may have other causes.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        told = view.frame.response.queue.told
+        if not told:
+            return [[("nothing told so far", "quiet")]]
+        made = self._counted(view, width)
+        for one in [*reversed(told)][: 40 if self.rich else 3]:
+            made += self._told(one, view, width)
+        return made
+
+    def _counted(self, view: View, width: int) -> list[Line]:
+        """How often the same trouble came again, with a word and without."""
+        if self.recording is None:
+            return []
+        within = self.recording.settings.response.advice.within
+        events = self.recording.events
+        first = max(0, view.index - _LOOKED_BACK)
+        calls = [
+            event
+            for event in events[first : view.index]
+            if type(event) is ToolUse and event.agent == view.agent and event.outcome != "pending"
+        ]
+        told = [one for one in view.frame.response.queue.told if calls and one.at >= calls[0].at]
+        moments = moments_until(told, calls, within)
+        counts = [outcome_counts(moments, said, within) for said in (True, False)]
+        words = [
+            f"{'said' if said else 'not said'}: again {again} of {again + away}"
+            + (f", {early} too early" if early else "")
+            for said, (again, away, early) in zip((True, False), counts, strict=True)
+            if again + away + early
+        ]
+        few = " (too few to tell)" if min(again + away for again, away, _ in counts) < FEW_MOMENTS else ""
+        text = f"the same trouble within {within} acts: {'; '.join(words)}{few}"
+        return sentence_lines(text, width, "strong") if words else []
+
+    def _told(self, one: ToldIntervention, view: View, width: int) -> list[Line]:
+        fate, ink = _FATES[one.fate]
+        when = f"{clock(one.at - view.start)} "
+        made: list[Line] = [[(when, "quiet"), (fit(fate, max(1, width - len(when))), ink)]]
+        words = plain(one.intervention.message) or "a sentence of yours, or of other settings"
+        made += sentence_lines(f"  {words}", width, "plain")
+        before = f"{one.intervention.state.replace('_', ' ')} {fraction(one.trouble)}"
+        if one.fate not in ("said", "delivered"):
+            return made
+        if one.after_state is None or one.after_trouble is None:
+            return [*made, [(fit(f"  before {before}, after: not yet known", width), "quiet")]]
+        moved = one.after_trouble - one.trouble
+        sign = "▼" if moved < -0.005 else "▲" if moved > 0.005 else "="
+        after = f"{one.after_state.replace('_', ' ')} {fraction(one.after_trouble)} {sign}"
+        return [*made, [(fit(f"  frustration before: {before}, after: {after}", width), "quiet")]]
+
+
+class NotedCard(Card):
+    """What methods noted in silence, and the moments they asked to keep."""
+
+    TITLE: ClassVar[str] = "Noted in silence"
+    TALL: ClassVar[tuple[int, int]] = (6, 12)
+    HELP: ClassVar[str] = """\
+## Noted in silence
+
+What background methods wrote down without telling anyone, newest first, and moments a method asked to keep.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        response = view.frame.response
+        made: list[Line] = []
+        for entry in [*reversed(response.log)][: 40 if self.rich else 3]:
+            made += sentence_lines(f"{clock(entry.at - view.start)} {plain(entry.text)}", width, "plain")
+        for kept in [*reversed(response.checkpoints)][: 10 if self.rich else 2]:
+            where = plain(kept.centre, max(8, width // 2))
+            made.append(pair(f"⚑ {plain(kept.name, 30)}", where or clock(kept.at - view.start), width))
+        return made or [[("nothing noted so far", "quiet")]]
