@@ -109,7 +109,7 @@ def test_the_base_goes_without_any_extra(
 def test_every_extra_that_is_named_exists() -> None:
     from typing import get_args
 
-    from core.extras.optional import Extra
+    from core.extras import Extra
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert set(get_args(Extra)) <= set(project["optional-dependencies"])

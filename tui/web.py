@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from core.extras.optional import needed
+from core.extras import needed
 from tui.peer_user import Address, peer_user
 
 COOKIE = "nooscope_token"

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from core.errors import NooscopeError, UsageError
+from core.extras import needed
 from core.extras.batch.shares import SHARES, TABLES, VERSION, Written
-from core.extras.optional import needed
 from core.store import atomic
 
 _NAME = "dataset.json"

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import UsageError
+from core.extras import needed
 from core.extras.batch.dataset import Dataset
 from core.extras.batch.shares import TABLES
-from core.extras.optional import needed
 
 
 class Question(NamedTuple):

@@ -20,7 +20,7 @@ from core.engine.percept import AXES
 from core.engine.response import QUIET
 from core.engine.society import Society
 from core.events import Event, Prompt, ToolUse, Turn
-from core.extras.optional import needed
+from core.extras import needed
 from core.logs.session import LogSession, identity
 from core.report.analysis import Summary, analyse
 from core.safe_text import whole

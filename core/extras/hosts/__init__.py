@@ -1,1 +1,1 @@
-"""Sessions of many hosts over NATS JetStream: sent where they are written, mirrored elsewhere."""
+"""Sessions of other machines: over ssh, or of many hosts through a NATS server."""

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit, urlunsplit
 import msgspec
 
 from core.errors import LinkLost, UsageError
+from core.extras import needed
 from core.extras.hosts.messages import STORED, STREAM
-from core.extras.optional import needed
 from core.settings.logs import HostsSettings
 
 _BYTES = 1_000_000

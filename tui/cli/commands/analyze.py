@@ -151,9 +151,9 @@ def _summaries(
 
 def _dataset(log_sessions: list[LogSession], settings: Settings, args: argparse.Namespace) -> int:
     """Write the sessions as a dataset, one share at a time."""
+    from core.extras import needed
     from core.extras.batch.dataset import Dataset
     from core.extras.batch.shares import shares
-    from core.extras.optional import needed
     from core.report.formatting import count
 
     needed("duckdb", "batch")

@@ -51,8 +51,8 @@ def _run(args: argparse.Namespace) -> int:
     import os
 
     from core.errors import UnreadableLog
+    from core.extras import needed
     from core.extras.hosts.link import server_of
-    from core.extras.optional import needed
     from core.logs.log_files import is_there
 
     settings = settings_from(args).settings
@@ -116,8 +116,7 @@ async def _ship(args: argparse.Namespace, settings: Settings) -> int:
 
     from core.extras.hosts.link import server_of
     from core.extras.hosts.messages import Names
-    from core.extras.hosts.place import SenderFile
-    from core.extras.hosts.shipper import Shipper
+    from core.extras.hosts.shipper import SenderFile, Shipper
 
     server = server_of(args.server, os.environ)
     host = _host(args)

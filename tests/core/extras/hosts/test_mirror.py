@@ -14,7 +14,7 @@ from core.errors import StoreError
 from core.extras.hosts.link import StreamItem
 from core.extras.hosts.messages import Sender, session_subject, token
 from core.extras.hosts.mirror import HostRoster, Ledger, SignsOfLife, host_of
-from core.extras.hosts.place import SenderFile
+from core.extras.hosts.shipper import SenderFile
 from core.live.fleet.roster import once
 from core.settings import Settings
 from tests.core.extras.hosts.servers import begins, use
