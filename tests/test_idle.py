@@ -1,14 +1,25 @@
-"""Nothing in core is idle: every public name and every setting has a reader in the product."""
+"""Nothing in core is idle: names have readers, and settings of the engine change an output."""
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
+from blake3 import blake3
 
-from core.settings.layers import tunables
+from bench.workload import session as workload
+from core.agents.registry import make_kit
+from core.engine.society import Society
+from core.events import Event, Prompt, SessionStart, ToolUse, Turn
+from core.logs.finder import sessions
+from core.logs.session import read_session
+from core.settings import Settings
+from core.settings.layers import tunables, with_value
 
 vulture = pytest.importorskip("vulture")
 
@@ -69,3 +80,101 @@ def test_every_setting_is_read() -> None:
     ]
     assert unread == []
     assert all(any(name.startswith(prefix) for name in tunables()) for prefix in READ_AS_A_WHOLE)
+
+
+ENGINE = ("receptor.", "mind.", "governor.", "affect.", "response.")
+OUTSIDE_THE_ENGINE = (
+    "response.advice.",
+    "response.guard.",
+    "response.caps.",
+    "response.phone.",
+    "response.learning.",
+    "response.prior.",
+    "response.persona.",
+    "response.notices.",
+    "response.actions.likeness",
+    "mind.clock.live_limit",
+    "mind.episodes.remembered",
+)
+"""Settings that act in hooks, notices and between sessions, where their own tests look."""
+
+NOT_PROVOKED: frozenset[str] = frozenset()
+"""Settings that no session here provokes; each is held at its bounds by a test of its own mechanism."""
+
+
+def provocations() -> list[Event]:
+    """What ordinary sessions lack: spikes, destruction, refused and repeated calls, edits outside, misses."""
+    calls: list[dict[str, Any]] = [
+        {"action": "shell_exec", "purpose": "destructive", "program": "rm"},
+        {"action": "shell_exec", "program": "sudo"},
+        {"action": "file_edit", "targets": ("/etc/hosts",)},
+        {"action": "file_edit", "targets": ("a.py",), "outcome": "failure"},
+        {"action": "file_read", "targets": ("b.py",), "outcome": "failure"},
+        {"action": "memory_read", "outcome": "empty"},
+        {"action": "shell_exec", "purpose": "build", "program": "make", "call": 9, "result": 9},
+        *[{"action": "file_read", "targets": ("c.py",), "call": 7, "result": 7, "shape": 7}] * 6,
+        *[{"action": "shell_exec", "program": "x", "outcome": "failure", "call": 5, "result": 5}] * 8,
+    ]
+    events: list[Event] = [SessionStart(at=1000.0, session="s", tool="t")]
+    at = 1000.0
+    for round_ in range(12):
+        at += 20.0
+        events.append(Prompt(at=at, characters=500, call=round_, interrupt=round_ % 4 == 3))
+        for number, fields in enumerate(calls):
+            at += 4.0 + 40.0 * (number % 5 == 0)
+            tokens = 200_000 if number == 3 else 2_000
+            events.append(
+                Turn(at=at, model="m", input_tokens=tokens, context_tokens=9_000 * number + 10_000, cost=2.0)
+            )
+            events.append(ToolUse(at=at + 1.0, tool="T", **{"call": 100 * round_ + number, **fields}))
+    return events
+
+
+def outcome(stream: list[Event], settings: Settings) -> bytes:
+    """Everything the engine says of a session, as one hash."""
+    society, digest = Society(settings), blake3()
+    for event in stream:
+        digest.update(_encode(society.step(event)))
+    digest.update(_encode((society.read(), [society.frame(agent) for agent in society.agents])))
+    return digest.digest()
+
+
+_encode = msgspec.msgpack.Encoder(enc_hook=repr).encode
+
+
+def other_values(name: str) -> list[Any]:
+    """The values that a setting is turned to."""
+    tunable = tunables()[name]
+    if isinstance(tunable.default, bool):
+        return [not tunable.default]
+    if isinstance(tunable.default, int | float):
+        kind = type(tunable.default)
+        return [
+            kind(end) for end in (tunable.low, tunable.high) if end is not None and end != tunable.default
+        ]
+    return [choice for choice in tunable.choices if choice != tunable.default][:2]
+
+
+def test_every_setting_of_the_engine_changes_an_output() -> None:
+    """A value that is merely read does not pass: what the engine says of some session must differ."""
+    kit = make_kit()
+    found = sessions([str(ROOT / "sample_sessions" / "logs")], kit)
+    logs = sorted([list(read_session(one, kit)) for one in found], key=len)
+    streams = [provocations(), *logs, workload(400)]
+    plain = [outcome(stream, Settings()) for stream in streams]
+    idle_names = []
+    for name in tunables():
+        values = other_values(name)
+        if not name.startswith(ENGINE) or name.startswith(OUTSIDE_THE_ENGINE) or not values:
+            continue
+        turned = []
+        for value in values:
+            with suppress(ValueError):  # another setting forbids it
+                turned.append(with_value(Settings(), name, value))
+        if not any(
+            outcome(stream, settings) != before
+            for settings in turned
+            for stream, before in zip(streams, plain, strict=True)
+        ):
+            idle_names.append(name)
+    assert sorted(set(idle_names) - NOT_PROVOKED) == []

@@ -89,7 +89,7 @@ _DOCUMENT_EVENTS: tuple[tuple[str, str], ...] = (
     ("PositionClosed", "none: nothing tells that an agent is done with a file"),
     ("ThinkingStart", "ThinkingStarted"),
     ("ThinkingEnd", "ThinkingEnded"),
-    ("TurnStart", "none: logs tell an answer once it is there, not when it was begun"),
+    ("TurnStart", "TurnStarted"),
     ("TurnEnd", "TurnEnded"),
     ("ModelSelected", "ModelSelected"),
     ("SleepPressureThreshold", "SleepDue"),
