@@ -52,7 +52,7 @@ COMMANDS = {
     "events": "list what the model did, as numbered events",
     "diff": "compare two moments of a session",
     "changes": "show the files a session changed, with their diff",
-    "compare": "compare two or more runs and show where they part",
+    "compare": "compare two or more runs and show where they diverge",
     "recap": "summarize what happened between two moments",
     "why": "explain why a session is stuck, with the events that show it",
     "tree": "show the conversation's branches and whether the log was edited",
@@ -156,6 +156,7 @@ def _overview() -> argparse.ArgumentParser:
         for name in names:
             lines += _command_list((name,))
             below = " ".join(GROUPS[name][1]) if name in GROUPS else ""
+            below = f"status install uninstall {below}" if name == "hooks" else below
             lines += textwrap.wrap(below, 76, initial_indent=" " * 14, subsequent_indent=" " * 14)
         lines.append("")
     parser = argparse.ArgumentParser(

@@ -7,7 +7,7 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import BinaryIO, TextIO
 
 from core.safe_text import safe
@@ -154,3 +154,14 @@ def cell_len(text: str) -> int:
     from rich import cells
 
     return cells.cell_len(text)
+
+
+def print_table(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> None:
+    """Print rows of cells in aligned columns; `right` names the columns that are aligned to the right."""
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = []
+        for number, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            padding = " " * (width - cell_len(cell))
+            cells.append(padding + cell if number in right else cell + padding)
+        print("  ".join(cells).rstrip())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tui.cli.options import CliCommand, add_settings_options, settings_from
+from tui.cli.streams import print_table
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,11 +37,7 @@ def _run(args: argparse.Namespace) -> int:
     for name, run in zip(names, runs, strict=True):
         print(f"{name}  {plain(run.path)}")
     print()
-    table = [("", names), *rows(runs)]
-    wide = [max(len(cells[column]) for _, cells in table) for column in range(len(runs))]
-    for title, cells in table:
-        line = "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, wide, strict=True))
-        print(f"{title:<15}{line}".rstrip())
+    print_table([("", *names), *((title, *cells) for title, cells in rows(runs))])
     for name, one, (_, events) in zip(names[1:], alignments, compared[1:], strict=True):
         print(f"\nA and {name}: {parting_words(one, first, events, name)}")
     return 0

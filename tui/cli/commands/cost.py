@@ -22,7 +22,7 @@ from tui.cli.options import (
     since_argument,
     since_moment,
 )
-from tui.cli.streams import cell_len
+from tui.cli.streams import print_table
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
@@ -275,7 +275,7 @@ def _print_text(
                 f"{100 * one.unknown:.0f}%" if one.unknown >= 0.005 else "<1%" if one.unpriced else "-",
             )
         )
-    _print_columns(table)
+    print_table(table, right=range(1, 6))
     if len(rows) < len(sums):
         print(f"{count(len(sums) - len(rows), 'row')} more with --all")
     print()
@@ -289,14 +289,6 @@ def _row_name(axis: str, name: str, costs: dict[str, SummedCost]) -> str:
         cost = costs[name]
         return plain(f"{cost.agent}  {cost.title or cost.session}", _WIDEST)
     return plain(name, _WIDEST)
-
-
-def _print_columns(table: list[tuple[str, ...]]) -> None:
-    widths = [max(cell_len(row[column]) for row in table) for column in range(len(table[0]))]
-    for row in table:
-        first = row[0] + " " * (widths[0] - cell_len(row[0]))
-        rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        print("  ".join([first, *rest]).rstrip())
 
 
 def forecast_lines(today: CostForecast) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import NooscopeError, UsageError
 from tui.cli.options import CliCommand
+from tui.cli.streams import print_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,11 +146,7 @@ def _list(as_json: bool) -> int:
         return 0
     visible = [row for row in rows if row.kind != "agent" or row.origin != "nooscope"]
     agents = len(rows) - len(visible)
-    table = [Row(*_HEADS), *visible]
-    widths = [max(len(row[column]) for row in table) for column in range(len(_HEADS) - 1)]
-    for row in table:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
-        print("  ".join([*cells, row.about]).rstrip())
+    print_table([Row(*_HEADS), *visible])
     print(f"\nand the readers of {agents} agents.")
     for sentence in complaints:
         print(f"nooscope: {sentence}", file=sys.stderr)

@@ -9,6 +9,7 @@ from types import NoneType
 from typing import Any
 
 from tui.cli.options import CliCommand
+from tui.cli.streams import print_table
 
 _WIDEST = 60
 
@@ -79,16 +80,12 @@ def _print_table(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
     from core.report.formatting import plain
 
     cells = [[plain("-" if cell is None else str(cell), _WIDEST) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
     right = [
-        all(isinstance(row[place], int | float | NoneType) for row in rows) for place in range(len(names))
+        place
+        for place in range(len(names))
+        if all(isinstance(row[place], int | float | NoneType) for row in rows)
     ]
-    for row in ([*names], *cells):
-        padded = [
-            cell.rjust(width) if numeric else cell.ljust(width)
-            for cell, width, numeric in zip(row, widths, right, strict=True)
-        ]
-        print("  ".join(padded).rstrip())
+    print_table([names, *cells], right)
     print(f"\n{len(rows):,} rows" if len(rows) != 1 else "\n1 row")
 
 

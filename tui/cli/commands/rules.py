@@ -11,6 +11,7 @@ from msgspec import to_builtins
 
 from core.folders import PROJECT_SETTINGS, user_settings_file
 from tui.cli.options import CliCommand, add_settings_options, settings_from
+from tui.cli.streams import print_table
 
 if TYPE_CHECKING:
     from core.engine.response import Learned, RuleSet
@@ -89,9 +90,7 @@ def _print_json(rules: RuleSet, learned: Learned) -> None:
 
 def _print_table(rules: RuleSet, learned: Learned, threshold: float) -> None:
     rows = [_HEADS, *(_row(method, rules.origins[method.id]) for method in rules.methods)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADS))]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    print_table(rows)
     for rule in rules.wakeups:
         print(f"wakes the model: {rule.id}, on {', '.join(rule.causes)} like {rule.like}")
     print(f"\nA method fires when its score is above {threshold:g}, or above its own threshold.")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from core.report.formatting import home_path
 from tui.cli.launch import NO_SESSIONS
 from tui.cli.options import CliCommand, add_settings_options, settings_from
-from tui.cli.streams import cell_len
+from tui.cli.streams import cell_len, print_table
 
 if TYPE_CHECKING:
     from core.report.log_tree import SessionRow
@@ -151,11 +151,7 @@ def _print_table(listed_rows: Sequence[SessionRow], now: float, *, every: bool) 
         )
         for one in visible
     ]
-    widths = [max(cell_len(row[column]) for row in rows) for column in range(7)]
-    for row in rows:
-        columns = [_padded(text, widths[place]) for place, text in enumerate(row[:4])]
-        columns += [text.rjust(width) for text, width in zip(row[4:7], widths[4:], strict=True)]
-        print("  ".join([*columns, row[7]]).rstrip())
+    print_table(rows, right=range(4, 7))
     active = sum(one.active for one in listed_rows)
     more = f"; {len(listed_rows) - len(visible)} more with --all" if len(visible) < len(listed_rows) else ""
     print(f"\n{_plural(len(listed_rows), 'session')}, {active} active (●){more}")
@@ -168,10 +164,6 @@ def _cut_title(text: str, width: int) -> str:
     from rich.cells import set_cell_size
 
     return set_cell_size(text, width - 1).rstrip() + "…"
-
-
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - cell_len(text))
 
 
 def _path_tail(path: str, width: int) -> str:

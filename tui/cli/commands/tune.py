@@ -158,9 +158,7 @@ def _print_difference(difference: Difference, start: float, events: int) -> None
     print(f"{count(events, 'event')} run again")
     rows: list[tuple[str, ...]] = [("", "kept", "gained", "lost", "moved")]
     rows += [(firing_words(name), *map(str, figures)) for name, figures in difference.table().items()]
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    streams.print_table(rows)
     if difference.equal:
         print("nothing would have fired differently")
     for glyph, marks in (("+", difference.gained), ("-", difference.lost)):
@@ -279,9 +277,7 @@ def _print_sweep(sweep: Sweep) -> None:
         here = "▸" if point.value == sweep.present else ""
         figures = [str(point.names.get(name, 0)) for name in names]
         rows.append([f"{here}{point.value:g}", str(point.fired), *agreed, *figures])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(heads))]
-    for row in rows:
-        print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
+    streams.print_table(rows, right=range(len(heads)))
 
 
 def _share(value: float | None) -> str:
