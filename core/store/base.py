@@ -19,7 +19,6 @@ from blake3 import blake3
 
 from core.errors import StoreError
 from core.folders import make_private, private_file
-from core.settings.file import small_file
 from core.store import atomic
 
 T = TypeVar("T")
@@ -68,6 +67,8 @@ class JsonFile(Generic[T]):
 
     def load(self) -> T | None:
         """Return the content, None if there is no file; `ValueError` if it is damaged, else `StoreError`."""
+        from core.settings.file import small_file
+
         try:
             data = small_file(self.path, self._largest)
         except (FileNotFoundError, NotADirectoryError):
