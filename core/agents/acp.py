@@ -9,7 +9,7 @@ from msgspec import structs
 from core.agents.calls import Result
 from core.agents.reader import TranscriptReader
 from core.agents.values import code, items, table, text, whole_number, words
-from core.events import Event
+from core.events import Event, Turn
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -146,11 +146,11 @@ class AcpReader(TranscriptReader):
         if not self._answer_text:
             self._answers += 1
         self._answer_text += chunk
-        turn = self._turn(said=self._answer_text, message=f"answer-{self._answers}")
+        turn = self._turn(self._answer_text, message=f"answer-{self._answers}")
         self.usage.update(turn)
 
-    def _turn(self, **facts: Any) -> Any:
-        turn = self.turn(self.now, "", model=self.model, **facts)
+    def _turn(self, said: str, **facts: Any) -> Turn:
+        turn = self.turn(self.now, said, **facts)
         used, size = self._context
         if not used:
             return turn

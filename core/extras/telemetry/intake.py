@@ -1,4 +1,8 @@
-"""From telemetry to events: Claude Code's, Codex's and Gemini's own, and the GenAI conventions."""
+"""From telemetry to events: Claude Code's, Codex's and Gemini's own, and the GenAI conventions.
+
+The names of spans and attributes are those of open-telemetry/semantic-conventions-genai as it continued the main
+repository's v1.41; all of them have Development status.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,24 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from blake3 import blake3
+from msgspec import structs
 
 from core.agents.calls import Calls, Result
 from core.agents.codex.turns import read_output
 from core.agents.normalizer import AgentKit
 from core.agents.open_events import write
 from core.agents.values import code, text, whole_number
-from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart
+from core.events import (
+    MAIN,
+    Action,
+    AgentEnd,
+    AgentStart,
+    Compaction,
+    Event,
+    Prompt,
+    SessionEnd,
+    SessionStart,
+)
 from core.extras.telemetry.decode import LogRecord, SpanRecord
 from core.logs.redact.values import redact_event, redact_name
 from core.store.atomic import append
@@ -299,13 +314,36 @@ def _execute(session: Session, _: AgentKit, span: SpanRecord, at: float) -> list
     return _use(session, name, tool, input_bytes, result, at, MAIN)
 
 
+def _remember(session: Session, _: AgentKit, span: SpanRecord, at: float) -> list[Event]:
+    """Return the use of an agent's memory, or of a plan, that a span of its own reports."""
+    operation = text(span.attributes.get("gen_ai.operation.name"))
+    failed = span.failed or bool(span.attributes.get("error.type"))
+    result = Result(error=failed, empty=None if failed else False, duration=max(0.0, at - span.start))
+    uses = _use(session, span.id, operation, {}, result, at, MAIN)
+    return [structs.replace(use, action=_OWN_SPANS[operation]) for use in uses]
+
+
+_OWN_SPANS: dict[str, Action] = {
+    "plan": "plan",
+    "retrieval": "search",
+    "search_memory": "memory_read",
+    **dict.fromkeys(
+        (
+            *("create_memory", "update_memory", "upsert_memory", "delete_memory"),
+            *("create_memory_store", "delete_memory_store"),
+        ),
+        "memory_write",
+    ),
+}
+"""Operations that are spans of their own and not calls of a tool."""
 INFERENCE = {"LLM": "chat", "TOOL": "execute_tool", "AGENT": "invoke_agent"}
 SPANS: dict[str, ReadSpan] = {
     "chat": _chat,
     "generate_content": _chat,
     "text_completion": _chat,
     "execute_tool": _execute,
-    "invoke_agent": lambda *_: [],
+    **dict.fromkeys(("invoke_agent", "invoke_workflow", "create_agent", "embeddings"), lambda *_: []),
+    **dict.fromkeys(_OWN_SPANS, _remember),
 }
 
 

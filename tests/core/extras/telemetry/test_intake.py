@@ -202,6 +202,27 @@ def test_spans_in_two_conventions(binary: bool, inference: bool) -> None:
     assert (use.action, use.outcome, use.duration, use.at) == ("file_read", "failure", 1.0, AT + 3)
 
 
+@pytest.mark.parametrize(
+    ("operation", "actions"),
+    [
+        ("plan", ["plan"]),
+        ("retrieval", ["search"]),
+        ("search_memory", ["memory_read"]),
+        *((name, ["memory_write"]) for name in ("create_memory", "upsert_memory", "delete_memory_store")),
+        *((name, []) for name in ("invoke_workflow", "invoke_agent", "create_agent")),
+    ],
+)
+def test_spans_of_plans_workflows_and_memory_are_accepted(operation: str, actions: list[str]) -> None:
+    values: dict[str, Any] = {"gen_ai.operation.name": operation}
+    spans: list[packing.Span] = [("ab" * 16, "11" * 8, operation, AT, AT + 2, values, False)]
+    intake = Intake(KIT)
+    events = [one.event for one in intake.spans(decode.traces(packing.traces(spans, False, {}), False))]
+    assert intake.passed_over == 0
+    uses = [event for event in events if isinstance(event, ToolUse)]
+    assert [use.action for use in uses] == actions
+    assert all((use.outcome, use.duration) == ("success", 2.0) for use in uses)
+
+
 def test_what_logs_tell_spans_do_not_tell_again() -> None:
     intake = Intake(KIT)
     said = {"session.id": "s", "event.name": "claude_code.user_prompt", "prompt_length": 1}
