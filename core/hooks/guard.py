@@ -199,6 +199,13 @@ class Guard:
         if waiting is not None:
             self._waiting[number] = waiting._replace(question=replace(waiting.question, late=True))
 
+    def drop_late(self, call: HookCall, kind: Sorted) -> None:
+        """Drop the late question on a call that the agent's own prompt now asks about."""
+        request = as_asked(call, kind, self._settings)
+        for number, waiting in list(self._waiting.items()):
+            if waiting.question.late and waiting.asked == request:
+                del self._waiting[number]
+
     def forget(self, session: str) -> None:
         """A session is over: nothing of it waits any more, and nothing approved for it holds."""
         for number in [number for number, one in self._waiting.items() if one.asked.session == session]:

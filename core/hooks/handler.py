@@ -200,7 +200,9 @@ class IntakeHandler:
             self.guard.forget(call.session)
         wait = "wait", self.guard.wait
         if answer and call.moment == "permission" and hooks.answers and hooks.answers_by_hook:
-            reply = self.answers.put(call, self._sorted(hooks, call))
+            kind = self._sorted(hooks, call)
+            self.guard.drop_late(call, kind)
+            reply = self.answers.put(call, kind)
             wait = "answer", self._patience(call.session)
             if not isinstance(reply, int):
                 session.answered(call)

@@ -64,6 +64,18 @@ async def test_the_first_answer_wins_and_the_second_is_told(intake: IntakeServer
     assert journal(intake)[0][0] == "asked" and [what for what, by in journal(intake) if by] == [first]
 
 
+async def test_a_held_call_that_the_agent_asks_about_itself_waits_once(intake: IntakeServer) -> None:
+    """Its guard question came to nothing in time: only the prompt that is open now is left to answer."""
+    held = tool("PreToolUse", 1, "rm -rf x")
+    assert await ask(intake, "hook/claude/guard/answer", held) == "wait 1 1\n"
+    late = await ask(intake, "wait/claude/1", held)
+    assert late["hookSpecificOutput"]["permissionDecision"] == "ask"
+    number, waiting = await put(intake, prompt("rm -rf x"))
+    assert [one["number"] for one in await ask(intake, "questions", {})] == [number]
+    await decide(intake, number, "once")
+    assert await waiting == ALLOW
+
+
 async def test_an_answer_given_before_the_hook_waits_for_it_is_not_lost(intake: IntakeServer) -> None:
     _, number, _ = str(await ask(intake, WAY, prompt())).split()
     assert (await decide(intake, int(number), "once"))["done"]
