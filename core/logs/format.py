@@ -222,7 +222,7 @@ class Companion(NamedTuple):
 class Outline(NamedTuple):
     """A short look at a log that is not JSON."""
 
-    asked: str
+    request: str
     """The first request of the person."""
     last: float | None
     """The latest timestamp."""

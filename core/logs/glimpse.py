@@ -85,7 +85,7 @@ class Title(NamedTuple):
 
     rank: int
     """The person's own is 3, the agent's 2, a summary's 1; the highest wins, and the last of equals."""
-    said: str
+    text: str
 
 
 Titles = Callable[[dict[str, Any]], Title | None]
@@ -108,7 +108,7 @@ def title_of(session: LogSession) -> str:
             return _in_folder(log)
         beginning, end = _ends(log)
         if log.format.outline is not None:
-            return display_title(log.format.outline(beginning).asked)
+            return display_title(log.format.outline(beginning).request)
         return read_title(beginning, end, log.format.titles)
     except OSError:
         return ""
@@ -121,10 +121,10 @@ def read_title(beginning: bytes, end: bytes, titles: Titles | None) -> str:
         best: Title | None = None
         for record in (*first, *title_records(end)):
             title = titles(record)
-            if title is not None and title.said.strip() and (best is None or title.rank >= best.rank):
+            if title is not None and title.text.strip() and (best is None or title.rank >= best.rank):
                 best = title
         if best is not None:
-            return display_title(best.said)
+            return display_title(best.text)
     prompts = [display_title(request) for record in first if (request := request_text(record))]
     return next((one for one in prompts if not BARE_COMMAND.fullmatch(one)), prompts[0] if prompts else "")
 
@@ -224,10 +224,10 @@ def _in_folder(log: Log) -> str:
         records = title_records(document(file).data)
         titles = log.format.titles
         named_titles = [
-            title for record in records if titles and (title := titles(record)) and title.said.strip()
+            title for record in records if titles and (title := titles(record)) and title.text.strip()
         ]
         if named_titles:
-            return display_title(max(named_titles, key=lambda title: title.rank).said)
+            return display_title(max(named_titles, key=lambda title: title.rank).text)
         first_request = first_request or next(
             (request for record in records if (request := request_text(record))), ""
         )

@@ -114,7 +114,7 @@ class Walk(Struct, frozen=True):
     """By point."""
     alarms: dict[str, int]
     """The number of the action that first raised each."""
-    said: tuple[tuple[int, float, float], ...]
+    forecasts: tuple[tuple[int, float, float], ...]
     """Forecasts of the next call by tenth: their number, their sum, and how many failed."""
     squared: float
     actions: int
@@ -301,7 +301,7 @@ def _calibration(walks: Sequence[Walk]) -> dict[str, Any]:
 
 
 def _next_call(walks: Sequence[Walk]) -> dict[str, Any]:
-    sums = np.array([walk.said for walk in walks]).sum(0) if walks else np.zeros((TENTHS, 3))
+    sums = np.array([walk.forecasts for walk in walks]).sum(0) if walks else np.zeros((TENTHS, 3))
     count = float(sums[:, 0].sum())
     tenths = [
         {"calls": int(calls), "said": round(expected / calls, 4), "was": round(was / calls, 4)}

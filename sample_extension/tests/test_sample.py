@@ -12,7 +12,7 @@ from core.extension import ToolCall
 from core.live.notices import ShownNotice
 from core.logs.finder import sessions
 from core.logs.session import read_session
-from core.timeline.extension_proof import prove
+from core.timeline.rerun import prove
 from nooscope_sample.agent import AGENT
 from nooscope_sample.channel import write_notice
 from nooscope_sample.detector import RepeatedFailure

@@ -20,9 +20,9 @@ from core.extension import Detection, ExtendedEngine, StepExtension
 from core.extension.use import StepRef
 from core.settings import Settings
 from core.timeline import initial_state
-from core.timeline.extension_proof import prove
 from core.timeline.initial_state import InitialState
 from core.timeline.opening import Cache
+from core.timeline.rerun import prove
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIf
 from tests.core.strategies import events

@@ -206,7 +206,7 @@ def test_what_is_typed_for_the_program_is_no_prompt(tmp_path: Path, typed: str) 
     """Nor is it what a session is about."""
     text = f"{_START}\n#### {typed}  \n{_ASKED}"
     assert sum(isinstance(event, Prompt) for event in _events(tmp_path, text)) == 1
-    assert aider_outline(text.encode()).asked == "mend the mill"
+    assert aider_outline(text.encode()).request == "mend the mill"
 
 
 def test_a_command_that_asks_the_model_is_a_prompt(tmp_path: Path) -> None:

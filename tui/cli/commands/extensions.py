@@ -196,7 +196,7 @@ def _check(offer: Offer) -> int:
         return 0
     from core.logs.session import read_session
     from core.settings import Settings
-    from core.timeline.extension_proof import prove
+    from core.timeline.rerun import prove
     from sample_sessions import FIRST, find_sample
     from tui.cli.recordings import one_session
 
