@@ -127,7 +127,7 @@ class Bus:
                 subscriber.put(bus_event)
 
     def start(self, society: Society) -> None:
-        """Begin at the newest: what minds did before anyone listened is not told."""
+        """Start at the newest event; earlier ones are not published."""
         for agent in society.agents:
             self._seen[agent] = society.engine(agent).mind.heart.fabric.emitted
 

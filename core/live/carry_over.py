@@ -1,4 +1,4 @@
-"""What one live session takes from earlier sessions, and leaves for later ones."""
+"""What a live session inherits from earlier sessions and saves for later ones."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class CarryOver(Extension):
         use: bool = True,
     ) -> None:
         self.problems: list[str] = []
-        """What a person should know of the stores, until it is told."""
+        """Problems of the stores that were not reported yet."""
         self.session = ""
         """Whose episodes are kept."""
         self._initial = initial
@@ -85,7 +85,7 @@ class CarryOver(Extension):
         self._affect = affect or AffectStore()
         self._tool = ""
         self.project = ""
-        """The folder the session works in; blank where nobody says."""
+        """The folder the session works in; blank if unknown."""
         self._use = use
         self._prior_store = prior or PriorStore()
         self._learned_store = learned or LearnedStore()
@@ -117,18 +117,18 @@ class CarryOver(Extension):
         )
 
     def belongs(self, tool: str, project: str) -> None:
-        """Take note of whose session it is; nothing of affect is kept or heard where nobody says."""
+        """Set the agent and project of the session; without them no affect is stored or shared."""
         self._tool, self.project = tool, project
 
     def _stored_affect(self, at: float) -> KeptAffect | None:
-        """Where the same agent's affect stood at the end of its last session in the project."""
+        """The affect of the same agent at the end of its last session in the project."""
         if not self._use or not self.project:
             return None
         age = self._settings.prior.age * _DAY
         return self._affect.last(self.project, self._tool, self.session, at, age)
 
     def neighbours(self, at: float) -> tuple[Neighbour, ...]:
-        """Other sessions at work in the same folder, as policy lets them be heard."""
+        """Other sessions working in the same folder, if the policy shares them."""
         contagion = self._bounds.contagion
         if not self._use or not contagion.sessions or not self.project:
             return ()
@@ -139,7 +139,7 @@ class CarryOver(Extension):
         return prior if prior is not None and usable(prior, at, self._settings.prior) else None
 
     def _alike(self, prior: Prior | None) -> tuple[Persona, ...]:
-        """The personas most like this agent, as far as its earlier sessions tell."""
+        """The personas most like this agent, judged by its earlier sessions."""
         if self._personas is None or not self._use:
             return ()
         signature = prior.action_signature if prior else {}
@@ -185,7 +185,7 @@ class CarryOver(Extension):
         self._take_notices()
 
     def on_rest(self, society: Society) -> None:
-        """Leave for later sessions what this one taught so far; what goes wrong is a problem to tell."""
+        """Save what this session taught so far; faults are reported as problems."""
         self._keep()
         try:
             self.settle(society)

@@ -57,7 +57,7 @@ class Snapshot(NamedTuple):
     place: int
     tracker: StatusTracker
     minds: bytes
-    """The state of the minds; blank where a recording has it."""
+    """The state of the minds; blank if a recording has it."""
 
 
 class Snapshots:
@@ -115,7 +115,7 @@ class Latency:
 
 
 class Driver:
-    """One session from its log to its minds, with a recording where one is wanted."""
+    """One session from its source to its minds, recorded on request."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class Driver:
     ) -> None:
         self.source = source
         self.settings: Settings = initial_states.settings
-        """Those of today; they hold from the next new event on."""
+        """Today's settings; they apply from the next new event on."""
         self.inputs = inputs or RunInputs(self.settings, initial_states.initial)
         """What its minds were given; of a session that is watched live, once its first event is there."""
         self.tracker = StatusTracker(self.settings.response.notices.final)
@@ -163,9 +163,9 @@ class Driver:
         self._notifier = notifier
         ours = [one for one in (carry_over, notifier) if one is not None]
         self.listeners = Listeners([*ours, *extensions], self.settings.extensions)
-        """Everyone who is told of its events, our own carry-over and notices among them."""
+        """All that receive its events, our own carry-over and notices included."""
         self.bus = self.listeners.bus
-        """What its minds did, for whoever subscribes."""
+        """Publishes what its minds did."""
         self.registry = self.listeners.registry
         self._past = past
         self._open = OpenEvents(source, hooks)
@@ -225,7 +225,7 @@ class Driver:
         yield from self._through(self.source.events(seconds))
 
     def poll(self, most: int) -> Iterator[tuple[Event, Step]]:
-        """Look for what came, and take in at most so many events."""
+        """Read new events and step the minds, at most `most` events."""
         yield from self._through(self.source.poll(most))
 
     def _through(self, events: Iterable[Event]) -> Iterator[tuple[Event, Step]]:
@@ -279,7 +279,7 @@ class Driver:
         return step
 
     def _step(self, event: Event) -> Step:
-        """Let the minds take in an event."""
+        """Step the minds by one event."""
         if self.timeline is None:
             if self._later:
                 self._society = apply_due_changes(self.inputs.initial, self.society, self._later, self.count)
@@ -293,7 +293,7 @@ class Driver:
         return step
 
     def is_retaken(self, event: Event) -> bool:
-        """Whether the minds take in an event anew, because an earlier one came late."""
+        """Whether an event is stepped again because an earlier one came late."""
         return id(event) in self.source.retaken
 
     def _rewind(self, place: int) -> int:
@@ -356,7 +356,7 @@ class Driver:
             self._carry_over.belongs(event.tool, event.project)
 
     def apply(self, settings: Settings) -> None:
-        """Let other settings hold from here on, in a later replay too where the session is watched live."""
+        """Apply other settings from here on; of a live session also in a later replay."""
         self.settings = self._initial_states.settings = settings
         self._limits = Limits.of(settings)
         self._other = False
@@ -370,13 +370,13 @@ class Driver:
             self._keep_change(change)
 
     def _keep_change(self, change: SettingsChange) -> None:
-        """Let a later replay be given the same."""
+        """Store a change so that a later replay applies it too."""
         self.inputs = self.inputs._replace(later=(*self.inputs.later, change))
         if self._carry_over is not None and self.session:
             self._initial_states.changed(self.session, change)
 
     def _look_beside(self, at: float) -> None:
-        """Take in what other sessions in the same folder reported since, and which files changed on disk."""
+        """Step in reports of other sessions in the same folder and files changed on disk."""
         carry_over = self._carry_over
         if carry_over is None or not self.session or not self.source.growing:
             return
@@ -399,7 +399,7 @@ class Driver:
         return self._open.read()
 
     def logged_events(self) -> tuple[Event, ...]:
-        """Of that, what the log itself tells."""
+        """The pending events that are in the log itself."""
         return self._open.logged()
 
     def facts(self, heard: float | None = None, read: float = 1.0) -> StatusFacts:
@@ -419,7 +419,7 @@ class Driver:
         return self._open.with_hooks(facts)
 
     def status(self, now: float) -> Status:
-        """How the session stands at a moment; while it is being read, that is all there is to say."""
+        """Return the status of the session at a moment."""
         return self._with_words(status_of(self.facts(read=1.0 if self.caught_up else 0.0), now, self._limits))
 
     def need_words(self, status: Status) -> str:
@@ -530,7 +530,7 @@ def open_recording(
     hooks: Callable[[str], HookSigns | None] | None = None,
     extensions: Iterable[Extension] = (),
 ) -> Driver:
-    """A driver that records; raises UnreadableLog where there is no session and none can come."""
+    """Open a driver that records; raises UnreadableLog if there is no session and none can come."""
     settings = initial_states.settings
     kit = make_kit(settings.ingest)
     session, notice = find_session(target, kit, settings)
@@ -563,7 +563,7 @@ def open_recording(
 
 
 def keep_recording(driver: Driver, cache: Cache | None) -> None:
-    """Remember a saved session, where it is long enough to be worth it."""
+    """Cache the recording of a saved session if it is long enough."""
     session, timeline, inputs = driver.source.session, driver.timeline, driver.inputs
     least = inputs.settings.timeline.cache.least
     if cache is not None and session is not None and timeline is not None and len(timeline) >= least:

@@ -24,11 +24,11 @@ class HookAsk(Struct, frozen=True):
     why: str
     agent: str
     call: str = ""
-    """Id of the call it is about; blank where it is about none."""
+    """Id of the call it is about; blank if none."""
 
 
 class HookOpenCall(Struct, frozen=True):
-    """A call that was begun and not ended, as far as hooks told."""
+    """A call that its hooks report as open."""
 
     id: str
     at: float
@@ -37,21 +37,21 @@ class HookOpenCall(Struct, frozen=True):
     action: Action
 
     def event(self) -> ToolUse:
-        """As the log would tell it."""
+        """Return the event as the log would contain it."""
         return ToolUse(
             at=self.at, agent=self.agent, tool=self.tool, action=self.action, id=self.id, outcome="pending"
         )
 
 
 class HookEndedCall(HookOpenCall, frozen=True):
-    """A call that hooks say has ended and of whose end the log tells nothing yet."""
+    """A call that its hooks report as ended before its log does."""
 
     outcome: Outcome
     program: str = ""
     targets: tuple[str, ...] = ()
 
     def event(self) -> ToolUse:
-        """As the log would tell it."""
+        """Return the event as the log would contain it."""
         return replace(super().event(), outcome=self.outcome, program=self.program, targets=self.targets)
 
 
@@ -73,7 +73,7 @@ class PermitQuestion(Struct, frozen=True):
     """The call in words, redacted."""
     reason: str
     late: bool = False
-    """Nobody answered in time: the agent went on without it, and an answer holds for the next try."""
+    """Nobody answered in time; an answer applies to the next try."""
     kind: Literal["guard", "permission", "question", "plan"] = "guard"
     """Held by our guard, or a prompt of the agent's own whose dialog is open too."""
     choices: tuple[AskedChoice, ...] = ()
@@ -81,21 +81,21 @@ class PermitQuestion(Struct, frozen=True):
 
 
 class StatusFigures(Struct, frozen=True):
-    """What only an agent's own status line knows, as shares of one where it is a share."""
+    """Figures from an agent's own status line; shares are between 0 and 1."""
 
     window: int = 0
-    """Tokens the model's window holds; 0 where nobody told."""
+    """Size of the model's window in tokens; 0 if unknown."""
     context: float | None = None
     """Share of the window in use."""
     cost: float | None = None
 
 
 class HookSigns(Struct, frozen=True):
-    """All that hooks tell of one session now."""
+    """What the hooks of one session report now."""
 
     heard: float = 0.0
     mode: Literal["observe", "advise", "guard"] = "observe"
-    """What its hooks may do, as the last of them said."""
+    """What its hooks may do, by the last report."""
     asks: tuple[HookAsk, ...] = ()
     open: tuple[HookOpenCall, ...] = ()
     ended: tuple[HookEndedCall, ...] = ()
@@ -133,7 +133,7 @@ class HookSigns(Struct, frozen=True):
 
 
 class HookBoard(Struct, frozen=True):
-    """What the hooks of all sessions tell, as the intake last said it."""
+    """What the hooks of all sessions report, by the last answer of the server."""
 
     version: int = 0
     serving: bool = False
@@ -222,7 +222,7 @@ def _read(path: Path) -> ClaudeSession | None:
 
 
 def _alive(pid: int, start: str) -> bool:
-    """Whether the very process that wrote a file still runs; a killed one leaves its file behind."""
+    """Whether the process that wrote a file still runs; a killed one leaves its file."""
     if pid <= 0:
         return False
     try:

@@ -50,7 +50,7 @@ class ShownNotice:
 
 
 def show_notice(notice: Notice) -> ShownNotice:
-    """A notice in words that may leave the program."""
+    """Return a notice as it is shown: plain and redacted."""
     text = plain(redact(notice.text), _LONGEST)
     agent, rule = plain(redact(notice.agent), 60), plain(redact(notice.rule), 60)
     return ShownNotice(notice.at, agent, notice.kind, rule, TITLES[notice.kind], text)
@@ -67,7 +67,7 @@ class Gate:
         self._last: dict[tuple[str, str], float] = {}
 
     def passes(self, notice: Notice) -> bool:
-        """Whether the person is told at all; a notice that passes counts as told."""
+        """Whether the notice is given; one that passes counts as given."""
         settings = self._settings
         if not getattr(settings, notice.kind) or notice.rule in settings.muted:
             return False
@@ -138,7 +138,7 @@ class Courier:
 
 
 def bell(stream: TextIO) -> Channel:
-    """Ring: twice where the person is needed."""
+    """Ring the bell, twice if the person is needed."""
 
     def ring(notice: ShownNotice) -> None:
         stream.write(_BELLS[notice.kind])
@@ -240,7 +240,7 @@ class Notifier(Extension):
         self._gate = Gate(settings)
         self._app = app
         self.problems: list[str] = []
-        """What channels had to complain about, until it is told."""
+        """Faults of channels that were not reported yet."""
         self._couriers: list[Courier] = []
         self._loud: list[Channel] = []
         if stream is not None and settings.bell:
@@ -256,7 +256,7 @@ class Notifier(Extension):
             self._loud.append(self._carried(self._guarded(name, channel)))
 
     def tell(self, notice: Notice, now: time) -> ShownNotice | None:
-        """Tell, if the person wants to hear it; in quiet hours only inside the app."""
+        """Give a notice if it is wanted; in quiet hours only inside the app."""
         if not self._gate.passes(notice):
             return None
         shown_notice = show_notice(notice)

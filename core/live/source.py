@@ -55,7 +55,7 @@ class FoundSession(NamedTuple):
 
 
 def find_session(target: Target, kit: Kit, settings: Settings) -> FoundSession:
-    """The session a target names, the newest where it holds several; none where it may still come."""
+    """Return the session a target names, the newest of several, or none if it may still come."""
     try:
         matches = sessions([target.path], kit, settings.ingest.lines)
     except UnreadableLog:
@@ -102,7 +102,7 @@ class Source(ABC):
         """Told that only so many of the events handed out stay, because one came late; returns how many of
         them its owner keeps, and the others come again in their order."""
         self.retaken: frozenset[int] = frozenset()
-        """Which of the events handed out last came again, by their `id`."""
+        """The `id`s of events in the last batch that were returned before."""
 
     @property
     def share(self) -> float:
@@ -111,12 +111,12 @@ class Source(ABC):
 
     @property
     def unreadable(self) -> str:
-        """What to say of a log that was read and told nothing; blank where it may only have begun."""
+        """Why a log without events cannot be read; blank if it may be new."""
         wrong = "not JSON" in self.kit.diagnostics.counts
         return "nothing in its log can be read (not JSON)" if wrong else ""
 
     def events(self, seconds: float) -> Iterator[Event]:
-        """What comes next, until the time is over or there is no more for now."""
+        """Yield the next events until the time is over or there are none."""
         end = time.monotonic() + seconds
         while self.behind:
             batch = self._more(_SLICE)
@@ -144,7 +144,7 @@ class Source(ABC):
         self.behind = self.behind or self.growing
 
     def lag(self) -> int:
-        """About how many events are written and not read yet; UNKNOWN where nobody can say."""
+        """About how many events are written and not read yet, or UNKNOWN."""
         return 0
 
     def notices(self) -> list[str]:
@@ -271,7 +271,7 @@ class Watcher:
         self._stop.set()
 
     def trouble(self) -> str:
-        """Why there are no file events, told once."""
+        """Return once why there are no file events."""
         sentence, self._trouble = self._trouble, ""
         return sentence
 
@@ -295,7 +295,7 @@ _ENDED = 512
 
 
 class OpenEvents:
-    """Look at the end of the log once, until it changes or hooks tell something else."""
+    """The pending events of a log, read again when the log or its hooks change."""
 
     __slots__ = ("_begun", "_ended", "_held", "_hooks", "_signs", "_source")
 
@@ -303,9 +303,9 @@ class OpenEvents:
         self._source = source
         self._hooks = hooks
         self._signs: HookSigns | None = None
-        """What hooks told when the end of the log was last looked at."""
+        """What hooks reported at the last reading."""
         self._ended: dict[str, None] = {}
-        """Ids of the calls that ended last, so that what hooks tell late opens none of them again."""
+        """Ids of calls that ended, so that late hooks do not open them again."""
         self._held: tuple[Event, ...] | None = None
         self._begun: tuple[Event, ...] = ()
 
@@ -333,7 +333,7 @@ class OpenEvents:
         return self._held
 
     def logged(self) -> tuple[Event, ...]:
-        """What the log itself tells of it: what hooks know ahead of the log is no event yet."""
+        """The pending events that are in the log itself."""
         self.read()
         return () if self._source.behind else self._begun
 

@@ -52,7 +52,7 @@ QUICK_ACTIONS: frozenset[Action] = frozenset(
 """Actions that take no time of their own."""
 
 _AGES = 20 * 365.25 * 86_400
-"""Seconds for which no session goes on: a time that lies further back is that of a clock that was not set."""
+"""Seconds no session lasts; an older time comes from a clock that was not set."""
 _PLANS = frozenset(("ExitPlanMode", "exit_plan_mode", "plan_exit", "ExitSpecMode"))
 """Tools that hand a plan to the person."""
 
@@ -80,7 +80,7 @@ class Open(NamedTuple):
 
 
 class StatusFacts(Struct, frozen=True):
-    """What the log and the minds tell of a session; a status follows from it and the time."""
+    """Facts of a session from its log and minds; they and the time decide its status."""
 
     events: int = 0
     heard: float = 0.0
@@ -91,7 +91,7 @@ class StatusFacts(Struct, frozen=True):
     before_end: Close = ""
     """Of a session that is over, how the main agent was left before its end."""
     turn: float = 0.0
-    """When the main agent was last set to work; 0 where that is not known."""
+    """When the main agent was last set to work; 0 if unknown."""
     prompted: float = 0.0
     """When the person last prompted the main agent."""
     open: tuple[Open, ...] = ()
@@ -99,7 +99,7 @@ class StatusFacts(Struct, frozen=True):
     """What hooks say it waits for the person with."""
     loop: AgentTrouble | None = None
     ending: TurnEnding = TurnEnding("")
-    """How its last turn ended, judged from its words; blank while it runs or if nobody read them."""
+    """How its last turn ended, judged from its words; blank while it runs or if they were not read."""
     hooked: bool = False
     """Its hooks report ahead of its log."""
     stuck: AgentTrouble | None = None
@@ -108,7 +108,7 @@ class StatusFacts(Struct, frozen=True):
     context: float = 0.0
     turns_left: int | None = None
     running: int = 0
-    """Sub-agents at work, as far as the log tells."""
+    """Sub-agents at work, by the log."""
     subagents: int = 0
     """Sub-agents seen so far."""
     synthetic: bool = False
@@ -116,7 +116,7 @@ class StatusFacts(Struct, frozen=True):
     only_failed: bool = False
     """Every call of its last turn failed, and there were several."""
     untold: tuple[Matter, ...] = ()
-    """What the log never tells."""
+    """What this kind of log never contains."""
     lost: str = ""
     """What happened to the log."""
     read: float = 1.0
@@ -160,7 +160,7 @@ class Status(Struct, frozen=True):
     agent: str = MAIN
     """Whose trouble it is."""
     tool: str = ""
-    """Of the call that needs the person, where a call does."""
+    """The tool of the call that needs the person."""
 
     @property
     def reason(self) -> str:
@@ -216,7 +216,7 @@ def status_json(status: Status) -> dict[str, object]:
 
 
 def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:
-    """The status of a session at a moment; since when is not said where the log's clock was never set."""
+    """Return the status of a session at a moment; `since` is None if the log's clock was never set."""
     status = _status(facts, now, limits)
     unset = status.since is not None and now - status.since > _AGES
     return replace(status, since=None) if unset else status

@@ -29,7 +29,7 @@ from core.timeline.run import Track
 from core.timeline.timeline import Timeline
 
 OVER = ("done", "said", "ended")
-"""What the last event leaves behind when a turn is over."""
+"""Closes after which a turn is over."""
 _TURNS = 8
 
 
@@ -81,7 +81,7 @@ class StatusTracker:
         self.untold: tuple[Matter, ...] = ()
 
     def copy(self) -> StatusTracker:
-        """One that goes on from here by itself."""
+        """Return an independent copy."""
         tracker = copy(self)
         tracker._stuck, tracker.turns = dict(self._stuck), self.turns.copy()
         return tracker
@@ -224,7 +224,7 @@ def open_calls(pending: Iterable[Event]) -> tuple[Open, ...]:
 
 
 def _flows(society: Society) -> bool:
-    """Whether flow may be told: nothing stands beside it that says otherwise."""
+    """Whether flow may be shown: regime and failure rate do not contradict it."""
     main = society.engine(MAIN)
     return main.mind.heart.regime.regime in ("calm", "progress") and main.receptor.failure_rate < FAILING
 
@@ -390,7 +390,7 @@ class StatusHistory:
         self._seen = len(events)
 
     def _time_before(self, places: Sequence[int], index: int) -> float:
-        """When the last of some events was that lie before a place; 0 where there is none."""
+        """Time of the last of some places before `index`; 0 if there is none."""
         number = bisect_left(places, index) - 1
         return self._timeline.events[places[number]].at if number >= 0 else 0.0
 
@@ -402,7 +402,7 @@ class StatusHistory:
         return last_word((events[place] for place in places), self._final)
 
     def _since(self, agent: str, index: int, column: str) -> float | None:
-        """Since when a column of an agent says without a break what it says now; None where it does not."""
+        """Since when a column of an agent has been set without a break; None if it is not set."""
         track = self._timeline.tracks.get(agent)
         row = -1 if track is None else track.row(index - 1)
         if track is None or row < 0 or not _says(track, column, row, row + 1)[0]:
@@ -428,7 +428,7 @@ def _says(track: Track, column: str, start: int, stop: int) -> NDArray[np.bool_]
 
 
 class NeedReader:
-    """Reads them from the log once for each need; nothing is read while nobody is needed."""
+    """Reads the words of a need from the log, once for each need."""
 
     __slots__ = ("_known", "last_turn")
 
@@ -444,7 +444,7 @@ class NeedReader:
         pending: Callable[[], Sequence[Event]],
         asking: Collection[str],
     ) -> str:
-        """In one line, redacted; blank where nobody is needed or the log does not tell."""
+        """Return the words of a need in one redacted line; blank if there is none."""
         if not status.need or status.words:
             return status.words
         key = status.need, status.since

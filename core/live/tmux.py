@@ -29,7 +29,7 @@ def is_inside(environment: Mapping[str, str]) -> bool:
 
 
 def ask_tmux(words: Sequence[str]) -> str:
-    """What tmux answers; raises `OSError` where it does not."""
+    """Return the answer of tmux; raises `OSError` if there is none."""
     try:
         done = subprocess.run(
             ["tmux", *words],

@@ -33,7 +33,7 @@ class Dataset:
         self.folder = folder
 
     def begin(self, tree: list[str]) -> None:
-        """Make it, or make sure that it was made of the same logs."""
+        """Create the dataset, or check that it was made from the same logs."""
         about = About(VERSION, SHARES, sorted(tree))
         known = self.about()
         if known is None:
@@ -47,7 +47,7 @@ class Dataset:
             )
 
     def about(self) -> About | None:
-        """What it is; None where there is none."""
+        """The description of the dataset; None if there is none."""
         try:
             return msgspec.json.decode((self.folder / _NAME).read_bytes(), type=About)
         except FileNotFoundError:

@@ -40,11 +40,11 @@ class Server(NamedTuple):
 
 
 class StreamState(NamedTuple):
-    """How the stream stands."""
+    """The extent of the stream."""
 
     created: str
     first: int
-    """The oldest message it still holds."""
+    """The oldest message it still contains."""
     last: int
 
 
@@ -94,7 +94,7 @@ def _without_user(url: str) -> str:
 
 
 class NatsLink:
-    """One connection that never mends itself: its user makes another, and asks where the stream stands."""
+    """One connection, without reconnecting; its user opens another and asks for the stream's extent."""
 
     def __init__(self, connection: Any, lost: asyncio.Event) -> None:
         self.connection = connection
@@ -122,7 +122,7 @@ class NatsLink:
         raise LinkLost("the connection was lost" if self._lost.is_set() else "the server did not answer")
 
     async def state(self, make: HostsSettings | None = None) -> StreamState:
-        """How the stream stands; it is made where it is not there and `make` says how."""
+        """Return the extent of the stream; `make` creates a missing one."""
         errors = needed("nats.js.errors", "nats")
         try:
             info = await self.stream.stream_info(STREAM)
@@ -145,7 +145,7 @@ async def connect_nats(server: Server) -> NatsLink:
         lost.set()
 
     async def ignore(_: Exception) -> None:
-        """Whoever uses the connection meets the fault."""
+        """Ignore the fault; the next use of the connection raises it."""
 
     try:
         async with asyncio.timeout(_CONNECT):
@@ -193,7 +193,7 @@ class StreamItem(NamedTuple):
     id: str
     data: bytes
     left: int
-    """Messages that stand behind it."""
+    """Messages that follow it."""
 
 
 class Reading:
@@ -240,7 +240,7 @@ class Reading:
             await self._waiting.unsubscribe()
 
     async def take(self, patience: float, clock: Callable[[], float]) -> list[StreamItem]:
-        """What came, or nothing within so many seconds; raises `LinkLost` where something is missing."""
+        """Return the messages that came within `patience` seconds; raises `LinkLost` if some are missing."""
         if self._wanted <= 0 or clock() - self._asked > _EXPIRES:
             request = {"batch": self._pull, "expires": int((_EXPIRES - 0.5) * 1e9)}
             await self._link.connection.publish(self._ask, msgspec.json.encode(request), self._inbox)

@@ -37,7 +37,7 @@ class Names:
         self._key = blake3(key).digest()
 
     def word(self, name: str) -> str:
-        """A word that tells nothing of a name but whether it is the same."""
+        """A word that only shows whether two names are equal."""
         return name and blake3(name.encode("utf-8", "surrogatepass"), key=self._key).hexdigest(length=4)
 
     def path(self, path: str) -> str:
@@ -45,7 +45,7 @@ class Names:
         return "/".join(map(self.word, path.split("/")))
 
     def number(self, print_: int) -> int:
-        """Another fingerprint, so that nobody can compare it with the one of a guessed text."""
+        """A keyed fingerprint, which cannot be compared with that of a guessed text."""
         if not print_:
             return 0
         digest = blake3(print_.to_bytes(8, "big"), key=self._key).digest(length=8)
@@ -80,7 +80,7 @@ class Names:
 
 
 class Sender:
-    """Makes the messages of one session, each event's id the same whenever its logs are read again."""
+    """Builds the messages of one session; reading its logs again gives equal ids."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class Sender:
         return ShippedEvent(blake3(self._start + payload).digest(length=16), self.subject, payload)
 
     def _line(self, event: Event) -> bytes:
-        """An event as a line, without its place: the file lies on this host alone."""
+        """An event as a line, without its place in a file of this host."""
         words = {} if self._read is None else _sent_words(event, self._read)
         sent = replace(event, where=None)
         if isinstance(sent, Turn):

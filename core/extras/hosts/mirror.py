@@ -72,7 +72,7 @@ class Ledger:
         self._synced_at = time.monotonic()
 
     def add(self, items: list[StreamItem]) -> None:
-        """Write what is not there yet; raises only `OSError`, and then the same may be added again."""
+        """Write new messages; raises only `OSError`, after which they may be added again."""
         lines: dict[Path, list[bytes]] = {}
         times: dict[Path, float] = {}
         lasts: dict[Path, int] = {}
@@ -121,7 +121,7 @@ class Ledger:
         atomic.replace(self.folder / _PLACE, msgspec.json.encode(note))
 
     def tidy(self, first: int) -> None:
-        """Remove logs of which the stream, which begins with this message, holds nothing any more."""
+        """Delete logs whose last message is before the first message of the stream."""
         for path in self.folder.glob("*/*/*.jsonl"):
             with contextlib.suppress(OSError):
                 if _mend(path) < first:
@@ -169,7 +169,7 @@ def _fault_text(fault: LinkLost | OSError) -> str:
 
 
 def _mend(path: Path) -> int:
-    """Cut a half-written end off a log, and tell the last message it holds."""
+    """Cut a half-written line off a log, and return the number of its last message."""
     try:
         size = path.stat().st_size
     except OSError:

@@ -39,7 +39,7 @@ _SOON = 0.25
 
 
 class Shipper:
-    """Reads, sends, takes note; after every loss it asks the stream what that holds before it goes on."""
+    """Reads and sends events and stores their ids; after a loss it asks the stream what arrived."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Shipper:
         self._stirred.set()
 
     async def run(self, *, once: bool = False) -> bool:
-        """Send until stopped, or until all that is there was sent; False where the server never took it."""
+        """Send until stopped, or with `once` until all is sent; False if the server never took it."""
         quiet = threading.Event()
         watcher = None
         if not once:
@@ -115,7 +115,7 @@ class Shipper:
         return True
 
     async def _agree(self, link: NatsLink) -> None:
-        """Learn from the stream itself what it holds of this host beyond what was taken note of."""
+        """Read from the stream which events of this host arrived that are not stored as sent."""
         with _lost():
             state = await link.state(self._hosts)
         start, other = self._place.stream(state.created, state.last)
@@ -183,7 +183,7 @@ class Shipper:
         self._outbox = []
 
     def _note(self, rows: list[tuple[str, bytes, int]]) -> None:
-        """Take note of what is stored; where that cannot be written, it is said once and sending goes on."""
+        """Store which events arrived; if that fails, report it once and continue."""
         fault = self._place.add(rows)
         if fault and not self._noteless:
             self._say(f"{fault}; sending goes on, and what was sent is noted when it can be")
@@ -221,7 +221,7 @@ class Shipper:
         return changed
 
     def _watch(self, loop: asyncio.AbstractEventLoop, quiet: threading.Event) -> None:
-        """In a thread: tell the loop which files changed."""
+        """Pass changed files to the event loop; runs in a thread."""
 
         def tell(paths: set[Path]) -> None:
             self._changed |= paths
@@ -255,7 +255,7 @@ def _ours(id_: str) -> bool:
 
 
 _SETTLED = 1.0
-"""Seconds a call must be open before it is told of."""
+"""Seconds a call must be open before it is sent."""
 
 
 class ShippedSession:
@@ -272,7 +272,7 @@ class ShippedSession:
         """It is not known yet whether calls stay open."""
 
     def take(self, most: int) -> list[ShippedEvent]:
-        """The next events that the stream does not hold yet."""
+        """The next events that were not sent yet."""
         messages: list[ShippedEvent] = []
         while not messages:
             events = self.follower.poll(most)
@@ -285,7 +285,7 @@ class ShippedSession:
         return messages
 
     def pending_message(self, now: float, *, at_once: bool = False) -> ShippedEvent | None:
-        """What stays open, once it has for a second and was not told before."""
+        """The message of calls that stay open for a second, once."""
         if self.due or not self.watching_open:
             return None
         events = self.follower.pending_events()
@@ -348,7 +348,7 @@ class Sources:
         return list(dict.fromkeys(root for _, root in roots(known_agents(), self._environment, self._home)))
 
     def look(self) -> None:
-        """Search the disk; who is new, or changed since it was let go, is opened."""
+        """Search the disk, and open new and changed sessions."""
         now = self._wall()
         within = self._settings.ingest.hosts.within * 3600.0
         for listing in self._find(now):
@@ -391,7 +391,7 @@ class Sources:
                 self._done[key] = changed
 
     def forget(self) -> None:
-        """Start again from the logs: the stream does not hold what was expected."""
+        """Start again from the logs, because the stream lacks what was sent."""
         self._open.clear()
         self._done.clear()
         self.lacking = True
@@ -439,7 +439,7 @@ class SenderFile:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._path = path
         self._unnoted: list[tuple[str, bytes, int]] = []
-        """What the stream holds and could not be written down yet."""
+        """Ids that arrived and could not be stored yet."""
         self._lock = _alone(path.with_suffix(".lock"))
         try:
             self._base = sqlite3.connect(path, isolation_level=None)
@@ -501,12 +501,12 @@ class SenderFile:
         return ""
 
     def sent(self, session: str) -> set[bytes]:
-        """The ids of one session that the stream holds."""
+        """The ids of one session that arrived."""
         rows = self._base.execute("SELECT id FROM sent WHERE session = ?", (session,))
         return {bytes(row[0]) for row in rows} | {row[1] for row in self._unnoted if row[0] == session}
 
     def has(self, session: str, id_: bytes) -> bool:
-        """Whether the stream holds this one."""
+        """Whether an event arrived."""
         if any(row[:2] == (session, id_) for row in self._unnoted):
             return True
         rows = self._base.execute("SELECT 1 FROM sent WHERE session = ? AND id = ?", (session, id_))

@@ -1,1 +1,1 @@
-"""Facts put into prose: by templates always, by a model where the person wants it."""
+"""Facts put into prose by templates, or by a model if the person wants it."""

@@ -29,7 +29,7 @@ _AT_REST: dict[Close, str] = {
     "stopped": "the person stopped it",
     "ended": "the session is over",
 }
-"""How an agent stands that does nothing until somebody speaks to it."""
+"""Sentences for an agent at rest."""
 
 
 class Fact(NamedTuple):
@@ -231,7 +231,7 @@ def _loops_below(timeline: Timeline, stop: int) -> list[Fact]:
 
 
 def _loop(timeline: Timeline, at: float, loop: Loop, stop: int, *, over: bool, who: str = "it") -> Fact:
-    """A loop that goes on; of an agent at rest, when it began."""
+    """A loop that is not over; of an agent at rest, when it began."""
     what = log_words(loop.what, 120)
     if not over:
         lasted = span(max(0.0, at - loop.began_at))
@@ -255,7 +255,7 @@ class Claim(NamedTuple):
 
 
 def told_recap(facts: Sequence[Fact]) -> list[Claim]:
-    """A stretch of a session: what was asked, what came of it, how it stands."""
+    """Claims on a stretch of a session: prompts, results, present state."""
     claims: list[Claim] = []
     edited = [fact for fact in facts if fact.kind == "edited"][:6]
     for kinds, most in ((("asked",), 3), (("edited",), 0), (("failed",), 3), (("solved",), 3), (_TURNS, 4)):
@@ -272,7 +272,7 @@ _TURNS = ("unsolved", "halt", "compacted", "passed", "stuck")
 
 
 def _each(facts: Iterable[Fact]) -> list[Claim]:
-    """A claim for each; the same words are said once, with all their events."""
+    """One claim for each text, with the events of all equal ones."""
     said: dict[str, list[int]] = {}
     for fact in facts:
         said.setdefault(_sentence(fact), []).append(fact.number)
@@ -280,7 +280,7 @@ def _each(facts: Iterable[Fact]) -> list[Claim]:
 
 
 def told_why(facts: Sequence[Fact]) -> list[Claim]:
-    """Why a session is stuck, the weightiest reason first; where nothing speaks for it, that is said."""
+    """Why a session is stuck, the main reason first, or that nothing suggests it."""
     by_kind: dict[str, list[Fact]] = {}
     for fact in facts:
         by_kind.setdefault(fact.kind, []).append(fact)

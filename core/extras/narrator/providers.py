@@ -25,13 +25,13 @@ _SERVICE = "nooscope"
 
 
 class Provider(NamedTuple):
-    """One model and where it is asked."""
+    """One model and its address."""
 
     kind: str
     model: str
     address: str
     variable: str
-    """Of the environment, or of the keyring, that holds the key."""
+    """Name of the variable or keyring entry with the key."""
 
     @property
     def name(self) -> str:
@@ -73,7 +73,7 @@ class ModelFailed(Exception):
     """A request that came to nothing."""
 
     again = True
-    """Trying the same model once more may help."""
+    """A second request to the model may succeed."""
 
     def __init__(self, words: str, wait: float = 0.0) -> None:
         super().__init__(words)
@@ -88,7 +88,7 @@ class ModelDeclined(ModelFailed):
 
 
 def api_key(provider: Provider, environment: Mapping[str, str] = os.environ) -> str:
-    """The key from the environment, else from the keyring where one is installed; blank for none."""
+    """The key from the environment or an installed keyring; blank if there is none."""
     key = environment.get(provider.variable, "").strip()
     if key or provider.local:
         return key

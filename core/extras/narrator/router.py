@@ -1,4 +1,4 @@
-"""Which tier a request deserves, who is asked, what it may cost; and the template where nobody answers."""
+"""Chooses tier and model of a request within the budget; falls back to the template."""
 
 from __future__ import annotations
 
@@ -91,12 +91,12 @@ def _claim(row: Any, numbers: Collection[int]) -> Claim | None:
 
 
 def support_needed(acceptance: float) -> float:
-    """Share of a sentence that its facts must hold: none at rest, all of it at full strictness."""
+    """Share of a sentence's words that must be in its facts: none at rest, all at full strictness."""
     return max(0.0, 1.0 - share_accepted(acceptance))
 
 
 def support_of(claim: Claim, facts: Iterable[Fact]) -> float:
-    """Share of a sentence's telling words that stand in the facts it cites."""
+    """Share of a sentence's content words that are in the facts it cites."""
     cited = set(claim.events)
     fact_stems = _stems(" ".join(fact.words for fact in facts if fact.number in cited))
     claim_stems = _stems(claim.words)
@@ -146,7 +146,7 @@ class Choice(NamedTuple):
 
 
 class Told(NamedTuple):
-    """Prose, and who told it."""
+    """Prose, and its author."""
 
     claims: tuple[Claim, ...]
     tier: Tier
@@ -155,13 +155,13 @@ class Told(NamedTuple):
     reason: str
     """Why this tier, and what went wrong on the way."""
     kept: bool = False
-    """It was told before, and cost nothing."""
+    """It comes from the cache and cost nothing."""
     left: tuple[Claim, ...] = ()
     """Proposed, with too little in the facts for how strict affect is now: for the person to judge."""
 
 
 def demand_of(purpose: Purpose, frame: Frame, settings: Settings) -> float:
-    """How much a request asks for: its own weight, or the surprise of the moment where that is greater."""
+    """The demand of a request: its own weight, or the surprise of the moment if that is greater."""
     weight: float = getattr(settings.narrator.demand, purpose)
     return max(weight, frame.mind.opinion.error)
 
@@ -228,7 +228,7 @@ class Router:
         template: Sequence[Claim],
         most: Tier = "T2",
     ) -> Told:
-        """Prose for a purpose from facts; the template where no model is on, allowed, or fit."""
+        """Write prose from facts; by the template if no model is on, allowed or fit."""
         if not self._narrator.on:
             return Told(tuple(template), "T0", "templates", "no model is on (narrator.on)")
         if not facts:
@@ -382,11 +382,11 @@ def _preferred(chain: Sequence[str], preference: float) -> tuple[list[Provider],
 
 
 class _Spent(ModelFailed):
-    """The budget does not hold it; that is no fault of the model's."""
+    """The budget does not allow it, which is not a fault of the model."""
 
 
 def _harmless(line: str) -> str:
-    """A fact that cannot end the list it stands in."""
+    """A fact that cannot end the list it is in."""
     return line.replace("<", "‹").replace(">", "›")
 
 

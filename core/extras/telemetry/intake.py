@@ -39,7 +39,7 @@ from core.store.atomic import append
 _REFUSED = frozenset(("reject", "rejected", "denied", "abort", "deny"))
 _MAIN_NAMES = frozenset(("", MAIN, "/root"))
 _SEEN = 20_000
-"""Calls and answers of a session remembered, so that none is told twice."""
+"""Calls and answers of a session that were seen, so that none counts twice."""
 
 
 class Session:
@@ -53,7 +53,7 @@ class Session:
         self.agents = {MAIN}
         self.seen: dict[str, None] = {}
         self.by_logs = False
-        """Its own log records tell of it, so that spans would tell the same twice."""
+        """Its log records contain the same, so its spans are skipped."""
 
     def first(self, name: str) -> bool:
         """Whether something of this name comes for the first time."""
@@ -97,7 +97,7 @@ def _duration(value: Any) -> float | None:
 
 
 def _agent(session: Session, name: str, at: float) -> tuple[str, list[Event]]:
-    """Who did it; a sub-agent heard of for the first time starts then."""
+    """The agent of an event; a new sub-agent starts with it."""
     agent = MAIN if name in _MAIN_NAMES else redact_name(name)
     if agent in session.agents:
         return agent, []
@@ -193,7 +193,7 @@ def _api_request(session: Session, kit: AgentKit, values: dict[str, Any], at: fl
 
 
 def _counted(_: Session, kit: AgentKit, values: dict[str, Any], at: float) -> list[Event]:
-    """An answer in Codex's or Gemini's names, whose input holds what was cached."""
+    """An answer in Codex's or Gemini's names, whose input includes cached tokens."""
     if "event.kind" in values and values["event.kind"] != "response.completed":
         return []
     whole = _number(values.get("input_token_count"))
@@ -368,7 +368,7 @@ class Intake:
         self._kit = kit
         self._sessions: dict[str, Session] = {}
         self.passed_over = 0
-        """Records that tell nothing an event holds."""
+        """Records without anything for an event."""
 
     def logs(self, records: Iterable[LogRecord]) -> list[TelemetryEvent]:
         """The events of log records."""
@@ -444,7 +444,7 @@ def session_file(folder: Path, session: str) -> Path:
 
 
 class Inbox:
-    """A folder of received sessions; a session heard of again goes on in its file."""
+    """A folder of received sessions, one file each."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -56,7 +56,7 @@ class Span(NamedTuple):
     attributes: dict[str, Attribute]
     events: tuple[SpanEvent, ...] = ()
     error: str = ""
-    """What kind of error it ended with; blank where it did not fail."""
+    """The kind of error it ended with; blank if it did not fail."""
     client: bool = False
     """A call to a remote service rather than work in the process."""
 
@@ -241,7 +241,7 @@ def resource(tool: str, version: str) -> dict[str, Any]:
 
 
 def _id(*parts: str, size: int = 8) -> str:
-    """A span's or trace's id that only depends on what it stands for."""
+    """The id of a span or trace, which depends only on what it describes."""
     text = "\0".join(parts).encode("utf-8", "surrogatepass")
     return blake3(text).hexdigest(length=size)
 
@@ -295,7 +295,7 @@ class Collector:
 
 
 def headers_of(text: str) -> dict[str, str]:
-    """Headers as `OTEL_EXPORTER_OTLP_HEADERS` holds them: `name=value,name=value`."""
+    """Parse headers as in `OTEL_EXPORTER_OTLP_HEADERS`: `name=value,name=value`."""
     pairs = (part.partition("=") for part in text.split(",") if "=" in part)
     return {unquote(name.strip()): unquote(value.strip()) for name, _, value in pairs if name.strip()}
 
@@ -307,7 +307,7 @@ def send_all(collector: Collector, spans: Sequence[Span], resource: Mapping[str,
 
 
 class LiveSender:
-    """Sends from a thread of its own, so that a slow collector never holds a watch back."""
+    """Sends from a thread of its own, so that a slow collector never delays a watch."""
 
     def __init__(
         self,
@@ -336,7 +336,7 @@ class LiveSender:
             self.lost += 1
 
     def close(self, timeout: float = 10.0) -> None:
-        """Send what waits, then end; what a collector does not take in time is lost and said."""
+        """Send what is queued, then end; what the collector does not accept in time is lost and reported."""
         try:
             self._waiting.put(None, timeout=timeout)
         except queue.Full:
@@ -393,7 +393,7 @@ _OK, _ERROR = 1, 2
 
 
 def encoded(spans: Sequence[Span], resource: Mapping[str, Attribute]) -> bytes:
-    """One request that holds these spans."""
+    """Encode one request with these spans."""
     scope = {"name": "nooscope", "version": __version__}
     body = {
         "resourceSpans": [

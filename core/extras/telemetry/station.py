@@ -99,7 +99,7 @@ class Station:
 
 
 def open_events(body: bytes, kit: AgentKit) -> tuple[list[TelemetryEvent], Diagnostics]:
-    """The events of some lines, and what was wrong with others; where a line stands is not believed."""
+    """The events of some lines and the faults of others; places named in lines are ignored."""
     faults = Diagnostics()
     reader = OpenEventsReader(kit.counting(faults))
     events: list[TelemetryEvent] = []

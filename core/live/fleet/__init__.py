@@ -1,1 +1,1 @@
-"""All sessions of this machine: followed by one thread, told in rows."""
+"""All sessions of this machine, followed by one thread and shown as rows."""

@@ -27,7 +27,7 @@ _DAY = 1600
 
 
 class WholeCost:
-    """Reads a log for its cost alone, a piece at a time, in the same way as every other sum."""
+    """Reads a whole log for its cost alone, in pieces."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -51,11 +51,11 @@ class WholeCost:
         return self._settings.screen.fleet.whole * _MB
 
     def leave(self, listing: Found) -> None:
-        """Be content with what is known until the log changes."""
+        """Keep the known cost until the log changes."""
         self._of, self._reader = (listing.size, listing.modified), None
 
     def work(self, session: LogSession, listing: Found, most: int) -> None:
-        """Look through at most so many events; at once done where it is known from before."""
+        """Read at most `most` events; a cached cost is used at once."""
         if self._reader is None:
             self.leave(listing)
             self._tree = LogTree(self._settings, reading_cache(self._settings))

@@ -343,7 +343,7 @@ class Member:
         self.heard = max(self.heard, model.driver.heard)
 
     def _recall(self) -> bool:
-        """Take over the row that was made of these very logs before, where nobody works in them."""
+        """Use the cached row of a session at rest whose logs did not change."""
         self._place = None
         session = None if self._kept is None or self.found.active else self._session()
         if session is None or self._kept is None:
@@ -372,7 +372,7 @@ class Member:
             self._model, self._whole, self._cut = whole, None, False
 
     def leave_whole(self) -> None:
-        """Be content with the end of the log."""
+        """Follow only the end of the log."""
         self._whole = None
 
     @property
@@ -389,7 +389,7 @@ class Member:
             self._cost.work(session, self.found, most)
 
     def leave_uncounted(self) -> None:
-        """Be content with what the end of the log tells of its cost."""
+        """Keep the cost of the end of the log."""
         self._cost.leave(self.found)
 
     def give_up(self, why: str) -> None:
@@ -422,7 +422,7 @@ class Member:
             self._whole = None if session is None else self._make(session)
 
     def _open_whole(self) -> None:
-        """Its end tells nothing, such as one long line: read it all at once."""
+        """Read the whole log because its end has no events, such as one long line."""
         session = self._session()
         self._model = self._whole or self._make(session or self.found.path)
         self._whole, self._cut, self.due = None, False, True
@@ -445,11 +445,11 @@ class Member:
         return self._kit.counting(faults)
 
     def rest(self) -> None:
-        """Let go of the minds and keep what was last known."""
+        """Drop the minds and keep the last row."""
         self._model = self._whole = None
 
     def row(self, now: float) -> FleetRow:
-        """How it stands at a moment."""
+        """Return its row at a moment."""
         model = self._model
         if model is not None and self._caught_up and (model.fresh or now - self._taken >= _REDRAWN):
             self._row, self._taken = self._take(model, now), now
@@ -512,7 +512,7 @@ class Member:
 
 
 def unread_row(listing: Found, now: float, limits: Limits) -> FleetRow:
-    """A session that is only known by what lies on disk."""
+    """The row of a session whose log was not read."""
     return _blank_row(listing, StatusFacts(heard=listing.last, read=0.0, old=True), now, limits)
 
 

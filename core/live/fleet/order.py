@@ -69,13 +69,13 @@ class Heading(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """The line that stands for sessions at rest."""
+    """One line for all sessions at rest."""
 
     rows: tuple[FleetRow, ...]
 
     @property
     def name(self) -> str:
-        """What the line stands for."""
+        """The name of the line."""
         return "at rest"
 
 

@@ -1,4 +1,4 @@
-"""The sessions of the fleet: who is there, who is awake, what is read next, and the thread that does it."""
+"""The sessions of the fleet: which are awake, what is read next, and the thread that reads."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ class Roster:
         """Sessions that changed too long ago to be followed are listed unread."""
         self._older: tuple[FleetRow, ...] = ()
         self.unread: tuple[str, ...] = ()
-        """Which of the given files hold something that is not a log or cannot be opened, and why."""
+        """Files that are not logs or cannot be opened, and why."""
         self.lacking = True
-        """A file changed that belongs to nobody yet."""
+        """A file changed that belongs to no session yet."""
         self._environment = environment
         self._home = home
         self._paths = list(paths)
@@ -79,7 +79,7 @@ class Roster:
         return list(dict.fromkeys(root for _, root in roots(self._agents, self._environment, self._home)))
 
     def look(self) -> None:
-        """Search the disk; whoever is new, or changed since, is due. A fault leaves everyone as they were."""
+        """Search the disk; new and changed sessions are due. A fault changes no session."""
         self.lacking = False
         try:
             self._look()
@@ -150,7 +150,7 @@ class Roster:
         return listings
 
     def notice(self, changed: Collection[Path]) -> None:
-        """Files changed; without any named, whoever is awake is looked at."""
+        """Mark the sessions of changed files as due; without files, all awake ones."""
         if not changed:
             for member in self._members.values():
                 member.due = member.due or member.awake
@@ -221,7 +221,7 @@ class Roster:
             member.leave_uncounted()
 
     def settle(self, now: float) -> None:
-        """Let those rest that are no longer active, and the quietest where too many are awake."""
+        """Put inactive sessions to rest, and the quietest if too many are awake."""
         awake = [one for one in self._members.values() if one.awake and not (one.due or one.filling)]
         awake.sort(key=lambda member: member.heard, reverse=True)
         active = self.settings.ingest.follow.active_within
@@ -243,7 +243,7 @@ def _cannot(deed: str, fault: Exception) -> str:
 
 
 def _is_blank(reason: str) -> bool:
-    """Whether a place holds no log yet, which is no fault."""
+    """Whether a place only lacks a log so far, which is not a fault."""
     return all(each.endswith(_BLANK) for each in reason.split("; "))
 
 
@@ -302,7 +302,7 @@ class FleetWatch:
                     break
 
     def _turn(self, stop: threading.Event) -> None:
-        """Search where it is time to, read all that is due, show it now and then."""
+        """Search if it is time, read all that is due, and show the rows now and then."""
         now = time.monotonic()
         wait = _NEW if self._roster.lacking else self._roster.settings.screen.fleet.search
         if now - self._looked >= wait:

@@ -29,7 +29,7 @@ BUCKETS = 20
 
 
 class FleetRow(Struct, frozen=True):
-    """What is known of one session; `status` is how it stood when the row was handed out."""
+    """What is known of one session, with its status at the time of the row."""
 
     key: str
     path: Path
@@ -54,7 +54,7 @@ class FleetRow(Struct, frozen=True):
     burn: float = 0.0
     """Tokens a minute."""
     burnt: float = 0.0
-    """Until when that figure holds."""
+    """Until when that figure is valid."""
     figures: FactsReading | None = None
     """Plain figures of what the main agent did."""
     outlook: OutlookReading | None = None
@@ -83,9 +83,9 @@ class FleetRow(Struct, frozen=True):
     skipped: int = 0
     """Lines that could not be read."""
     signs: HookSigns | None = None
-    """What its hooks tell ahead of its log."""
+    """What its hooks report ahead of its log."""
     host: str = ""
-    """The machine it runs on, where that is not this one."""
+    """The machine it runs on; blank for this one."""
 
     def at(self, now: float, limits: Limits) -> FleetRow:
         """The same session at another moment."""
@@ -96,7 +96,7 @@ class FleetRow(Struct, frozen=True):
         return replace(self, status=status, burn=burn)
 
     def hooked(self, signs: HookSigns | None, now: float, limits: Limits) -> FleetRow:
-        """The same session with what its hooks tell now."""
+        """The row with what its hooks report now."""
         if signs is None and self.signs is None:
             return self
         current = signs or HookSigns()
@@ -124,7 +124,7 @@ class FleetRow(Struct, frozen=True):
 
     @property
     def running(self) -> int:
-        """Sub-agents at work; nobody is in a session at rest, whatever its log left open."""
+        """Sub-agents at work; none in a session at rest."""
         return 0 if self.status.at_rest else self.facts.running
 
     @property
@@ -213,7 +213,7 @@ class KeptRow:
         return LogTree(self._settings, reading_cache(self._settings))
 
     def load(self) -> FleetRow | None:
-        """The row that was made of the same logs, settings and start before."""
+        """The row cached for the same logs, settings and initial state."""
         cached = self._tree.cached(self._kind, self._name, bytes)
         try:
             return None if cached is None else _DECODER.decode(cached)
