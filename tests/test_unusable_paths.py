@@ -34,7 +34,7 @@ def test_a_path_that_cannot_be_used_is_one_message(
     monkeypatch.setenv("NOOSCOPE_CONFIG", str(mine))
     assert main([str(log) if word == "LOG" else word for word in words]) == 0
     said = [line for line in capsys.readouterr().err.splitlines() if name in line]
-    assert len(said) == 1 and "it is left out" in said[0] and str(mine) in said[0]
+    assert len(said) == 1 and "ignored" in said[0] and str(mine) in said[0]
 
 
 @pytest.mark.parametrize("folder", ["FILE", "~nobody-of-that-name/x", "a\\u0000b"])

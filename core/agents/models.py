@@ -215,10 +215,6 @@ class Models:
         """Whether a model is known to cost nothing."""
         return self._row(model).prices == _NOTHING
 
-    def has_row(self, model: str) -> bool:
-        """Whether the table has a row for a model."""
-        return self._row(model) != Model()
-
     def window(self, model: str, tokens: int = 0) -> int:
         """Return the context window of a model, at least `tokens`."""
         row = self._found.get(model) or self._row(model)

@@ -135,11 +135,6 @@ class ExtendedEngine(Engine):
         """How often each extension failed; part of the state, so that a replay fails alike."""
         return dict(self._counts)
 
-    def resetter(self) -> Callable[[Engine], None]:
-        """Extensions are anyone's objects: each takes its first state back by itself."""
-        start = self.dump()
-        return lambda engine: engine.load(start)
-
     def step(self, event: Event) -> Step:
         step = super().step(event)
         for one, hook, part in self._stages:

@@ -13,7 +13,7 @@ from core.agents.registry import make_kit
 from core.engine.engine import Step
 from core.engine.percept import NEUTRAL
 from core.engine.society import Society
-from core.events import MAIN, Event
+from core.events import MAIN, Event, ToolUse
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.settings import Settings
@@ -175,13 +175,29 @@ def test_a_field_bends_the_mind_and_neither_governor_nor_sensor(field: str) -> N
     assert moved
 
 
-def test_low_pleasure_brings_dreams_in_a_real_session() -> None:
-    off = turned({"mind.homeostasis.pleasure.on": False, "mind.sleep.threshold": 12.0})
-    pairs = [
-        (dreams(*before), dreams(*run(stream, off)))
-        for stream, before in zip(streams(), plain_runs(12.0), strict=True)
-    ]
-    assert any(with_rule != without for with_rule, without in pairs)
+FAILING = tuple(
+    ToolUse(
+        at=40.0 * place,
+        tool="Bash",
+        action="shell_exec",
+        purpose="test",
+        outcome="success" if place < 200 else "failure",
+        call=place,
+        result=place,
+    )
+    for place in range(1, 500)
+)
+"""A good stretch, then failures for hours: pleasure stays low for as long as its rule asks."""
+
+
+def test_low_pleasure_brings_dreams_when_everything_fails_for_hours() -> None:
+    on, off = (
+        turned({"mind.sleep.threshold": 12.0}),
+        turned({"mind.homeostasis.pleasure.on": False, "mind.sleep.threshold": 12.0}),
+    )
+    assert dreams(*run(FAILING, on)) != dreams(*run(FAILING, off))
+    knobs = [each.knob for step in run(FAILING, on)[1] for each in step.thought.corrections]
+    assert "dream_mode" in knobs
 
 
 def test_every_target_moves_of_itself_in_a_real_session() -> None:
@@ -195,7 +211,7 @@ def test_every_target_moves_of_itself_in_a_real_session() -> None:
     assert moved == set(NEUTRAL._fields)
 
 
-@pytest.mark.parametrize("knob", ["tool_trust", "tier_bias", "dream_mode"])
+@pytest.mark.parametrize("knob", ["tool_trust", "tier_bias"])
 def test_each_rule_of_homeostasis_turns_its_knob_in_a_real_session(knob: str) -> None:
     turns = [
         correction.knob

@@ -106,7 +106,7 @@ def test_switching_off_and_on(folder: Path, capsys: pytest.CaptureFixture[str]) 
     shown = capsys.readouterr().out
     assert "Mine." in shown and "layer 7" in shown and "hooks: none" in shown
     assert main(["extensions", "off", "notices"]) == 2
-    assert "part of nooscope" in capsys.readouterr().err
+    assert "is built in" in capsys.readouterr().err
     assert main(["extensions", "off", "nobody"]) == 2
     assert main(["extensions", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["extensions"]

@@ -158,7 +158,7 @@ def test_a_report_tells_a_log_without_times_as_such(
     log.write_text("".join(json.dumps(line) + "\n" for line in _without_times(CLAUDE)))
     assert main(["analyze", str(log), "--plain"]) == 0
     said = capsys.readouterr().out
-    assert "the log holds no times" in said
+    assert "the log has no times" in said
     assert "no time\n" not in said
     log.write_text("".join(json.dumps(line) + "\n" for line in _one_odd(2, None)))
     assert main(["analyze", str(log), "--plain"]) == 0
