@@ -141,7 +141,7 @@ class InputSettings(Group):
 
 
 class GovernorEpisodeSettings(Group):
-    """What is remembered of governed episodes."""
+    """Memory of governed episodes."""
 
     kept: Annotated[int, Spec("Ended episodes that are remembered.", 1, 1000, 1, "episodes")] = 32
     points: Annotated[int, Spec("Points a remembered trajectory has at most.", 8, 512, 1, "points")] = 32

@@ -58,7 +58,7 @@ class Trust(NamedTuple):
         return self.way == "fewer" and set(value) <= set(current)
 
     def sentence_end(self) -> str:
-        """What a project may do, as the end of `a project ...`."""
+        """Return what a project may do, as the end of `a project ...`."""
         return {
             "never": "may not set it",
             "freely": "may set it",
@@ -100,7 +100,7 @@ class Invalid(ValueError):
 
 
 class Spec(NamedTuple):
-    """What an annotation says about a value: a sentence for people, and the limits of values from outside."""
+    """Metadata of an annotation: a sentence for people, and the limits of values from outside."""
 
     sentence: str = ""
     ge: float | None = None
@@ -328,7 +328,7 @@ def _describe(name: str, field: Field) -> Tunable:
 
 
 def _item_words(kind: Any) -> str:
-    """What a pattern allows for each value of a list."""
+    """Return the allowed values of a list whose items have a pattern."""
     words = next((spec.words for inner in get_args(kind) if (spec := _spec(inner)).words), "")
     return f"a list, each {words}" if words else ""
 

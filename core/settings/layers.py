@@ -360,7 +360,7 @@ def key_lines(text: str) -> dict[str, int]:
 
 
 def _header(line: str) -> str:
-    """The name between the brackets of a table's line; blank where it is none."""
+    """Return the name between the brackets of a table's line; blank for any other line."""
     name, closed, rest = line.removeprefix("[").removeprefix("[").partition("]")
     rest = rest.removeprefix("]").lstrip()
     return name.strip() if line.startswith("[") and closed and (not rest or rest.startswith("#")) else ""

@@ -11,7 +11,7 @@ Limit = Annotated[int, Spec(ge=0, le=10_000)]
 
 
 class RepeatSettings(Group):
-    """The same calls with the same results, again and again."""
+    """Repeated calls with the same results."""
 
     enabled: Annotated[bool, Spec("Detect equal calls with equal results.", project=ON)] = True
     times: Annotated[

@@ -281,7 +281,7 @@ class OffsetSettings(Group):
 
 
 class AmbientSettings(Group):
-    """What is normal for this agent."""
+    """The baselines of this agent."""
 
     time_constant: Annotated[float, Spec("How slowly the baseline follows.", 30, 7200, 30, "s")] = 600.0
     silence: Annotated[

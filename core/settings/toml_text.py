@@ -32,8 +32,8 @@ def _item(value: Any) -> Item:
         array = tomlkit.array()
         array.extend(map(_item, value))
         return array
-    made: Item = tomlkit.item(value)
-    return made
+    new_item: Item = tomlkit.item(value)
+    return new_item
 
 
 def settings_toml(tunables: Iterable[Tunable], values: Mapping[str, Any]) -> str:

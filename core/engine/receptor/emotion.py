@@ -70,12 +70,12 @@ class Impulses:
     def row(self, causes: tuple[str, ...], pattern: str, shifted: bool) -> Vector:
         """Return the impulses of an event, without the fatigue of hours worked."""
         key = (causes, pattern, shifted)
-        found = self._rows.get(key)
-        if found is None:
+        total = self._rows.get(key)
+        if total is None:
             if len(self._rows) >= _ROWS:
                 self._rows.clear()
-            found = self._rows[key] = _sum([row for _, row in self._parts(*key)])
-        return found
+            total = self._rows[key] = _sum([row for _, row in self._parts(*key)])
+        return total
 
     def parts(
         self, causes: tuple[str, ...], pattern: str, shifted: bool, now: float, axis: int, share: float

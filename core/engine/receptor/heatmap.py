@@ -106,7 +106,7 @@ _DIMENSIONS = (
 
 
 class Leaf(Stateful):
-    """One path and its six dimensions; `weight` is its decayed count, in units that stand still."""
+    """One path and its six dimensions; `weight` is its decayed count, in fixed units."""
 
     __slots__ = _DIMENSIONS
     STATE = _DIMENSIONS

@@ -1,7 +1,7 @@
-"""Anonymous statistics of how an agent works, and what meeting another's does.
+"""Priors of earlier sessions, and personas: anonymous statistics of how an agent works.
 
-Every word a persona may hold comes from a closed list, every number is clamped and rounded: there is no place
-for a path, a name or a text.
+Every word of a persona comes from a closed list and every number is clamped and rounded, so that it cannot
+contain a path, a name or a text.
 """
 
 from __future__ import annotations

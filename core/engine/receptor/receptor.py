@@ -27,11 +27,11 @@ from core.settings.receptor import ReceptorSettings, TimeSettings
 
 
 class SubjectiveTime(Stateful):
-    """Let time pass in full up to a cap, then not at all; a long pause freezes it.
+    """Count time in full up to a cap per stretch, then not at all; a long pause counts as nothing.
 
-    The cap is for the stretch between two acts (tool uses, prompts): events in between, such as turns of
-    the model, let time pass within it but never stretch it. A clock that runs backwards stands still, and a
-    stretch it runs through again is not lived again; one that was set far back counts from there.
+    A stretch lies between two acts (tool uses, prompts); events within it, such as turns of the model, share
+    its cap. If the clock runs backwards, time stops until it has caught up; a clock set far back counts on
+    from there.
     """
 
     __slots__ = ("_at", "_cap", "_freeze", "_room", "elapsed", "gap", "now", "silence", "wall")
@@ -115,12 +115,12 @@ def _load_signals(rows: Sequence[Any]) -> tuple[Signal, ...]:
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Receptor(Stateful):
-    """Feel what an agent does, without ever touching it.
+    """Turn what an agent does into axes and signals, without ever acting on it.
 
-    Acts are tool uses and prompts: they tire, they carry the impulses of the short window's pattern, and they
-    let the neurons fire or release. Every other event only lets time pass and repeats what stands; a
-    compaction also relieves fatigue. Hours worked are hours of subjective time: a night's pause tires nobody.
-    While the failure rate of the short window is at its limit, nothing flows and no state is deep work.
+    Acts are tool uses and prompts: they add fatigue and the impulses of the short window's pattern, and only
+    they make the neurons fire or release. Other events only advance time; a compaction also reduces fatigue.
+    Hours worked are hours of subjective time, so a pause overnight adds no fatigue. While the failure rate of
+    the short window is at its limit, there is neither flow nor deep work.
     """
 
     __slots__ = (

@@ -32,9 +32,8 @@ def effective(baseline: float, offset: float, field: float, low: float, high: fl
 class AmbientEstimator(Stateful):
     """Follow every axis by a slow average.
 
-    The first event, and the first after a silence, seeds it with the present values. A shift of context sets
-    it back to where it began: zero, or the prior. For flow it follows the undisturbed value, so that nothing
-    that happens in B or C can move the ruler of A.
+    The first event, and the first after a silence, sets it to the present values. A context shift resets it
+    to zero or the prior. For flow it follows the undisturbed value, so that B and C cannot move A's threshold.
     """
 
     __slots__ = ("_constant", "_ignore", "_now", "_prior", "_seeded", "baseline")
