@@ -33,7 +33,7 @@ class AmbientEstimator(Stateful):
     """Follow every axis by a slow average.
 
     The first event, and the first after a silence, sets it to the present values. A context shift resets it
-    to zero or the prior. For flow it follows the undisturbed value, so that B and C cannot move A's threshold.
+    to zero or the prior. For flow it follows the undisturbed value, so B and C cannot move A's threshold.
     """
 
     __slots__ = ("_constant", "_ignore", "_now", "_prior", "_seeded", "baseline")
