@@ -501,7 +501,7 @@ class NooscopeApp(SessionApp):
 
     def _painted(self, feed: Feed) -> None:
         garbage.collect_as_usual()
-        feed.seen()
+        feed.first_painted()
 
     @on(messages.Bookmarked)
     def _bookmarked(self, message: messages.Bookmarked) -> None:

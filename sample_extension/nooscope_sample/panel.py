@@ -17,7 +17,7 @@ class FailuresCard(Card):
     TITLE: ClassVar[str] = "Failures by tool"
     HELP: ClassVar[str] = "## Failures by tool\n\nCalls that failed, by tool, up to the moment shown.\n"
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         """Lines of text and ink; nothing of the log is ever markup."""
         events = [] if self.recording is None else self.recording.events[: view.index]
         failed = Counter(

@@ -89,7 +89,7 @@ class Breaking(Card):
 
     TITLE: ClassVar[str] = "Breaking"
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         raise ZeroDivisionError("\x1b[31mred")
 
 
@@ -98,7 +98,7 @@ class Loud(Card):
 
     TITLE: ClassVar[str] = "Loud"
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         return [[("\x1b]0;x\x07[bold]hello[/bold]", "plain")]]
 
 

@@ -76,7 +76,7 @@ class Live:
         self.feed = Feed(
             Target(path), chosen, self._post, carry_over=carry_over, initial_states=initial_states
         )
-        self.feed.seen()
+        self.feed.first_painted()
         self._thread = threading.Thread(target=self.feed.run)
 
     def _post(self, message: Message) -> None:

@@ -37,7 +37,7 @@ def followed(path: Path, wall: Callable[[], float]) -> Iterator[Mail]:
     feed = Feed(
         Target(path), settings, mail.post, bookmarks=lambda name: Bookmarks(name, path.parent), wall=wall
     )
-    feed.seen()
+    feed.first_painted()
     thread = threading.Thread(target=feed.run)
     thread.start()
     try:

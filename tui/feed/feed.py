@@ -88,7 +88,7 @@ class Pace:
         rate = self.settings.rate
         return 1.0 / (min(rate, _LOADING_RATE) if self.busy else rate)
 
-    def passed(self, now: float) -> bool:
+    def has_passed(self, now: float) -> bool:
         """Whether the least time since the last picture has gone by."""
         return now - self._drawn >= self.spacing()
 
@@ -226,7 +226,7 @@ class Feed:
         """Ask for something; the answer is a view."""
         self._asked.put(request)
 
-    def seen(self) -> None:
+    def first_painted(self) -> None:
         """The first view has been painted; reading may go on."""
         self._seen.set()
 
@@ -352,12 +352,12 @@ class Feed:
         return self._pace.wait(time.monotonic(), playing=self._head.playing, live=self.target.live)
 
     @property
-    def _shown(self) -> Film:
+    def _visible(self) -> Film:
         """What happened, or what would have happened while that is shown."""
         return self._other or self._film
 
     def _answer(self, asked: Message) -> None:
-        self._viewpoint.answer(self._shown.timeline, asked)
+        self._viewpoint.answer(self._visible.timeline, asked)
         match asked:
             case ShowWhatIf():
                 self._other = None if asked.settings is None else self._run_under(asked.settings)
@@ -463,7 +463,7 @@ class Feed:
 
     def _play(self) -> None:
         now = time.monotonic()
-        if not self._pace.passed(now):
+        if not self._pace.has_passed(now):
             return
         if self._viewpoint.play(now):
             self._pace.due = True
@@ -483,8 +483,8 @@ class Feed:
         edge = self._wall() if self._head.mode == "live" and loading is None and not self._late else None
         held = self._held if self._head.following and self._head.live and not self._late else ()
         if source.session is not None:
-            self._shown.allow(word_logs(source.session))
-        view = self._shown.view(self._head, self._viewpoint.agent, edge, self._waiting, held)
+            self._visible.allow(word_logs(source.session))
+        view = self._visible.view(self._head, self._viewpoint.agent, edge, self._waiting, held)
         worded = self._words.put_into(view, source.session, self._film.timeline.events, held)
         view = replace(
             worded,
@@ -503,7 +503,7 @@ class Feed:
             narrator=self._settings.narrator.on,
             what_if=self._other is not None,
         )
-        self._post(Arrived(view, self._shown.timeline))
+        self._post(Arrived(view, self._visible.timeline))
         self._wait_for_first(source)
 
     def _status(self, driver: Driver, view: View, loading: float | None) -> Status | None:

@@ -51,7 +51,9 @@ Gemini CLI, OpenCode, Copilot CLI, OpenHands and others work too. It then appear
 _MORE = ("hand.resume", "words.hide", "find.words", "quit")
 """Keys that the line shows if it has room."""
 
-_OF_ROWS = frozenset(("open", "view", "fold", "mark", "search", "hand.resume", "words.hide"))
+_OF_ROWS = frozenset(("open", "view", "fold", "mark", "search", "hand.resume", "words.hide")) | {
+    f"part.{number}" for number in range(1, 7)
+}
 """Keys that need a session in the list."""
 
 
@@ -205,8 +207,9 @@ class FleetScreen(LeftOnce[None]):
 
     def action_status(self, number: int) -> None:
         """List only sessions of one status; the same key again lists all."""
-        chosen = 0 if number - 1 == self.order.status else number - 1
-        self.order = self.order._replace(status=chosen)
+        if self._seen:
+            chosen = 0 if number - 1 == self.order.status else number - 1
+            self.order = self.order._replace(status=chosen)
 
     def action_mark(self) -> None:
         """Mark the session under the cursor; two marked sessions are compared."""

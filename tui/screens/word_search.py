@@ -152,7 +152,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
             here = listed.highlighted
             listed.clear_options()
             width = max(20, self.size.width - 4)
-            listed.add_options(Option(_told(hit, width)) for hit in message.hits)
+            listed.add_options(Option(_hit_lines(hit, width)) for hit in message.hits)
             if message.hits:
                 listed.highlighted = min(here or 0, len(message.hits) - 1)
         self._tell()
@@ -259,7 +259,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
             fill_index(self._index, tree, names, progress)
 
 
-def _told(hit: Hit, width: int) -> Text:
+def _hit_lines(hit: Hit, width: int) -> Text:
     """A place in two lines: where and when, then the words as they stand there."""
     when = hit.place[:16].replace("T", " ") if hit.at is not None else "undated"
     project = plain(Path(hit.project).name, 24)

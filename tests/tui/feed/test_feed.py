@@ -74,7 +74,7 @@ def running(
     shelf = folder or path.parent / "bookmarks"
     chosen = settings or Settings()
     feed = Feed(Target(path, live), chosen, mail.post, bookmarks=lambda name: Bookmarks(name, shelf))
-    feed.seen()
+    feed.first_painted()
     thread = threading.Thread(target=feed.run)
     thread.start()
     try:

@@ -26,7 +26,7 @@ def shown(path: Path, folder: Path, until: Callable[[list[Message]], bool]) -> l
 
     def post(message: Message) -> None:
         posted.append(message)
-        feed.seen()
+        feed.first_painted()
         if until(posted):
             feed.stop()
 

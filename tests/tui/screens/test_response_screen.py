@@ -41,7 +41,7 @@ async def seen(kind: type[Card], view: View, width: int = 70, *, alone: bool = F
         card.detailed = alone
         card.view = view
         await pilot.pause()
-        return text(card.more(view, width) if alone else card.said(view, width))
+        return text(card.more(view, width) if alone else card.brief(view, width))
 
 
 def word(message: str = "look at the mock", number: int = 1) -> Intervention:
@@ -58,7 +58,7 @@ async def test_no_card_is_clipped(kind: type[Card]) -> None:
         for index in (0, 1, 40, 600):
             view = view_at(recorded(), index)
             for width in (32, 36, 56, 76, 91, 92, 116, 196):
-                for line in (*card.said(view, width), *card.more(view, width)):
+                for line in (*card.brief(view, width), *card.more(view, width)):
                     assert sum(len(piece) for piece, _ in line) <= width, text([line])
                     assert {ink for _, ink in line} <= set(STYLES)
 

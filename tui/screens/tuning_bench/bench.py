@@ -177,11 +177,11 @@ saved before you save it (`S`).
     def _explain(self, problem: str = "") -> None:
         panel = self.query_one(SettingsList)
         self.query_one(SettingDetails).said = DetailsContent(
-            panel.drafted, panel.chosen, problem, self._asked()
+            panel.drafted, panel.chosen, problem, self._key_prompt()
         )
         self.effects.emphasise(panel.name_here)
 
-    def _asked(self) -> KeyPrompt | None:
+    def _key_prompt(self) -> KeyPrompt | None:
         """The key or word that is being typed, where one is."""
         if not self.has_class("-asking"):
             return None
@@ -231,7 +231,7 @@ saved before you save it (`S`).
         self.query_one(SettingsList).words = event.value.strip()
 
     @on(Input.Submitted, "#find")
-    def _found(self, event: Input.Submitted) -> None:
+    def _submit_search(self, event: Input.Submitted) -> None:
         event.stop()
         self.end_input()
 

@@ -41,13 +41,13 @@ class Card(Panel):
         self._lines_for: tuple[View | None, int, bool] = (None, -1, False)
         self._top = 0
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         """What the card says at a width."""
         raise NotImplementedError
 
     def more(self, view: View, width: int) -> list[Line]:
         """What it says when it has the screen for itself."""
-        return self.said(view, width)
+        return self.brief(view, width)
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:  # noqa: ARG002
         return self._lay(view, width)
@@ -80,8 +80,8 @@ class Card(Panel):
         wanted = (view, width, rich)
         known = self._lines_for
         if known[0] is not view or known[1:] != wanted[1:]:
-            made = self.more(view, width) if rich else self.said(view, width)
-            self._lines = [clipped(line, width) for line in made]
+            lines = self.more(view, width) if rich else self.brief(view, width)
+            self._lines = [clipped(line, width) for line in lines]
             self._lines_for = wanted
         return self._lines
 

@@ -154,7 +154,7 @@ class KeyLine(Widget, can_focus=False):
         for each in bindings:
             if each.binding.show:
                 actions.setdefault(each.binding.action, each)
-        keys = [self._shown(each.binding, each.tooltip, each.enabled) for each in actions.values()]
+        keys = [self._shown_key(each.binding, each.tooltip, each.enabled) for each in actions.values()]
         widths = [key.width for key in keys]
         needed = [place for place, action in enumerate(actions) if action == _ALWAYS]
         fitting = [keys[place] for place in fitting_keys(widths, room, needed)]
@@ -162,7 +162,7 @@ class KeyLine(Widget, can_focus=False):
             fitting += self._more(bindings, room - sum(widths) - len(widths))
         return fitting
 
-    def _shown(self, binding: Binding, tooltip: str, enabled: bool = True) -> ShownKey:
+    def _shown_key(self, binding: Binding, tooltip: str, enabled: bool = True) -> ShownKey:
         display = self.app.get_key_display(binding)
         names = self._names()
         description = names.get(binding.action) or names.get(binding.id or "", binding.description)
@@ -179,7 +179,7 @@ class KeyLine(Widget, can_focus=False):
         for name in self._wanted:
             if (binding := found.get(name)) is None:
                 continue
-            key = self._shown(binding, binding.tooltip)
+            key = self._shown_key(binding, binding.tooltip)
             room -= key.width + 1
             if room < 0:
                 return

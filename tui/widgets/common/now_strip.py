@@ -50,13 +50,17 @@ Words are read from the log, their secrets taken out. `h` hides all words, for a
             status = made[0] if keys else _beside(made[0], lately, width)
             left = lately if status is made[0] else ""
             said = _has_answered(view) and not view.now.times
-            told = _said(view, width, 1, left)[0] if said else _doing_and_failed(view, width)
+            told = _agent_lines(view, width, 1, left)[0] if said else _doing_and_failed(view, width)
             made = [status, told]
         elif height < 6:
-            made += [_asked(view, width), _doing_and_failed(view, width), *_said(view, width, 1, lately)]
+            made += [
+                _prompt_line(view, width),
+                _doing_and_failed(view, width),
+                *_agent_lines(view, width, 1, lately),
+            ]
         else:
-            made += [_asked(view, width), _doing(view, width), _failed(view, width)]
-            made += _said(view, width, height - 4, lately)
+            made += [_prompt_line(view, width), _doing(view, width), _failed(view, width)]
+            made += _agent_lines(view, width, height - 4, lately)
         return [clipped(line, width) for line in made[:height]]
 
 
@@ -87,7 +91,7 @@ def _permit_keys(view: View) -> str:
     return f"y once  Y session  d deny{more}" if waits else ""
 
 
-def _asked(view: View, width: int) -> Line:
+def _prompt_line(view: View, width: int) -> Line:
     now = view.now
     if not now.asked_at:
         return _row("you", [("no prompt so far", "quiet")], "", width)
@@ -146,7 +150,7 @@ def _doing_and_failed(view: View, width: int) -> Line:
     return [*_doing(view, left), (" " * _GAP, "plain"), *_failed(view, width - left - _GAP)]
 
 
-def _said(view: View, width: int, most: int, lately: str) -> list[Line]:
+def _agent_lines(view: View, width: int, most: int, lately: str) -> list[Line]:
     """What was said last, over so many lines at most; what failed lately stands beside the first."""
     now = view.now
     if not now.said:

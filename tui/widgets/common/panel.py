@@ -118,7 +118,7 @@ class Panel(Widget, can_focus=True):
         self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
     ) -> Self:
         """Draw again; when only the lower edge changed, leave the lines as they are."""
-        if self._edge_only and self._seen:
+        if self._edge_only and self._is_visible:
             left, right = self.gutter.left, self.gutter.right
             width, height = self.size
             paint_again(self, [Region(-left, height, width + left + right, 1)])
@@ -126,14 +126,14 @@ class Panel(Widget, can_focus=True):
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     @property
-    def _seen(self) -> bool:
+    def _is_visible(self) -> bool:
         """It is drawn on the screen in front."""
         return self._strips is not None and self.display and self.screen.is_current
 
     def _follow(self) -> None:
         """Draw what changed; a hidden panel is drawn when it becomes visible."""
         size, strips = self.size, self._strips
-        if strips is None or self._made_for != size or not self._seen:
+        if strips is None or self._made_for != size or not self._is_visible:
             if strips is not None or self.display:
                 self._strips = None
                 self.refresh()
@@ -187,16 +187,16 @@ class Panel(Widget, can_focus=True):
         """Make the lines, and a strip of each that is not as it was."""
         width, height = size
         if self.view is None:
-            made: list[Line] = [[(self.EMPTY, "quiet")]]
+            lines: list[Line] = [[(self.EMPTY, "quiet")]]
         elif self.detailed:
-            made = self.details(self.view, width, height)
+            lines = self.details(self.view, width, height)
         else:
-            made = self.lines(self.view, width, height)
+            lines = self.lines(self.view, width, height)
         if self._inks is None:
             self._inks, self._base = self.resolved_styles(), self.rich_style
         inks, base, old = self._inks, self._base, self._made
         known = len(old)
-        self._made = made[:height]
+        self._made = lines[:height]
         self._strips = [
             before[y] if y < known and old[y] == line else _strip(line, width, inks, base)
             for y, line in enumerate(self._made)

@@ -69,12 +69,12 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
             self.draw_rows()
 
     @property
-    def _seen(self) -> bool:
+    def _is_visible(self) -> bool:
         return bool(self._drawn) and self.display and self.is_attached and self.screen.is_current
 
     def draw_rows(self) -> None:
         """Draw those rows in sight again that are not as they were; the frame around them stays."""
-        if not self._seen:
+        if not self._is_visible:
             self.refresh()
             return
         width, height = self.scrollable_content_region.size

@@ -97,7 +97,7 @@ files, `+` sub-agent, `~` regime, `⚑` bookmark, `╎` a long pause. The upper 
         if timeline is None or not len(timeline):
             return [[("nothing recorded yet", "quiet")]]
         window = self._window(view, len(timeline), room)
-        ground = self._drawn(timeline, view, window, max(2, height))
+        ground = self._draw_ground(timeline, view, window, max(2, height))
         names = [*_names(self.series, len(ground.rows) - 2), "state", "marks"]
         head = window.cell(view.index)
         edge = view.mode == "live" and window.stop >= len(timeline)
@@ -176,7 +176,7 @@ files, `+` sub-agent, `~` regime, `⚑` bookmark, `╎` a long pause. The upper 
         self._start = max(0, min(self._start, total - length))
         return EventWindow(self._start, self._start + length, width)
 
-    def _drawn(self, timeline: Timeline, view: View, window: EventWindow, height: int) -> _Ground:
+    def _draw_ground(self, timeline: Timeline, view: View, window: EventWindow, height: int) -> _Ground:
         """The part that stands still, drawn again only when it would differ by a cell or no more comes."""
         key = (timeline, view.agent, self.series, window.start, window.width, height)
         stale = self._ground is None or key != self._ground_for

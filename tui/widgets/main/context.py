@@ -86,13 +86,13 @@ with hooks, the status line reports the true one.
         if track is None or width < 8:
             return []
         rows = track.row(view.index - 1) + 1
-        made: list[Line] = []
+        lines: list[Line] = []
         tall = min(_TALLEST, room - 2)
         if tall >= 2 and rows:
-            made.append([("context so far", "quiet")])
+            lines.append([("context so far", "quiet")])
             drawn = area(_stretched(track, "context", rows, width), tall)
-            made += [[(text, "uncertainty-dim")] for text in drawn]
-        return [*made, self._strip(view, track, rows, width)]
+            lines += [[(text, "uncertainty-dim")] for text in drawn]
+        return [*lines, self._strip(view, track, rows, width)]
 
     def _strip(self, view: View, track: Track, rows: int, width: int) -> Line:
         """When the context was cut."""
@@ -155,8 +155,8 @@ def advice(view: View) -> str:
 
 def _stretched(track: Track, name: str, rows: int, width: int) -> list[float | None]:
     _, tops = track.columns.envelope(name, 0, rows, width)
-    found = tops.tolist()
-    return [found[cell * len(found) // width] for cell in range(width)]
+    matches = tops.tolist()
+    return [matches[cell * len(matches) // width] for cell in range(width)]
 
 
 def window_line(view: View, width: int) -> Line:

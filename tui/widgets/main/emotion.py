@@ -29,7 +29,7 @@ def axis_details(recording: Timeline | None, view: View, width: int, height: int
     columns = 2 if width >= _BESIDE else 1
     rows = -(-len(axes) // columns)
     room, tall = (width - 3 * (columns - 1)) // columns, max(2, height // rows)
-    made: list[Line] = []
+    lines: list[Line] = []
     curves, seconds = axis_history(recording, view, axes if tall >= 6 else (), room - 21)
     tops = {axis.axis: points for axis, points in zip(axes, curves, strict=False)}
     for row in range(rows):
@@ -41,8 +41,8 @@ def axis_details(recording: Timeline | None, view: View, width: int, height: int
             line: Line = []
             for block in blocks:
                 line += ([("   ", "plain")] if line else []) + padded(block[number], room)
-            made.append(line)
-    return made
+            lines.append(line)
+    return lines
 
 
 def padded(line: Line, width: int) -> Line:
@@ -63,7 +63,7 @@ def _block(
 ) -> list[Line]:
     word = axis.axis.ljust(11)
     room = max(1, width - 21)
-    made: list[Line] = [
+    lines: list[Line] = [
         [
             (word if not axis.firing else axis.axis, f"{axis.axis}-tag" if axis.firing else "strong"),
             (" " * (12 - (len(axis.axis) if axis.firing else 11)), "plain"),
@@ -75,12 +75,12 @@ def _block(
         _terms(axis, dict(view.frame.response.learned).get(axis.axis, 0.0), width),
     ]
     if points:
-        made.append([(fit(f"last {span(seconds)}", 12), "quiet"), (sparkline(points), f"{axis.axis}-dim")])
+        lines.append([(fit(f"last {span(seconds)}", 12), "quiet"), (sparkline(points), f"{axis.axis}-dim")])
     blank = 1 if tall >= 5 else 0
     for why in view.why:
         if why.axis == axis.axis:
-            made += _pushes(why, view, width, tall - len(made) - blank)
-    return (made + [[] for _ in range(tall)])[:tall]
+            lines += _pushes(why, view, width, tall - len(lines) - blank)
+    return (lines + [[] for _ in range(tall)])[:tall]
 
 
 def _terms(axis: AxisReading, learned: float, width: int) -> Line:
@@ -123,11 +123,11 @@ def _pushes(why: Why, view: View, width: int, most: int) -> list[Line]:
     if not entries:
         return [[("nothing is moving it", "quiet")]]
     shown = entries if len(entries) <= most else entries[: most - 1]
-    made: list[Line] = []
+    lines: list[Line] = []
     for amount, source, count, ago in shown:
         again = f" x{count}" if count > 1 else ""
         when = f"{ago} ago" if ago else ""
-        made.append(
+        lines.append(
             [
                 (f"  {'+' if amount >= 0 else '-'}{fraction(abs(amount))} ", why.axis),
                 (fit(source + again, max(0, width - 8 - len(when))), "plain"),
@@ -137,8 +137,8 @@ def _pushes(why: Why, view: View, width: int, most: int) -> list[Line]:
     if len(shown) < len(entries):
         rest = sum(entry[0] for entry in entries[most - 1 :])
         more = len(entries) - len(shown)
-        made.append([(f"  {'+' if rest >= 0 else '-'}{fraction(abs(rest))} and {more} more kinds", "quiet")])
-    return made
+        lines.append([(f"  {'+' if rest >= 0 else '-'}{fraction(abs(rest))} and {more} more kinds", "quiet")])
+    return lines
 
 
 _NAME = 13
@@ -182,11 +182,11 @@ tests say more. Every figure can be tuned.
         if spare < len(axes):
             gap: list[Line] = [[]] if spare > 1 else []
             return rows + gap + self._history(view, loudest_axes(axes, spare - len(gap)), width)
-        made: list[Line] = []
+        lines: list[Line] = []
         blank: list[Line] = [[]] if height >= 3 * len(axes) - 1 else []
         for row, curve in zip(rows, self._history(view, axes, width, under=True), strict=True):
-            made += [row, curve, *blank]
-        return made[:height]
+            lines += [row, curve, *blank]
+        return lines[:height]
 
     def details(self, view: View, width: int, height: int) -> list[Line]:
         return axis_details(self.recording, view, width, height)
@@ -198,21 +198,21 @@ tests say more. Every figure can be tuned.
         name, tail = (_NAME, 9) if width >= _WIDE else (7, 8)
         room = max(1, width - name - tail)
         found, seconds = axis_history(self.recording, view, axes, room)
-        made: list[Line] = []
+        lines: list[Line] = []
         for axis, points in zip(axes, found, strict=True):
             label = axis.axis if name == _NAME else SHORT[axis.axis]
             if under:
                 level = fraction(axis.threshold)
                 label = f"fires {level}" if name == _NAME else f"at {level}"
-            said = f" {span(seconds)}" if points and not made else ""
-            made.append(
+            said = f" {span(seconds)}" if points and not lines else ""
+            lines.append(
                 [
                     (fit(label, name), "quiet"),
                     (fit(sparkline(points), room), f"{axis.axis}-dim"),
                     (fit(said, tail), "quiet"),
                 ]
             )
-        return made
+        return lines
 
 
 def _row(axis: AxisReading, width: int) -> Line:
@@ -241,10 +241,10 @@ def _grid(axes: tuple[AxisReading, ...], width: int, height: int) -> list[Line]:
     shown = loudest_axes(axes, columns * max(1, height))
     rows = -(-len(shown) // columns)
     room = width // columns
-    made: list[Line] = [[] for _ in range(rows)]
+    lines: list[Line] = [[] for _ in range(rows)]
     for number, axis in enumerate(shown):
-        made[number % rows] += [*_row(axis, room - 2), ("  ", "plain")] if room >= 30 else _cell(axis, room)
-    return made
+        lines[number % rows] += [*_row(axis, room - 2), ("  ", "plain")] if room >= 30 else _cell(axis, room)
+    return lines
 
 
 def _cell(axis: AxisReading, room: int) -> Line:

@@ -338,13 +338,13 @@ A `*` means that it changed on disk since.
         columns = PathColumns(self._rows, width - overflow)
         hot = max(row.hottest for row in self._rows)
         full = max(row.heat for row in self._rows)
-        made = [
+        lines = [
             self._row(row, columns, view.at, row.hottest / hot if hot else 0, row.heat / full if full else 0)
             for row in seen
         ]
         if overflow:
-            add_scrollbar(made, self._top, len(self._rows))
-        return [columns.titles(), *made] if self.detailed else made
+            add_scrollbar(lines, self._top, len(self._rows))
+        return [columns.titles(), *lines] if self.detailed else lines
 
     def _scroll(self, room: int) -> None:
         """Keep the cursor in sight."""

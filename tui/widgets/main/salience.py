@@ -59,32 +59,32 @@ what matters to you.
             return [[(fit(self.EMPTY_QUEUE, width), "quiet")]]
         settings, top = self._settings(view), _scale(items)
         lines_each = max(1, min(3, height // len(items))) if width >= 34 else 1
-        made: list[Line] = []
+        lines: list[Line] = []
         for item in items:
-            made += [_row(item, view, settings, width, top), _sum_line(item, settings, width), []][
+            lines += [_row(item, view, settings, width, top), _sum_line(item, settings, width), []][
                 :lines_each
             ]
         more = mind.queued - sum(item.times for item in items)
-        if more > 0 and len(made) < height:
-            made.append([(fit(f"{more} more wait", width), "quiet")])
-        return made
+        if more > 0 and len(lines) < height:
+            lines.append([(fit(f"{more} more wait", width), "quiet")])
+        return lines
 
     def details(self, view: View, width: int, height: int) -> list[Line]:
         mind = view.frame.mind
         if not mind.salience:
             return self.lines(view, width, height)
         settings, top = self._settings(view), _scale(mind.salience)
-        made: list[Line] = []
+        lines: list[Line] = []
         for item in mind.salience:
-            made += [
+            lines += [
                 _row(item, view, settings, width, top),
                 _sum_line(item, settings, width),
                 _fate(item, view, settings),
             ]
-            made.append([])
+            lines.append([])
         more = mind.queued - sum(item.times for item in mind.salience)
-        made.append([(f"{mind.queued} waiting, {max(0, more)} of them not shown", "quiet")])
-        return made[:height]
+        lines.append([(f"{mind.queued} waiting, {max(0, more)} of them not shown", "quiet")])
+        return lines[:height]
 
     def subtitle(self, view: View) -> str:  # noqa: ARG002
         return " ".join(f"{glyph} {word}" for glyph, _, word in TERMS)

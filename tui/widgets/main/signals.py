@@ -92,13 +92,13 @@ another matter: signals say that something is unusual *for this agent*.
         cursor = self._cursor(stop)
         self._top = min(max(self._top, cursor - self._rows + 1), cursor, max(0, stop - self._rows))
         kept = self._marks_kept.kept
-        made: list[Line] = []
+        lines: list[Line] = []
         for place in range(self._top, min(stop, self._top + self._rows)):
             mark = kept[stop - 1 - place]
-            made.append(self._row(mark, view, width, place == cursor))
+            lines.append(self._row(mark, view, width, place == cursor))
             if self._each == 2 and self.recording is not None:
-                made.append([(fit(f"  {mark_reason(mark, self.recording)}", width), "quiet")])
-        return made
+                lines.append([(fit(f"  {mark_reason(mark, self.recording)}", width), "quiet")])
+        return lines
 
     def subtitle(self, view: View) -> str:
         stop = self._stop(view)

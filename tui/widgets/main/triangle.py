@@ -79,7 +79,7 @@ class Neurons(NamedTuple):
         return max(self.held, key=lambda held: held.intensity).axis
 
     @property
-    def bent(self) -> Axis | None:
+    def most_bent_axis(self) -> Axis | None:
         """The axis whose threshold C bends most."""
         axis, amount = max(self.meta.field, key=lambda entry: abs(entry[1]))
         return axis if amount else None
@@ -145,10 +145,10 @@ def standing_lines(now: Neurons) -> list[Line]:
     if now.gate.firing:
         return [[("○ ", "quiet"), ("muted", "quiet"), (" by A", "quiet")]]
     by_axis = {axis.axis: axis for axis in now.heard}
-    made: list[Line] = []
+    lines: list[Line] = []
     for held in sorted(now.held, key=lambda held: -held.intensity):
         axis = by_axis[held.axis]
-        made.append(
+        lines.append(
             [
                 ("○ " if axis.held else "● ", axis.axis),
                 (f"{SHORT[axis.axis]:<6}", "strong"),
@@ -157,7 +157,7 @@ def standing_lines(now: Neurons) -> list[Line]:
                 (" left" if axis.held else "", "quiet"),
             ]
         )
-    return made
+    return lines
 
 
 def waiting_lines(now: Neurons) -> list[Line]:
@@ -236,11 +236,11 @@ published figures the triangle hardly tells failing runs from succeeding ones.
         now = neurons(view, self.recording)
         if width < 50 or height < 18:
             return self.lines(view, width, height)
-        made = _large(now, width, min(20, height - 8))
+        lines = _large(now, width, min(20, height - 8))
         below: list[Line] = [[], *_memory(now, width), [], *_acting(now)]
-        if len(made) + len(below) > height:
+        if len(lines) + len(below) > height:
             below = [line for line in below if line]
-        return [*made, *below][:height]
+        return [*lines, *below][:height]
 
 
 def _title(now: Neurons, node: str) -> tuple[str, str]:
@@ -261,14 +261,14 @@ def _listed(now: Neurons, width: int, height: int) -> list[Line]:
     standing = standing_lines(now) or [[("○ quiet", "quiet")]]
     word, ink = _state(now)
     field = field_pieces(now)
-    made: list[Line] = [
+    lines: list[Line] = [
         [("A ", "strong"), *gate_line(now)],
         [("B ", "strong"), *standing[0]],
         [("C ", "strong"), (f"◉ {word} ", ink), *_spaced(field, width - len(word) - 5)],
         fired_line(now, width),
         *([("  ", "plain"), *line] for line in [*standing[1:], *waiting_lines(now)]),
     ]
-    return made[:height]
+    return lines[:height]
 
 
 def _spaced(pieces: list[tuple[str, str]], room: int) -> Line:
@@ -306,8 +306,10 @@ def _small(now: Neurons, width: int, height: int) -> list[Line]:
     end = canvas.put(0, base, name, ink)
     name, ink = _title(now, "C")
     canvas.put(width - len(name), base, name, ink)
-    bent, room = now.bent, width - end - len(name) - 2
-    canvas.put(end + 1, base, ("◀" + "━" * (room - 1)) if bent else "┄" * room, bent or "quiet")
+    most_bent_axis, room = now.most_bent_axis, width - end - len(name) - 2
+    canvas.put(
+        end + 1, base, ("◀" + "━" * (room - 1)) if most_bent_axis else "┄" * room, most_bent_axis or "quiet"
+    )
     _columns(canvas, now, base + 1)
     return canvas.lines()
 
@@ -380,7 +382,7 @@ def _large(now: Neurons, width: int, height: int) -> list[Line]:
 
 
 def _meta(canvas: Canvas, now: Neurons, x: int, y: int, width: int, inner: int) -> None:
-    canvas.frame(x, y, width, inner + 2, now.bent or "quiet")
+    canvas.frame(x, y, width, inner + 2, now.most_bent_axis or "quiet")
     canvas.put(x + 2, y, *_title(now, "C"))
     word, ink = _state(now)
     canvas.put(canvas.put(x + 2, y + 1, "◉ ", ink), y + 1, word, f"{ink}-tag" if ink != "quiet" else ink)
@@ -392,8 +394,8 @@ def _meta(canvas: Canvas, now: Neurons, x: int, y: int, width: int, inner: int) 
 
 def _field(canvas: Canvas, now: Neurons, x: int, room: int, y: int) -> None:
     """The edge from C to B, and what it adds to which threshold."""
-    bent = now.bent
-    canvas.put(x, y, ("◀" + "━" * (room - 1)) if bent else "┄" * room, bent or "quiet")
+    most_bent_axis = now.most_bent_axis
+    canvas.put(x, y, ("◀" + "━" * (room - 1)) if most_bent_axis else "┄" * room, most_bent_axis or "quiet")
     canvas.put(x + (room - 5) // 2, y - 1, "field", "quiet")
     pieces = field_pieces(now) or [("at rest", "quiet")]
     for number, (text, ink) in enumerate(pieces):
@@ -422,9 +424,9 @@ def _acting(now: Neurons) -> list[Line]:
         if gate.firing
         else f"A is quiet: flow lacks {max(0.0, gate.threshold - gate.value):.2f} to its threshold."
     )
-    made: list[Line] = [[(first, "plain")]]
+    lines: list[Line] = [[(first, "plain")]]
     for axis, amount in now.meta.field:
         if amount:
             how = "lowers" if amount < 0 else "raises"
-            made.append([(f"C {how} the threshold of {axis} by {abs(amount):.2f}.", "plain")])
-    return made if len(made) > 1 else [*made, [("C leaves B's thresholds as they are.", "plain")]]
+            lines.append([(f"C {how} the threshold of {axis} by {abs(amount):.2f}.", "plain")])
+    return lines if len(lines) > 1 else [*lines, [("C leaves B's thresholds as they are.", "plain")]]

@@ -81,15 +81,15 @@ every screen, **esc** there goes back to the main agent.
         summaries = {} if self._ledger is None else self._ledger.at(view.index)
         called = names_of(view)
         guides = tree_guides([agent.depth for agent in agents])
-        made: list[Line] = []
+        lines: list[Line] = []
         for place in range(self._top, min(len(agents), self._top + rows)):
             agent = agents[place]
             summary = summaries.get(agent.name, AgentOverview())
             name = "main agent" if agent.name == MAIN else called.get(agent.name, plain(agent.name, 20))
-            made += self._rows(agent, name, summary, guides[place], view, width, place == here)
+            lines += self._rows(agent, name, summary, guides[place], view, width, place == here)
         if len(agents) == 1:
-            made.append([("It has started no sub-agent so far.", "quiet")])
-        return made
+            lines.append([("It has started no sub-agent so far.", "quiet")])
+        return lines
 
     def _rows(
         self,

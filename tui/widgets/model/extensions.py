@@ -25,22 +25,22 @@ off for this run. What is too slow for the event bus loses its oldest events, an
 `nooscope extensions` explains each, and switches it on or off.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
-        made: list[Line] = []
+    def brief(self, view: View, width: int) -> list[Line]:
+        lines: list[Line] = []
         for one in view.extensions:
             state = "" if one.on else "switched off"
             words = f"{count(one.faults, 'fault')}" if one.faults else "layer " + str(one.layer)
             ink = "plain" if one.on and not one.faults else "alert"
-            made.append(pair(plain(one.name, 30), state or words, width, ink=ink))
+            lines.append(pair(plain(one.name, 30), state or words, width, ink=ink))
             if one.last:
-                made += sentence_lines(f"  {plain(one.last, 120)}", width)
-        if not made:
-            made.append([("nobody listens to a replay", "quiet")])
+                lines += sentence_lines(f"  {plain(one.last, 120)}", width)
+        if not lines:
+            lines.append([("nobody listens to a replay", "quiet")])
         for reader in view.bus:
             dropped = f"{reader.dropped:,} dropped" if reader.dropped else f"{reader.taken:,} taken"
             ink = "alert" if reader.dropped else "plain"
-            made.append(pair(f"bus: {plain(reader.name, 24)}", dropped, width, ink=ink))
-        return [*made, [], *_offered(width)]
+            lines.append(pair(f"bus: {plain(reader.name, 24)}", dropped, width, ink=ink))
+        return [*lines, [], *_offered(width)]
 
 
 def _offered(width: int) -> list[Line]:
@@ -49,13 +49,13 @@ def _offered(width: int) -> list[Line]:
         return sentence_lines(
             "none installed beside our own; docs/extending.md makes one in ten minutes", width
         )
-    made: list[Line] = [heading("installed")]
+    lines: list[Line] = [heading("installed")]
     for offer in found.offers:
         state = "off" if offer.key in off or "*" in off else offer.kind
-        made.append(pair(plain(offer.name, 30), state, width, ink="quiet" if state == "off" else "plain"))
+        lines.append(pair(plain(offer.name, 30), state, width, ink="quiet" if state == "off" else "plain"))
     for complaint in found.complaints:
-        made += sentence_lines(plain(complaint, 200), width, "alert")
-    return made
+        lines += sentence_lines(plain(complaint, 200), width, "alert")
+    return lines
 
 
 def _fits(value: Any) -> str:
@@ -79,11 +79,11 @@ def guarded_card(name: str, kind: type[Card]) -> type[Card]:
         faults = 0
         trouble = ""
 
-        def said(self, view: View, width: int) -> list[Line]:
-            return self._kept("said", view, width)
+        def brief(self, view: View, width: int) -> list[Line]:
+            return self._guarded("brief", view, width)
 
         def more(self, view: View, width: int) -> list[Line]:
-            return self._kept("more", view, width)
+            return self._guarded("more", view, width)
 
         def subtitle(self, view: View) -> str | None:
             if self.faults >= FAULTS:
@@ -95,7 +95,7 @@ def guarded_card(name: str, kind: type[Card]) -> type[Card]:
                 self._failed(fault)
                 return None
 
-        def _kept(self, hook: str, view: View, width: int) -> list[Line]:
+        def _guarded(self, hook: str, view: View, width: int) -> list[Line]:
             if self.faults < FAULTS:
                 try:
                     return [

@@ -45,10 +45,10 @@ Effort and persistence are spent, risk and exploration pile up. An episode lasts
 a halt is final inside it.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         governor = view.frame.governor
         word, ink = _STATES[governor.state]
-        made: list[Line] = [
+        lines: list[Line] = [
             [(word, ink), (f"  {governor.profile_name} profile", "quiet")],
             *_budgets(governor, width),
             gauge(
@@ -68,14 +68,14 @@ a halt is final inside it.
             ),
         ]
         if governor.would_halt:
-            made += sentence_lines(governor.would_halt, width, "alert")
+            lines += sentence_lines(governor.would_halt, width, "alert")
         else:
-            made += sentence_lines("would not halt", width)
+            lines += sentence_lines("would not halt", width)
         if governor.after_halt:
-            made += sentence_lines(
+            lines += sentence_lines(
                 f"the agent went on for {count(governor.after_halt, 'call')}", width, "plain"
             )
-        return made
+        return lines
 
     def more(self, view: View, width: int) -> list[Line]:
         governor = view.frame.governor
@@ -101,7 +101,7 @@ a halt is final inside it.
             for name, words in rows
         ]
         return [
-            *self.said(view, width),
+            *self.brief(view, width),
             [],
             heading("what would end or hold it, the first that applies"),
             *rules,
@@ -137,18 +137,18 @@ Pressures only ever add up within an episode; left is negative, right positive, 
 The inputs are what the last step told the governor, each with its cause. Affect is none of them.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         governor = view.frame.governor
         pressures = governor.pressures._asdict()
         reach = max(1.0, *(abs(value) for value in pressures.values()))
-        made = [
+        lines = [
             signed(
                 name, value, width, f"{value:+.2f}", reach=reach, worse_above=name in ("frustration", "risk")
             )
             for name, value in pressures.items()
         ]
-        made.append([])
-        made.extend(
+        lines.append([])
+        lines.extend(
             [
                 (fit(given.name, 11), "quiet"),
                 (f"{given.value:+.2f} ", "plain"),
@@ -156,7 +156,7 @@ The inputs are what the last step told the governor, each with its cause. Affect
             ]
             for given in governor.inputs
         )
-        return made
+        return lines
 
 
 class GovernedCard(Card):
@@ -171,7 +171,7 @@ From one prompt to the next. The small curve is effort over the steps; `■` nam
 have come, and how many calls followed it.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         return self._list(view, width, 6)
 
     def more(self, view: View, width: int) -> list[Line]:
@@ -223,7 +223,7 @@ events and the field that is furthest from rest. Below, the session's shared moo
 contagion is suppressed because they ran away.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         return self._list(view, width, 10)
 
     def more(self, view: View, width: int) -> list[Line]:
@@ -234,28 +234,28 @@ contagion is suppressed because they ran away.
         shown = people.agents[:most]
         guides = tree_guides([agent.depth for agent in shown])
         names = names_of(view)
-        made = [
+        lines = [
             self._agent(view, agent, names.get(agent.name, plain(agent.name, 20)), guide, width)
             for agent, guide in zip(shown, guides, strict=True)
         ]
         if len(people.agents) > most:
-            made.append([(f"and {len(people.agents) - most} more", "quiet")])
-        made.append([])
+            lines.append([(f"and {len(people.agents) - most} more", "quiet")])
+        lines.append([])
         finished = f", {people.finished} finished" if people.finished else ""
-        made.append(
+        lines.append(
             [(fit(f"{people.running} running{finished}, {count(people.rounds, 'round')}", width), "quiet")]
         )
         for session, at in people.neighbours:
             words = f"heard {plain(session, 16)}, in the same folder, {span(max(0.0, view.at - at))} ago"
-            made.append([(fit(words, width), "quiet")])
+            lines.append([(fit(words, width), "quiet")])
         strongest = _strongest(people.zone.mean)
         if strongest:
-            made.append(pair("shared mood", strongest, width))
-        made.extend(
+            lines.append(pair("shared mood", strongest, width))
+        lines.extend(
             [("! ", "alert"), (fit(f"{FIELD_NAMES[field]} spirals, suppressed", max(1, width - 2)), "alert")]
             for field in people.zone.spirals
         )
-        return made
+        return lines
 
     def _agent(self, view: View, agent: AgentReading, name: str, indent: str, width: int) -> Line:
         if agent.quarantined:
@@ -320,11 +320,11 @@ Seven fields that bend how the mind works and can never reach the governor.
 The figure on the right is the distance from rest.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         affect = view.frame.affect
-        made = [self._field(field, width) for field in affect.fields]
-        made.append([(fit(f"policy {plain(affect.policy, 24)}", width), "quiet")])
-        return made
+        lines = [self._field(field, width) for field in affect.fields]
+        lines.append([(fit(f"policy {plain(affect.policy, 24)}", width), "quiet")])
+        return lines
 
     def _field(self, field: FieldReading, width: int) -> Line:
         away = field.magnitude - field.rest
@@ -346,7 +346,7 @@ The figure on the right is the distance from rest.
         ]
 
     def more(self, view: View, width: int) -> list[Line]:
-        made = [*self.said(view, width), [], heading("pace")]
+        made = [*self.brief(view, width), [], heading("pace")]
         for field in view.frame.affect.fields:
             words = f"fades over {field.time_constant:.0f}s, at most {field.rate_limit:.2f} a step"
             made.append(pair(FIELD_NAMES[field.name], words, width, at=14))
@@ -365,15 +365,15 @@ What the fields do: eight parameters of the mind, each bent within bounds. The a
 is off neutral, the small figure what neutral is.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
-        made: list[Line] = []
+    def brief(self, view: View, width: int) -> list[Line]:
+        lines: list[Line] = []
         neutral = NEUTRAL._asdict()
         for name, value in view.frame.affect.modulation._asdict().items():
             away = value - neutral[name]
             sign = "▲" if away > CHANGED else "▼" if away < -CHANGED else "·"
             ink = "quiet" if sign == "·" else "plain"
             room = max(8, width - 18)
-            made.append(
+            lines.append(
                 [
                     (fit(_TARGETS[name], room), ink),
                     (f"{value:>6.2f} ", "strong" if sign != "·" else "plain"),
@@ -381,13 +381,13 @@ is off neutral, the small figure what neutral is.
                     (f"of {neutral[name]:<5.2f}", "quiet"),
                 ]
             )
-        return made
+        return lines
 
     def more(self, view: View, width: int) -> list[Line]:
         lean = view.frame.affect.composition
         ways = view.frame.response.delegates
         return [
-            *self.said(view, width),
+            *self.brief(view, width),
             [],
             heading("ways to go on, the preferred first"),
             *[
@@ -421,7 +421,7 @@ Intent, context, memory, policy, last change and lineage: what an agent carries 
 field, its affect. No words of the log are in them.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         made = [pair(one.name, one.words, width, at=12) for one in agent_fields(view.frame)]
         return [
             *made,
@@ -441,11 +441,11 @@ Affect that moves too much is neither trusted nor passed on. `╎` is the volati
 begins, `·` the one below which it ends.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         affect = view.frame.affect
         whole = max(1.25 * affect.enter, affect.volatility, 1e-9)
         state = ("▣ QUARANTINED", "alert") if affect.quarantined else ("● trusted", "live")
-        made: list[Line] = [
+        lines: list[Line] = [
             [state, (f"  {count(affect.quarantines, 'quarantine')} so far", "quiet")],
             gauge(
                 "volatility",
@@ -456,14 +456,14 @@ begins, `·` the one below which it ends.
                 marks=[(affect.release / whole, "·", "threshold"), (affect.enter / whole, "╎", "threshold")],
             ),
         ]
-        made += [[("■ ", "alert"), (fit(word, max(1, width - 2)), "plain")] for word in affect.restrictions]
+        lines += [[("■ ", "alert"), (fit(word, max(1, width - 2)), "plain")] for word in affect.restrictions]
         if not affect.restrictions:
-            made += sentence_lines("nothing is restricted", width)
-        made += [
+            lines += sentence_lines("nothing is restricted", width)
+        lines += [
             pair("failures less successes", f"{affect.failures:.1f}", width),
             pair("worth of novelty", fraction(affect.novelty_worth), width),
         ]
-        return made
+        return lines
 
 
 class LineageCard(Card):
@@ -482,13 +482,15 @@ whenever they are shown: `✓` whole, `✗` names the first that was altered.
         super().__init__(id=id, classes=classes)
         self._checked: tuple[tuple[LineageEntry, ...], int | None] = ((), None)
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         return self._list(view, width, 5)
 
     def more(self, view: View, width: int) -> list[Line]:
-        made = self._list(view, width, 12 if not self.detailed else 100)
+        lines = self._list(view, width, 12 if not self.detailed else 100)
         head = view.frame.affect.head
-        return [*made[:1], pair("fingerprint of the newest", head[:16], width), *made[1:]] if head else made
+        return (
+            [*lines[:1], pair("fingerprint of the newest", head[:16], width), *lines[1:]] if head else lines
+        )
 
     def _list(self, view: View, width: int, most: int) -> list[Line]:
         affect = view.frame.affect
@@ -502,10 +504,10 @@ whenever they are shown: `✓` whole, `✗` names the first that was altered.
             state = [(f"✗ altered at link {altered + 1} of {len(links)} ", "alert")]
         room = max(1, width - sum(len(text) for text, _ in state))
         state.append((fit(f" {count(affect.changes, 'change')} so far", room), "quiet"))
-        made = [state]
+        lines = [state]
         for link in reversed(links[-most:]):
-            made += self._link(view, describe_entry(link), width)
-        return made
+            lines += self._link(view, describe_entry(link), width)
+        return lines
 
     def _verify(self, links: tuple[LineageEntry, ...], head: str) -> int | None:
         if self._checked[0] is not links:

@@ -30,12 +30,12 @@ Skill is the share of the base rate's error that knowing the kind of call saves;
 Vitality weighs the budget left against accuracy; its phase falls with it.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         mind = view.frame.mind
         story = view.frame.story
         state, mood, forecast = mind.cortical, mind.mood, mind.forecast
         intensity = f"{100 * mood.intensity:.0f}%"
-        made: list[Line] = [
+        lines: list[Line] = [
             [
                 (fit("emotion", 13 if width >= 34 else 10), "quiet"),
                 (state.emotion, "strong"),
@@ -46,7 +46,7 @@ Vitality weighs the budget left against accuracy; its phase falls with it.
             signed("dominance", mood.dominance, width, f"{mood.dominance:+.2f}"),
         ]
         trend = _TREND[max(-1, min(1, state.trend))]
-        made += [
+        lines += [
             gauge(
                 "accuracy", state.accuracy, width, f"{fraction(state.accuracy)} {trend}", ink="uncertainty"
             ),
@@ -65,22 +65,22 @@ Vitality weighs the budget left against accuracy; its phase falls with it.
             self._regime(view, width),
             pair("tier", state.tier, width),
         ]
-        return made
+        return lines
 
     def _behaviour(self, view: View, width: int) -> list[Line]:
         """The pattern of the last minutes, what changed, and what is usual."""
         behaviour = view.frame.receptor.behaviour
-        made = [
+        lines = [
             pair("last 5 minutes", behaviour.short.pattern.replace("_", " "), width),
             pair("last half hour", behaviour.medium.pattern.replace("_", " "), width),
         ]
         if behaviour.meaning:
-            made += sentence_lines(behaviour.meaning, width)
+            lines += sentence_lines(behaviour.meaning, width)
         usual = sorted(behaviour.usual, key=lambda one: -one[1])[:3]
         if usual:
             words = ", ".join(f"{name.replace('_', ' ')} {share:.0%}" for name, share in usual)
-            made.append(pair("usual in earlier sessions", words, width))
-        return made
+            lines.append(pair("usual in earlier sessions", words, width))
+        return lines
 
     def _regime(self, view: View, width: int) -> Line:
         regime = view.frame.mind.regime
@@ -98,7 +98,7 @@ Vitality weighs the budget left against accuracy; its phase falls with it.
             for line in self.past(view, name, width, low=low, label=name)
         ]
         return [
-            *self.said(view, width),
+            *self.brief(view, width),
             *([[], heading("so far"), *curves] if curves else []),
             [],
             heading("behaviour"),
@@ -137,7 +137,7 @@ What happens again and again stops being news. The bar is the share of novelty t
 keep; the figure beside it how often the pattern counts as seen, faded since.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         return self._list(view, width, 8)
 
     def more(self, view: View, width: int) -> list[Line]:
@@ -148,12 +148,12 @@ keep; the figure beside it how often the pattern counts as seen, faded since.
         if not known.familiar:
             return [[("nothing has happened twice yet", "quiet")]]
         room = max(8, width // 2)
-        made: list[Line] = []
+        lines: list[Line] = []
         for exposure in known.familiar[:most]:
             name = fit(plain(exposure.what, room), room)
             bar = max(3, width - room - 12)
             lit = round(exposure.attenuation * bar)
-            made.append(
+            lines.append(
                 [
                     (name + " ", "plain"),
                     ("▄" * lit, "seeking"),
@@ -162,8 +162,8 @@ keep; the figure beside it how often the pattern counts as seen, faded since.
                     (f" x{exposure.exposures:<4.0f}", "quiet"),
                 ]
             )
-        made.append([(fit(f"{known.patterns:,} patterns known", width), "quiet")])
-        return made
+        lines.append([(fit(f"{known.patterns:,} patterns known", width), "quiet")])
+        return lines
 
 
 class HomeostasisCard(Card):
@@ -178,18 +178,18 @@ Each rule watches how far a signal strays from its own average. Beyond the thres
 it turns its knob, in proportion, and lets go as soon as the signal is back.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         home = view.frame.mind.homeostasis
-        made: list[Line] = []
+        lines: list[Line] = []
         for rule in home.rules:
-            made += self._rule(rule, width)
+            lines += self._rule(rule, width)
         held = f"  held: {', '.join(home.held)}" if home.held else ""
-        made += [
+        lines += [
             pair("tool trust", f"{home.tool_trust:.2f}", width),
             pair("tier bias", f"{home.tier_bias:+.2f}", width),
             pair("dreams", "intensive" if home.intensive else "standard", width),
         ]
-        return [*made, *(sentence_lines(held.strip(), width) if held else [])]
+        return [*lines, *(sentence_lines(held.strip(), width) if held else [])]
 
     def _rule(self, rule: RuleState, width: int) -> list[Line]:
         reach = max(2.0 * rule.threshold, 1.1 * abs(rule.deviation), 1e-9)
@@ -223,21 +223,21 @@ Each bar fills towards the next tick. The intervals adapt to how surprising the 
 and a budget that runs low slows them all.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         beat = view.frame.mind.clock
-        made: list[Line] = []
+        lines: list[Line] = []
         for name, ticks, left, interval, ink in (
             ("gamma", beat.gamma, beat.gamma_in, beat.gamma_interval, "seeking"),
             ("theta", beat.theta, beat.theta_in, beat.theta_interval, "flow"),
         ):
             done = 1.0 - left / interval if interval else 0.0
-            made.append(gauge(name, done, width, f"{left:.0f}s", ink=ink))
-            made.append([(fit(f"  {count(ticks, 'tick')}, one every {interval:.0f}s", width), "quiet")])
+            lines.append(gauge(name, done, width, f"{left:.0f}s", ink=ink))
+            lines.append([(fit(f"  {count(ticks, 'tick')}, one every {interval:.0f}s", width), "quiet")])
         every = max(beat.delta_in, _delta_every(view))
-        made.append(gauge("delta", 1.0 - beat.delta_in / every, width, "", ink="fatigue"))
+        lines.append(gauge("delta", 1.0 - beat.delta_in / every, width, "", ink="fatigue"))
         left_words = f"  {count(beat.delta, 'tick')}, next in {count(beat.delta_in, 'theta tick')}"
-        made.append([(fit(left_words, width), "quiet")])
-        return [*made, *(line for note in self._notes(view) for line in sentence_lines(note, width))]
+        lines.append([(fit(left_words, width), "quiet")])
+        return [*lines, *(line for note in self._notes(view) for line in sentence_lines(note, width))]
 
     def _notes(self, view: View) -> list[str]:
         beat, last = view.frame.mind.clock, view.frame.mind.last_tick
@@ -255,9 +255,9 @@ and a budget that runs low slows them all.
     def more(self, view: View, width: int) -> list[Line]:
         last = view.frame.mind.last_tick
         if last is None:
-            return self.said(view, width)
+            return self.brief(view, width)
         return [
-            *self.said(view, width),
+            *self.brief(view, width),
             [],
             heading("work of the last tick"),
             pair("outcomes forecast", str(last.predict_work), width),
@@ -290,9 +290,9 @@ A dream compresses episodes, drops stale items and resets what counts as usual.
 The agent's own compaction always brings one.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         sleep = view.frame.mind.sleep
-        made = [
+        lines = [
             gauge("pressure", sleep.pressure, width, f"{100 * sleep.pressure:.0f}%", ink="fatigue"),
             *(self.past(view, "sleep", width) if self.rich else []),
             *self._filled(view, width),
@@ -300,13 +300,13 @@ The agent's own compaction always brings one.
         ]
         if sleep.compaction_point and sleep.context_tokens:
             filled = f"{short(sleep.context_tokens)} of {short(sleep.compaction_point)}"
-            made.append(pair("to compaction", filled, width))
+            lines.append(pair("to compaction", filled, width))
         if sleep.turns_to_compaction is not None:
-            made.append(pair("compaction in", f"~{count(sleep.turns_to_compaction, 'turn')}", width))
+            lines.append(pair("compaction in", f"~{count(sleep.turns_to_compaction, 'turn')}", width))
         if sleep.dream_ticks is not None:
-            made.append(pair("dream in", f"~{count(sleep.dream_ticks, 'theta tick')}", width))
-        made.append(pair("compactions", str(sleep.compactions), width))
-        return [*made, *self._dreams(view, width, 16 if self.rich else 3)]
+            lines.append(pair("dream in", f"~{count(sleep.dream_ticks, 'theta tick')}", width))
+        lines.append(pair("compactions", str(sleep.compactions), width))
+        return [*lines, *self._dreams(view, width, 16 if self.rich else 3)]
 
     def _filled(self, view: View, width: int) -> list[Line]:
         sleep = view.frame.mind.sleep
@@ -318,14 +318,14 @@ The agent's own compaction always brings one.
 
     def _dreams(self, view: View, width: int, most: int) -> list[Line]:
         mind = view.frame.mind
-        made: list[Line] = [[], [("dreams ", "strong"), (f"{mind.dream_count}", "quiet")]]
+        lines: list[Line] = [[], [("dreams ", "strong"), (f"{mind.dream_count}", "quiet")]]
         for dream in reversed(mind.dreams[-most:]):
             when = clock(dream.at - view.start)
             words = f"{dream.reason}, {dream.compressed} summed up, {dream.expired + dream.forgotten} dropped"
-            made.append([(f"◦ {when} ", "fatigue"), (fit(words, max(1, width - 3 - len(when))), "plain")])
+            lines.append([(f"◦ {when} ", "fatigue"), (fit(words, max(1, width - 3 - len(when))), "plain")])
         if mind.dreams and self.rich:
-            made += sentence_lines(dream_sentence(mind.dreams[-1]), width)
-        return made
+            lines += sentence_lines(dream_sentence(mind.dreams[-1]), width)
+        return lines
 
 
 class WakeupCard(Card):
@@ -340,16 +340,16 @@ Triggers that make the mind tick at once: a message from you, a tripwire, a burs
 Each has a least strength and a time within which it does not fire again.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         mind = view.frame.mind
-        made: list[Line] = []
+        lines: list[Line] = []
         for trigger in mind.triggers:
             at = "never" if trigger.fired_at is None else clock(trigger.fired_at - view.start)
             times = f"x{trigger.fired}" if trigger.fired else ""
             sign = "●" if trigger.fired else "○"
             name = trigger.name.replace("_", " ")
             room = max(6, width - 2 - 6 - 9)
-            made.append(
+            lines.append(
                 [
                     (f"{sign} ", "live" if trigger.fired else "quiet"),
                     (fit(name, room), "plain" if trigger.fired else "quiet"),
@@ -357,11 +357,11 @@ Each has a least strength and a time within which it does not fire again.
                     (at.rjust(9), "quiet"),
                 ]
             )
-        made.append([(fit(f"{mind.deduplicated} left to a tick that was due", width), "quiet")])
-        return made
+        lines.append([(fit(f"{mind.deduplicated} left to a tick that was due", width), "quiet")])
+        return lines
 
     def more(self, view: View, width: int) -> list[Line]:
-        made = [*self.said(view, width), [], heading("limits")]
+        made = [*self.brief(view, width), [], heading("limits")]
         for trigger in view.frame.mind.triggers:
             words = f"wakes {trigger.resolution} from {fraction(trigger.least)}, not again in "
             made.append(pair(trigger.name.replace("_", " "), words + span(trigger.refire), width, at=20))
@@ -403,25 +403,25 @@ The trace has two letters a call: what it did (r read, e edit, s search, x shell
 it ended (+ success, - failure, 0 empty, ! rejected).
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         episodes = view.frame.mind.episodes
         sign, ink = _VERDICTS[episodes.leaning]
-        made: list[Line] = [
+        lines: list[Line] = [
             [("open", "strong"), ("  leans ", "quiet"), (sign, ink)],
             pair("began with", _BORDERS[episodes.began_by], width),
             pair("calls", f"{episodes.calls:,}", width),
         ]
         for name, times in episodes.task[: 12 if self.rich else 4]:
-            made.append(pair(f"  {plain(task_words(name), max(8, width - 8))}", f"{times}", width))
-        made += [[], *self._last(view, width)]
-        made.append(pair("kept", f"{episodes.kept} whole, {episodes.summaries} summed up", width))
+            lines.append(pair(f"  {plain(task_words(name), max(8, width - 8))}", f"{times}", width))
+        lines += [[], *self._last(view, width)]
+        lines.append(pair("kept", f"{episodes.kept} whole, {episodes.summaries} summed up", width))
         if episodes.remembered:
-            made.append(pair("from earlier sessions", str(episodes.remembered), width))
-        return made
+            lines.append(pair("from earlier sessions", str(episodes.remembered), width))
+        return lines
 
     def more(self, view: View, width: int) -> list[Line]:
         recalled = view.frame.mind.recalled
-        made = [*self.said(view, width), [], heading("moments like this one")]
+        made = [*self.brief(view, width), [], heading("moments like this one")]
         if not recalled:
             return [*made, *sentence_lines("none comes to mind", width)]
         for line in recalled:
@@ -433,7 +433,7 @@ it ended (+ success, - failure, 0 empty, ! rejected).
         if last is None:
             return [[("no episode has ended yet", "quiet")]]
         sign, ink = _VERDICTS[last.outcome]
-        made: list[Line] = [
+        lines: list[Line] = [
             [
                 (f"last, #{last.number}", "strong"),
                 (f"  {clock(last.at - view.start)}  ", "quiet"),
@@ -451,7 +451,7 @@ it ended (+ success, - failure, 0 empty, ! rejected).
         trace: Line = [("trace ", "quiet")]
         for letters in pairs[-room:]:
             trace.append((f"{letters} ", _LETTERS.get(letters[1:], "quiet")))
-        return [*made, trace] if pairs else made
+        return [*lines, trace] if pairs else lines
 
 
 class TierCard(Card):
@@ -467,10 +467,10 @@ the tighter of the money and the token budget decides which tiers are still allo
 The opinion is the tier this moment would deserve.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         tiers, opinion = view.frame.mind.tiers, view.frame.mind.opinion
         ink = "alert" if tiers.band != "normal" else "heat-3"
-        made: list[Line] = [
+        lines: list[Line] = [
             [
                 (fit(plain(tiers.model, max(4, width - 4)) or "no model yet", width - 3), "plain"),
                 (f" {tiers.tier}", "strong"),
@@ -481,7 +481,7 @@ The opinion is the tier this moment would deserve.
         for spend in tiers.spends:
             if spend.turns:
                 priced = money(spend.money, spend.turns - spend.unpriced, spend.unpriced)
-                made.append(
+                lines.append(
                     pair(
                         f"{spend.tier}  {count(spend.turns, 'turn')}",
                         f"{_tokens(view, spend.tokens)}  {priced}",
@@ -489,7 +489,7 @@ The opinion is the tier this moment would deserve.
                     )
                 )
         spent = money(tiers.total_money, tiers.total_priced, tiers.total_unpriced)
-        made += [
+        lines += [
             pair(
                 "session" if len(view.agents) == 1 else "this agent",
                 f"{_tokens(view, tiers.total_tokens)}  {spent}",
@@ -498,15 +498,15 @@ The opinion is the tier this moment would deserve.
             pair("this moment deserves", opinion.tier, width, ink="strong"),
         ]
         if opinion.tier != opinion.wanted:
-            made += sentence_lines(f"{opinion.wanted} but for the budget", width)
+            lines += sentence_lines(f"{opinion.wanted} but for the budget", width)
         if tiers.total_unpriced and tiers.total_priced:
-            made += sentence_lines(f"{count(tiers.total_unpriced, 'turn')} of unknown price", width)
-        return made
+            lines += sentence_lines(f"{count(tiers.total_unpriced, 'turn')} of unknown price", width)
+        return lines
 
     def more(self, view: View, width: int) -> list[Line]:
         opinion = view.frame.mind.opinion
         return [
-            *self.said(view, width),
+            *self.brief(view, width),
             [],
             heading("why this tier"),
             pair("error of the forecast", fraction(opinion.error), width),
@@ -534,7 +534,7 @@ What the mind and the rooms around it did, the newest first, each with its numbe
 `nooscope events` follow the same events.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         return self._list(view, width, 18 if self.rich else 8)
 
     def more(self, view: View, width: int) -> list[Line]:
@@ -544,10 +544,10 @@ What the mind and the rooms around it did, the newest first, each with its numbe
         mind = view.frame.mind
         if not mind.events:
             return [[("nothing has happened yet", "quiet")]]
-        made: list[Line] = [[(fit(f"{mind.emitted:,} so far", width), "quiet")]]
+        lines: list[Line] = [[(fit(f"{mind.emitted:,} so far", width), "quiet")]]
         for event in reversed(mind.events[-most:]):
             name, facts = event_name(event), plain(event_facts(event), 80)
             when = f"{clock(event.at - view.start)} "
             room = max(1, width - len(when) - len(name) - 2)
-            made.append([(when, "quiet"), (f"{name}  ", "plain"), (fit(facts, room), "quiet")])
-        return made
+            lines.append([(when, "quiet"), (f"{name}  ", "plain"), (fit(facts, room), "quiet")])
+        return lines

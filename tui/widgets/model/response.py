@@ -39,27 +39,27 @@ alarm. A chance is shown only where the agent's own share of failing runs is set
 what was usual in those runs; counts that only correct others are in the shift and not among the reasons.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         outlook = view.frame.response.outlook
         glyph, words, ink = _DIRECTIONS[outlook.direction]
-        made: list[Line] = [[(f"{glyph} ", ink), (fit(words, max(1, width - 2)), ink)]]
+        lines: list[Line] = [[(f"{glyph} ", ink), (fit(words, max(1, width - 2)), ink)]]
         if outlook.direction == "better" and view.status is not None and view.status.level >= _TROUBLE:
             said = f"in its counts, but now {view.status.glyph} {view.status.word}"
-            made.append([(fit(f"  {said}", width), "alert")])
+            lines.append([(fit(f"  {said}", width), "alert")])
         if outlook.stage == "too early":
-            return made
-        made += [
+            return lines
+        lines += [
             signed("shift", outlook.shift, width, f"{outlook.shift:+.1f}", reach=3.0, worse_above=True),
             pair("with its band", band_words(outlook), width),
         ]
         if outlook.chance is not None:
-            made.append(pair("chance of failing", f"{100 * outlook.chance:.0f}%", width))
+            lines.append(pair("chance of failing", f"{100 * outlook.chance:.0f}%", width))
         for reason in outlook.reasons:
             sign = "▲" if reason.amount > 0 else "▼"
             said = reason.text.rpartition(":")[0]
             words = first_fit((said, said.removesuffix(" than usual"), said.rpartition(",")[0]), width - 4)
-            made.append([(fit(f"  {sign} {words}", width), "plain")])
-        return [*made, *self._source(outlook, width)]
+            lines.append([(fit(f"  {sign} {words}", width), "plain")])
+        return [*lines, *self._source(outlook, width)]
 
     def _source(self, outlook: OutlookReading, width: int) -> list[Line]:
         return sentence_lines(f"learned from {outlook.fitted_on}", width) if self.rich else []
@@ -77,7 +77,7 @@ Counts over the whole session. An action is a call that took place; a change is 
 agent did not make itself; a check is the first command after an edit.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         facts = view.frame.receptor.facts
         recent = (
             f"{facts.failures_recent} of the last {facts.of_failures}" if facts.of_failures else "none yet"
@@ -141,43 +141,43 @@ the method is, what earlier sessions taught, and how long it has rested since it
 `◆` fired at this act. Below each, why it fired or did not. **Enter** shows all terms of all methods.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         shown = sorted(view.frame.response.candidates, key=_near)
         near = [candidate for candidate in shown if candidate.score > 0.0 or candidate.fired]
-        made: list[Line] = []
+        lines: list[Line] = []
         for candidate in near[:6]:
-            made += [_scored(candidate, width), [(fit(f"  {candidate.why}", width), "quiet")]]
+            lines += [_scored(candidate, width), [(fit(f"  {candidate.why}", width), "quiet")]]
         if len(near) > 6:
-            made.append([(f"and {count(len(near) - 6, 'more method')}, enter shows them", "quiet")])
+            lines.append([(f"and {count(len(near) - 6, 'more method')}, enter shows them", "quiet")])
         for why, names in _quiet([candidate for candidate in shown if candidate not in near]).items():
-            made.append([(fit(f"{why}: {count(len(names), 'method')}", width), "plain")])
-            made += sentence_lines("  " + ", ".join(names), width)
-        return made or [[("no rules are loaded", "quiet")]]
+            lines.append([(fit(f"{why}: {count(len(names), 'method')}", width), "plain")])
+            lines += sentence_lines("  " + ", ".join(names), width)
+        return lines or [[("no rules are loaded", "quiet")]]
 
     def more(self, view: View, width: int) -> list[Line]:
         response = view.frame.response
         fired = dict(response.fired)
-        made: list[Line] = []
+        lines: list[Line] = []
         if width >= _WIDE:
             head = "".join(term.rjust(9) for term in _TERMS)
-            made.append([(fit("", 24) + head + "    score  above  fired", "quiet")])
+            lines.append([(fit("", 24) + head + "    score  above  fired", "quiet")])
         for candidate in sorted(response.candidates, key=_near):
             if width >= _WIDE:
-                made.append(_terms(candidate, fired.get(candidate.id, 0), width))
+                lines.append(_terms(candidate, fired.get(candidate.id, 0), width))
             else:
-                made.append(_scored(candidate, width))
+                lines.append(_scored(candidate, width))
             reason = f"  {candidate.why}; {_MODES[candidate.mode]}"
-            made += sentence_lines(reason, width)
-        return made or [[("no rules are loaded", "quiet")]]
+            lines += sentence_lines(reason, width)
+        return lines or [[("no rules are loaded", "quiet")]]
 
 
 def _quiet(candidates: list[Candidate]) -> dict[str, list[str]]:
     """The names of methods that score nothing, by why."""
-    found: dict[str, list[str]] = {}
+    matches: dict[str, list[str]] = {}
     for candidate in candidates:
         why = "hears none of its signals" if candidate.why.startswith("hears nothing") else candidate.why
-        found.setdefault(why, []).append(method_name(candidate.id))
-    return found
+        matches.setdefault(why, []).append(method_name(candidate.id))
+    return matches
 
 
 def _near(candidate: Candidate) -> tuple[bool, float, str]:
@@ -243,16 +243,16 @@ again only after it fell well below or you spoke. Affect moves the threshold wit
 Below, each loop detector and how far it is from speaking.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
-        return self._said(view, width, 4)
+    def brief(self, view: View, width: int) -> list[Line]:
+        return self._lines_up_to(view, width, 4)
 
     def more(self, view: View, width: int) -> list[Line]:
-        return self._said(view, width, 99)
+        return self._lines_up_to(view, width, 99)
 
-    def _said(self, view: View, width: int, most: int) -> list[Line]:
+    def _lines_up_to(self, view: View, width: int, most: int) -> list[Line]:
         response = view.frame.response
         over = response.pressure >= response.asks_at
-        made: list[Line] = [
+        lines: list[Line] = [
             gauge(
                 "pressure",
                 response.pressure,
@@ -264,22 +264,22 @@ Below, each loop detector and how far it is from speaking.
         ]
         missing = response.asks_at - response.pressure
         words = "at the threshold: you are asked" if over else f"{fraction(missing)} below asking"
-        made.append([(fit(f"  threshold {fraction(response.asks_at)}, {words}", width), "quiet")])
+        lines.append([(fit(f"  threshold {fraction(response.asks_at)}, {words}", width), "quiet")])
         loop = response.loops.current
         if loop is not None:
-            made += [[("▲ ", "alert"), (fit(plain(loop.what), max(1, width - 2)), "alert")]]
+            lines += [[("▲ ", "alert"), (fit(plain(loop.what), max(1, width - 2)), "alert")]]
             since = clock(loop.began_at - view.start)
-            made.append([(fit(f"  since {since}, strength {fraction(loop.intensity)}", width), "quiet")])
+            lines.append([(fit(f"  since {since}, strength {fraction(loop.intensity)}", width), "quiet")])
         else:
-            made.append([(fit("no loop stands", width), "quiet")])
+            lines.append([(fit("no loop stands", width), "quiet")])
         ranked = sorted(response.loops.detectors, key=lambda one: -one.count / max(1, one.limit))
         for detector in ranked[:most]:
             name = _DETECTORS.get(detector.name, detector.name.replace("_", " "))
             said = (
                 f"{short(detector.count)} of {short(detector.limit)}" if detector.enabled else "switched off"
             )
-            made.append(pair(f"  {name}", said, width))
-        return made
+            lines.append(pair(f"  {name}", said, width))
+        return lines
 
 
 class LearnedCard(Card):
@@ -294,7 +294,7 @@ An axis that fires more often than is usual for this agent is heard less, one th
 more. The sensor itself stays as it is: only the scores above are scaled by 1 plus this figure.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         learned = view.frame.response.learned
         if not any(delta for _, delta in learned):
             return sentence_lines("nothing learned yet: every axis is heard as the settings say", width)
@@ -315,13 +315,13 @@ class FiredCard(Card):
 The last method that fired, what made it fire, and its words; below, how often each fired so far.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         response = view.frame.response
         last = response.last
         if last is None:
             return [[("no method has fired so far", "quiet")]]
         when = f" {clock(last.at - view.start)}"
-        made: list[Line] = [
+        lines: list[Line] = [
             [
                 ("◆ ", "strong"),
                 (fit(method_name(last.method), max(1, width - 2 - len(when))), "strong"),
@@ -333,8 +333,8 @@ The last method that fired, what made it fire, and its words; below, how often e
         ]
         ranked = sorted(response.fired, key=lambda one: (-one[1], one[0]))
         for name, times in ranked[: 20 if self.rich else 4]:
-            made.append(pair(f"  {method_name(name)}", count(times, "time"), width))
-        return made
+            lines.append(pair(f"  {method_name(name)}", count(times, "time"), width))
+        return lines
 
 
 _WINDOWS = {
@@ -367,17 +367,17 @@ The text an agent would get if it asked for advice now, word for word, the newes
 Nothing is handed over unless you installed a hook that does.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         response = view.frame.response
         if not response.memo_text:
             return sentence_lines("empty: no method has advice for the agent", width)
         tokens = -(-len(response.memo_text) // CHARACTERS)
-        made: list[Line] = [
+        lines: list[Line] = [
             [(fit(f"{count(len(response.memo), 'note')}, about {count(tokens, 'token')}", width), "quiet")]
         ]
         for line in response.memo_text.splitlines():
-            made += sentence_lines(plain(line), width, "plain")
-        return made
+            lines += sentence_lines(plain(line), width, "plain")
+        return lines
 
 
 class QueueCard(Card):
@@ -392,18 +392,18 @@ Words for the agent that wait for the moment they are meant for, the most urgent
 they are dropped.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         queue = view.frame.response.queue
         if not queue.waiting:
             return [[(fit(f"nothing waits; {queue.count:,} asked for so far", width), "quiet")]]
-        made: list[Line] = []
+        lines: list[Line] = []
         for one in queue.waiting[: 30 if self.rich else 4]:
             left = span(max(0.0, one.deadline - view.at))
-            made += sentence_lines(plain(one.message), width, "plain")
-            made.append(
+            lines += sentence_lines(plain(one.message), width, "plain")
+            lines.append(
                 [(fit(f"  {_moment(one)}, from “{method_name(one.sender)}”, {left} left", width), "quiet")]
             )
-        return made
+        return lines
 
 
 def _moment(one: Intervention) -> str:
@@ -427,7 +427,7 @@ some acts, where the words were said and where they were due and nobody spoke. N
 speak, so a difference may have other causes.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         told = view.frame.response.queue.told
         if not told:
             return [[("nothing told so far", "quiet")]]
@@ -464,18 +464,18 @@ speak, so a difference may have other causes.
     def _told(self, one: ToldIntervention, view: View, width: int) -> list[Line]:
         fate, ink = _FATES[one.fate]
         when = f"{clock(one.at - view.start)} "
-        made: list[Line] = [[(when, "quiet"), (fit(fate, max(1, width - len(when))), ink)]]
+        lines: list[Line] = [[(when, "quiet"), (fit(fate, max(1, width - len(when))), ink)]]
         words = plain(one.intervention.message) or "a sentence of yours, or of other settings"
-        made += sentence_lines(f"  {words}", width, "plain")
+        lines += sentence_lines(f"  {words}", width, "plain")
         before = f"{one.intervention.state.replace('_', ' ')} {fraction(one.trouble)}"
         if one.fate not in ("said", "delivered"):
-            return made
+            return lines
         if one.after_state is None or one.after_trouble is None:
-            return [*made, [(fit(f"  before {before}, after: not yet known", width), "quiet")]]
+            return [*lines, [(fit(f"  before {before}, after: not yet known", width), "quiet")]]
         moved = one.after_trouble - one.trouble
         sign = "▼" if moved < -0.005 else "▲" if moved > 0.005 else "="
         after = f"{one.after_state.replace('_', ' ')} {fraction(one.after_trouble)} {sign}"
-        return [*made, [(fit(f"  frustration before: {before}, after: {after}", width), "quiet")]]
+        return [*lines, [(fit(f"  frustration before: {before}, after: {after}", width), "quiet")]]
 
 
 class NotedCard(Card):
@@ -489,12 +489,12 @@ class NotedCard(Card):
 What background methods wrote down without telling anyone, newest first, and moments a method asked to keep.
 """
 
-    def said(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> list[Line]:
         response = view.frame.response
-        made: list[Line] = []
+        lines: list[Line] = []
         for entry in [*reversed(response.log)][: 40 if self.rich else 3]:
-            made += sentence_lines(f"{clock(entry.at - view.start)} {plain(entry.text)}", width, "plain")
+            lines += sentence_lines(f"{clock(entry.at - view.start)} {plain(entry.text)}", width, "plain")
         for kept in [*reversed(response.checkpoints)][: 10 if self.rich else 2]:
             where = plain(kept.centre, max(8, width // 2))
-            made.append(pair(f"⚑ {plain(kept.name, 30)}", where or clock(kept.at - view.start), width))
-        return made or [[("nothing noted so far", "quiet")]]
+            lines.append(pair(f"⚑ {plain(kept.name, 30)}", where or clock(kept.at - view.start), width))
+        return lines or [[("nothing noted so far", "quiet")]]

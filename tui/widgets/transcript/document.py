@@ -366,17 +366,17 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         worker = get_current_worker()
         for start in range(0, max(1, len(places)), _BATCH):
             some = places[start : start + _BATCH]
-            found, unread = list[int](), 0
+            matches, unread = list[int](), 0
             for place in some:
                 if worker.is_cancelled:
                     return
                 words = reader.words(recording.events[place])
                 if holds(recording.events[place], words, wanted.text):
-                    found.append(place)
+                    matches.append(place)
                 elif words.fault:
                     unread += 1
             upto = some[-1] + 1 if start + _BATCH < len(places) else total
-            self.post_message(self.Found(wanted, found, unread, upto, total, recording))
+            self.post_message(self.Found(wanted, matches, unread, upto, total, recording))
 
     def on_document_found(self, message: Found) -> None:
         message.stop()

@@ -92,15 +92,15 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         room = max(_LEAST, height - (2 if judged else 1))
         chosen = changed_series(timeline, self.compared, view.agent, self.named, max(1, room // _LEAST))
         chosen = filled_series(chosen, room // _ROOMY)
-        made: list[Line] = []
+        lines: list[Line] = []
         for sentence in self.compared.why_unchanged(view.agent) if self.compared else ():
-            made += [[(line, "strong")] for line in wrapped(sentence, max(8, width))]
-        room = max(_LEAST, room - len(made))
+            lines += [[(line, "strong")] for line in wrapped(sentence, max(8, width))]
+        room = max(_LEAST, room - len(lines))
         chosen = chosen[: max(1, room // _LEAST)]
         for number, series in enumerate(chosen):
             tall = room // len(chosen) + (1 if number < room % len(chosen) else 0)
-            made += self._curve(timeline, view, series, width, min(tall, 13))
-        return [*made, self._marks(timeline, view, width), *([judged] if judged else [])]
+            lines += self._curve(timeline, view, series, width, min(tall, 13))
+        return [*lines, self._marks(timeline, view, width), *([judged] if judged else [])]
 
     def _curve(self, timeline: Timeline, view: View, series: str, width: int, height: int) -> list[Line]:
         ink = series.removeprefix("axis.") if series.removeprefix("axis.") in AXES else "live"

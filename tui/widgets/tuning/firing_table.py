@@ -220,13 +220,13 @@ Readings after the event one looks at, as they were and, after an arrow, as they
         each = width // columns
         cells = [self._cell(actual, name, view, each) for name in _FIGURES]
         rows = -(-len(cells) // columns)
-        made: list[Line] = []
+        lines: list[Line] = []
         for row in range(min(rows, height)):
             line: Line = []
             for cell in cells[row::rows]:
                 line += cell
-            made.append(line)
-        return made
+            lines.append(line)
+        return lines
 
     def _cell(self, actual: Track | None, name: str, view: View, width: int) -> Line:
         before = value_at(actual, name, view.index)

@@ -84,32 +84,32 @@ def _laid(said: DetailsContent, width: int) -> list[Line]:
             [("enter expands or collapses it, r resets all of it", "quiet")],
         ]
     name, path = (row.table.name, row.path) if isinstance(row, TableRow) else (row.tunable.name, ())
-    made: list[Line] = [_named(name, path, width)]
+    lines: list[Line] = [_named(name, path, width)]
     if problem:
-        return [*made, *_lines(f"✗ {plain(problem)}", width, "alert")]
+        return [*lines, *_lines(f"✗ {plain(problem)}", width, "alert")]
     if isinstance(row, TableRow):
         return [
-            *made,
+            *lines,
             *_lines(_sentence(row), width, "plain"),
             *_lines(_row(row, said.drafted), width, "quiet"),
         ]
     tunable = row.tunable
-    made += _lines(tunable.sentence, width, "plain")
+    lines += _lines(tunable.sentence, width, "plain")
     if tunable.kind == "table":
         what = "collapses" if row.open else "expands"
-        return [*made, *_lines(f"enter {what} its rows, E edits it as TOML", width, "quiet")]
+        return [*lines, *_lines(f"enter {what} its rows, E edits it as TOML", width, "quiet")]
     unit = f" {tunable.unit}" if tunable.unit else ""
-    made += _lines(f"{_standing(tunable, said.drafted)} · {tunable.allowed()}{unit}", width, "quiet")
-    return made
+    lines += _lines(f"{_standing(tunable, said.drafted)} · {tunable.allowed()}{unit}", width, "quiet")
+    return lines
 
 
 def _asked(asked: KeyPrompt, problem: str, width: int) -> list[Line]:
     """What is to be typed, why it was refused, and the words it could be."""
-    made: list[Line] = [_named(asked.name, asked.path, width)]
-    made += _lines(
+    lines: list[Line] = [_named(asked.name, asked.path, width)]
+    lines += _lines(
         f"✗ {plain(problem)}" if problem else asked.question, width, "alert" if problem else "plain"
     )
-    return [*made, *_flow(asked.offers, asked.here, width)]
+    return [*lines, *_flow(asked.offers, asked.here, width)]
 
 
 def _flow(words: tuple[str, ...], here: str, width: int) -> list[Line]:

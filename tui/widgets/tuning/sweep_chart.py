@@ -52,11 +52,11 @@ def sweep_lines(sweep: Sweep, width: int, height: int) -> list[Line]:
     place = max(len(said_low) + 1, min(now - len(mark) // 2, room - len(said_high) - len(mark) - 1))
     if place + len(mark) < room:
         canvas.put(_LABEL + place, rows + 1, mark, "live")
-    made = canvas.lines()
+    lines = canvas.lines()
     if labelled:
-        made.append(_agreement(sweep, nearest[max(0, min(now, room - 1))]))
-    made.append([(fit(_told(sweep), width), "quiet")])
-    return made
+        lines.append(_agreement(sweep, nearest[max(0, min(now, room - 1))]))
+    lines.append([(fit(_told(sweep), width), "quiet")])
+    return lines
 
 
 def _heights(sweep: Sweep) -> dict[float, int]:
