@@ -12,10 +12,10 @@ import msgspec
 from msgspec import structs
 
 from core.agents.calls import Calls, Result, agent_report
-from core.agents.reader import TranscriptReader
+from core.agents.reader import TranscriptReader, has_columns
 from core.agents.values import amount, attached_to, decode, items, table, text, whole_number
 from core.events import AgentStart, Compaction, Event, Where
-from core.logs.database import MAGIC, DatabaseRow, RowsRead, numbers, reading, select, tables
+from core.logs.database import DatabaseRow, RowsRead, numbers, reading, select, tables
 from core.logs.discovery import Found, Listed, listed_session
 from core.logs.format import Format, Sample
 from core.logs.log_files import is_file, read_log
@@ -464,14 +464,12 @@ def _texts(parts: list[tuple[int, dict[str, Any]]]) -> str:
 
 
 def _sniff(sample: Sample) -> int:
-    if not sample.head.startswith(MAGIC) or not {"sessions", "messages"} <= tables(sample.path):
-        return 0
-    try:
-        with reading(sample.path) as database:
-            columns = {str(column[1]) for column in database.execute("PRAGMA table_info(messages)")}
-    except OSError:
-        return 0
-    return 95 if {"parts", "session_id", "role"} <= columns else 0
+    return (
+        95
+        if has_columns(sample, "messages", {"parts", "session_id", "role"})
+        and "sessions" in tables(sample.path)
+        else 0
+    )
 
 
 FORMATS = (Format("crush", "database", _sniff, CrushReader),)

@@ -12,11 +12,11 @@ import msgspec
 from msgspec import structs
 
 from core.agents.calls import Calls, Result, exit_code
-from core.agents.reader import TranscriptReader
+from core.agents.reader import TranscriptReader, has_columns
 from core.agents.values import attached_to, table, text, whole_number, words
 from core.engine.values import fingerprint
 from core.events import Event
-from core.logs.database import MAGIC, DatabaseRow, RowsRead, numbers, reading, select, tables
+from core.logs.database import DatabaseRow, RowsRead, numbers, reading, select, tables
 from core.logs.discovery import Found, Listed, listed_session
 from core.logs.format import Format, Sample
 from core.logs.log_files import is_file
@@ -273,14 +273,12 @@ def _judged(facts: dict[str, Any]) -> Result:
 
 
 def _database(sample: Sample) -> int:
-    if not sample.head.startswith(MAGIC) or not {"sessions", "messages"} <= tables(sample.path):
-        return 0
-    try:
-        with reading(sample.path) as database:
-            columns = {str(column[1]) for column in database.execute("PRAGMA table_info(messages)")}
-    except OSError:
-        return 0
-    return 95 if {"content_json", "session_id", "role"} <= columns else 0
+    return (
+        95
+        if has_columns(sample, "messages", {"content_json", "session_id", "role"})
+        and "sessions" in tables(sample.path)
+        else 0
+    )
 
 
 def _lines(sample: Sample) -> int:

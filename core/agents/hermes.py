@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from core.agents.reader import TranscriptReader, read_result
+from core.agents.reader import TranscriptReader, has_columns, read_result
 from core.agents.values import amount, decode, items, table, text, whole_number, words
 from core.events import Event
-from core.logs.database import MAGIC, DatabaseRow, RowsRead, numbers, reading, select, tables
+from core.logs.database import DatabaseRow, RowsRead, numbers, reading, select, tables
 from core.logs.discovery import Found, Listed, listed_session
 from core.logs.format import Format, Sample
 from core.logs.log_files import is_file
@@ -182,14 +182,12 @@ def _row(name: str, row: dict[str, Any]) -> DatabaseRow:
 
 
 def _database(sample: Sample) -> int:
-    if not sample.head.startswith(MAGIC) or not {"sessions", "messages"} <= tables(sample.path):
-        return 0
-    try:
-        with reading(sample.path) as database:
-            columns = {str(column[1]) for column in database.execute("PRAGMA table_info(messages)")}
-    except OSError:
-        return 0
-    return 95 if {"tool_call_id", "tool_calls", "session_id", "role"} <= columns else 0
+    return (
+        95
+        if has_columns(sample, "messages", {"tool_call_id", "tool_calls", "session_id", "role"})
+        and "sessions" in tables(sample.path)
+        else 0
+    )
 
 
 def _lines(sample: Sample) -> int:

@@ -29,7 +29,8 @@ from core.events import (
     Turn,
     Where,
 )
-from core.logs.format import PausingReader
+from core.logs.database import MAGIC, reading, tables
+from core.logs.format import PausingReader, Sample
 from core.logs.lines import glued_objects
 from core.logs.log_files import is_file, read_log
 from core.logs.times import seconds
@@ -420,6 +421,18 @@ def add(event: Event | None, out: list[Event]) -> None:
 def untimed(use: ToolUse | None) -> ToolUse | None:
     """Return a tool use without a duration, for a log that has no time for its result."""
     return None if use is None else structs.replace(use, duration=None)
+
+
+def has_columns(sample: Sample, name: str, columns: set[str]) -> bool:
+    """Whether a file is a database whose table of this name has these columns."""
+    if not sample.head.startswith(MAGIC) or name not in tables(sample.path):
+        return False
+    try:
+        with reading(sample.path) as database:
+            present = {str(column[1]) for column in database.execute(f"PRAGMA table_info({name})")}
+    except OSError:
+        return False
+    return columns <= present
 
 
 def sidecar(file: str, name: str) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from core.agents.calls import Result
-from core.agents.reader import TranscriptReader
+from core.agents.reader import TranscriptReader, has_columns
 from core.agents.values import items, table, text, whole_number, words
 from core.events import Event, Where
-from core.logs.database import MAGIC, DatabaseRow, RowsRead, reading, select, tables
+from core.logs.database import DatabaseRow, RowsRead, reading, select
 from core.logs.discovery import Found, Listed, listed_session
 from core.logs.format import Format, Sample
 from core.logs.log_files import is_file
@@ -172,14 +172,7 @@ def _part_text(part: Any) -> str:
 
 
 def _database(sample: Sample) -> int:
-    if not sample.head.startswith(MAGIC) or "threads" not in tables(sample.path):
-        return 0
-    try:
-        with reading(sample.path) as database:
-            columns = {str(column[1]) for column in database.execute("PRAGMA table_info(threads)")}
-    except OSError:
-        return 0
-    return 95 if {"summary", "data_type", "data"} <= columns else 0
+    return 95 if has_columns(sample, "threads", {"summary", "data_type", "data"}) else 0
 
 
 FORMATS = (Format("zed", "database", _database, ZedReader),)
