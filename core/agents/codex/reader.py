@@ -259,7 +259,7 @@ class Codex(TranscriptReader):
             add(self._turns.record(payload, self.now, self.agent, self.here()), out)
         if kind == "turn_context":
             self._turns.set_model(model=payload.get("model"))
-        elif kind not in _KINDS:
+        elif text(kind) not in _KINDS:
             self.skip(text(kind))
 
     def _open(self, meta: Meta, out: list[Event], *, synthetic: bool = False) -> None:

@@ -447,3 +447,10 @@ def test_activity_of_sub_agents_searches_and_new_kinds() -> None:
     kinds = [kind for _, _, kind in reader.kit.diagnostics.skipped]
     assert kinds == ["event_msg/telepathy", "response_item/mind_reading", "brainwave"]
     assert reader.kit.diagnostics.total == 0
+
+
+@pytest.mark.parametrize("kind", [[], {}, 7, None])
+def test_a_kind_that_is_not_a_text_is_counted(kind: Any) -> None:
+    reader = Codex(new_kit(), session="file")
+    feed(reader, [codex_meta(0), {"timestamp": stamp(1), "type": kind, "payload": {}}])
+    assert len(reader.kit.diagnostics.skipped) == 1
