@@ -158,7 +158,7 @@ def test_a_frame_that_leans_on_a_damaged_one_is_damaged_too(broken: bytes) -> No
     with pytest.raises(StoreError, match="damaged"):
         again.restore(rows[5])
     again.adopt(rows[1:])
-    with pytest.raises(StoreError, match="leans on is gone"):
+    with pytest.raises(StoreError, match="compressed against is gone"):
         again.restore(rows[5])
     assert encode(again.restore(rows[98])) == encode(busy(98))
 
