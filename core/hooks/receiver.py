@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import struct
 import zlib
@@ -36,6 +37,8 @@ _WORDS = {
 JSON = "application/json"
 PROTOBUF = "application/x-protobuf"
 LINES = "application/x-ndjson"
+
+Address = tuple[str, int]
 
 
 class Request(NamedTuple):
@@ -84,6 +87,7 @@ class Receiver:
         connections: int = _CONNECTIONS,
         admit: Callable[[Mapping[str, str]], None] | None = None,
         origin: str = "",
+        user_of: Callable[[Address, Address], int | None] | None = None,
     ) -> None:
         self._handle = handle
         self._host = host
@@ -96,6 +100,8 @@ class Receiver:
         self._connections = connections
         self._admit = admit
         """Looks at the headers before any of the body is read; raises `Refused`."""
+        self._user_of = user_of
+        """Finds the user at the other end of a connection; others than the person's own are hung up on."""
         self._origin = origin
         """Serve pages of this address, and no others; blank serves no page at all."""
         self._open: set[asyncio.Task[None]] = set()
@@ -125,7 +131,7 @@ class Receiver:
 
     async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        if task is None or len(self._open) >= self._connections:
+        if task is None or not self._is_own_user(writer) or len(self._open) >= self._connections:
             writer.close()
             return
         self._open.add(task)
@@ -137,6 +143,13 @@ class Receiver:
         finally:
             self._open.discard(task)
             writer.close()
+
+    def _is_own_user(self, writer: asyncio.StreamWriter) -> bool:
+        """Whether the person who runs the server, or the system itself, is at the other end."""
+        if self._user_of is None:
+            return True
+        peer, own = writer.get_extra_info("peername"), writer.get_extra_info("sockname")
+        return bool(peer and own) and self._user_of(peer[:2], own[:2]) in (os.getuid(), 0)
 
     async def _once(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """One request and its answer; False where the connection ends with it."""

@@ -7,6 +7,7 @@ pages of semantic conventions v1.41; all of them have Development status.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -443,6 +444,10 @@ def session_file(folder: Path, session: str) -> Path:
     return folder / f"{name}.jsonl"
 
 
+_NEW_SESSIONS = 100
+"""New sessions, and so files, that one request may begin."""
+
+
 class Inbox:
     """A folder of received sessions, one file each."""
 
@@ -463,6 +468,9 @@ class Inbox:
             if begins and (session in lines or self.path(session).exists()):
                 continue
             lines.setdefault(session, []).append(write(event, session) + b"\n")
+        new = sum(not self.path(session).exists() for session in lines)
+        if new > _NEW_SESSIONS:
+            raise OSError(errno.ENOSPC, f"{new:,} new sessions in one request (at most {_NEW_SESSIONS})")
         if lines:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         sizes: dict[Path, int] = {}

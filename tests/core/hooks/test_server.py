@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 from core.errors import StoreError
 from core.hooks import server as module
 from core.hooks.connection import IntakeFolder, call
+from core.hooks.receiver import Answer, Receiver
 from core.hooks.server import IntakeServer
 from core.settings import Settings
 from core.settings.layers import with_value
@@ -402,3 +405,21 @@ async def test_a_decision_that_cannot_be_written_down_is_not_made(intake: Intake
     assert await ask(intake, "hook/claude/guard", remove) == "wait 1 1\n"
     assert await ask(intake, "decide", {"number": 1, "choice": "once"}) == {"done": True}
     assert await ask(intake, "hook/claude/guard", remove) == ALLOWED
+
+
+@pytest.mark.parametrize(
+    ("user", "answered"), [(os.getuid(), True), (0, True), (os.getuid() + 1, False), (None, False)]
+)
+async def test_a_port_for_telemetry_is_the_persons_own(user: int | None, answered: bool) -> None:
+    """Another user's idle connections take no place, and nothing of theirs is read."""
+    receiver = Receiver(lambda _: Answer(), port=0, connections=1, user_of=lambda *_: user)
+    await receiver.start()
+    lines = [await asyncio.open_connection("127.0.0.1", receiver.port) for _ in range(1 if answered else 5)]
+    reader, writer = lines[-1]
+    writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    with contextlib.suppress(ConnectionError):
+        assert bool(await reader.read()) is answered
+    assert len(receiver._open) <= answered
+    for _, one in lines:
+        one.close()
+    await receiver.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -13,8 +14,8 @@ import pytest
 from bench.workload import session
 from core.agents.open_events import write
 from core.agents.registry import make_kit
-from core.events import Event
-from core.extras.telemetry.intake import Inbox
+from core.events import Event, Prompt
+from core.extras.telemetry.intake import Inbox, TelemetryEvent
 from core.extras.telemetry.station import Station, open_events
 from core.hooks.receiver import Receiver
 from core.logs.finder import sessions
@@ -200,3 +201,12 @@ async def test_a_caller_that_sends_too_slowly_is_hung_up_on() -> None:
     assert await asyncio.wait_for(reader.read(), 30) == b""
     writer.close()
     await receiver.close()
+
+
+@pytest.mark.parametrize(("sessions", "kept"), [(100, True), (101, False)])
+def test_one_request_begins_a_bounded_number_of_sessions(sessions: int, kept: bool, tmp_path: Path) -> None:
+    inbox = Inbox(tmp_path / "received")
+    events = [TelemetryEvent(f"s{number}", "", Prompt(at=1.0, characters=2)) for number in range(sessions)]
+    with contextlib.nullcontext() if kept else pytest.raises(OSError, match="new sessions in one request"):
+        inbox.add(events)
+    assert len(list(tmp_path.rglob("*.jsonl"))) == (sessions if kept else 0)
