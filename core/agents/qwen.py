@@ -59,7 +59,7 @@ class QwenReader(TranscriptReader):
 
     name = "qwen"
     untold = ("cost",)
-    gaps = "what a sub-agent does that runs in the foreground: only its start and its end are told"
+    gaps = "of a sub-agent in the foreground only its start and end are logged"
     kinds = frozenset(("user", "assistant", "tool_result", "system", "at_command", "file_history_snapshot"))
 
     def setup(self) -> None:
