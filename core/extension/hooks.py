@@ -176,7 +176,7 @@ class Extension:
         """Another extension failed."""
 
     def on_shutdown(self, society: Society) -> None:
-        """The session is no longer watched."""
+        """The session is closed."""
 
 
 HOOKS: tuple[str, ...] = tuple(name for name in vars(Extension) if name.startswith("on_"))

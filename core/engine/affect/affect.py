@@ -151,7 +151,7 @@ class Quarantine(Stateful):
         self.times = 0
 
     def update(self, now: float, moved: float) -> int:
-        """Take in one cycle's changes; 1 where quarantine begins, -1 where it ends, else 0."""
+        """Add one cycle's changes; return 1 if quarantine begins, -1 if it ends, else 0."""
         slots = now / self._width
         if slots >= self._slot + 1:
             self._slide(int(slots))
@@ -278,7 +278,7 @@ class Affect(Stateful):
         self._bend()
 
     def _bend(self) -> None:
-        """Let the fields bend the mind as they stand."""
+        """Compute the modulation from the current fields."""
         deviations = self.deviations
         self.modulation = self._modulator.bend(deviations, self._quarantine.active)
         self.composition = self._modulator.composition(deviations)
@@ -308,7 +308,7 @@ class Affect(Stateful):
         )
 
     def step(self, event: Event, percept: Percept, novelty: float) -> AffectStep:
-        """Let time pass, take in one event, and say what affect bends from here."""
+        """Advance time, process one event, and return the new modulation."""
         now = percept.now
         elapsed = now - self._now
         if elapsed < 0.0:

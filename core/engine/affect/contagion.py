@@ -173,7 +173,7 @@ class Zone(Stateful):
         self.factors = [1.0] * len(FIELDS)
 
     def update(self, agents: Sequence[Sequence[float]]) -> None:
-        """Take in every agent's deviations, once a round."""
+        """Update the mean with every agent's deviations, once per round."""
         if not agents:
             return
         for place, column in enumerate(zip(*agents, strict=True)):

@@ -60,7 +60,7 @@ class GovernorEpisode(Value, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """Where and why it would halt; empty where it would not."""
+        """Where and why it would halt; empty if it would not."""
         if not self.halt:
             return ""
         words = halt_words(self.halt, self.halt_value, self.halt_limit)

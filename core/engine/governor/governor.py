@@ -16,7 +16,7 @@ from core.settings.governor import GovernorSettings
 
 
 class Verdict(StepValue, frozen=True, gc=False):
-    """What one event meant to the governor."""
+    """The governor's verdict on one event."""
 
     state: State
     changed: bool
@@ -108,7 +108,7 @@ class Governor(Stateful):
     def step(
         self, event: Event, *, novelty: float, elapsed: float, pattern: Pattern, failure_rate: float
     ) -> Verdict:
-        """Take in one event, `elapsed` seconds of wall-clock time after the one before."""
+        """Process one event, `elapsed` seconds of wall-clock time after the previous one."""
         self._pause += elapsed
         self._since += elapsed
         machine = self._machine
@@ -171,7 +171,7 @@ class Governor(Stateful):
         return float(self._machine.steps), float(profile.max_steps)
 
     def read(self) -> GovernorReading:
-        """What a screen shows."""
+        """Return the reading for the screen."""
         machine = self._machine
         episode = self._episodes.current()
         return GovernorReading(

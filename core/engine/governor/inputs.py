@@ -217,7 +217,7 @@ class Inputs(Stateful):
         )
 
     def trouble(self) -> str:
-        """What stands in the way, in short words; empty where nothing does."""
+        """Name the obstacles in a few words; empty if there are none."""
         repeats = (f"same call and result x{self._repeats + 1}",) if self._repeats else ()
         return ", ".join((*self._obstacles(), *repeats))
 

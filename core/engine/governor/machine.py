@@ -11,7 +11,7 @@ from core.settings.governor import AppraisalSettings, WeightSettings
 
 
 class Pressures(NamedTuple):
-    """What weighs on the agent: unbounded, and only ever added to."""
+    """The pressures on the agent: unbounded, and only ever added to."""
 
     confidence: float
     frustration: float
@@ -41,7 +41,7 @@ class Appraisal:
     def change(
         self, reward: float, novelty: float, urgency: float, difficulty: float, danger: float = 0.0
     ) -> Pressures:
-        """What one step adds to each pressure."""
+        """Return what one step adds to each pressure."""
         return Pressures(*self.add((0.0, 0.0, 0.0, 0.0, 0.0), reward, novelty, urgency, difficulty, danger))
 
     def add(
@@ -70,7 +70,7 @@ _PRESSURES = ("confidence", "curiosity", "arousal", "risk", "frustration")
 
 
 class Budgets(NamedTuple):
-    """What the agent may spend, each from 0 to 1."""
+    """The budgets of the agent, each from 0 to 1."""
 
     effort: float
     risk: float
@@ -241,12 +241,12 @@ class Machine(Stateful):
 
     @property
     def budgets(self) -> Budgets:
-        """What may be spent now."""
+        """The current budgets."""
         return Budgets(*self._budgets)
 
     @property
     def pressures(self) -> Pressures:
-        """What weighs on the run."""
+        """The current pressures."""
         return Pressures(*self._pressures)
 
     @property

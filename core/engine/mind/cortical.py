@@ -132,7 +132,7 @@ class CorticalState:
 
     @property
     def regime(self) -> Regime:
-        """What kind of weather the work is in."""
+        """The regime of the work."""
         return self._regime
 
     @property
@@ -240,7 +240,7 @@ class CorticalState:
         return self.pack()
 
     def load(self, packed: bytes) -> None:
-        """Go on exactly as the one that was dumped."""
+        """Continue exactly like the dumped one."""
         self.unpack(packed)
 
 

@@ -69,12 +69,12 @@ class Episode(Struct, frozen=True):
         return f"{self.regime}, {self.did()}{advice}"
 
     def did(self) -> str:
-        """What was done mostly, and what came of it."""
+        """Name the main action and its outcome."""
         return f"{ACTION_WORDS[self.action]} {OUTCOME_WORDS[self.outcome]}"
 
 
 class Situation(NamedTuple):
-    """What a past episode is compared with."""
+    """The moment that past episodes are compared with."""
 
     regime: Regime
     pleasure: float

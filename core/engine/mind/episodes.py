@@ -444,7 +444,7 @@ class Episodes(Stateful):
 
 
 def _worth(settings: EpisodeSettings) -> dict[tuple[Action, Outcome, Purpose], float]:
-    """What each call adds to the score of its episode."""
+    """Return what each call adds to the score of its episode."""
     worth = {}
     for action, outcome, purpose in product(ACTIONS, OUTCOMES, PURPOSES):
         weight = 0.0

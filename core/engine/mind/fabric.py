@@ -204,7 +204,7 @@ class SignalFired(NamedTuple):
 
 
 class SignalReleased(NamedTuple):
-    """A signal no longer stands."""
+    """A signal is no longer active."""
 
     at: float
     signal: str

@@ -300,6 +300,6 @@ class Heart(Stateful):
             self.rows = (*self.rows, row)
 
     def restored(self) -> None:
-        """Nothing of the step before the dump is left to tell."""
+        """Clear what the step before the dump produced."""
         self.sleep.set_mode(self.homeostasis.intensive)
         self.rows, self.news, self.corrections, self.dreamt = (), (), (), None

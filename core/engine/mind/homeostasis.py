@@ -25,7 +25,7 @@ class Correction(NamedTuple):
 
 
 class RuleState(NamedTuple):
-    """One rule as it stands."""
+    """The state of one rule."""
 
     signal: SignalId
     knob: Knob
@@ -109,7 +109,7 @@ class Homeostasis(Stateful):
         return min(max(base + correction, self._low[index]), self._high[index])
 
     def update(self, vitality: float, accuracy: float, pleasure: float) -> tuple[Correction, ...]:
-        """Take in one theta tick and return the knobs that moved."""
+        """Update the rules at a theta tick and return the knobs that moved."""
         smoothing = self._smoothing
         averages, deviations, straying = self._averages, self._deviations, self._straying
         for index, value in enumerate((vitality, accuracy, pleasure)):
@@ -154,7 +154,7 @@ class Homeostasis(Stateful):
         return (Correction("pleasure", self._deviations[2], "dream_mode", float(self.intensive)),)
 
     def rules(self) -> tuple[RuleState, ...]:
-        """Every rule as it stands."""
+        """Return the state of every rule."""
         corrections = (*self._corrections, float(self.intensive))
         return tuple(
             RuleState(

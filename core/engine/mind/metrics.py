@@ -1,4 +1,4 @@
-"""One wide record a tick, with a trace id that the same run always gives."""
+"""One wide record per tick, with a trace id that the same run always gives."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class TickRecord(Value, frozen=True, kw_only=True):
 
 
 class Metrics(Stateful):
-    """Gather what happens between ticks and close it into a row at each."""
+    """Collect what happens between ticks and close it into a row at each tick."""
 
     __slots__ = (
         "_accuracy",

@@ -103,7 +103,7 @@ class Mind(Stateful):
         modulation: Modulation = NEUTRAL,
         composition: Composition = EVEN,
     ) -> Thought:
-        """Let subjective time pass, then take the event in."""
+        """Advance subjective time, then process the event."""
         heart, source = self.heart, self._source
         self._recalled = None
         heart.begin(event.at, percept, modulation, composition)
@@ -297,7 +297,7 @@ class Mind(Stateful):
         return self._recalled
 
     def restored(self) -> None:
-        """What was recalled belongs to another moment."""
+        """Forget the recollection, which belongs to another moment."""
         self._recalled = None
 
     def wide(self, most: int) -> int:

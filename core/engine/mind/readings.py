@@ -1,4 +1,4 @@
-"""What a screen shows of the mind, built only when asked for."""
+"""Readings of the mind for the screen, built only when asked for."""
 
 from __future__ import annotations
 

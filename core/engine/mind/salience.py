@@ -268,7 +268,7 @@ class Salience(Stateful):
         return before - len(items)
 
     def score(self, item: Item, ticks: int = 0, unpromoted_decay: float = 1.0) -> float:
-        """What is left of an item's score, now or some gamma ticks later."""
+        """Return what is left of an item's score, now or some gamma ticks later."""
         later = ticks * self._decay if item.promoted else ticks * self._decay * unpromoted_decay
         return item.score * exp(self._faded[item.promoted] - item.faded + later)
 

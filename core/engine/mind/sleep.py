@@ -37,7 +37,7 @@ class Dream(NamedTuple):
     """A full frame was asked for."""
 
     def words(self) -> str:
-        """What it did, in a line."""
+        """Describe the dream in one line."""
         return (
             f"{self.compressed} episodes compressed, {self.expired} items and {self.forgotten} patterns "
             f"dropped, {self.rebalanced} baselines reset, full frame asked for"

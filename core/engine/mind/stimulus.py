@@ -209,7 +209,7 @@ class StimulusSource(Stateful):
         return self._stimulus("trace", "peer", "peer", "", "news from another agent", measure)
 
     def tool_use(self, event: ToolUse) -> Stimuli:
-        """What in a call may draw attention."""
+        """Return the stimuli in a call."""
         outcome = event.outcome
         if outcome == "rejected":
             coarse = coarse_target(event)
@@ -269,7 +269,7 @@ class StimulusSource(Stateful):
         return self._anomaly(cause, event, urgency, words, repeats if cause == "repeat" else streak)
 
     def turn(self, event: Turn, burn: int, context: float) -> Stimuli:
-        """What may draw attention in an answer that took so many new tokens."""
+        """Return the stimuli in an answer that took so many new tokens."""
         stimuli: Stimuli = ()
         usual = self._burn
         if self._fresh_context:

@@ -1,4 +1,4 @@
-"""The response: from a firing to the right word at the right time."""
+"""The response: from signals to the right sentence at the right time."""
 
 from __future__ import annotations
 

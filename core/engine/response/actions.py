@@ -45,7 +45,7 @@ class Delegates(Stateful):
         self._running: dict[str, str] = {}
 
     def update(self, event: AgentStart | AgentEnd) -> None:
-        """Take note of a sub-agent that starts or reports back."""
+        """Count a sub-agent that starts or reports back."""
         if isinstance(event, AgentStart):
             self._running[event.child] = event.role or "sub-agent"
             if len(self._running) > _MOST:

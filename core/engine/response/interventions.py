@@ -1,4 +1,4 @@
-"""Words meant for the agent: what waits, what was said when, and what came of it."""
+"""Interventions: sentences for the agent, their delivery and their effect."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class HotMemo:
         self._tokens = settings.tokens
 
     def add(self, entry: MemoLine) -> None:
-        """Put one on top; a newer word of the same method takes the older one's place."""
+        """Add a line; it replaces an older line of the same method."""
         for line in self._entries:
             if line.method == entry.method:
                 self._entries.remove(line)
@@ -48,7 +48,7 @@ class HotMemo:
         return tuple(self._entries)
 
     def text(self, tokens: int | None = None) -> str:
-        """What would be handed to the agent, cut to the budget."""
+        """Return the text for the agent, cut to the budget."""
         room = CHARACTERS * (self._tokens if tokens is None else tokens)
         lines: list[str] = []
         for entry in reversed(self._entries):
@@ -80,7 +80,7 @@ _LOOKED_BACK = 8
 
 
 class Intervention(NamedTuple):
-    """One word that waits for its moment."""
+    """A sentence that waits for its moment."""
 
     number: int
     kind: InterventionKind
@@ -114,7 +114,7 @@ class ToldIntervention(NamedTuple):
 
 
 class QueueReading(Value, frozen=True):
-    """What waits, and what was told."""
+    """The waiting and the past interventions."""
 
     waiting: tuple[Intervention, ...]
     told: tuple[ToldIntervention, ...]

@@ -1,4 +1,4 @@
-"""What one event brings forth, and what a screen shows of it."""
+"""The reaction to one event, and its reading for the screen."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Firing(NamedTuple):
 
 
 class Notice(NamedTuple):
-    """A word for the person."""
+    """A notice for the person."""
 
     at: float
     agent: str
@@ -45,7 +45,7 @@ class Notice(NamedTuple):
 
 
 class Reaction(NamedTuple):
-    """What one event brought forth."""
+    """The reaction to one event."""
 
     fired: tuple[Firing, ...]
     notices: tuple[Notice, ...]

@@ -1,4 +1,4 @@
-"""From what fires to a word: weigh the methods, let those that fire act, and keep what they leave."""
+"""From signals to sentences: score the methods, run those that fire, and keep their results."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ class Response(Stateful):
     def step(
         self, event: Event, percept: Percept, thought: Thought, verdict: Verdict, mood: AffectStep
     ) -> Reaction:
-        """Take in one event and what the rest of the mind made of it."""
+        """Process one event and what the other models made of it."""
         lean = mood.modulation.persistence - NEUTRAL.persistence
         loop = self.loops.update(event, max(-1, min(_PATIENCE, round(lean))))
         tally = self.tally
@@ -361,7 +361,7 @@ class Response(Stateful):
         self._log.append(MemoLine(firing.at, firing.method, firing.text))
 
     def notice(self, method: Method, firing: Firing) -> Notice:
-        """What the person would be told."""
+        """Return the notice for the person."""
         rest = self._scorer.cooldown(method.id)
         return Notice(firing.at, firing.agent, method.action.kind, method.id, firing.text, rest)
 
@@ -415,7 +415,7 @@ class Response(Stateful):
         return self._memo.entries
 
     def memo(self, tokens: int | None = None) -> str:
-        """What could be handed to the agent now."""
+        """Return the memo as text for the agent."""
         return self._memo.text(tokens)
 
     def session(self) -> SessionTally:

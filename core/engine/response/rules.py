@@ -42,7 +42,7 @@ class WakeupRule(Group):
 
     @property
     def trigger(self) -> Trigger:
-        """The same as the mind knows it."""
+        """The trigger for the mind."""
         return Trigger(self.id, self.causes, self.resolution, self.least, self.refire, self.like)
 
 

@@ -1,4 +1,4 @@
-"""How well each method fits the moment, term by term."""
+"""The score of each method, term by term."""
 
 from __future__ import annotations
 
@@ -302,7 +302,7 @@ class Scorer(Stateful):
         return tuple([(rule.method.id, rule.last) for rule in self._rules if rule.last is not None])
 
     def _take_fired(self, fired: Sequence[Sequence[Any]]) -> None:
-        """Methods that are no more are forgotten."""
+        """Forget methods that no longer exist."""
         by_method: dict[str, float] = dict(fired)  # type: ignore[arg-type]
         for rule in self._rules:
             rule.fired(by_method.get(rule.method.id))
@@ -370,7 +370,7 @@ class ActTally(Stateful):
         self._now = percept.now
 
     def fired(self, name: SignalName) -> None:
-        """Count a signal that begins to stand; a compound one counts for both its axes."""
+        """Count a signal that begins; a compound one counts for both its axes."""
         for axis in _AXES_OF[name]:
             self._fires[axis] += 1
 

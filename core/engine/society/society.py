@@ -208,13 +208,13 @@ class SessionAgent(Stateful):
         self.past_quarantines = 0
 
     def go_on(self, past: AgentReading) -> None:
-        """Be the agent that was summed up."""
+        """Resume the agent from its summary."""
         self.parent, self.role = past.parent, past.role
         self.started, self.ended, self.outcome = past.started, past.ended, past.outcome
         self.events, self.past_quarantines = past.events, past.quarantines
 
     def read(self) -> AgentReading:
-        """The agent as a screen shows it; where it stands in the tree is for the tree to say."""
+        """Return the reading for the screen; the tree sets its depth."""
         affect = self.engine.affect
         return AgentReading(
             name=self.name,
@@ -444,7 +444,7 @@ class Society(Stateful):
         return self._agents.awake[agent].engine
 
     def step(self, event: Event) -> Step:
-        """Let one agent take in one event."""
+        """Step the engine of the event's agent."""
         agent = event.agent
         agents = self._agents
         member = agents.awake.get(agent) or agents.join(agent, self._count)
@@ -505,7 +505,7 @@ class Society(Stateful):
         return self.engine(MAIN if agent is None else agent).frame(at)
 
     def read(self) -> SocietyReading:
-        """All agents and what they make together."""
+        """Return the reading of all agents."""
         readings = self._agents.read()
         running = [member for member in self._agents.awake.values() if member.ended is None]
         moved = [member.engine.affect.deviations for member in running]
