@@ -86,8 +86,6 @@ def _mode(view: View) -> list[Line]:
     if view.mode == "replay" and view.playing:
         word = "▶ REPLAY"
     pieces: list[Line] = [[(word, ink)]]
-    if view.what_if:
-        pieces.insert(0, [(" WHAT IF ", "alert-tag")])
     if view.late and view.loading is None:
         amount = "" if view.behind == UNKNOWN else f"{view.behind:,} events "
         pieces[0] = [(f"{word}, {amount}behind", "alert")]
@@ -99,6 +97,8 @@ def _mode(view: View) -> list[Line]:
         pieces.append(
             [*meter(view.loading, 8, "live", thin=True), (f" {100 * view.loading:.0f}% read", "quiet")]
         )
+    if view.what_if:
+        pieces.insert(0, [(" WHAT IF ", "alert-tag")])
     return pieces
 
 
