@@ -13,9 +13,7 @@ from bench.measure import Figure
 
 def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make bench")
-    parser.add_argument(
-        "suites", nargs="*", metavar="SUITE", help=f"of {', '.join(suite.NAMES)}; all if none is named"
-    )
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"of {', '.join(suite.NAMES)}; all if none is named")
     parser.add_argument("--keep", action="store_true", help="add the figures to the history")
     parser.add_argument("--scale", action="store_true", help="measure 1,000 to 1,000,000 events instead")
     parser.add_argument("--most", type=int, metavar="N", help="with --scale: stop at N events, keep nothing")

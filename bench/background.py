@@ -76,9 +76,7 @@ def start() -> None:
     BUILD.mkdir(exist_ok=True)
     words = [sys.executable, "-m", "bench.background", "build"]
     with LOG.open("wb") as log:
-        subprocess.Popen(
-            words, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
-        )
+        subprocess.Popen(words, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
 
 
 def stop() -> None:
@@ -95,15 +93,7 @@ def build() -> None:
     os.nice(19)
     write_status("compiling")
     fresh = BUILD / "compiling"
-    pip = [
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--constraint",
-        "constraints.txt",
-    ]
+    pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--constraint", "constraints.txt"]
     for words in ([*pip, *NEEDS], ["-m", "bench.compiled", str(fresh)]):
         if subprocess.run([sys.executable, *words], cwd=ROOT, check=False).returncode:
             write_status("failed", f"see {LOG.relative_to(ROOT)}")

@@ -14,8 +14,7 @@ from pathlib import Path
 from bench.workload import Dice
 
 _START = 1_760_000_000.0
-_BLOCK = 20_000_000
-"""Bytes of a log that are made line by line."""
+_BLOCK = 20_000_000  # Bytes of a log that are made line by line.
 _WORDS = (
     *("the", "parser", "reads", "each", "line", "of", "file", "and", "gives", "back", "what", "it"),
     *("found", "or", "says", "why", "not", "in", "words", "one", "can", "act", "on"),
@@ -28,9 +27,7 @@ def write_tree(folder: Path, size: int, *, file_size: int = 20_000_000) -> int:
     written = number = 0
     while written < size:
         number += 1
-        written += write_log(
-            folder / f"session-{number:04d}.jsonl", min(file_size, size - written), seed=number
-        )
+        written += write_log(folder / f"session-{number:04d}.jsonl", min(file_size, size - written), seed=number)
     return written
 
 
@@ -78,9 +75,7 @@ def lines(seed: int) -> Iterator[bytes]:
             **({} if message is None else {"message": message}),
             **more,
             "uuid": uuid,
-            "timestamp": datetime.fromtimestamp(at, UTC)
-            .isoformat(timespec="milliseconds")
-            .replace("+00:00", "Z"),
+            "timestamp": datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         }
         last = uuid
         return json.dumps(record, separators=(",", ":")).encode() + b"\n"
@@ -128,9 +123,7 @@ def lines(seed: int) -> Iterator[bytes]:
             "user",
             {
                 "role": "user",
-                "content": [
-                    {"tool_use_id": call, "type": "tool_result", "content": content, "is_error": failed}
-                ],
+                "content": [{"tool_use_id": call, "type": "tool_result", "content": content, "is_error": failed}],
             },
             toolUseResult=f"Error: {content}" if failed else extra,
         )
@@ -141,29 +134,13 @@ def _call(dice: Dice) -> tuple[str, dict[str, object], str, object]:
     body = _prose(dice, 200 + dice.below(1200))
     kind = dice.below(4)
     if kind == 0:
-        return (
-            "Read",
-            {"file_path": path},
-            body,
-            {"type": "text", "file": {"filePath": path, "content": body}},
-        )
+        return ("Read", {"file_path": path}, body, {"type": "text", "file": {"filePath": path, "content": body}})
     if kind == 1:
         old, new = _prose(dice, 80), _prose(dice, 90)
-        patch = {
-            "filePath": path,
-            "oldString": old,
-            "newString": new,
-            "structuredPatch": [],
-            "originalFile": body,
-        }
+        patch = {"filePath": path, "oldString": old, "newString": new, "structuredPatch": [], "originalFile": body}
         return "Edit", {"file_path": path, "old_string": old, "new_string": new}, f"{path} updated", patch
     if kind == 2:
-        return (
-            "Grep",
-            {"pattern": _WORDS[dice.below(20)], "path": "src"},
-            body,
-            {"numFiles": 3, "filenames": [path]},
-        )
+        return ("Grep", {"pattern": _WORDS[dice.below(20)], "path": "src"}, body, {"numFiles": 3, "filenames": [path]})
     command = ("pytest -q tests", "npm run build", "git status --short", "make lint")[dice.below(4)]
     return "Bash", {"command": command}, body, {"stdout": body, "stderr": "", "interrupted": False}
 

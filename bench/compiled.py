@@ -24,11 +24,9 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("engine/receptor", "engine/mind", "engine/governor", "engine/affect", "engine/response")
-FILES = {
-    "engine": ("state", "story", "engine"),
-    "timeline": ("columns", "keyframes", "marks", "run"),
-}
-"""Of other rooms, what runs for every event."""
+# Of other rooms, what runs for every event.
+FILES = {"engine": ("state", "story", "engine"), "timeline": ("columns", "keyframes", "marks", "run")}
+# What stays as it is; readers of logs gained 6 %, and would no longer be as lenient.
 AS_WRITTEN = frozenset(
     {
         # values that are read from files: their annotations must stand as they are written
@@ -47,10 +45,8 @@ AS_WRITTEN = frozenset(
         "engine/response/rules.py",
     }
 )
-"""What stays as it is; readers of logs gained 6 %, and would no longer be as lenient."""
 
-_SLOW_FLOATS = "-ffp-contract=off"
-"""Round after every operation, as Python does."""
+_SLOW_FLOATS = "-ffp-contract=off"  # Round after every operation, as Python does.
 
 
 def modules(core: Path) -> list[str]:
@@ -98,8 +94,7 @@ _STATE_FUNCTIONS = {
     "def dump(self):": ("def dump(self) -> Any:", "return super().dump()"),
     "def load(self, state):": ("def load(self, state: Any) -> None:", "return super().load(state)"),
 }
-_OTHER_KIND = "    if type(self) is not {}:\n        {}"
-"""A class below it, of an extension say, may keep more."""
+_OTHER_KIND = "    if type(self) is not {}:\n        {}"  # A class below it, of an extension say, may keep more.
 
 
 def write_methods(path: Path) -> None:
@@ -128,19 +123,14 @@ def write_methods(path: Path) -> None:
         lines[node.end_lineno : node.end_lineno] = ["", *(f"    {line}" for line in added.split("\n"))]
     if lines != before:
         start = lines.index("from __future__ import annotations") + 1
-        lines[start:start] = [
-            "from typing import Any",
-            "from core.engine.state import needed_names as _needed_names",
-        ]
+        lines[start:start] = ["from typing import Any", "from core.engine.state import needed_names as _needed_names"]
         path.write_text("\n".join([*lines, *last, ""]))
 
 
 def _compile(compiler: Any, sources: list[str], **given: Any) -> list[str]:
     ordered = ("output_dir", "macros", "include_dirs")
     output, macros, include = (given.get(name) for name in ordered)
-    setup = compiler._setup_compile(
-        output, macros, include, sources, given.get("depends"), given.get("extra_postargs")
-    )
+    setup = compiler._setup_compile(output, macros, include, sources, given.get("depends"), given.get("extra_postargs"))
     _, objects, last, options, build = setup
     first = compiler._get_cc_args(options, given.get("debug"), given.get("extra_preargs"))
 

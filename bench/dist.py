@@ -25,9 +25,7 @@ def build(kind: str, folder: Path) -> Path:
     """Build one wheel into a folder of its own."""
     shutil.rmtree(folder / kind, ignore_errors=True)
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / kind)]
-    subprocess.run(
-        command, cwd=ROOT, env={**os.environ, **HOOKS[kind]}, check=True, stdout=subprocess.DEVNULL
-    )
+    subprocess.run(command, cwd=ROOT, env={**os.environ, **HOOKS[kind]}, check=True, stdout=subprocess.DEVNULL)
     (wheel,) = (folder / kind).glob("*.whl")
     return wheel
 

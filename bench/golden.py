@@ -23,8 +23,7 @@ import cbor2
 from blake3 import blake3
 from msgspec import to_builtins
 
-EVERY = 256
-"""Events between two states that are hashed."""
+EVERY = 256  # Events between two states that are hashed.
 EDITS: tuple[dict[str, Any], ...] = (
     {"receptor.ambient.offset.frustration": 0.1},
     {"response.scoring.threshold": 0.2},

@@ -99,19 +99,13 @@ def _hostile(port: int, place: IntakeFolder, pid: int) -> None:
             ("wrong host", f"Host: evil.example\r\n{HEADER}: {place.token()}\r\nContent-Length: 2", 1),
             ("a page", f"Host: 127.0.0.1\r\nOrigin: http://x\r\n{HEADER}: {place.token()}", 1),
             ("1 GB without token", f"Host: 127.0.0.1\r\nContent-Length: {1 << 30}", 1 << 30),
-            (
-                "1 GB with token",
-                f"Host: 127.0.0.1\r\n{HEADER}: {place.token()}\r\nContent-Length: {1 << 30}",
-                1 << 30,
-            ),
+            ("1 GB with token", f"Host: 127.0.0.1\r\n{HEADER}: {place.token()}\r\nContent-Length: {1 << 30}", 1 << 30),
             ("slow drip", "", -1),
         )
     ]
     for thread in threads:
         thread.start()
-    _show(
-        "http, beside hostile callers", _timed(50, lambda number: _post(port, place.token(), _call(number)))
-    )
+    _show("http, beside hostile callers", _timed(50, lambda number: _post(port, place.token(), _call(number))))
     for thread in threads:
         thread.join()
     for name, answer in answers.items():
@@ -186,9 +180,7 @@ def _timed(calls: int, work: Callable[[int], object]) -> tuple[list[float], floa
 def _show(name: str, timed: tuple[list[float], float]) -> None:
     times = sorted(timed[0])
     own = f"{timed[1]:>10.2f}" if timed[1] else ""
-    print(
-        f"{name:<44} {times[len(times) // 2]:>8.1f} {times[int(0.99 * len(times))]:>8.1f} {own}", flush=True
-    )
+    print(f"{name:<44} {times[len(times) // 2]:>8.1f} {times[int(0.99 * len(times))]:>8.1f} {own}", flush=True)
 
 
 def _serve(home: Path) -> subprocess.Popen[str]:

@@ -33,8 +33,8 @@ from core.settings.logs import HostsSettings
 
 BATCH = 500
 PROBES = 200
+# Calls that are watched until they are shown; after some more of the same kind a halt is shown instead.
 ON_SCREEN = 150
-"""Calls that are watched until they are shown; after some more of the same kind a halt is shown instead."""
 
 
 def main() -> int:
@@ -120,11 +120,7 @@ def _on_screen(url: str, folder: Path) -> list[float]:
     screen, terminal = pty.openpty()
     fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
     fleet = subprocess.Popen(
-        [*program, "fleet", "--from", url],
-        env=_home(folder / "b"),
-        stdin=terminal,
-        stdout=terminal,
-        stderr=terminal,
+        [*program, "fleet", "--from", url], env=_home(folder / "b"), stdin=terminal, stdout=terminal, stderr=terminal
     )
     try:
         _appears(screen, b"watched-project", 60.0)
@@ -137,13 +133,7 @@ def _on_screen(url: str, folder: Path) -> list[float]:
 
 def _home(folder: Path) -> dict[str, str]:
     folder.mkdir()
-    return {
-        **os.environ,
-        "HOME": str(folder),
-        "XDG_CONFIG_HOME": "",
-        "XDG_DATA_HOME": "",
-        "XDG_CACHE_HOME": "",
-    }
+    return {**os.environ, "HOME": str(folder), "XDG_CONFIG_HOME": "", "XDG_DATA_HOME": "", "XDG_CACHE_HOME": ""}
 
 
 def _started() -> Event:
@@ -180,13 +170,9 @@ async def _connected(server: Server) -> NatsLink:
 
 def _messages(hosts: int, sessions: int, events: int) -> list[ShippedEvent]:
     """One event after another, going round the sessions, as many agents at once do."""
-    senders = [
-        Sender(f"host-{number % hosts}", "claude-code", f"session-{number}") for number in range(sessions)
-    ]
+    senders = [Sender(f"host-{number % hosts}", "claude-code", f"session-{number}") for number in range(sessions)]
     made = [sender.message(_start(number)) for number, sender in enumerate(senders)]
-    return made + [
-        senders[number % sessions].message(_use(number)) for number in range(max(0, events - sessions))
-    ]
+    return made + [senders[number % sessions].message(_use(number)) for number in range(max(0, events - sessions))]
 
 
 def _start(number: int) -> Event:

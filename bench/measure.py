@@ -22,8 +22,7 @@ class Figure(NamedTuple):
     unit: str
     aim: float | None = None
     better: Literal["higher", "lower"] = "lower"
-    yardstick: str = ""
-    """What `ratio` is a ratio to."""
+    yardstick: str = ""  # What `ratio` is a ratio to.
     ratio: float | None = None
     note: str = ""
 
@@ -35,9 +34,7 @@ class Figure(NamedTuple):
         return self.value >= self.aim if self.better == "higher" else self.value <= self.aim
 
 
-def best_of(
-    work: Callable[[], object], rounds: int = 3, clock: Callable[[], float] = time.process_time
-) -> float:
+def best_of(work: Callable[[], object], rounds: int = 3, clock: Callable[[], float] = time.process_time) -> float:
     """Seconds of processor time of the fastest round, the collector held still.
 
     Other work on the machine counts little that way; for several processes hand in a clock.
@@ -84,9 +81,7 @@ def _peak_told() -> float:
 def machine() -> str:
     """The machine in one line, without its name."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return (
-        f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GB, {platform.system()} {platform.machine()}"
-    )
+    return f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GB, {platform.system()} {platform.machine()}"
 
 
 def _processor() -> str:

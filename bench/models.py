@@ -23,6 +23,7 @@ from core.agents.tables import OURS
 _OVERLAY = Path(__file__).with_suffix(".toml")
 _TABLE = OURS / "models.toml"
 _PRICES = ("input", "output", "cache_read", "cache_write", "cache_write_1h")
+# Makers of models, and how the names of theirs that are not someone else's begin.
 _GENAI = {
     "anthropic": "claude-",
     "openai": r"gpt-|o\d|codex|chatgpt",
@@ -34,7 +35,6 @@ _GENAI = {
     "mistral": "mistral|ministral|magistral|codestral|devstral",
     "minimax": "minimax",
 }
-"""Makers of models, and how the names of theirs that are not someone else's begin."""
 _LITELLM = {
     "anthropic": "claude-",
     "openai": r"gpt-|o\d|codex|chatgpt",
@@ -55,11 +55,11 @@ _FIELDS = {
     "cache_write_1h": "cache_creation_input_token_cost_above_1hr",
 }
 _OVER = re.compile(r"^input_cost_per_token_above_(\d+)k_tokens$")
+# Models that no coding agent runs on.
 _UNLIKE = re.compile(
     r"image|tts|audio|realtime|embed|transcribe|ocr|live|vision|moderation|search|whisper|voice|translate|omni"
     r"|robotics|computer-use|^ft:|:free|nano-banana|deep-research"
 )
-"""Models that no coding agent runs on."""
 _DATED = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$|@|:|/")
 _FAMILIES = ("opus", "sonnet", "haiku", "fable")
 
@@ -83,9 +83,7 @@ def main() -> int:
         subprocess.run([*command, "genai-prices", "litellm"], check=True)
         genai, litellm = (next(folder.glob(f"{name}-*.whl")) for name in ("genai_prices", "litellm"))
         told = genai_rows(_member(genai, "genai_prices/data.py").decode())
-        more = litellm_rows(
-            json.loads(_member(litellm, "litellm/model_prices_and_context_window_backup.json"))
-        )
+        more = litellm_rows(json.loads(_member(litellm, "litellm/model_prices_and_context_window_backup.json")))
         sources = [f"{name} {wheel.name.split('-')[1]}" for name, wheel in _named(genai, litellm)]
     overlay = tomllib.loads(_OVERLAY.read_text())
     rows = merged(told, more, overlay["models"])

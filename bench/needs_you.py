@@ -35,8 +35,7 @@ KEPT = Path(__file__).with_name("needs_you.json")
 PLACES = ("strip", "bell", "fleet", "headless")
 _READY = 90.0
 _PATIENCE = 20.0
-_CALM = 4.0
-"""Seconds between the first picture and the question, so that starting up is not measured."""
+_CALM = 4.0  # Seconds between the first picture and the question, so that starting up is not measured.
 _STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 
 

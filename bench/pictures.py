@@ -38,8 +38,7 @@ PICTURES = (
     Picture("tuning", "stuck", ("end", "t", *("right",) * 12)),
     Picture("daylight", "flow", ("end",), theme="daylight"),
 )
-FILM = Picture("film", "stuck", ("home",), (80, 24))
-"""From the prompt over the first failure to the loop."""
+FILM = Picture("film", "stuck", ("home",), (80, 24))  # From the prompt over the first failure to the loop.
 _FRAMES = 8
 
 

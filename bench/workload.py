@@ -49,9 +49,7 @@ def stream(seed: int, agents: int) -> Iterator[Event]:
     names = ["main", *(f"agent-{number}" for number in range(1, agents))]
     at = _START
     context = 20_000
-    yield SessionStart(
-        at=at, session=f"bench-{seed}", tool="claude-code", project="/home/dev/api", model="large"
-    )
+    yield SessionStart(at=at, session=f"bench-{seed}", tool="claude-code", project="/home/dev/api", model="large")
     for name in names[1:]:
         yield AgentStart(at=at, child=name, role="worker")
     number = 0

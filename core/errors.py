@@ -69,8 +69,7 @@ class NotSent(NooscopeError):
 
     def __init__(self, sentence: str, again: bool) -> None:
         super().__init__(sentence)
-        self.again = again
-        """Whether another try may go better."""
+        self.again = again  # Whether another try may go better.
 
 
 class Malformed(NooscopeError):

@@ -9,37 +9,27 @@ from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
+# What a tool use does. `plan` and `other` (a tool no table knows) move no pattern.
 Action = Literal[
-    "file_read",
-    "file_edit",
-    "search",
-    "shell_exec",
-    "delegation",
-    "memory_read",
-    "memory_write",
-    "plan",
-    "other",
+    "file_read", "file_edit", "search", "shell_exec", "delegation", "memory_read", "memory_write", "plan", "other"
 ]
-"""What a tool use does. `plan` and `other` (a tool no table knows) move no pattern."""
 
+# How a tool use ended. Only failure and empty move emotions; pending has no result in the log.
 Outcome = Literal["success", "failure", "empty", "rejected", "collateral", "pending"]
-"""How a tool use ended. Only failure and empty move emotions; pending has no result in the log."""
 
+# What a shell command is for, where that matters.
 Purpose = Literal["", "test", "build", "commit", "destructive", "wait"]
-"""What a shell command is for, where that matters."""
 
+# What a log may leave untold; a cost that is not told is reckoned from tokens and model where those are.
 Matter = Literal["times", "outcomes", "tokens", "model", "cost"]
-"""What a log may leave untold; a cost that is not told is reckoned from tokens and model where those are."""
 
 ACTIONS: tuple[Action, ...] = get_args(Action)
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 MATTERS: tuple[Matter, ...] = get_args(Matter)
 
-ADVICE_MARK = "[nooscope]"
-"""The start of every sentence nooscope gives to an agent."""
-MAIN = "main"
-"""The agent of a session that no other agent started."""
+ADVICE_MARK = "[nooscope]"  # The start of every sentence nooscope gives to an agent.
+MAIN = "main"  # The agent of a session that no other agent started.
 
 
 class Where(Struct, frozen=True, gc=False):
@@ -52,10 +42,8 @@ class Where(Struct, frozen=True, gc=False):
 
 
 class _Base(Struct, frozen=True, kw_only=True, gc=False, tag_field="kind"):
-    at: float
-    """Epoch seconds."""
-    agent: str = MAIN
-    """Who did it, unique within the session."""
+    at: float  # Epoch seconds.
+    agent: str = MAIN  # Who did it, unique within the session.
     where: Where | None = None
 
 
@@ -63,28 +51,22 @@ class SessionStart(_Base, frozen=True, kw_only=True, gc=False, tag="session_star
     """An agent's log begins."""
 
     session: str
-    tool: str
-    """The program that runs the agent, such as claude-code."""
+    tool: str  # The program that runs the agent, such as claude-code.
     project: str = ""
     branch: str = ""
     version: str = ""
     model: str = ""
-    parent: str = ""
-    """The session this one was forked or resumed from."""
-    synthetic_time: bool = False
-    """The log holds no times; ours are made up from durations or fixed steps."""
-    untold: tuple[Matter, ...] = ()
-    """What logs of this kind never tell."""
+    parent: str = ""  # The session this one was forked or resumed from.
+    synthetic_time: bool = False  # The log holds no times; ours are made up from durations or fixed steps.
+    untold: tuple[Matter, ...] = ()  # What logs of this kind never tell.
 
 
 class Prompt(_Base, frozen=True, kw_only=True, gc=False, tag="prompt"):
     """The person speaks."""
 
     characters: int
-    call: int = 0
-    """Fingerprint of the text."""
-    interrupt: bool = False
-    """The person stopped the agent rather than asked for something."""
+    call: int = 0  # Fingerprint of the text.
+    interrupt: bool = False  # The person stopped the agent rather than asked for something.
 
 
 class Turn(_Base, frozen=True, kw_only=True, gc=False, tag="turn"):
@@ -92,25 +74,17 @@ class Turn(_Base, frozen=True, kw_only=True, gc=False, tag="turn"):
 
     id: str = ""
     model: str = ""
-    input_tokens: int = 0
-    """Tokens sent, cached ones left out."""
+    input_tokens: int = 0  # Tokens sent, cached ones left out.
     output_tokens: int = 0
     cache_read: int = 0
     cache_write: int = 0
-    context_tokens: int = 0
-    """All the model had before it: sent, read from cache and written to cache."""
-    context_window: int = 0
-    """The model's whole window; 0 where unknown."""
-    cost: float | None = None
-    """US dollars; None where the price is unknown."""
-    stop: str = ""
-    """Why the model stopped, in the log's own word."""
-    checking: int = 0
-    """How many different phrases of checking its words held."""
-    doubting: int = 0
-    """How many different phrases of doubt its words held."""
-    said: Where | None = None
-    """The place of the words themselves; None where it said none."""
+    context_tokens: int = 0  # All the model had before it: sent, read from cache and written to cache.
+    context_window: int = 0  # The model's whole window; 0 where unknown.
+    cost: float | None = None  # US dollars; None where the price is unknown.
+    stop: str = ""  # Why the model stopped, in the log's own word.
+    checking: int = 0  # How many different phrases of checking its words held.
+    doubting: int = 0  # How many different phrases of doubt its words held.
+    said: Where | None = None  # The place of the words themselves; None where it said none.
 
     @property
     def only_ends(self) -> bool:
@@ -121,42 +95,29 @@ class Turn(_Base, frozen=True, kw_only=True, gc=False, tag="turn"):
 class ToolUse(_Base, frozen=True, kw_only=True, gc=False, tag="tool_use"):
     """A call and what came of it, at the time of its result; `where` is the result's place."""
 
-    called: Where | None = None
-    """The call's own place, where its record is not the result's."""
+    called: Where | None = None  # The call's own place, where its record is not the result's.
     id: str = ""
     action: Action = "other"
-    tool: str = ""
-    """The tool's name as the agent wrote it."""
-    targets: tuple[str, ...] = ()
-    """Paths, relative to the project where they lie in it, with forward slashes."""
-    program: str = ""
-    """Of a shell command, the word that says what runs."""
+    tool: str = ""  # The tool's name as the agent wrote it.
+    targets: tuple[str, ...] = ()  # Paths, relative to the project where they lie in it, with forward slashes.
+    program: str = ""  # Of a shell command, the word that says what runs.
     purpose: Purpose = ""
     outcome: Outcome = "success"
-    duration: float | None = None
-    """Seconds from call to result."""
+    duration: float | None = None  # Seconds from call to result.
     exit_code: int | None = None
-    call: int = 0
-    """Fingerprint of tool and arguments; equal calls have equal ones."""
-    shape: int = 0
-    """The same with numbers, ids and quoted text blanked; near-duplicates share it."""
-    result: int = 0
-    """Fingerprint of the result's text; 0 where it is blank."""
-    size: int = 0
-    """Characters of the result."""
-    before: int = 0
-    """Of an edit, the fingerprint of the text it took away."""
-    after: int = 0
-    """Of an edit, the fingerprint of the text it put there."""
-    modified: float | None = None
-    """When the first target last changed on disk, as far as the log tells."""
+    call: int = 0  # Fingerprint of tool and arguments; equal calls have equal ones.
+    shape: int = 0  # The same with numbers, ids and quoted text blanked; near-duplicates share it.
+    result: int = 0  # Fingerprint of the result's text; 0 where it is blank.
+    size: int = 0  # Characters of the result.
+    before: int = 0  # Of an edit, the fingerprint of the text it took away.
+    after: int = 0  # Of an edit, the fingerprint of the text it put there.
+    modified: float | None = None  # When the first target last changed on disk, as far as the log tells.
 
 
 class Compaction(_Base, frozen=True, kw_only=True, gc=False, tag="compaction"):
     """The agent's context was summarised and cut."""
 
-    trigger: str = ""
-    """auto or manual, where the log says."""
+    trigger: str = ""  # auto or manual, where the log says.
     tokens_before: int = 0
     tokens_after: int = 0
 
@@ -182,8 +143,7 @@ class Advice(_Base, frozen=True, kw_only=True, gc=False, tag="advice"):
     """A sentence of ours reached the agent, marked as such."""
 
     characters: int
-    call: int = 0
-    """Fingerprint of the sentence."""
+    call: int = 0  # Fingerprint of the sentence.
 
 
 class SessionEnd(_Base, frozen=True, kw_only=True, gc=False, tag="session_end"):
@@ -192,7 +152,5 @@ class SessionEnd(_Base, frozen=True, kw_only=True, gc=False, tag="session_end"):
     reason: str = ""
 
 
-Event: TypeAlias = (
-    SessionStart | Prompt | Turn | ToolUse | Compaction | AgentStart | AgentEnd | Advice | SessionEnd
-)
+Event: TypeAlias = SessionStart | Prompt | Turn | ToolUse | Compaction | AgentStart | AgentEnd | Advice | SessionEnd
 EVENT_KINDS: tuple[type[Event], ...] = get_args(Event)

@@ -29,8 +29,7 @@ def own_folder(kind: Literal["cache", "config", "data"]) -> Path:
     return path
 
 
-PROJECT_SETTINGS = ".nooscope.toml"
-"""The settings file of a project."""
+PROJECT_SETTINGS = ".nooscope.toml"  # The settings file of a project.
 
 
 def user_settings_file() -> Path:

@@ -16,23 +16,20 @@ _HARMFUL = (
     "\U000110bd\U000110cd\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff"  # tags and further variants, in which words can be hidden
 )
-_PLAIN = bytes((*b"\n\t", *range(0x20, 0x7F)))
-"""What may stand in lines whatever is beside it."""
-_MOST_MARKS = 3
-"""Marks one letter may carry; more of them run over other lines."""
+_PLAIN = bytes((*b"\n\t", *range(0x20, 0x7F)))  # What may stand in lines whatever is beside it.
+_MOST_MARKS = 3  # Marks one letter may carry; more of them run over other lines.
+# Stretches long enough for too many marks, of characters among which all marks are.
 _TOO_MANY_MARKS = (
     "[\u0300-\u1fff\u20d0-\u20ff\u2cef-\u2dff\u3021-\u309a\ua66f-\uabed\ufb1e\ufe00-\ufe2f"
     f"\U000101fd-\U0001e94a\U000e0100-\U000e01ef]{{{_MOST_MARKS + 1},}}"
 )
-"""Stretches long enough for too many marks, of characters among which all marks are."""
 _IN_A_LINE = f"[{_HARMFUL}]"
 _IN_LINES = f"(?![\n\t])[{_HARMFUL}]"
 _MARKS = ("Mn", "Me")
+# Sequences by which programs colour a terminal; no words can stand inside one.
 _COLOURS = r"(?:\x1b\[|\x9b)[0-?]{0,64}[@-Z`-~]"
-"""Sequences by which programs colour a terminal; no words can stand inside one."""
 
-Instead = Callable[[str], str]
-"""What stands in place of one harmful character."""
+Instead = Callable[[str], str]  # What stands in place of one harmful character.
 
 
 def replace_by_blank(char: str) -> str:
@@ -102,8 +99,7 @@ def safe_json_bytes(data: bytes) -> bytes:
     return safe_json(data.decode()).encode()
 
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""Beginnings of a cell that spreadsheets calculate."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # Beginnings of a cell that spreadsheets calculate.
 
 
 def safe_cell(value: object) -> object:

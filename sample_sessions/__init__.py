@@ -16,20 +16,16 @@ from core.errors import UsageError
 FOLDER = "logs"
 INDEX = "index.json"
 HERE = Path(__file__).resolve().parent
-FIRST = "stuck"
-"""The story that is played where none is named."""
+FIRST = "stuck"  # The story that is played where none is named.
 
 
 class Line(NamedTuple):
     """One narrated line."""
 
-    at: float
-    """Seconds after the session's first event from which it is said."""
-    agent: str
-    """Whom it is about."""
+    at: float  # Seconds after the session's first event from which it is said.
+    agent: str  # Whom it is about.
     text: str
-    shows: tuple[str, ...]
-    """What the engine has shown since the line before, such as `state stuck`."""
+    shows: tuple[str, ...]  # What the engine has shown since the line before, such as `state stuck`.
 
 
 class Sample(NamedTuple):
@@ -38,19 +34,15 @@ class Sample(NamedTuple):
     name: str
     title: str
     sentence: str
-    notice: str
-    """What to look at."""
+    notice: str  # What to look at.
     agent: str
     model: str
     project: str
     path: Path
     minutes: float
-    speed: float
-    """How fast it plays well."""
-    must: tuple[str, ...]
-    """What the engine shows on default settings, such as `signal flow_active`."""
-    never: tuple[str, ...]
-    """What it does not show; `halt` alone stands for any halt."""
+    speed: float  # How fast it plays well.
+    must: tuple[str, ...]  # What the engine shows on default settings, such as `signal flow_active`.
+    never: tuple[str, ...]  # What it does not show; `halt` alone stands for any halt.
     narration: tuple[Line, ...]
 
     def line(self, seconds: float) -> Line:

@@ -18,11 +18,9 @@ if sys.version_info >= (3, 14):
 else:
     from backports.zstd import compress, decompress
 
-LONG = 24_000
-"""Bytes from which a log is packed."""
+LONG = 24_000  # Bytes from which a log is packed.
 _LEVEL = 19
-_SHOWN = {"nooscope": "open events"}
-"""Names of agents that a person would not understand."""
+_SHOWN = {"nooscope": "open events"}  # Names of agents that a person would not understand.
 
 
 def build(stories: Iterable[Story] = STORIES) -> dict[str, bytes]:
@@ -38,9 +36,7 @@ def build(stories: Iterable[Story] = STORIES) -> dict[str, bytes]:
             files[stored_path] = data
         index.append(
             _entry(story, first, stage.world.name, stage.end - stage.start)
-            | {
-                "narration": [list(remark) for remark in sorted(stage.remarks)],
-            }
+            | {"narration": [list(remark) for remark in sorted(stage.remarks)]}
         )
     files[INDEX] = json.dumps({"samples": index}, indent=1, ensure_ascii=False).encode() + b"\n"
     return files

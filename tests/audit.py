@@ -10,21 +10,10 @@ from pathlib import Path
 from typing import Any
 
 _STARTS = frozenset(
-    (
-        "subprocess.Popen",
-        "os.exec",
-        "os.posix_spawn",
-        "os.spawn",
-        "os.system",
-        "os.fork",
-        "os.forkpty",
-        "pty.spawn",
-    )
+    ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.system", "os.fork", "os.forkpty", "pty.spawn")
 )
 _ASKS = frozenset(("socket.connect", "socket.getaddrinfo", "socket.sendto", "urllib.Request"))
-_CHANGES = frozenset(
-    ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.truncate")
-)
+_CHANGES = frozenset(("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.truncate"))
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 

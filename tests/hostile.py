@@ -12,11 +12,7 @@ from bench.workload import session
 from core.agents.open_events import write
 from core.events import AgentStart, Event, SessionStart, ToolUse, Turn
 
-HOSTILE = (
-    "\x1b]0;owned\x07\x1b[31m\x9b2J\x7f\u202erow\u2066\u200b\u200d\ufeff\u2028\rq"
-    + "\u0301" * 12
-    + "\U000e0041"
-)
+HOSTILE = "\x1b]0;owned\x07\x1b[31m\x9b2J\x7f\u202erow\u2066\u200b\u200d\ufeff\u2028\rq" + "\u0301" * 12 + "\U000e0041"
 """Escapes of both lengths, a turn of direction, no width, ends of lines, a heap of marks, a tag."""
 _BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 MOST_MARKS = 3
@@ -28,10 +24,7 @@ def harm(text: str) -> list[str]:
         f"U+{ord(char):04X}"
         for char in text
         if char not in "\n\t"
-        and (
-            unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")
-            or unicodedata.bidirectional(char) in _BIDI
-        )
+        and (unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") or unicodedata.bidirectional(char) in _BIDI)
     ]
     marks = 0
     for char in text:
@@ -91,12 +84,7 @@ def settings_at(project: Path, config: Path) -> None:
     (project / ".nooscope.toml").write_text(tables)
     for path in (config / "receptor-rules.json", project / ".nooscope-rules.json"):
         path.write_text(f'{{"methods": [{{"name": {said}, {said}: {said}}}], {said}: 1}}')
-    for place in (
-        config / "profiles",
-        project / ".nooscope" / "profiles",
-        config / "themes",
-        config / "policies",
-    ):
+    for place in (config / "profiles", project / ".nooscope" / "profiles", config / "themes", config / "policies"):
         place.mkdir(parents=True)
         (place / f"{HOSTILE}.toml").write_text(f'name = "{word}"\nsentence = "{word}"\n"{word}" = 2\n')
         (place / f"{HOSTILE}.json").write_text(f"{{{said}: {said}}}")

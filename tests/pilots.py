@@ -154,10 +154,7 @@ def _first_due(timers: Iterable[Any], frame: Timer | None) -> float:
 
 
 def _draw_at_the_end(
-    self: Compositor,
-    full: bool = False,
-    screen_stack: list[Screen[Any]] | None = None,
-    simplify: bool = False,
+    self: Compositor, full: bool = False, screen_stack: list[Screen[Any]] | None = None, simplify: bool = False
 ) -> RenderableType | None:
     if full or self.root is None or not self.root.app.is_headless:
         return _draw(self, full, screen_stack, simplify)

@@ -54,11 +54,7 @@ LITELLM: dict[str, dict[str, Any]] = {
         "input_cost_per_token": 6e-06,
         "max_input_tokens": 872_000,
     },
-    "claude-opus-9-20260101": {
-        "litellm_provider": "anthropic",
-        "mode": "chat",
-        "input_cost_per_token": 1e-06,
-    },
+    "claude-opus-9-20260101": {"litellm_provider": "anthropic", "mode": "chat", "input_cost_per_token": 1e-06},
     "gpt-9": {
         "litellm_provider": "openai",
         "mode": "responses",
@@ -107,17 +103,14 @@ def test_rows_of_the_second_table() -> None:
 
 def test_the_tables_are_laid_together() -> None:
     """Prices of the first, input limits of the second, and rows kept by hand over both."""
-    kept: dict[str, dict[str, Any]] = {
-        "gpt-9": {"window": 400_000, "source": "someone"},
-        "zork.1": {"input": 1.0},
-    }
+    kept: dict[str, dict[str, Any]] = {"gpt-9": {"window": 400_000, "source": "someone"}, "zork.1": {"input": 1.0}}
     rows = merged(genai_rows(GENAI), litellm_rows(LITELLM), kept)
     assert (rows["claude-opus-9"]["input"], rows["claude-opus-9"]["window"]) == (5.0, 872_000)
     assert (rows["gpt-9"]["input"], rows["gpt-9"]["window"]) == (2.0, 400_000)
     assert rows["zork-1"] == {"input": 1.0}
-    assert newest(
-        {"claude-opus-9": {}, "claude-opus-10": {}, "claude-opus-9-5": {}, "claude-opus-x": {}}
-    ) == {"opus": "claude-opus-10"}
+    assert newest({"claude-opus-9": {}, "claude-opus-10": {}, "claude-opus-9-5": {}, "claude-opus-x": {}}) == {
+        "opus": "claude-opus-10"
+    }
     table = tomllib.loads(written(rows, {"opus": "claude-opus-9"}, "2026-01-31", ["someone 1.0"]))
     assert table["models"] == rows
     assert (table["made"], table["sources"]) == ("2026-01-31", ["someone 1.0"])

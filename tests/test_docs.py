@@ -188,9 +188,7 @@ def test_setting_names_in_prose_exist() -> None:
 def test_every_status_is_explained() -> None:
     page = (ROOT / "docs" / "commands.md").read_text("utf-8")
     table = page.partition("## Status of a session")[2].partition("\n## ")[0]
-    told = re.findall(
-        r"`([^`]+)`", "\n".join(line.split("|")[1] for line in table.splitlines() if "| `" in line)
-    )
+    told = re.findall(r"`([^`]+)`", "\n".join(line.split("|")[1] for line in table.splitlines() if "| `" in line))
     assert sorted(told) == sorted(get_args(Word))
 
 
@@ -245,6 +243,4 @@ def test_the_examples_of_the_readme_do_what_they_say(
 
 def test_every_page_is_in_the_site() -> None:
     site = (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:")[2]
-    assert sorted(re.findall(r": (\S+\.md)$", site, re.M)) == sorted(
-        path.name for path in (ROOT / "docs").glob("*.md")
-    )
+    assert sorted(re.findall(r": (\S+\.md)$", site, re.M)) == sorted(path.name for path in (ROOT / "docs").glob("*.md"))

@@ -120,9 +120,7 @@ def test_every_command_is_called_here() -> None:
     assert {words[0] for words in CALLS} | SERVING >= set(COMMANDS)
 
 
-@pytest.mark.parametrize(
-    "words", CALLS, ids=lambda words: " ".join(words).encode("ascii", "ignore").decode()[:60]
-)
+@pytest.mark.parametrize("words", CALLS, ids=lambda words: " ".join(words).encode("ascii", "ignore").decode()[:60])
 def test_nothing_harmful_comes_out(words: tuple[str, ...], places: dict[str, str], run: Run) -> None:
     code, out, said = run(*filled(words, places))
     assert out or said or "--export" in words

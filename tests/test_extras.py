@@ -16,16 +16,7 @@ import pytest
 from bench.claude import lines
 
 ROOT = Path(__file__).resolve().parents[1]
-EXTRAS = (
-    "nats",
-    "duckdb",
-    "dask",
-    "distributed",
-    "aiohttp",
-    "textual_serve",
-    "opentelemetry",
-    "prometheus_client",
-)
+EXTRAS = ("nats", "duckdb", "dask", "distributed", "aiohttp", "textual_serve", "opentelemetry", "prometheus_client")
 WITHOUT = f"""
 import json, os, sys
 class Nothing:
@@ -100,9 +91,7 @@ def test_a_missing_extra_is_named_with_the_command_that_brings_it(
 
 
 @pytest.mark.parametrize("words", BASE)
-def test_the_base_goes_without_any_extra(
-    words: tuple[str, ...], without: dict[tuple[str, ...], Told]
-) -> None:
+def test_the_base_goes_without_any_extra(words: tuple[str, ...], without: dict[tuple[str, ...], Told]) -> None:
     assert (without[words].code, without[words].met) == (0, []), without[words].said
 
 

@@ -38,25 +38,10 @@ ON_A_LOG: dict[str, tuple[str, ...]] = {
     "trail": ("trail", "{}"),
     "sweep": ("sweep", "{}", "--set", SWEPT, "--jobs", "1"),
 }
-ELSEWISE: dict[str, tuple[str, ...]] = {
-    "import": ("bookmarks", "--import", "{}"),
-    "rules": ("rules", "check", "{}"),
-}
+ELSEWISE: dict[str, tuple[str, ...]] = {"import": ("bookmarks", "--import", "{}"), "rules": ("rules", "check", "{}")}
 WITHOUT_A_LOG = {
     *("demo", "fleet", "listen", "labels", "rules", "settings", "doctor", "completion", "extensions"),
-    *(
-        "hooks",
-        "advice",
-        "permits",
-        "statusline",
-        "mcp",
-        "ship",
-        "query",
-        "serve",
-        "search",
-        "cost",
-        "evaluate",
-    ),
+    *("hooks", "advice", "permits", "statusline", "mcp", "ship", "query", "serve", "search", "cost", "evaluate"),
 }
 
 
@@ -109,12 +94,8 @@ def _loop(path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [*ON_A_LOG, *ELSEWISE])
-@pytest.mark.parametrize(
-    "make", [_missing, _empty, _binary, _half_binary, _hole, _deep, _other, _folder, _loop]
-)
-def test_what_is_no_log_is_said_in_one_line(
-    command: str, make: Callable[[Path], None], home: Path, run: Run
-) -> None:
+@pytest.mark.parametrize("make", [_missing, _empty, _binary, _half_binary, _hole, _deep, _other, _folder, _loop])
+def test_what_is_no_log_is_said_in_one_line(command: str, make: Callable[[Path], None], home: Path, run: Run) -> None:
     path = home / "strange.jsonl"
     make(path)
     code, _, said = run(*filled({**ON_A_LOG, **ELSEWISE}[command], path))
@@ -415,9 +396,7 @@ def test_two_programs_share_a_cache_and_a_shelf(home: Path, log: Path, run: Run)
     [(("watch", "{}", "--headless", "--idle", "0"), 0), (("analyze", "{}"), 0), (("doctor",), 1)],
     ids=lambda words: words[0] if isinstance(words, tuple) else "",
 )
-def test_folders_of_our_own_that_are_closed_to_us(
-    words: tuple[str, ...], code: int, home: Path, log: Path
-) -> None:
+def test_folders_of_our_own_that_are_closed_to_us(words: tuple[str, ...], code: int, home: Path, log: Path) -> None:
     """As they are after nooscope once ran as another user; the rights of root are given up for this."""
     without_rights: tuple[str, ...] = ()
     if os.geteuid() == 0:

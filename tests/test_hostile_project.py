@@ -202,11 +202,7 @@ def test_a_hostile_project_does_nothing(
     assert code == (1 if words[:1] == ("doctor",) else 0), said.err
     refused = [line for line in said.err.splitlines() if ".nooscope" in line]
     assert len(refused) == len(set(refused))
-    reads = (
-        words
-        and words[0] not in ("labels", "completion", "doctor", "extensions")
-        and words != ("rules", "--json")
-    )
+    reads = words and words[0] not in ("labels", "completion", "doctor", "extensions") and words != ("rules", "--json")
     if reads or not words:
         line = [each for each in refused if "response.notices.command" in each]
         assert len(line) == 1 and f"{project / '.nooscope.toml'}:" in line[0]
@@ -214,9 +210,7 @@ def test_a_hostile_project_does_nothing(
 
 
 @pytest.mark.parametrize("words", [("settings", "--changed", "--json"), ("doctor", "--json")], ids=" ".join)
-def test_nothing_of_it_holds(
-    words: tuple[str, ...], project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_of_it_holds(words: tuple[str, ...], project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(list(words))
     said = json.loads(capsys.readouterr().out)
     changed = said["settings"]["changed"] if words[0] == "doctor" else said["settings"]
@@ -248,14 +242,10 @@ def test_no_alert_is_lost_without_a_screen(
     assert told(words, capsys) == before
 
 
-def test_the_same_words_of_the_person_do_run_and_send(
-    home: Path, log: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_words_of_the_person_do_run_and_send(home: Path, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The harness sees what it looks for."""
     mine = home / "mine.toml"
-    mine.write_text(
-        '[response.notices]\ncommand = ["touch", "marker"]\nwebhook = "http://127.0.0.1:9/"\nretries = 0\n'
-    )
+    mine.write_text('[response.notices]\ncommand = ["touch", "marker"]\nwebhook = "http://127.0.0.1:9/"\nretries = 0\n')
     monkeypatch.setenv("NOOSCOPE_CONFIG", str(mine))
     with looking() as seen:
         assert main(["watch", "--headless", str(log), "--idle", "0.2"]) == 0
@@ -297,10 +287,7 @@ SCREENS: list[tuple[str, ...]] = [(), ("watch", "LOG"), ("watch", "latest"), ("f
 
 @pytest.mark.parametrize("words", SCREENS, ids=" ".join)
 async def test_a_live_session_on_the_screen(
-    words: tuple[str, ...],
-    home: Path,
-    shown: list[NooscopeApp],
-    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...], home: Path, shown: list[NooscopeApp], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = story(home).write()
     lay(home, monkeypatch, high=True)
@@ -321,10 +308,7 @@ async def test_a_live_session_on_the_screen(
 
 @pytest.mark.parametrize("words", [("replay", "LOG"), ("demo",)], ids=" ".join)
 async def test_a_film_on_the_screen(
-    words: tuple[str, ...],
-    home: Path,
-    shown: list[NooscopeApp],
-    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...], home: Path, shown: list[NooscopeApp], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = story(home).write()
     lay(home, monkeypatch, high=False)
@@ -340,14 +324,11 @@ def test_a_projects_policy_may_only_narrow(
     home: Path, log: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (home / ".nooscope-policy.toml").write_text(
-        'name = "theirs"\n[fields.persistence]\nceiling = 0.8\nfloor = 0.01\n'
-        "[fields.escalation]\nceiling = 0.8\n"
+        'name = "theirs"\n[fields.persistence]\nceiling = 0.8\nfloor = 0.01\n[fields.escalation]\nceiling = 0.8\n'
     )
     assert main(["settings", "--changed", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert [(row["name"], row["value"]) for row in said["settings"]] == [
-        ("affect.fields.persistence.ceiling", 0.8)
-    ]
+    assert [(row["name"], row["value"]) for row in said["settings"]] == [("affect.fields.persistence.ceiling", 0.8)]
     assert [(each["name"], each["line"]) for each in said["complaints"]] == [
         ("affect.fields.persistence.floor", 4),
         ("affect.fields.escalation.ceiling", 6),

@@ -29,7 +29,7 @@ KINDS = frozenset(("function", "method", "class", "property", "import", "unreach
 MADE_BY_DECORATORS = ["@model_validator", "@field_validator"]
 
 UNREACHED = {
-    "people_at",  # everyone at a place, for the stand-in screens of bench and tests
+    "people_at"  # everyone at a place, for the stand-in screens of bench and tests
 }
 """What nothing in the product reaches, each with what it is for."""
 
@@ -74,9 +74,7 @@ def test_an_idle_name_would_be_found(tmp_path: Path) -> None:
 def test_every_setting_is_read() -> None:
     words = set(re.findall(r"\.(\w+)\b", source())) | set(re.findall(r"[\"\'](\w+)[\"\']", source()))
     unread = [
-        name
-        for name in tunables()
-        if name.rpartition(".")[2] not in words and not name.startswith(READ_AS_A_WHOLE)
+        name for name in tunables() if name.rpartition(".")[2] not in words and not name.startswith(READ_AS_A_WHOLE)
     ]
     assert unread == []
     assert all(any(name.startswith(prefix) for name in tunables()) for prefix in READ_AS_A_WHOLE)
@@ -147,9 +145,7 @@ def provocations() -> list[Event]:
         for number, fields in enumerate(calls):
             at += 4.0 + 40.0 * (number % 5 == 0)
             tokens = 200_000 if number == 3 else 2_000
-            events.append(
-                Turn(at=at, model="m", input_tokens=tokens, context_tokens=9_000 * number + 10_000, cost=2.0)
-            )
+            events.append(Turn(at=at, model="m", input_tokens=tokens, context_tokens=9_000 * number + 10_000, cost=2.0))
             events.append(ToolUse(at=at + 1.0, tool="T", **{"call": 100 * round_ + number, **fields}))
     return events
 
@@ -173,9 +169,7 @@ def other_values(name: str) -> list[Any]:
         return [not tunable.default]
     if isinstance(tunable.default, int | float):
         kind = type(tunable.default)
-        return [
-            kind(end) for end in (tunable.low, tunable.high) if end is not None and end != tunable.default
-        ]
+        return [kind(end) for end in (tunable.low, tunable.high) if end is not None and end != tunable.default]
     return [choice for choice in tunable.choices if choice != tunable.default][:2]
 
 

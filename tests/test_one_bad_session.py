@@ -40,9 +40,7 @@ def claude_log(path: Path, session: str, target: str, question: str = "") -> Pat
     ask = {"questions": [{"question": question, "header": "h", "options": [{"label": "yes"}]}]}
     lines = [
         line("user", 0, "go on"),
-        line(
-            "assistant", 1, [{"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": target}}]
-        ),
+        line("assistant", 1, [{"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": target}}]),
         line("user", 2, [{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}]),
         line("assistant", 3, [{"type": "tool_use", "id": "t2", "name": "AskUserQuestion", "input": ask}]),
     ]
@@ -63,9 +61,7 @@ def roster(folder: Path) -> Roster:
     return Roster(Settings(), os.environ, Path("nowhere"), paths=[folder], wall=lambda: NOW)
 
 
-@pytest.mark.parametrize(
-    "words", [("analyze",), ("frame",), ("diff",), ("recap",), ("why",), ("events",), ("export",)]
-)
+@pytest.mark.parametrize("words", [("analyze",), ("frame",), ("diff",), ("recap",), ("why",), ("events",), ("export",)])
 def test_a_very_deep_path_is_read_by_every_command(words: tuple[str, ...], logs: Path, run: Run) -> None:
     code, out, err = run(*words, str(logs / "deep.jsonl"))
     assert (code, "nooscope" in err) == (0, False)
@@ -108,9 +104,7 @@ def test_a_search_that_fails_is_tried_again(logs: Path, monkeypatch: pytest.Monk
     assert "ZeroDivisionError" in fleet.unread[-1]
 
 
-def test_a_fault_in_one_log_leaves_the_others_analysed(
-    logs: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_in_one_log_leaves_the_others_analysed(logs: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(session: LogSession, *more: Any) -> Analysis:
         if session.id == "deep":
             raise RecursionError("too deep")
@@ -142,9 +136,7 @@ def hostile(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("command", ["sessions", "analyze", "frame"])
-def test_an_endless_query_ends(
-    command: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_endless_query_ends(command: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "_SECONDS", 0.3)
     began = time.monotonic()
     _, _, err = run(command, str(hostile(tmp_path / "opencode.db")))
@@ -152,9 +144,7 @@ def test_an_endless_query_ends(
     assert time.monotonic() - began < 20
 
 
-def test_a_query_is_bounded_in_time_and_rows_and_hears_ctrl_c(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_query_is_bounded_in_time_and_rows_and_hears_ctrl_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = hostile(tmp_path / "log.db")
     monkeypatch.setattr(database, "_SECONDS", 0.2)
     with pytest.raises(OSError, match="too long"), database.reading(path) as base:
@@ -167,9 +157,7 @@ def test_a_query_is_bounded_in_time_and_rows_and_hears_ctrl_c(
     assert time.monotonic() - began < 5
 
 
-def test_a_want_of_memory_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_want_of_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def hungry(_: object) -> int:
         raise MemoryError
 
@@ -198,9 +186,7 @@ def test_a_fault_while_looking_or_settling_is_that_sessions_alone(
     assert rows["new"].word == rows["asks"].word == "needs you"
 
 
-def test_a_folder_that_cannot_be_searched_hides_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_cannot_be_searched_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(agent: Any, *more: Any) -> Iterator[Any]:
         if agent.name == "codex":
             raise RecursionError("too deep")

@@ -22,13 +22,7 @@ from tui.cli.streams import _SPELLED
 TEXT = [
     *("sessions {}", "analyze {}", "export {}", "frame {}", "diff {}", "recap {}", "tree {}", "whatif {}"),
     *("bookmarks {}", "replay {}", "watch {}", "fleet {} --within 8760 --once", "rules", "settings"),
-    *(
-        "sweep {} --set receptor.ambient.silence=60:90:2",
-        "demo --list",
-        "completion bash",
-        "labels",
-        "--help",
-    ),
+    *("sweep {} --set receptor.ambient.silence=60:90:2", "demo --list", "completion bash", "labels", "--help"),
 ]
 
 
@@ -148,9 +142,7 @@ def test_output_that_has_no_room_is_a_fault(
 
 
 def test_no_output_at_all(log: Path) -> None:
-    done = subprocess.run(
-        ["/bin/sh", "-c", 'exec "$@" >&- 2>&-', "sh", *NOOSCOPE, "analyze", log.name], check=False
-    )
+    done = subprocess.run(["/bin/sh", "-c", 'exec "$@" >&- 2>&-', "sh", *NOOSCOPE, "analyze", log.name], check=False)
     assert done.returncode == 0
 
 
@@ -181,9 +173,7 @@ sys.exit(main())
     ],
 )
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_at_any_time_ends_without_a_trace(
-    event: str, name: str, number: int, code: int, log: Path
-) -> None:
+def test_a_signal_at_any_time_ends_without_a_trace(event: str, name: str, number: int, code: int, log: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", STRIKE, event, name, str(int(number)), "analyze", log.name],
         capture_output=True,

@@ -16,6 +16,7 @@ from core.settings.group import Group, Invalid, Spec
 
 FOLDER = Path(__file__).parent
 
+# Our own colours, and what they are in a theme that does not name them.
 VARIABLES: dict[str, str] = {
     "axis-frustration": "$error",
     "axis-seeking": "$warning",
@@ -33,7 +34,6 @@ VARIABLES: dict[str, str] = {
     "live": "$success",
     "alert": "$error",
 }
-"""Our own colours, and what they are in a theme that does not name them."""
 
 
 def defaults(theme: Theme) -> dict[str, str]:
@@ -132,13 +132,13 @@ def _files(folders: Iterable[Path], complaints: list[str]) -> Iterable[Path]:
             complaints.append(f"{folder}: cannot be read ({read_failure(error)})")
 
 
+# What a field must be that is not a colour.
 _MUST = {
     "name": "1 to 40 of a-z, 0-9 and -, and not begin with -",
     "sentence": "a text",
     "dark": "true or false",
     "variables": "a table of colours",
 }
-"""What a field must be that is not a colour."""
 
 
 def _said(fault: Any) -> str:

@@ -63,22 +63,10 @@ if TYPE_CHECKING:
 NOTHING_YET = "nothing is recorded yet"
 
 
+# Actions on the session that is open.
 SESSION_ACTIONS = frozenset(
-    (
-        "toggle_play",
-        "step",
-        "seek",
-        "go_live",
-        "speed",
-        "jump",
-        "bookmark",
-        "zoom",
-        "whatif",
-        "steer",
-        "recap",
-    )
+    ("toggle_play", "step", "seek", "go_live", "speed", "jump", "bookmark", "zoom", "whatif", "steer", "recap")
 )
-"""Actions on the session that is open."""
 
 
 class SessionApp(App[None]):
@@ -88,11 +76,9 @@ class SessionApp(App[None]):
     recording: var[Timeline | None] = var(None)
     bookmarks: var[tuple[Bookmark, ...]] = var(())
 
-    actual: Timeline | None = None
-    """What happened, while `recording` may be what would have happened."""
+    actual: Timeline | None = None  # What happened, while `recording` may be what would have happened.
     settings: Settings
-    link: IntakeLink | None
-    """The way to the agents' hooks."""
+    link: IntakeLink | None  # The way to the agents' hooks.
 
     def action_toggle_play(self) -> None:
         """Play or pause; over the recap of a finished session, play it from the start."""
@@ -156,9 +142,7 @@ class SessionApp(App[None]):
         from tui.screens.palette import SessionSearch
 
         self.push_screen(
-            CommandPalette(
-                [SessionSearch], placeholder="A time, an event number, a path, a mark, a bookmark…"
-            )
+            CommandPalette([SessionSearch], placeholder="A time, an event number, a path, a mark, a bookmark…")
         )
 
     def action_permit(self, choice: str) -> None:
@@ -220,11 +204,9 @@ class SessionApp(App[None]):
         self.notify(text, severity="warning", markup=False)
 
 
-THEMES_EVERY = 2.0
-"""Seconds between two looks at the person's themes."""
+THEMES_EVERY = 2.0  # Seconds between two looks at the person's themes.
 _USUAL = "nocturne"
-_TOLD = 3
-"""Faults that are told one by one."""
+_TOLD = 3  # Faults that are told one by one.
 
 
 class ThemeFiles:
@@ -279,8 +261,7 @@ class NooscopeApp(SessionApp):
     COMMANDS = App.COMMANDS | PROVIDERS
 
     hooks: var[HookBoard] = var(HookBoard())
-    words: var[bool] = var(True)
-    """What the person and the agent wrote is shown."""
+    words: var[bool] = var(True)  # What the person and the agent wrote is shown.
 
     def __init__(
         self,
@@ -305,34 +286,22 @@ class NooscopeApp(SessionApp):
         self.feed: Feed | None = None
         complain = partial(self.call_later, self.complain)
         self._opening = Opening(
-            complain,
-            cache=cache,
-            bookmarks=bookmarks,
-            begin=begin,
-            carry_over=carry_over,
-            edits=edits,
-            link=link,
+            complain, cache=cache, bookmarks=bookmarks, begin=begin, carry_over=carry_over, edits=edits, link=link
         )
-        self._faults = faults
-        """What is wrong with the settings."""
+        self._faults = faults  # What is wrong with the settings.
         self._fleet = fleet
         self._switcher = ScreenSwitcher(self, self._bind, self._make_fleet, lambda: self.settings.screen)
-        self._at = ""
-        """Where the session is opened, once it is read."""
+        self._at = ""  # Where the session is opened, once it is read.
         self._target = target
-        self._watching = live
-        """Sessions that are followed take from others and leave to others, and give notices."""
+        self._watching = live  # Sessions that are followed take from others and leave to others, and give notices.
         self._terminal_title = TerminalTitle(self, self.TITLE)
         self._day = DayBudget(self, watching=live)
         self._others = OtherSessions(self, settings) if live else None
+        # A newer session in the same folder takes the place of one that rests.
         self._follows = target is not None and target.newest
-        """A newer session in the same folder takes the place of one that rests."""
-        self._recap_first = False
-        """The session is finished: its recap is shown once it is read."""
-        self._look: Look | None = None
-        """How far the session on the screen was seen before."""
-        self._settled = False
-        """The session is read, and frozen so that collecting garbage does not walk it again."""
+        self._recap_first = False  # The session is finished: its recap is shown once it is read.
+        self._look: Look | None = None  # How far the session on the screen was seen before.
+        self._settled = False  # The session is read, and frozen so that collecting garbage does not walk it again.
         self.theme_files = ThemeFiles(self, theme_folder or user_theme_folder(), complain)
         self.theme_files.begin(settings.screen.theme)
         if not settings.screen.motion:
@@ -558,9 +527,7 @@ class NooscopeApp(SessionApp):
         if not self.words:
             self.clear_notifications()
         if self.view is not None:
-            self.view = replace(
-                self.view, words=self.words, now=Now(), subject=replace(self.view.subject, title="")
-            )
+            self.view = replace(self.view, words=self.words, now=Now(), subject=replace(self.view.subject, title=""))
         self._tell_words()
         self.refresh_bindings()
 

@@ -48,12 +48,7 @@ class DemoApp(NooscopeApp):
 
 
 def run_demo(
-    sample: Sample,
-    settings: Settings,
-    project: Path | None = None,
-    *,
-    note: str = "",
-    faults: Sequence[str] = (),
+    sample: Sample, settings: Settings, project: Path | None = None, *, note: str = "", faults: Sequence[str] = ()
 ) -> int:
     """Play a sample until the person quits; a note explains a sample that was not requested."""
     app = DemoApp(sample, settings, begin=StartFiles(project).read, note=note, faults=faults)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import gc
 import sys
 
-USUAL = (50_000, 20, 50)
-"""Python's own 700 young objects between two collections cost an eighth of reading a log."""
+USUAL = (50_000, 20, 50)  # Python's own 700 young objects between two collections cost an eighth of reading a log.
+# Modules, classes and widgets, all of which stay: walking them costs a twentieth of the start.
 AT_START = (500_000, 20, 50)
-"""Modules, classes and widgets, all of which stay: walking them costs a twentieth of the start."""
 
 
 def collect_late() -> None:

@@ -20,6 +20,7 @@ class Key(NamedTuple):
     display: str | None = None
 
 
+# By the id that settings use to move a key, in the order help lists them.
 KEYS: dict[str, Key] = {
     "play.toggle": Key("space", "play", "Play or pause; at the end of a session, play from the start"),
     "play.back": Key("left", "step", "One event back; on a setting, decrease it", "←→"),
@@ -77,20 +78,13 @@ KEYS: dict[str, Key] = {
     "tune.remove": Key("delete,D", "remove", "Remove this row", "D"),
     "quit": Key("q", "quit", "Leave nooscope"),
 }
-"""By the id that settings use to move a key, in the order help lists them."""
 
 
 def bind(name: str, action: str, word: str = "", tooltip: str = "", *, show: bool = False) -> Binding:
     """Return a binding of one of the keys; `word` and `tooltip` may say what it does in one place."""
     key = KEYS[name]
     return Binding(
-        key.key,
-        action,
-        word or key.word,
-        show=show,
-        key_display=key.display,
-        id=name,
-        tooltip=tooltip or key.meaning,
+        key.key, action, word or key.word, show=show, key_display=key.display, id=name, tooltip=tooltip or key.meaning
     )
 
 
@@ -100,6 +94,7 @@ PERMIT_KEYS: list[BindingType] = [
     bind("permit.deny", "permit('deny')"),
 ]
 
+# The keys that work on every screen, in the order of the line of keys.
 APP_KEYS: list[BindingType] = [
     bind("play.toggle", "toggle_play", show=True),
     bind("play.back", "step(-1)", show=True),
@@ -138,7 +133,6 @@ APP_KEYS: list[BindingType] = [
     bind("back", "fleet_back", "fleet", "Back to all sessions"),
     bind("quit", "quit"),
 ]
-"""The keys that work on every screen, in the order of the line of keys."""
 
 _MODIFIERS = frozenset(("ctrl", "shift", "alt", "super", "hyper", "meta"))
 _CHARACTERS = 1 << 16

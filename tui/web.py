@@ -47,13 +47,10 @@ body.-closed .closed {{ display: block; z-index: 10; }}
 </body>
 </html>
 """
-_LARGEST = 65_536
-"""Bytes of one message from a browser."""
+_LARGEST = 65_536  # Bytes of one message from a browser.
 _SIZES = range(8, 33)
-_PATIENCE = 3.0
-"""Seconds a viewer's process has to end by itself."""
-_GOODBYE = 2.0
-"""Seconds for which pages that are open are waited for at the end."""
+_PATIENCE = 3.0  # Seconds a viewer's process has to end by itself.
+_GOODBYE = 2.0  # Seconds for which pages that are open are waited for at the end.
 _WIDEST, _HIGHEST = 1000, 500
 
 Handler = Callable[[Any], Awaitable[Any]]

@@ -43,6 +43,4 @@ def stale(root: Path = FOLDER.parent) -> dict[Path, str]:
     """Every page and figure that is not what the code would make, with what it should be."""
     wanted = {path: made(path.read_text("utf-8")) for path in pages(root)}
     wanted |= {root / "docs" / "figures" / f"{name}.svg": draw() for name, draw in FIGURES.items()}
-    return {
-        path: text for path, text in wanted.items() if not path.exists() or path.read_text("utf-8") != text
-    }
+    return {path: text for path, text in wanted.items() if not path.exists() or path.read_text("utf-8") != text}

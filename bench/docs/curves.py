@@ -24,9 +24,7 @@ def fading() -> str:
     engine = EmotionEngine(_DEFAULTS.receptor.emotion, _DEFAULTS.receptor.impulse)
     engine.values = (1.0,) * 6
     seen = [(float(at), engine.ahead(float(at))) for at in range(0, 1201, 20)]
-    curves = [
-        Curve(axis, [(at, values[position]) for at, values in seen]) for position, axis in enumerate(AXES)
-    ]
+    curves = [Curve(axis, [(at, values[position]) for at, values in seen]) for position, axis in enumerate(AXES)]
     return plot("How long a feeling lasts", "seconds of work", "left of it", curves)
 
 
@@ -41,9 +39,7 @@ def looping() -> str:
         if number % 2 == 0:
             event = ToolUse(at=at, action="file_edit", tool="Edit", targets=("src/a.py",))
         else:
-            event = ToolUse(
-                at=at, action="shell_exec", tool="Bash", outcome="failure" if failing else "success"
-            )
+            event = ToolUse(at=at, action="shell_exec", tool="Bash", outcome="failure" if failing else "success")
         receptor.step(event)
         reading = receptor.read().axes[place]
         values.append((15.0 * number, reading.value))
@@ -102,6 +98,7 @@ def affect() -> str:
     return plot("What caution bends", "deviation of caution and escalation from rest", "threshold", curves)
 
 
+# By the name of the file.
 FIGURES: dict[str, Callable[[], str]] = {
     "fading": fading,
     "looping": looping,
@@ -110,4 +107,3 @@ FIGURES: dict[str, Callable[[], str]] = {
     "governor": governor,
     "affect": affect,
 }
-"""By the name of the file."""

@@ -13,8 +13,7 @@ from bench.measure import Figure
 from bench.records import Record, short
 from bench.scale import MEASURES, Scale, size_name
 
-SHOWN = 6
-"""Runs that the history shows, the newest."""
+SHOWN = 6  # Runs that the history shows, the newest.
 
 
 def curve(name: str, found: Scale | None = None) -> str:
@@ -35,9 +34,7 @@ def curve(name: str, found: Scale | None = None) -> str:
 def _above(value: float) -> float:
     """The next round figure that leaves some room."""
     unit = 10.0 ** floor(log10(value))
-    return next(
-        unit * times for times in (1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10, 12) if unit * times >= 1.1 * value
-    )
+    return next(unit * times for times in (1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10, 12) if unit * times >= 1.1 * value)
 
 
 def _decades(least: float, most: float) -> Axis:
@@ -78,8 +75,7 @@ def bench() -> str:
         values = [_value_and_mark(record.figure(name)) for record in shown]
         rows.append((name, aim, *values, ratio, note))
     runs = [
-        f"- {record.machine}, Python {record.python}, measured {record.day} UTC: {_met(record)}."
-        for record in shown
+        f"- {record.machine}, Python {record.python}, measured {record.day} UTC: {_met(record)}." for record in shown
     ]
     heads = ("figure", "aim", *(record.processor for record in shown), "ratio to yardstick", "note")
     return "\n".join([*runs, "", table(heads, rows)])
@@ -117,12 +113,11 @@ def needs() -> str:
         (one.need, one.agent, *("never" if ms is None else f"{ms:.0f}" for ms in one.told.values()))
         for one in found.delays
     ]
-    where = (
-        f"Measured {records.moment(found.at)} UTC on {found.machine}, Python {found.python}; milliseconds."
-    )
+    where = f"Measured {records.moment(found.at)} UTC on {found.machine}, Python {found.python}; milliseconds."
     return f"{where}\n\n{table(('need', 'agent', *needs_you.PLACES), rows)}"
 
 
+# By the word that stands in a page's mark.
 TABLES: dict[str, Callable[..., str]] = {
     "growth": growth,
     "needs": needs,
@@ -130,7 +125,6 @@ TABLES: dict[str, Callable[..., str]] = {
     "bench": bench,
     "history": history,
 }
-"""By the word that stands in a page's mark."""
 
+# By the name of the file.
 FIGURES: dict[str, Callable[[], str]] = {f"size-{name}": partial(curve, name) for name in MEASURES}
-"""By the name of the file."""

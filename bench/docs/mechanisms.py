@@ -19,14 +19,11 @@ class Mechanism(NamedTuple):
 
     part: str
     name: str
-    computed: str
-    """`module:name` in core."""
+    computed: str  # `module:name` in core.
     changes: str
     seen: str
-    proof: str
-    """`file::test` below tests."""
-    event: str = ""
-    """Kind of model event that shows it in a session."""
+    proof: str  # `file::test` below tests.
+    event: str = ""  # Kind of model event that shows it in a session.
 
     def real_sessions(self) -> str:
         """The number of real sessions that show it, and the event to look for; blank if it has none."""
@@ -126,8 +123,4 @@ def document_events() -> str:
     return table(("named in the documents", "here"), _DOCUMENT_EVENTS)
 
 
-TABLES: dict[str, Callable[..., str]] = {
-    "mechanisms": mechanisms,
-    "fabric": fabric_events,
-    "named": document_events,
-}
+TABLES: dict[str, Callable[..., str]] = {"mechanisms": mechanisms, "fabric": fabric_events, "named": document_events}

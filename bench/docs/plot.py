@@ -18,8 +18,7 @@ class Curve(NamedTuple):
 
     name: str
     points: Sequence[tuple[float, float]]
-    dots: bool = False
-    """Whether each point is marked, as what was measured is."""
+    dots: bool = False  # Whether each point is marked, as what was measured is.
 
 
 class Axis(NamedTuple):
@@ -43,9 +42,7 @@ def quarters(low: float, high: float) -> Axis:
     return Axis(low, high, [low + (high - low) * share for share in (0.0, 0.25, 0.5, 0.75, 1.0)])
 
 
-def plot(
-    title: str, across: str, up: str, curves: Sequence[Curve], most: float = 1.0, least: float = 0.0
-) -> str:
+def plot(title: str, across: str, up: str, curves: Sequence[Curve], most: float = 1.0, least: float = 0.0) -> str:
     """All curves over one pair of even axes."""
     right = max(x for curve in curves for x, _ in curve.points)
     return draw(title, (across, quarters(0.0, right)), (up, quarters(least, most)), curves)
@@ -72,8 +69,7 @@ def draw(title: str, across: tuple[str, Axis], up: tuple[str, Axis], curves: Seq
         y = top(mark)
         lines.append(f'<path d="M{_LEFT},{y:.1f}H{_LEFT + width}" stroke="#e5e7eb"/>')
         lines.append(
-            f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end" '
-            f'fill="#374151">{y_axis.name(mark)}</text>'
+            f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end" fill="#374151">{y_axis.name(mark)}</text>'
         )
     lines.extend(
         f'<text x="{left(mark):.1f}" y="{_TOP + height + 16}" text-anchor="middle" '

@@ -114,9 +114,7 @@ def axes() -> str:
 
 def meanings() -> str:
     """What a change of pattern says."""
-    return table(
-        ("half an hour", "five minutes", "meaning"), ((*pair, said) for pair, said in CHANGES.items())
-    )
+    return table(("half an hour", "five minutes", "meaning"), ((*pair, said) for pair, said in CHANGES.items()))
 
 
 def relevance() -> str:
@@ -142,9 +140,7 @@ def triggers() -> str:
     rows = []
     for name, causes in CAUSES.items():
         given = getattr(_DEFAULTS.mind.wakeups, name)
-        rows.append(
-            (name, ", ".join(causes), given.resolution, number(given.least), f"{number(given.refire)} s")
-        )
+        rows.append((name, ", ".join(causes), given.resolution, number(given.least), f"{number(given.refire)} s"))
     return table(("trigger", "set off by", "tick", "least", "not again within"), rows)
 
 
@@ -154,9 +150,7 @@ def weights() -> str:
     rows = []
     for pressure in ("confidence", "curiosity", "arousal", "risk", "frustration"):
         sign = -1 if pressure == "frustration" else 1
-        rows.append(
-            (pressure, *(f"{sign * getattr(given, f'{pressure}_{budget}'):+g}" for budget in Budgets._fields))
-        )
+        rows.append((pressure, *(f"{sign * getattr(given, f'{pressure}_{budget}'):+g}" for budget in Budgets._fields)))
     return table(("pressure", *Budgets._fields), rows)
 
 
@@ -310,11 +304,10 @@ def dataset(name: str) -> str:
     """The columns of one table of a dataset."""
     from core.extras.batch.shares import TABLES as DATASET
 
-    return table(
-        ("column", "type", "what it holds"), [(f"`{col.name}`", col.type, col.about) for col in DATASET[name]]
-    )
+    return table(("column", "type", "what it holds"), [(f"`{col.name}`", col.type, col.about) for col in DATASET[name]])
 
 
+# By the word that stands in a page's mark.
 TABLES: dict[str, Callable[..., str]] = {
     "settings": settings,
     "foreign": foreign,
@@ -338,4 +331,3 @@ TABLES: dict[str, Callable[..., str]] = {
     "commands": commands,
     "dataset": dataset,
 }
-"""By the word that stands in a page's mark."""

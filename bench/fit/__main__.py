@@ -12,9 +12,7 @@ from bench.fit.tables import write_lexicon, write_outlook
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.fit")
-    parser.add_argument(
-        "paths", nargs="+", type=Path, help="labelled runs, as `nooscope evaluate` reads them"
-    )
+    parser.add_argument("paths", nargs="+", type=Path, help="labelled runs, as `nooscope evaluate` reads them")
     parser.add_argument("--date", required=True, help="the day written into the tables")
     given = parser.parse_args()
     runs = walked(given.paths)

@@ -30,8 +30,7 @@ GRID: dict[DetectorName, tuple[str, tuple[int, ...]]] = {
     "rework": ("times", (6, 7, 8, 9, 10, 12)),
     "stalled": ("times", (13, 14, 15, 16, 17, 18)),
 }
-GOOD = 0.03
-"""The largest share of good runs that a choice of limits may alarm where it is made."""
+GOOD = 0.03  # The largest share of good runs that a choice of limits may alarm where it is made.
 Limits = dict[DetectorName, int]
 
 
@@ -39,8 +38,7 @@ class Data(NamedTuple):
     """All runs, and in which of them each detector becomes active under each limit."""
 
     failed: Bools
-    base: Floats
-    """The share of failed runs of each run's model."""
+    base: Floats  # The share of failed runs of each run's model.
     groups: dict[str, Any]
     alarms: dict[tuple[DetectorName, int], Bools]
 

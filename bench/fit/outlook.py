@@ -14,6 +14,7 @@ from bench.fit.ridge import Floats, Ints, balanced, folds, logistic, standardise
 from bench.fit.runs import COLUMNS, STAGES, Standing, Walked, at_stage, groups
 from core.timeline.evaluation import Bools, Ranking
 
+# Counts looked at while a run goes on.
 GOING = (
     "looks",
     "tests",
@@ -32,7 +33,7 @@ GOING = (
     "since_change",
     "edits_recent",
 )
-"""Counts looked at while a run goes on."""
+# Counts looked at when it has ended.
 ENDED = (
     "actions",
     "tests",
@@ -52,11 +53,9 @@ ENDED = (
     "failures_since_edit",
     "edits_recent",
 )
-"""Counts looked at when it has ended."""
 WORDS = ("words_of_checking", "words_of_doubt")
 RIDGE = 30.0
-RIDGE_OF_WORDS = 60.0
-"""Words carry over to other tasks less well than counts: they are held closer to nothing."""
+RIDGE_OF_WORDS = 60.0  # Words carry over to other tasks less well than counts: they are held closer to nothing.
 SEEDS = (1, 2, 3)
 _DRAWS = 30
 
@@ -107,10 +106,7 @@ def fit(runs: list[Walked]) -> OutlookFit:
                     sums[stage][places[out]] += _apart(x, model[places], failed[places], out) / len(SEEDS)
     phrases = choose(spoken, model, failed, everything)
     return OutlookFit(
-        {
-            stage: _stage(runs, stage, each, phrases, shifts[stage], plain[stage])
-            for stage, each in standing.items()
-        },
+        {stage: _stage(runs, stage, each, phrases, shifts[stage], plain[stage]) for stage, each in standing.items()},
         phrases,
     )
 
@@ -156,13 +152,8 @@ def _stage(
     sample = balanced(y > 0.5, model)
     weights = logistic(known, y, model, ridge, sample)
     generator = np.random.default_rng(5)
-    drawn = [
-        known @ logistic(known, y, model, ridge, sample * generator.poisson(1.0, len(y)))
-        for _ in range(_DRAWS)
-    ]
-    ranking = Ranking(
-        y > 0.5, [runs[place].model for place in places], [runs[place].task for place in places]
-    )
+    drawn = [known @ logistic(known, y, model, ridge, sample * generator.poisson(1.0, len(y))) for _ in range(_DRAWS)]
+    ranking = Ranking(y > 0.5, [runs[place].model for place in places], [runs[place].task for place in places])
     shifts = crossed[places]
     ranked, counted = ranking.rank(shifts), ranking.rank(plain[places])
     if ranked is None or counted is None:

@@ -9,14 +9,14 @@ import numpy as np
 from bench.fit.ridge import Floats, Ints
 from core.timeline.evaluation import Bools
 
-MOST = 40
-"""Phrases of both kinds together."""
-_LEAST = 1.5
-"""How many standard errors from nothing a phrase must stand, on average over the stages."""
-_AGREE = 0.6
-"""Share of the models in which it must point the same way."""
+MOST = 40  # Phrases of both kinds together.
+_LEAST = 1.5  # How many standard errors from nothing a phrase must stand, on average over the stages.
+_AGREE = 0.6  # Share of the models in which it must point the same way.
 
 # fmt: off
+# Ordinary phrases of hedging, apology, trying again, checking and success; a star stands for any ending. Eighteen of
+# them (`handle*`, `issue`, `documentation` and the like) were added after a look at all runs, which makes the scores a
+# little too good: without them they are .633, .633, .648 and .739.
 _POOL = (
     # apology and mistakes
     "sorry", "apologi*", "oops", "mistake", "wrong", "incorrect", "missed", "revert*", "undo", "my mistake",
@@ -71,12 +71,8 @@ _POOL = (
     "complete*", "resolved", "final", "in summary", "conclusion", "submit*", "finish*",
 )
 # fmt: on
-"""Ordinary phrases of hedging, apology, trying again, checking and success; a star stands for any ending.
-
-Eighteen of them (`handle*`, `issue`, `documentation` and the like) were added after a look at all runs, which
-makes the scores a little too good: without them they are .633, .633, .648 and .739."""
+# The same as they are looked for.
 POOL = tuple(f" {phrase[:-1]}" if phrase.endswith("*") else f" {phrase} " for phrase in _POOL)
-"""The same as they are looked for."""
 
 
 class Chosen(NamedTuple):
@@ -107,6 +103,4 @@ def choose(counts: dict[str, tuple[list[int], Floats]], model: Ints, failed: Boo
     total /= len(counts)
     order = [int(place) for place in np.argsort(-np.abs(total), kind="stable") if abs(total[place]) >= _LEAST]
     kept = order[:MOST]
-    return Chosen(
-        [place for place in kept if total[place] < 0.0], [place for place in kept if total[place] > 0.0]
-    )
+    return Chosen([place for place in kept if total[place] < 0.0], [place for place in kept if total[place] > 0.0])

@@ -13,8 +13,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 FOLDS = 5
 _STEPS = 15
-_INTERCEPT = 0.3
-"""The ridge on intercepts, so that a group that always ends the same way keeps a finite one."""
+_INTERCEPT = 0.3  # The ridge on intercepts, so that a group that always ends the same way keeps a finite one.
 
 
 def logistic(

@@ -33,10 +33,8 @@ class Walked(NamedTuple):
     model: str
     task: str
     failed: bool
-    counts: Floats
-    """A row an action, a column a count."""
-    spoken: NDArray[np.int16]
-    """A row an action, a column a phrase of the pool: answers up to then that held it."""
+    counts: Floats  # A row an action, a column a count.
+    spoken: NDArray[np.int16]  # A row an action, a column a phrase of the pool: answers up to then that held it.
 
 
 @contextmanager
@@ -83,13 +81,7 @@ def _walk(run: LabelledRun, said: list[str]) -> Walked | None:
             heard.append(spoken)
     if not rows:
         return None
-    return Walked(
-        run.model,
-        run.task,
-        not run.resolved,
-        np.array(rows, float),
-        np.array(heard, np.int16),
-    )
+    return Walked(run.model, run.task, not run.resolved, np.array(rows, float), np.array(heard, np.int16))
 
 
 class Standing(NamedTuple):

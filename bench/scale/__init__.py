@@ -16,8 +16,7 @@ from bench.records import short
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 FILE = Path(__file__).parents[1] / "scale.json"
-REFERENCE = 10_000
-"""Size from which on windows are full and costs are compared."""
+REFERENCE = 10_000  # Size from which on windows are full and costs are compared.
 
 
 class Measure(NamedTuple):
@@ -25,11 +24,9 @@ class Measure(NamedTuple):
 
     title: str
     unit: str
-    probe: str
-    """What has to run for it, in a process of its own."""
+    probe: str  # What has to run for it, in a process of its own.
     of: str = "events"
-    flat: bool = True
-    """Whether it should be the same at every size."""
+    flat: bool = True  # Whether it should be the same at every size.
 
 
 MEASURES = {
@@ -53,10 +50,8 @@ class Scale(NamedTuple):
     machine: str
     python: str
     sizes: list[int]
-    values: dict[str, list[float]]
-    """By measure, one for each size; fewer where a probe stopped early."""
-    stopped: dict[str, str]
-    """By measure, why it has fewer."""
+    values: dict[str, list[float]]  # By measure, one for each size; fewer where a probe stopped early.
+    stopped: dict[str, str]  # By measure, why it has fewer.
 
     def points(self, name: str) -> list[tuple[int, float]]:
         """Size and value of one measure."""
@@ -81,9 +76,7 @@ def run(sizes: Sequence[int]) -> Scale:
     for probe in dict.fromkeys(measure.probe for measure in MEASURES.values()):
         print(f"measuring {probe} ...", file=sys.stderr, flush=True)
         words = [sys.executable, "-m", "bench.scale", probe, *map(str, sizes)]
-        done = subprocess.run(
-            words, stdout=subprocess.PIPE, text=True, check=True, cwd=Path(__file__).parents[2]
-        )
+        done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True, cwd=Path(__file__).parents[2])
         told = json.loads(done.stdout)
         values |= told["values"]
         if told["stopped"]:

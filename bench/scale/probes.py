@@ -28,11 +28,9 @@ from tui.feed.film import Film
 from tui.feed.view import Subject
 from tui.feed.viewpoint import Playhead
 
-BLOCK = 500
-"""Events timed at once; the median over blocks is not moved by what else the machine does."""
+BLOCK = 500  # Events timed at once; the median over blocks is not moved by what else the machine does.
 SMALL = 10_000
-ROUNDS = 5
-"""Walks through the sizes up to the small one."""
+ROUNDS = 5  # Walks through the sizes up to the small one.
 MOST_SECONDS = 300.0
 MOST_MEMORY = 1200.0
 _WARM = 500
@@ -105,9 +103,7 @@ def _stepping(name: str, sizes: Sequence[int], make: Callable[[], Receptor | Eng
     return found
 
 
-def _again(
-    found: Found, name: str, sizes: Sequence[int], make: Callable[[], Callable[[Event], object]]
-) -> None:
+def _again(found: Found, name: str, sizes: Sequence[int], make: Callable[[], Callable[[Event], object]]) -> None:
     """Walk through the small sizes some more times, each time from the start."""
     small = [size for size in sizes if size <= SMALL]
     for _ in range(ROUNDS - 1):
@@ -193,7 +189,7 @@ def parsing(sizes: Sequence[int]) -> Found:
     return found
 
 
+# By name.
 PROBES: dict[str, Callable[[Sequence[int]], Found]] = {
     each.__name__: each for each in (receptor, engine, recording, showing, parsing)
 }
-"""By name."""

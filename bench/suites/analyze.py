@@ -23,16 +23,14 @@ from core.logs.session import read_session
 TREE = 209_000_000
 LARGE = 1_000_000_000
 _YARDSTICK = "a bare orjson pass"
-_CCUSAGE = "ccusage@18"
-"""The last that is a program for Node; later ones are binaries that not every registry has."""
+_CCUSAGE = "ccusage@18"  # The last that is a program for Node; later ones are binaries that not every registry has.
 
 
 class _Run(NamedTuple):
     """What one run of a command took."""
 
     seconds: float
-    processor: float
-    """Seconds of processor time over all of its processes."""
+    processor: float  # Seconds of processor time over all of its processes.
 
 
 def figures() -> list[Figure]:
@@ -61,13 +59,7 @@ def _tree(folder: Path, what: str, aim: float, *, copies: bool = False) -> list[
     return [
         _against(f"analyze, {what}", first, bare, aim, f"{size / 1e6:.0f} MB of {kind}, two cores"),
         _against(f"analyze again, {what}", again, bare, 0.3, "nothing changed"),
-        Figure(
-            f"analyze again beside the first time, {what}",
-            first.seconds / again.seconds,
-            "x faster",
-            20,
-            "higher",
-        ),
+        Figure(f"analyze again beside the first time, {what}", first.seconds / again.seconds, "x faster", 20, "higher"),
         _against(f"analyze after one log grew, {what}", grown, bare, None, "one line more"),
         *parsed,
     ]
@@ -110,9 +102,7 @@ def _twice(logs: Path, home: Path) -> list[Figure]:
         note = f"{first.seconds:.2f} s, then {again.seconds:.2f} s"
         aim = 20 if name == "cost" else None
         faster = first.seconds / again.seconds
-        found.append(
-            Figure(f"{name} again beside the first time", faster, "x faster", aim, "higher", note=note)
-        )
+        found.append(Figure(f"{name} again beside the first time", faster, "x faster", aim, "higher", note=note))
     return found
 
 
@@ -134,9 +124,7 @@ def _beside_ccusage(folder: Path) -> list[Figure]:
         if beside is not None:
             ratio = run.seconds / beside.seconds
             note = f"{run.seconds:.1f} s; {_CCUSAGE} {beside.seconds:.1f} s, tokens only"
-            found.append(
-                Figure(f"{name} of 1 GB beside ccusage", ratio, "x", 1.0, "lower", "ccusage", ratio, note)
-            )
+            found.append(Figure(f"{name} of 1 GB beside ccusage", ratio, "x", 1.0, "lower", "ccusage", ratio, note))
     return found
 
 
@@ -168,9 +156,7 @@ def _grow(logs: Path) -> None:
     """A line more at the end of the largest log."""
     path = max(logs.rglob("*.jsonl"), key=lambda one: one.stat().st_size)
     with path.open("ab") as file:
-        file.write(
-            b'{"type":"system","subtype":"informational","uuid":"ffffffff-0000-4000-8000-000000000000"}\n'
-        )
+        file.write(b'{"type":"system","subtype":"informational","uuid":"ffffffff-0000-4000-8000-000000000000"}\n')
 
 
 def _nooscope(home: Path, *words: str) -> _Run:

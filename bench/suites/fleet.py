@@ -25,12 +25,10 @@ from tui.screens.fleet import FleetScreen
 from tui.widgets.fleet.fleet_table import FleetTable
 
 SESSIONS = 20
-RATE = 20
-"""Events a second in each."""
+RATE = 20  # Events a second in each.
 SECONDS = 15.0
 _STEP = 0.25
-_A_EVENT = 3.5
-"""Lines of a made-up log that make an event, as counted."""
+_A_EVENT = 3.5  # Lines of a made-up log that make an event, as counted.
 
 
 def figures() -> list[Figure]:

@@ -80,9 +80,7 @@ print(count, peak())
 def _large(folder: Path) -> list[Figure]:
     path = folder / "large.jsonl"
     write_log(path, LARGE)
-    said = subprocess.run(
-        [sys.executable, "-c", _PEAK, str(path)], capture_output=True, text=True, check=True
-    )
+    said = subprocess.run([sys.executable, "-c", _PEAK, str(path)], capture_output=True, text=True, check=True)
     count, most = said.stdout.split()
     path.unlink()
     return [Figure("memory while reading 1 GB", float(most), "MB", 300, note=f"{int(count):,} events")]

@@ -32,14 +32,7 @@ def figures() -> list[Figure]:
     timeline.extend(events)
     recording = time.process_time() - start
     return [
-        Figure(
-            "recording",
-            LONG / recording,
-            "events/s",
-            12_000,
-            "higher",
-            note="with columns, marks and key frames",
-        ),
+        Figure("recording", LONG / recording, "events/s", 12_000, "higher", note="with columns, marks and key frames"),
         _beside_the_step(),
         Figure(
             "key frames of 100,000 events",
@@ -143,12 +136,5 @@ def _first_screen() -> Figure:
         seconds = time.perf_counter() - start
     note = f"{len(timeline):,} events of the last 64 MB"
     return Figure(
-        "first screen of a 1 GB log",
-        seconds,
-        "s",
-        None,
-        "lower",
-        "reading its last 64 MB",
-        seconds / bare,
-        note,
+        "first screen of a 1 GB log", seconds, "s", None, "lower", "reading its last 64 MB", seconds / bare, note
     )

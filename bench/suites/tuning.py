@@ -32,8 +32,7 @@ from tui.widgets.tuning.settings_list import SettingsList
 EVENTS = 10_000
 SESSIONS = 20
 VALUES = 20
-LOG = 2_500_000
-"""Bytes of a log of the size real ones have."""
+LOG = 2_500_000  # Bytes of a log of the size real ones have.
 NAME = "receptor.ambient.offset.frustration"
 
 
@@ -101,12 +100,7 @@ class _Stage(App[None]):
         screen.set_reactive(TuningScreen.recording, self.timeline)
         screen.set_reactive(
             TuningScreen.view,
-            View(
-                frame=self.timeline.at(EVENTS),
-                people=self.timeline.people_at(EVENTS),
-                index=EVENTS,
-                total=EVENTS,
-            ),
+            View(frame=self.timeline.at(EVENTS), people=self.timeline.people_at(EVENTS), index=EVENTS, total=EVENTS),
         )
         self.push_screen(screen)
 
@@ -157,8 +151,7 @@ def _sweep() -> list[Figure]:
         one = best_of(lambda: sweep_session(found[0], Settings(), NAME, values, folder), 1)
         start = time.perf_counter()
         events = sum(
-            sweep.events
-            for sweep in sweeps([(one, RunInputs(Settings())) for one in found], NAME, values, None)
+            sweep.events for sweep in sweeps([(one, RunInputs(Settings())) for one in found], NAME, values, None)
         )
         seconds = time.perf_counter() - start
     return [

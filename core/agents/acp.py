@@ -36,12 +36,10 @@ class AcpReader(TranscriptReader):
     )
 
     def setup(self) -> None:
-        self._open_calls: dict[str, dict[str, Any]] = {}
-        """The facts of each open call so far."""
-        self._requests: dict[str, str] = {}
-        """Open requests: the method of each."""
+        self._open_calls: dict[str, dict[str, Any]] = {}  # The facts of each open call so far.
+        self._requests: dict[str, str] = {}  # Open requests: the method of each.
+        # Open questions for permission: the call, and the kinds of the answers.
         self._options: dict[str, tuple[str, dict[str, str]]] = {}
-        """Open questions for permission: the call, and the kinds of the answers."""
         self._refused: set[str] = set()
         self._answer_text = ""
         self._answers = 0
@@ -87,8 +85,7 @@ class AcpReader(TranscriptReader):
         elif method == "session/request_permission":
             call = table(params.get("toolCall"))
             options = {
-                text(one.get("optionId")): text(one.get("kind"))
-                for one in map(table, items(params.get("options")))
+                text(one.get("optionId")): text(one.get("kind")) for one in map(table, items(params.get("options")))
             }
             name = text(call.get("toolCallId"))
             self._options[number] = (name, options)
@@ -97,9 +94,7 @@ class AcpReader(TranscriptReader):
             self._close(out)
             out.append(self.prompt(self.now, "", interrupt=True))
 
-    def _response(
-        self, record: dict[str, Any], number: str, message: dict[str, Any], out: list[Event]
-    ) -> None:
+    def _response(self, record: dict[str, Any], number: str, message: dict[str, Any], out: list[Event]) -> None:
         asker = {"agent": "client", "client": "agent"}.get(text(record.get("from")), "")
         method = self._requests.pop(f"{asker}{number}", "") or self._requests.pop(number, "")
         result = table(message.get("result"))
@@ -164,9 +159,7 @@ class AcpReader(TranscriptReader):
         if turn is not None:
             out.append(turn)
 
-    def _turn_over(
-        self, stop: str, usage: dict[str, Any], out: list[Event], cost: float | None = None
-    ) -> None:
+    def _turn_over(self, stop: str, usage: dict[str, Any], out: list[Event], cost: float | None = None) -> None:
         cached = whole_number(usage.get("cachedReadTokens"))
         written = whole_number(usage.get("cachedWriteTokens") or usage.get("cacheCreationTokens"))
         answer_text, self._answer_text = self._answer_text, ""

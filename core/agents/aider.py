@@ -13,8 +13,7 @@ from core.agents.values import amount, unthought
 from core.events import Event, SessionEnd, SessionStart, Turn, Where
 from core.logs.format import Format, Outline, Sample
 
-_LONGEST = 100_000
-"""Characters of the text that are kept; its place is that of all lines."""
+_LONGEST = 100_000  # Characters of the text that are kept; its place is that of all lines.
 _NOWHERE = Where("")
 
 
@@ -49,8 +48,7 @@ class GatheredText:
             self._kept += len(line) + 1
 
 
-_MARK = 2
-"""Blanks behind each line of the program's and the person's; a model writes none."""
+_MARK = 2  # Blanks behind each line of the program's and the person's; a model writes none.
 
 
 class LineEnds:
@@ -67,8 +65,7 @@ class LineEnds:
         self._number = 0
         self._newline = 1
         self._marked = False
-        self.unmarked = False
-        """Whether the line before this one has no mark, in a run that has them."""
+        self.unmarked = False  # Whether the line before this one has no mark, in a run that has them.
 
     def step(self, line: str, where: Where, number: int) -> None:
         """Advance to the next line that is not blank."""
@@ -97,36 +94,36 @@ DEEDS = (
     (re.compile(r"> Added (.{1,400}?) to the chat(?: \(read-only\))?\.?\s*\Z"), "add", "path"),
     (re.compile(r"> Running (.{1,2000}?)\s*\Z"), "run", "command"),
 )
+# The lines after it name the block that failed, and belong to the same failure.
 REFUSED = re.compile(r"> The LLM did not conform to the edit format")
-"""The lines after it name the block that failed, and belong to the same failure."""
+# The end of those lines, after which the model's next answer begins.
 QUOTED = re.compile(
     r"The SEARCH section must exactly match|# The other \d+ SEARCH/REPLACE|Don't re-send them"
     r"|Just reply with fixed versions"
 )
-"""The end of those lines, after which the model's next answer begins."""
+# An error that ends the turn, if the program does not try again; one of its own comes after a traceback.
 FAULT = re.compile(
     r"> (?:litellm\.(?P<name>\w{1,80}): |Model .{1,200} has hit a token limit!|\w{1,80}(?:Error|Exception): )"
 )
-"""An error that ends the turn, if the program does not try again; one of its own comes after a traceback."""
 TRACEBACK = "> Traceback (most recent call last)"
 RETRIES = "> Retrying in "
+# Errors of the service after which the program does not try again.
 FOR_GOOD = frozenset(
     (
         *("AuthenticationError", "BadRequestError", "ContextWindowExceededError", "ImageFetchError"),
         *("NotFoundError", "PermissionDeniedError"),
     )
 )
-"""Errors of the service after which the program does not try again."""
+# Lines that the program prints before it waits for the person.
 WAITS = re.compile(r"> (?:You can use /undo to undo and discard|Copied code context to clipboard)")
-"""Lines that the program prints before it waits for the person."""
 STOPPED = "> ^C again to exit"
 LEFT = "> ^C KeyboardInterrupt"
+# The person's answer to a question of the program.
 _ANSWER = re.compile(r".{1,400}\(Y\)es/\(N\)o.{0,100}\]: ?\w{0,10}\Z")
-"""The person's answer to a question of the program."""
 _PASSES_ON = r"(?:ask|code|architect|context|help)\s+(?=\S)"
 _PASSED_ON = re.compile(f"/{_PASSES_ON}")
+# A command to the program, except those that pass a text on to the model.
 _COMMAND = re.compile(f"[/!](?!{_PASSES_ON})")
-"""A command to the program, except those that pass a text on to the model."""
 _EXIT = re.compile(r"/(?:exit|quit)\Z")
 
 
@@ -161,9 +158,7 @@ def passed_on(typed_text: str) -> str:
 def repeats(typed_text: str, passed_text: str) -> bool:
     """Whether a text repeats what a command passed on; `/help` adds what it found."""
     typed_text = typed_text.strip()
-    return bool(passed_text) and (
-        typed_text == passed_text or typed_text.startswith(f"# Question: {passed_text}\n")
-    )
+    return bool(passed_text) and (typed_text == passed_text or typed_text.startswith(f"# Question: {passed_text}\n"))
 
 
 def is_exit(typed_text: str) -> bool:
@@ -187,22 +182,16 @@ class AiderReader(TranscriptReader):
 
     def setup(self) -> None:
         self._asked = GatheredText()
-        self._typed = 0
-        """The number of the last line that was typed; blank ones between two prompts are left out."""
-        self._passed_on = ""
-        """The text that a command passed on, until the model answers."""
+        self._typed = 0  # The number of the last line that was typed; blank ones between two prompts are left out.
+        self._passed_on = ""  # The text that a command passed on, until the model answers.
         self._ends = LineEnds()
-        self._spoken = GatheredText()
-        """Words of the model without a token count yet."""
-        self._refused = False
-        """Whether lines about a failed edit follow, before the model answers again."""
+        self._spoken = GatheredText()  # Words of the model without a token count yet.
+        self._refused = False  # Whether lines about a failed edit follow, before the model answers again.
         self._traced = False
-        self._fault: Where | None = None
-        """An error after which the program may try again."""
+        self._fault: Where | None = None  # An error after which the program may try again.
+        # Whether the model is to answer, or has, and the program may still work on that.
         self._stage: Literal["rests", "answers", "counted"] = "rests"
-        """Whether the model is to answer, or has, and the program may still work on that."""
-        self._idle = True
-        """Nothing has happened since the start: to have been left is not much."""
+        self._idle = True  # Nothing has happened since the start: to have been left is not much.
         self._model = ""
         self._begun: dict[str, int] = {}
 

@@ -19,6 +19,7 @@ _COMPLETED = "The command completed successfully"
 _REQUEST = re.compile(r"<USER_REQUEST>\s*(.*?)\s*</USER_REQUEST>", re.DOTALL)
 _MODEL = re.compile(r"`Model Selection` from .{0,100}? to ([^\n.]{1,80}(?:\.\d[^\n.]{0,60})*)")
 _HEAD = 500
+# The tools whose results a step contains; the first is used if the log lacks the call.
 _STEPS = {
     "VIEW_FILE": ("view_file",),
     "LIST_DIRECTORY": ("list_dir",),
@@ -31,7 +32,7 @@ _STEPS = {
     "READ_URL_CONTENT": ("read_url_content",),
     "INVOKE_SUBAGENT": ("invoke_subagent",),
 }
-"""The tools whose results a step contains; the first is used if the log lacks the call."""
+# The program's names of arguments, in the words of our tables.
 _NAMES = {
     "TargetFile": "path",
     "AbsolutePath": "path",
@@ -45,7 +46,6 @@ _NAMES = {
     "ReplacementChunks": "edits",
     "Query": "query",
 }
-"""The program's names of arguments, in the words of our tables."""
 
 
 class AntigravityReader(TranscriptReader):
@@ -54,8 +54,8 @@ class AntigravityReader(TranscriptReader):
     name = "antigravity"
     untold = ("tokens", "cost")
     gaps = "calls have no ids and are paired with results in order; the model as it was chosen"
+    # Of steps that neither the person nor the model made.
     kinds = frozenset(("CONVERSATION_HISTORY", "SYSTEM_MESSAGE", "GENERIC", "EPHEMERAL_MESSAGE"))
-    """Of steps that neither the person nor the model made."""
 
     def setup(self) -> None:
         self._waiting: list[tuple[str, str]] = []
@@ -106,10 +106,7 @@ class AntigravityReader(TranscriptReader):
         exited = _EXIT.search(output[:_HEAD])
         code = int(exited[1]) if exited else 0 if output.startswith(_COMPLETED) else None
         result = Result(
-            text=output,
-            error=status == "ERROR",
-            exit_code=code,
-            rejected=status in ("CANCELED", "CANCELLED"),
+            text=output, error=status == "ERROR", exit_code=code, rejected=status in ("CANCELED", "CANCELLED")
         )
         tools = _STEPS.get(kind, ())
         name = next((name for name, tool in self._waiting if tool in tools), "")
@@ -143,10 +140,7 @@ def _opened(arguments: Any) -> dict[str, Any]:
         opened[_NAMES.get(name, name)] = value if inner is None else inner
     for chunk in items(opened.get("edits")):
         if isinstance(chunk, dict):
-            chunk["old_string"], chunk["new_string"] = (
-                chunk.get("TargetContent"),
-                chunk.get("ReplacementContent"),
-            )
+            chunk["old_string"], chunk["new_string"] = (chunk.get("TargetContent"), chunk.get("ReplacementContent"))
     return opened
 
 

@@ -22,15 +22,12 @@ class AtifReader(TranscriptReader):
     """A step contains an answer, its calls and their results; sub-agents are embedded or in other files."""
 
     name = "atif"
-    gaps = (
-        "outcomes from the text, unless `extra` holds an exit code or a status; times only if steps have them"
-    )
+    gaps = "outcomes from the text, unless `extra` holds an exit code or a status; times only if steps have them"
     many = True
 
     def setup(self) -> None:
         self._timed = False
-        self._base = ""
-        """The JSON pointer of the trajectory that is read, in its document."""
+        self._base = ""  # The JSON pointer of the trajectory that is read, in its document.
         self._embedded: dict[str, tuple[str, dict[str, Any]]] = {}
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -167,11 +164,7 @@ class AtifReader(TranscriptReader):
             if name:
                 ended = seconds(extra.get("timestamp"))
                 use = self.calls.end(
-                    name,
-                    at if ended is None else ended,
-                    _result(one.get("content"), extra),
-                    where,
-                    line=self._line,
+                    name, at if ended is None else ended, _result(one.get("content"), extra), where, line=self._line
                 )
                 self._add(use, text(extra.get("outcome")), timed="duration_sec" in extra, out=out)
             if step.get("source") == "agent":

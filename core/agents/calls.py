@@ -11,38 +11,29 @@ from core.agents.tables import Lists
 from core.engine.values import fingerprint
 from core.events import ADVICE_MARK, MAIN, Action, Advice, AgentEnd, Outcome, ToolUse, Where
 
-_HEAD = 300
-"""How much of an error is searched for a refusal."""
-_SHORT = 400
-"""A longer text found something, whatever it begins with."""
+_HEAD = 300  # How much of an error is searched for a refusal.
+_SHORT = 400  # A longer text found something, whatever it begins with.
 _EXIT = re.compile(
     r"\A\s*(?:Error:\s*)?(?:Exit code:?|Process exited with code|Command failed with exit code"
     r"|Exit Code:)\s*(-?\d{1,10})\b",
     re.IGNORECASE,
 )
+# Nothing is expected to come back from these.
 _SILENT: frozenset[Action] = frozenset(("file_edit", "memory_write", "plan"))
-"""Nothing is expected to come back from these."""
 
 
 class Result(NamedTuple):
     """The facts that a log contains about the end of a call."""
 
-    text: str = ""
-    """The result's text, or its beginning if it is huge."""
-    error: bool = False
-    """The log's own error flag."""
+    text: str = ""  # The result's text, or its beginning if it is huge.
+    error: bool = False  # The log's own error flag.
     exit_code: int | None = None
-    rejected: bool = False
-    """By the person or a policy."""
-    collateral: bool = False
-    """It failed only because a call beside it failed."""
-    empty: bool | None = None
-    """Nothing was found; None where the log does not say it outright."""
-    running: bool = False
-    """It still runs; more will follow."""
+    rejected: bool = False  # By the person or a policy.
+    collateral: bool = False  # It failed only because a call beside it failed.
+    empty: bool | None = None  # Nothing was found; None where the log does not say it outright.
+    running: bool = False  # It still runs; more will follow.
     duration: float | None = None
-    size: int | None = None
-    """Characters, where the text is only the beginning."""
+    size: int | None = None  # Characters, where the text is only the beginning.
 
 
 class Outcomes:
@@ -78,11 +69,7 @@ class Outcomes:
                 return "collateral"
             if any(phrase in head for phrase in self._rejected):
                 return "rejected"
-        if (
-            action == "search"
-            and (result.exit_code == 1 or not result.exit_code)
-            and self._nothing(result.text)
-        ):
+        if action == "search" and (result.exit_code == 1 or not result.exit_code) and self._nothing(result.text):
             return "empty"
         return "failure"
 
@@ -104,12 +91,12 @@ def is_advice(text: str) -> bool:
     return text.startswith(ADVICE_MARK)
 
 
+# A sentence behind a tool's output, as our OpenCode module, Gemini CLI and Copilot CLI put it there.
 _AT_THE_END = re.compile(
     r"\n\n(?:<hook_context>"
     r"|Tool \"[^\"\n]{1,100}\" [a-z]{1,20}\. Additional guidance from \w{1,40} hooks:\n)?"
     r"(\[nooscope\][^\n]{0,400}?)(?:</hook_context>)?\s*\Z"
 )
-"""A sentence behind a tool's output, as our OpenCode module, Gemini CLI and Copilot CLI put it there."""
 _LONGEST = 700
 
 
@@ -128,10 +115,8 @@ def said_event(sentence: str, at: float, agent: str = MAIN, where: Where | None 
 __all__ = ["Calls", "Result", "agent_report"]
 
 
-_make = tuple.__new__
-"""Builds a named tuple without its Python-level constructor: one is made for every call."""
-_HELD = 256
-"""Results that came before their calls, kept at once; the oldest is given up for another."""
+_make = tuple.__new__  # Builds a named tuple without its Python-level constructor: one is made for every call.
+_HELD = 256  # Results that came before their calls, kept at once; the oldest is given up for another.
 
 
 class _Call(NamedTuple):
@@ -221,13 +206,7 @@ class Calls:
         self._project = folder.replace("\\", "/").rstrip("/")
 
     def begin(
-        self,
-        call_id: str,
-        tool: str,
-        arguments: Any,
-        at: float,
-        agent: str = MAIN,
-        where: Where | None = None,
+        self, call_id: str, tool: str, arguments: Any, at: float, agent: str = MAIN, where: Where | None = None
     ) -> bool:
         """Open a call and return whether it is new."""
         kind = self._kit.normalizer.sort(self._framework, tool, arguments)
@@ -289,13 +268,7 @@ class Calls:
             self._open[key] = call._replace(kind=kind, tool=tool or call.tool)
 
     def end(
-        self,
-        call_id: str,
-        at: float,
-        result: Result,
-        where: Where | None,
-        agent: str | None = None,
-        line: int = 0,
+        self, call_id: str, at: float, result: Result, where: Where | None, agent: str | None = None, line: int = 0
     ) -> ToolUse | None:
         """Return the tool use that a result completes; None if its call is missing or already answered."""
         key = self._newest(call_id) if self._again else call_id
@@ -381,9 +354,7 @@ class Calls:
         modified = None
         if targets:
             relative = self.relative
-            targets = (
-                (relative(targets[0]),) if len(targets) == 1 else tuple([relative(path) for path in targets])
-            )
+            targets = (relative(targets[0]),) if len(targets) == 1 else tuple([relative(path) for path in targets])
             modified = self._changed.get(targets[0])
             if outcome == "success" and action in ("file_edit", "memory_write"):
                 self._changed.update((target, at) for target in targets)
@@ -426,10 +397,5 @@ class Calls:
 def agent_report(use: ToolUse, child: str, parent: str = "") -> AgentEnd:
     """Return the report of a sub-agent: the result of the call that started it."""
     return AgentEnd(
-        at=use.at,
-        agent=parent or use.agent,
-        where=use.where,
-        child=child,
-        outcome=use.outcome,
-        duration=use.duration,
+        at=use.at, agent=parent or use.agent, where=use.where, child=child, outcome=use.outcome, duration=use.duration
     )

@@ -17,18 +17,14 @@ _PARAMETER = re.compile(r"<parameter=([\w.-]{1,100})>(.*?)(?=</parameter>|<param
 _EXECUTED = re.compile(r"\s*EXECUTION RESULT of \[([^\]\n]{1,100})\]:?\n?")
 _REFUSED = re.compile(r"\[Error occurred in processing last action\]\s*\Z")
 _NAMED = re.compile(r"\b[Ff]unction '([\w.-]{1,100})'")
+# What a shell tool adds below its output.
 _TRAILER = re.compile(
     r"(?:(?:\A|\n)\[(?:The command completed|Command finished|Current working directory|Python interpreter)"
     r"[^\n]*\])+\s*\Z",
     re.IGNORECASE,
 )
-"""What a shell tool adds below its output."""
-_EXIT = re.compile(
-    r"(?:exit(?:ed)?(?: with)?(?: exit)? code|Exit Code|<returncode>)[: ]*(-?\d{1,9})\b", re.IGNORECASE
-)
-_FAILED = re.compile(
-    r"\s*(?:ERROR\b|Error:|Error executing|Error calling|Traceback \(most recent call last\))"
-)
+_EXIT = re.compile(r"(?:exit(?:ed)?(?: with)?(?: exit)? code|Exit Code|<returncode>)[: ]*(-?\d{1,9})\b", re.IGNORECASE)
+_FAILED = re.compile(r"\s*(?:ERROR\b|Error:|Error executing|Error calling|Traceback \(most recent call last\))")
 _ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "function"))
 _NAMES = ("run", "session_id", "conversation_id", "instance_id", "id", "task")
 
@@ -128,8 +124,7 @@ class ChatReader(TranscriptReader):
                 model=text(message.get("model")) or self._model,
                 input_tokens=max(0, whole_number(usage.get("prompt_tokens")) - cached)
                 or whole_number(usage.get("input_tokens")),
-                output_tokens=whole_number(usage.get("completion_tokens"))
-                or whole_number(usage.get("output_tokens")),
+                output_tokens=whole_number(usage.get("completion_tokens")) or whole_number(usage.get("output_tokens")),
                 cache_read=cached or whole_number(usage.get("cache_read_input_tokens")),
                 cache_write=whole_number(usage.get("cache_creation_input_tokens")),
                 cost=amount(usage.get("cost")),
@@ -157,9 +152,7 @@ class ChatReader(TranscriptReader):
         if self.calls.begin(name, tool, arguments, self.now, self.agent, where):
             self._waiting[name] = tool
 
-    def _user_message(
-        self, message: dict[str, Any], at: float | None, where: Where, out: list[Event]
-    ) -> None:
+    def _user_message(self, message: dict[str, Any], at: float | None, where: Where, out: list[Event]) -> None:
         content = message.get("content")
         answers = [part for part in items(content) if table(part).get("type") == "tool_result"]
         for part in answers:
@@ -243,18 +236,14 @@ def _time(message: dict[str, Any]) -> float | None:
 
 def _is_message(value: Any) -> bool:
     return (
-        isinstance(value, dict)
-        and text(value.get("role")) in _ROLES
-        and ("content" in value or "tool_calls" in value)
+        isinstance(value, dict) and text(value.get("role")) in _ROLES and ("content" in value or "tool_calls" in value)
     )
 
 
 def _runs(sample: Sample) -> int:
     """Recognize messages or runs, one per line."""
     entries = sample.records[:8]
-    plain = [
-        entry for entry in entries if _is_message(entry) and not {"type", "message", "uuid"} & entry.keys()
-    ]
+    plain = [entry for entry in entries if _is_message(entry) and not {"type", "message", "uuid"} & entry.keys()]
     if entries and len(plain) == len(entries):
         return 60
     several = len(entries) > 1 or sample.document is None
@@ -286,7 +275,4 @@ def _conversation(head: bytes) -> bool:
     return match is not None and match.group(1).decode() in _ROLES
 
 
-FORMATS = (
-    Format("chat", "lines", _runs, ChatReader),
-    Format("chat", "document", _document, ChatReader),
-)
+FORMATS = (Format("chat", "lines", _runs, ChatReader), Format("chat", "document", _document, ChatReader))

@@ -20,9 +20,7 @@ from core.logs.log_files import is_file, read_log
 from core.logs.redact.values import redact_name
 from core.logs.times import seconds
 
-_COMPACTED = frozenset(
-    ("condense_context", "sliding_window_truncation", "condense", "summarize_task", "compaction")
-)
+_COMPACTED = frozenset(("condense_context", "sliding_window_truncation", "condense", "summarize_task", "compaction"))
 _FAULTS = frozenset(("error", "diff_error", "clineignore_error", "rooignore_error"))
 _SPOKEN = frozenset(("text", "completion_result"))
 _PROMPTS = frozenset(("task", "user_feedback"))
@@ -83,8 +81,8 @@ class PanelMessages:
         self._reader = reader
         self._here = here
         self._open = ""
+        # Whether the open call is a command, of which the panel shows what it printed and no exit code.
         self._command = False
-        """Whether the open call is a command, of which the panel shows what it printed and no exit code."""
         self._said: list[str] = []
 
     def read(self, listed: list[tuple[str, dict[str, Any]]], out: list[Event]) -> None:
@@ -128,9 +126,7 @@ class PanelMessages:
         facts = table(decode(message_text.encode("utf-8", "surrogatepass"))) if kind != "command" else {}
         tool = text(facts.get("tool")) or text(facts.get("toolName")) or kind
         arguments: Any = (
-            {"command": message_text}
-            if kind == "command"
-            else {k: v for k, v in facts.items() if k != "tool"}
+            {"command": message_text} if kind == "command" else {k: v for k, v in facts.items() if k != "tool"}
         )
         name = f"shown-{at}-{where.entry}"
         if self._reader.calls.begin(name, tool, arguments, at, self._reader.agent, where):
@@ -269,42 +265,26 @@ def replies(content: Any) -> Iterator[Reply]:
 def _block(block: dict[str, Any]) -> Reply:
     content = block.get("content")
     opened = (
-        decode(content.encode("utf-8", "surrogatepass"))
-        if isinstance(content, str) and content[:1] in "{["
-        else None
+        decode(content.encode("utf-8", "surrogatepass")) if isinstance(content, str) and content[:1] in "{[" else None
     )
     parts = [one for one in (items(content) or items(opened) or [opened]) if isinstance(one, dict)]
     failed = any(one.get("success") is False for one in parts)
-    results = [
-        text(one.get("result")) or text(one.get("error"))
-        for one in parts
-        if "result" in one or "error" in one
-    ]
+    results = [text(one.get("result")) or text(one.get("error")) for one in parts if "result" in one or "error" in one]
     output = "\n".join(results) if any(results) else words(content)
     return Reply(
-        text(block.get("tool_use_id")),
-        text(block.get("name")),
-        output,
-        block.get("is_error") is True or failed,
+        text(block.get("tool_use_id")), text(block.get("name")), output, block.get("is_error") is True or failed
     )
 
 
 def reply_result(reply: Reply) -> Result:
     """Return the facts in a result's text."""
     head = reply.said[:_HEAD]
-    status = (
-        text(table(decode(reply.said.encode("utf-8", "surrogatepass"))).get("status"))
-        if head[:1] == "{"
-        else ""
-    )
+    status = text(table(decode(reply.said.encode("utf-8", "surrogatepass"))).get("status")) if head[:1] == "{" else ""
     shell = reply.tool in ("", "execute_command", "run_commands", "read_command_output", "bash")
     exited = _EXIT.search(head) if shell else None
     return Result(
         text=reply.said,
-        error=reply.error
-        or status == "error"
-        or head.startswith(_FAILED)
-        or "The tool execution failed" in head,
+        error=reply.error or status == "error" or head.startswith(_FAILED) or "The tool execution failed" in head,
         exit_code=int(exited[1]) if exited else None,
         rejected=head.startswith(_DENIED) or status == "denied",
         collateral=reply.skipped or (head.startswith("Tool [") and "was not executed because" in head),
@@ -428,9 +408,7 @@ class ClineReader(TranscriptReader):
                 self._user(message, pointer, where, out)
 
     def _workplace(self, listed: list[tuple[str, dict[str, Any]]]) -> str:
-        instructions = text(self._facts.get("system_prompt")) or words(
-            (listed[0][1] if listed else {}).get("content")
-        )
+        instructions = text(self._facts.get("system_prompt")) or words((listed[0][1] if listed else {}).get("content"))
         match = _FOLDER.search(instructions[:200_000])
         return match[1].strip().rstrip(")") if match else ""
 
@@ -504,9 +482,7 @@ class ClineReader(TranscriptReader):
 
 def person_said(content: Any, *, first: bool, answered: bool) -> str:
     """Return the person's text in a message to the model, without what the program added."""
-    texts = (
-        [content] if isinstance(content, str) else [text(table(one).get("text")) for one in items(content)]
-    )
+    texts = [content] if isinstance(content, str) else [text(table(one).get("text")) for one in items(content)]
     tagged = [pair[1] for one in texts for pair in _ASKED.findall(one) if not one.startswith(_INJECTED)]
     if tagged:
         return "\n".join(tagged)
@@ -537,8 +513,7 @@ def _is_panel(listed: list[tuple[str, dict[str, Any]]]) -> bool:
 def _complete(listed: list[tuple[str, dict[str, Any]]]) -> bool:
     """Whether a conversation has its own times and tokens."""
     return all(
-        seconds(one.get("ts")) is not None and (one.get("role") != "assistant" or "metrics" in one)
-        for _, one in listed
+        seconds(one.get("ts")) is not None and (one.get("role") != "assistant" or "metrics" in one) for _, one in listed
     )
 
 
@@ -587,9 +562,7 @@ FORMATS = (
 def survey_cline(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """Every task below a root, and every session of the newer form."""
     for place in root.iterdir():
-        main = next(
-            (place / name for name in (API, UI, f"{place.name}.messages.json") if _has(place / name)), None
-        )
+        main = next((place / name for name in (API, UI, f"{place.name}.messages.json") if _has(place / name)), None)
         if main is None:
             continue
         try:

@@ -43,9 +43,7 @@ class CodeBuddyReader(TranscriptReader):
         facts = table(line.get("providerData"))
         usage = table(facts.get("usage")) or table(facts.get("rawUsage"))
         self.model = text(facts.get("model")) or self.model
-        sent = whole_number(
-            usage.get("inputTokens") or usage.get("input_tokens") or usage.get("prompt_tokens")
-        )
+        sent = whole_number(usage.get("inputTokens") or usage.get("input_tokens") or usage.get("prompt_tokens"))
         cached = whole_number(usage.get("cachedInputTokens") or usage.get("cache_read_input_tokens"))
         self.answer(
             at,

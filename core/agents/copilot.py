@@ -32,11 +32,10 @@ class CopilotLinks(LinkReader):
         )
 
 
+# How a command's output ends, in older and newer versions.
 COPILOT_EXIT = re.compile(r"<(?:exited|shellId: \S{1,40} completed) with exit code (-?\d{1,9})>\s*\Z")
-"""How a command's output ends, in older and newer versions."""
 _RUNNING = re.compile(r"<command with (?:shell|session)Id: \S+ is still running", re.IGNORECASE)
-_HELD = 256
-"""Reports that came before their sub-agents, kept at once."""
+_HELD = 256  # Reports that came before their sub-agents, kept at once.
 _DENIED = frozenset(("rejected", "denied", "cancelled", "canceled"))
 _KINDS = frozenset(("session", "user", "assistant", "tool", "subagent", "system", "hook", "permission"))
 
@@ -56,44 +55,18 @@ class CopilotReader(TranscriptReader):
     gaps = "of an answer only the tokens written; the rest once the session is closed"
     kinds = frozenset(
         (
-            *(
-                "session.info",
-                "session.warning",
-                "session.mode_changed",
-                "session.plan_changed",
-                "session.idle",
-            ),
-            *(
-                "session.compaction_start",
-                "session.truncation",
-                "session.title_changed",
-                "session.task_complete",
-            ),
+            *("session.info", "session.warning", "session.mode_changed", "session.plan_changed", "session.idle"),
+            *("session.compaction_start", "session.truncation", "session.title_changed", "session.task_complete"),
             *("session.context_changed", "session.handoff", "session.snapshot_rewind", "session.usage_info"),
             *("session.workspace_file_changed", "session.background_tasks_changed", "session.tools_updated"),
             *("session.skills_loaded", "session.custom_agents_updated", "session.mcp_servers_loaded"),
-            *(
-                "session.mcp_server_status_changed",
-                "session.extensions_loaded",
-                "session.remote_steerable_changed",
-            ),
+            *("session.mcp_server_status_changed", "session.extensions_loaded", "session.remote_steerable_changed"),
             *("assistant.turn_start", "assistant.intent", "assistant.reasoning", "assistant.usage"),
             *("assistant.reasoning_delta", "assistant.message_delta", "assistant.streaming_delta"),
             *("tool.user_requested", "tool.execution_partial_result", "tool.execution_progress"),
             *("subagent.selected", "subagent.deselected", "skill.invoked", "system.message"),
-            *(
-                "system.notification",
-                "hook.start",
-                "hook.end",
-                "permission.requested",
-                "permission.completed",
-            ),
-            *(
-                "user_input.requested",
-                "user_input.completed",
-                "elicitation.requested",
-                "elicitation.completed",
-            ),
+            *("system.notification", "hook.start", "hook.end", "permission.requested", "permission.completed"),
+            *("user_input.requested", "user_input.completed", "elicitation.requested", "elicitation.completed"),
             *("exit_plan_mode.requested", "exit_plan_mode.completed", "external_tool.requested"),
             *("external_tool.completed", "command.queued", "command.execute", "command.completed"),
             *("pending_messages.modified", "model.call_failure", "session.permissions_changed"),
@@ -291,10 +264,7 @@ class CopilotReader(TranscriptReader):
         current = text(entry.data.get("currentModel"))
         for model, metrics in self.table(entry.data.get("modelMetrics"), "modelMetrics").items():
             usage = table(table(metrics).get("usage"))
-            read, written = (
-                whole_number(usage.get("cacheReadTokens")),
-                whole_number(usage.get("cacheWriteTokens")),
-            )
+            read, written = (whole_number(usage.get("cacheReadTokens")), whole_number(usage.get("cacheWriteTokens")))
             sent = max(0, whole_number(usage.get("inputTokens")) - read - written)
             answered = whole_number(usage.get("outputTokens"))
             turn = self.turn(
@@ -314,9 +284,7 @@ class CopilotReader(TranscriptReader):
             entry.out.append(structs.replace(turn, context_tokens=context, context_window=window))
         self._output.clear()
         entry.out.append(
-            SessionEnd(
-                at=entry.at, agent=self.agent, where=self.here(), reason=text(entry.data.get("shutdownType"))
-            )
+            SessionEnd(at=entry.at, agent=self.agent, where=self.here(), reason=text(entry.data.get("shutdownType")))
         )
 
 

@@ -30,10 +30,8 @@ _MESSAGE = (
     *("is_summary_message", "created_at", "updated_at", "parts"),
 )
 _TABLES = ("sessions", "messages")
-_HOLDERS = (".crush", ".opencode")
-"""Folders of a project that contain the database."""
-_TITLE = "title-"
-"""How sessions that only made a title for another begin."""
+_HOLDERS = (".crush", ".opencode")  # Folders of a project that contain the database.
+_TITLE = "title-"  # How sessions that only made a title for another begin.
 
 
 def crush_rows(
@@ -75,13 +73,7 @@ def crush_listing(path: Path) -> list[Listed]:
             times = [at for one in members if (at := seconds(one.get("updated_at"))) is not None]
             count = 1 + sum(messages.get(str(one["id"]), 0) for one in members)
             listed.append(
-                Listed(
-                    text(root["id"]),
-                    project_of(path),
-                    text(root.get("title")),
-                    max(times, default=None),
-                    count,
-                )
+                Listed(text(root["id"]), project_of(path), text(root.get("title")), max(times, default=None), count)
             )
     return listed
 
@@ -105,9 +97,7 @@ def with_children(root: dict[str, Any], sessions: list[dict[str, Any]]) -> list[
     return family
 
 
-def _message_rows(
-    database: sqlite3.Connection, ids: list[str], read: RowsRead | None
-) -> Iterator[DatabaseRow]:
+def _message_rows(database: sqlite3.Connection, ids: list[str], read: RowsRead | None) -> Iterator[DatabaseRow]:
     marks = ", ".join("?" * len(ids))
     rest = f"WHERE session_id IN ({marks}) ORDER BY created_at, rowid"
     if read is not None:
@@ -123,15 +113,11 @@ def _changed(database: sqlite3.Connection, session: str, read: RowsRead) -> Iter
         if one.get("parent_session_id") in read.members and not _names_only(one):
             read.members.add(one["id"])
             rows[one["id"]] = one
-    messages = [
-        one for one in read.of("messages").changed(database, _MESSAGE) if one["session_id"] in read.members
-    ]
+    messages = [one for one in read.of("messages").changed(database, _MESSAGE) if one["session_id"] in read.members]
     messages.sort(key=lambda one: (whole_number(one.get("created_at")), one["rowid"]))
     for name in (session, *(one["session_id"] for one in messages)):
         if name not in rows:
-            rows.update(
-                (one["id"], one) for one in select(database, "sessions", _SESSION, "WHERE id = ?", (name,))
-            )
+            rows.update((one["id"], one) for one in select(database, "sessions", _SESSION, "WHERE id = ?", (name,)))
     yield from (_row("sessions", one) for one in rows.values())
     yield from (_message_row(message, read) for message in messages)
     if session in rows:
@@ -148,9 +134,7 @@ def _message_row(message: dict[str, Any], read: RowsRead | None) -> DatabaseRow:
 def _row(table: str, row: dict[str, Any]) -> DatabaseRow:
     parts = row.get("parts")
     outer = {
-        name: value
-        for name, value in row.items()
-        if not isinstance(value, bytes) and name not in ("parts", "rowid")
+        name: value for name, value in row.items() if not isinstance(value, bytes) and name not in ("parts", "rowid")
     }
     data = msgspec.json.encode({"table": table, **outer})
     if isinstance(parts, str | bytes) and parts:
@@ -210,8 +194,7 @@ class CrushReader(TranscriptReader):
     untold = ("tokens",)
     gaps = "the context and the cost of a session as a whole, not of each answer"
     many = True
-    rows = staticmethod(crush_rows)
-    """How a database is fed to this reader."""
+    rows = staticmethod(crush_rows)  # How a database is fed to this reader.
     listing = staticmethod(crush_listing)
 
     def setup(self) -> None:
@@ -343,13 +326,7 @@ class CrushReader(TranscriptReader):
         stop = text(finished.get("reason"))
         self._model = text(row.get("model")) or self._model
         turn = self.kit.models.turn(
-            at,
-            message=name,
-            model=self._model,
-            stop=stop,
-            agent=agent,
-            where=self.here(),
-            said=_texts(parts),
+            at, message=name, model=self._model, stop=stop, agent=agent, where=self.here(), said=_texts(parts)
         )
         context = self._spent.get(session, (0.0, 0))[1]
         is_priced = self._priced(session) or self.kit.models.free(self._model)
@@ -458,16 +435,13 @@ def _judged(result: dict[str, Any], *, shell: bool) -> Result:
 
 def _texts(parts: list[tuple[int, dict[str, Any]]]) -> str:
     """Return the text of a message without thoughts."""
-    return "\n".join(
-        part_text for _, part in parts if (part_text := text(table(part.get("data")).get("text")))
-    )
+    return "\n".join(part_text for _, part in parts if (part_text := text(table(part.get("data")).get("text"))))
 
 
 def _sniff(sample: Sample) -> int:
     return (
         95
-        if has_columns(sample, "messages", {"parts", "session_id", "role"})
-        and "sessions" in tables(sample.path)
+        if has_columns(sample, "messages", {"parts", "session_id", "role"}) and "sessions" in tables(sample.path)
         else 0
     )
 

@@ -16,8 +16,8 @@ from core.logs.log_files import is_folder
 
 _QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 _UNTOLD = Result(running=True)
+# Tools that wait for the person; the next line shows that it was answered.
 _ASKS = frozenset(("AskQuestion", "ask_question"))
-"""Tools that wait for the person; the next line shows that it was answered."""
 
 
 class CursorReader(TranscriptReader):
@@ -26,8 +26,7 @@ class CursorReader(TranscriptReader):
     name = "cursor"
     untold = ("times", "outcomes", "tokens", "model", "cost")
     gaps = "text may be blanked, and calls left out"
-    _question = ""
-    """The open question."""
+    _question = ""  # The open question.
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one message."""

@@ -31,8 +31,7 @@ class DroidLinks(LinkReader):
         return self.link(record, name, as_text(envelope.parent_id) or self.last, kind, "main", message)
 
 
-_ADDED = ("<system-reminder>", "<system-notification>")
-"""Texts of the program in the person's name."""
+_ADDED = ("<system-reminder>", "<system-notification>")  # Texts of the program in the person's name.
 
 
 class DroidReader(TranscriptReader):
@@ -129,9 +128,7 @@ def _sniff(sample: Sample) -> int:
     lines = sample.records[:8]
     if lines and lines[0].get("type") == "session_start" and "id" in lines[0] and "kind" not in lines[0]:
         return 95
-    wrapped = [
-        line for line in lines if line.get("type") == "message" and "parentId" in line and "timestamp" in line
-    ]
+    wrapped = [line for line in lines if line.get("type") == "message" and "parentId" in line and "timestamp" in line]
     parts = [
         part.get("type")
         for line in wrapped

@@ -19,8 +19,7 @@ from core.logs.log_files import is_folder
 from core.logs.records import Log, Record
 from core.logs.times import seconds
 
-_REMEMBERED = 65_536
-"""Messages a rewind can lead back to."""
+_REMEMBERED = 65_536  # Messages a rewind can lead back to.
 
 
 class GeminiLinks(LinkReader):
@@ -56,12 +55,9 @@ class GeminiLinks(LinkReader):
 
 GEMINI_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
 _NOTHING = re.compile(r"^(?:Output|Stdout): \(empty\)\s*$", re.MULTILINE)
-_COMPRESSED = re.compile(
-    r"compressed[^.]{0,40}?\bfrom:? ([\d,]{1,15}) to ([\d,]{1,15}) tokens", re.IGNORECASE
-)
+_COMPRESSED = re.compile(r"compressed[^.]{0,40}?\bfrom:? ([\d,]{1,15}) to ([\d,]{1,15}) tokens", re.IGNORECASE)
 _FINAL = frozenset(("success", "error", "cancelled"))
-_CONTINUE = "System: Please continue."
-"""A text of the program in the person's name."""
+_CONTINUE = "System: Please continue."  # A text of the program in the person's name.
 
 
 class GeminiReader(TranscriptReader):
@@ -72,9 +68,7 @@ class GeminiReader(TranscriptReader):
 
     name = "gemini"
     untold = ("cost",)
-    kinds = frozenset(
-        ("user", "info", "error", "warning", "help", "about", "stats", "model_stats", "tool_stats")
-    )
+    kinds = frozenset(("user", "info", "error", "warning", "help", "about", "stats", "model_stats", "tool_stats"))
 
     def setup(self) -> None:
         self._read_ids: set[str] = set()
@@ -265,13 +259,6 @@ def gemini_title(record: dict[str, Any]) -> Title | None:
 FORMATS = (
     Format("gemini", "lines", _lines, GeminiReader, gemini_files, GeminiLinks, gemini_title),
     Format(
-        "gemini",
-        "document",
-        _document,
-        GeminiReader,
-        gemini_files,
-        GeminiLinks,
-        gemini_title,
-        id_key=("sessionId",),
+        "gemini", "document", _document, GeminiReader, gemini_files, GeminiLinks, gemini_title, id_key=("sessionId",)
     ),
 )

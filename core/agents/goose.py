@@ -84,8 +84,7 @@ def _row(table: str, row: dict[str, Any]) -> DatabaseRow:
     return DatabaseRow(msgspec.json.encode(outer), entry)
 
 
-_SURVEY_MESSAGE = 2_000
-"""Bytes that a message takes up, by and large."""
+_SURVEY_MESSAGE = 2_000  # Bytes that a message takes up, by and large.
 
 
 def survey_goose(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
@@ -129,8 +128,7 @@ class GooseReader(TranscriptReader):
     untold = ("cost",)
     gaps = "tokens of a session as a whole, not of each answer"
     many = True
-    rows = staticmethod(goose_rows)
-    """How a database is fed to this reader."""
+    rows = staticmethod(goose_rows)  # How a database is fed to this reader.
     listing = staticmethod(goose_listing)
 
     def setup(self) -> None:
@@ -244,9 +242,7 @@ class GooseReader(TranscriptReader):
             model=self._model,
             input_tokens=max(0, sent - before[0]),
             output_tokens=max(0, written - before[1]),
-            cost=self.kit.models.cost(
-                self._model, max(0, sent - before[0]), max(0, written - before[1]), several=True
-            ),
+            cost=self.kit.models.cost(self._model, max(0, sent - before[0]), max(0, written - before[1]), several=True),
             stop="total",
         )
         window = self.kit.models.window(self._model, context)
@@ -275,8 +271,7 @@ def _judged(facts: dict[str, Any]) -> Result:
 def _database(sample: Sample) -> int:
     return (
         95
-        if has_columns(sample, "messages", {"content_json", "session_id", "role"})
-        and "sessions" in tables(sample.path)
+        if has_columns(sample, "messages", {"content_json", "session_id", "role"}) and "sessions" in tables(sample.path)
         else 0
     )
 
@@ -298,7 +293,4 @@ def _lines(sample: Sample) -> int:
     return 85 if kinds & {"toolRequest", "toolResponse"} else 0
 
 
-FORMATS = (
-    Format("goose", "database", _database, GooseReader),
-    Format("goose", "lines", _lines, GooseReader),
-)
+FORMATS = (Format("goose", "database", _database, GooseReader), Format("goose", "lines", _lines, GooseReader))

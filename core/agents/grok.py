@@ -13,8 +13,7 @@ from core.events import Event
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
-_TICKS = 1e10
-"""Units of its costs in a dollar."""
+_TICKS = 1e10  # Units of its costs in a dollar.
 _OWN = "_x.ai/"
 
 
@@ -84,9 +83,7 @@ class GrokReader(AcpReader):
             case "auto_compact_completed":
                 before, after = (whole_number(update.get(f"tokens_{end}")) for end in ("before", "after"))
                 where = self.here()
-                out.append(
-                    self.compaction(self.now, where, trigger="auto", tokens_before=before, tokens_after=after)
-                )
+                out.append(self.compaction(self.now, where, trigger="auto", tokens_before=before, tokens_after=after))
             case "retry_state":
                 out.append(retried_turn(self.now, self.agent, self.here()))
             case "model_changed":

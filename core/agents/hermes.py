@@ -17,8 +17,8 @@ from core.logs.format import Format, Sample
 from core.logs.log_files import is_file
 from core.logs.times import seconds
 
+# Sources of coding work; the same table contains chats of messengers and timed jobs.
 _CODING = ("cli", "tui", "subagent", "")
-"""Sources of coding work; the same table contains chats of messengers and timed jobs."""
 _SESSION = (
     *("id", "source", "model", "parent_session_id", "started_at", "ended_at", "end_reason", "cwd", "title"),
     *("git_branch", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
@@ -28,8 +28,7 @@ _MESSAGE = (
     *("id", "session_id", "role", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp"),
     *("finish_reason", "active", "display_kind"),
 )
-_REPORT = "[ASYNC DELEGATION"
-"""The beginning of a background sub-agent's report, which is in the person's name."""
+_REPORT = "[ASYNC DELEGATION"  # The beginning of a background sub-agent's report, which is in the person's name.
 
 
 class HermesReader(TranscriptReader):
@@ -119,9 +118,7 @@ class HermesReader(TranscriptReader):
         cost = amount(row.get("actual_cost_usd")) or amount(row.get("estimated_cost_usd"))
         cost = cost if not any(before) else None
         name = f"spent/{self.session}/{'/'.join(map(str, totals))}"
-        total = self.total(
-            self.model, cost, sent=sent, answered=answered, read=read, written=written, message=name
-        )
+        total = self.total(self.model, cost, sent=sent, answered=answered, read=read, written=written, message=name)
         out += [total] if total else []
 
     @staticmethod

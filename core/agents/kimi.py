@@ -55,8 +55,8 @@ def agents_folder(path: Path) -> list[Path]:
 _WIRE_KINDS = frozenset(
     ("TurnBegin", "StepBegin", "ContentPart", "ToolCall", "ToolResult", "StatusUpdate", "SubagentEvent")
 )
+# Messages after which nothing counts any more what an answer before them took.
 _NO_COUNT = frozenset(("TurnBegin", "TurnEnd", "StepBegin", "StepInterrupted"))
-"""Messages after which nothing counts any more what an answer before them took."""
 _DEEPEST = 8
 
 
@@ -78,8 +78,8 @@ class KimiWireReader(TranscriptReader):
         self._over: dict[str, ToolUse] = {}
         self._compacting: dict[str, int] = {}
         self._context: dict[str, int] = {}
+        # Each agent's words since its last counted answer, with time and place.
         self._said: dict[str, tuple[str, float, Where]] = {}
-        """Each agent's words since its last counted answer, with time and place."""
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one line."""
@@ -100,9 +100,7 @@ class KimiWireReader(TranscriptReader):
         """Return uncounted words and open calls of a growing log."""
         return [*map(self._uncounted, self._said), *super().pending_events()]
 
-    def _message(
-        self, message: dict[str, Any], agent: str, at: float, out: list[Event], depth: int = 0
-    ) -> None:
+    def _message(self, message: dict[str, Any], agent: str, at: float, out: list[Event], depth: int = 0) -> None:
         payload = self.table(message.get("payload"), "payload")
         if text(message.get("type")) in _NO_COUNT and agent in self._said:
             out.append(self._uncounted(agent))
@@ -223,12 +221,11 @@ _EXIT = re.compile(r"(?:\A|\n)Command failed with exit code: (-?\d{1,9})\.?\s*\Z
 _CHILD = re.compile(r"^agent_id: (\S{1,80})$", re.MULTILINE)
 _ROLE = re.compile(r"^actual_subagent_type: (\S{1,60})$", re.MULTILINE)
 _STATUS = re.compile(r"^status: (\w{1,20})$", re.MULTILINE)
-_HELD = 256
-"""Reports that came before their calls, kept at once."""
+_HELD = 256  # Reports that came before their calls, kept at once.
+# Records before the first act, from which the session's beginning is put together.
 _SETTINGS = frozenset(("metadata", "config.update", "tools.set_active_tools", "profile.bind"))
-"""Records before the first act, from which the session's beginning is put together."""
+# Families of records that are settings and counters.
 _MODES = frozenset(("plan_mode", "goal", "swarm_mode", "cron", "token_counting"))
-"""Families of records that are settings and counters."""
 
 
 class KimiReader(TranscriptReader):
@@ -236,28 +233,16 @@ class KimiReader(TranscriptReader):
 
     name = "kimi"
     untold = ("cost",)
+    # `plan_mode.*`, `goal.*`, `swarm_mode.*`, `cron.*` and `token_counting.*` are more of these.
     kinds = _SETTINGS | {
-        *(
-            "turn.prompt",
-            "turn.steer",
-            "turn.cancel",
-            "turn.ended",
-            "context.append_loop_event",
-            "usage.record",
-        ),
+        *("turn.prompt", "turn.steer", "turn.cancel", "turn.ended", "context.append_loop_event", "usage.record"),
         *("llm.request", "permission.record_approval_result", "permission.set_mode", "full_compaction.begin"),
-        *(
-            "full_compaction.cancel",
-            "full_compaction.complete",
-            "context.apply_compaction",
-            "prompt.accepted",
-        ),
+        *("full_compaction.cancel", "full_compaction.complete", "context.apply_compaction", "prompt.accepted"),
         *("interaction.request", "interaction.resolved", "task.started", "task.terminated", "context.undo"),
         *("context.append_message", "context.clear", "micro_compaction.apply", "forked", "goal.set"),
         *("llm.tools_snapshot", "token_counting.mode", "tools.set_tools", "context.update_token_count"),
         *("context.clear_messages", "app.version", "llm.response", "tools.update_store"),
     }
-    """`plan_mode.*`, `goal.*`, `swarm_mode.*`, `cron.*` and `token_counting.*` are more of these."""
 
     def setup(self) -> None:
         self._opening: tuple[float, Where] | None = None
@@ -266,13 +251,10 @@ class KimiReader(TranscriptReader):
         self._role = ""
         self._spent: Counter[tuple[int, ...]] = Counter()
         self._refused: set[str] = set()
-        self._said: tuple[str, Where | None] = "", None
-        """The agent's last words in its step, and their place."""
+        self._said: tuple[str, Where | None] = "", None  # The agent's last words in its step, and their place.
         self._early: dict[str, str] = {}
-        self._source = ""
-        """Who asked for the compaction in progress."""
-        self._stopped = False
-        """Whether an interruption of this turn was reported."""
+        self._source = ""  # Who asked for the compaction in progress.
+        self._stopped = False  # Whether an interruption of this turn was reported.
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one record."""
@@ -364,9 +346,7 @@ class KimiReader(TranscriptReader):
                 if folder and not self.calls.project:
                     self.calls.project = folder
                 name = text(event.get("toolCallId")) or text(event.get("uuid")) or f"line-{self._line}"
-                self.calls.begin(
-                    name, text(event.get("name")), event.get("args"), self.now, self.agent, self.here()
-                )
+                self.calls.begin(name, text(event.get("name")), event.get("args"), self.now, self.agent, self.here())
             case "tool.result":
                 self._answered(event, out)
             case "content.part":
@@ -496,8 +476,7 @@ FORMATS = (
 )
 
 
-_EVENT = 800
-"""Bytes that an event takes up in a log, by and large."""
+_EVENT = 800  # Bytes that an event takes up in a log, by and large.
 
 
 def survey_kimi(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:

@@ -21,8 +21,7 @@ from core.logs.redact.values import redact_name
 from core.logs.times import seconds
 
 _TABLES = ("conversations_v2", "conversations")
-_EVENT = 900
-"""Bytes that an event takes up in a log, by and large."""
+_EVENT = 900  # Bytes that an event takes up in a log, by and large.
 _ROW = ("rowid", "key", "conversation_id", "value", "created_at", "updated_at")
 
 
@@ -37,10 +36,8 @@ class KiroReader(TranscriptReader):
     kinds = frozenset(("Prompt", "AssistantMessage", "ToolResults", "Clear", "Compaction", "ResetTo"))
 
     def setup(self) -> None:
-        self._read = 0
-        """The number of turns already read; a database has a conversation as one growing row."""
-        self._called: list[str] = []
-        """The calls of the turn before, whose results may come without ids."""
+        self._read = 0  # The number of turns already read; a database has a conversation as one growing row.
+        self._called: list[str] = []  # The calls of the turn before, whose results may come without ids.
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one line, or of a whole conversation."""
@@ -237,9 +234,7 @@ def _with_folder(data: bytes, folder: str, session: str) -> bytes:
 
 
 def _content_text(content: Any) -> str:
-    return "\n".join(
-        text(part.get("data")) for part in map(table, items(content)) if part.get("kind") == "text"
-    )
+    return "\n".join(text(part.get("data")) for part in map(table, items(content)) if part.get("kind") == "text")
 
 
 def _result(content: Any, *, failed: bool, stopped: bool) -> Result:
@@ -261,9 +256,7 @@ def _document(sample: Sample) -> int:
     first = table(next(iter(items(value.get("history"))), None))
     if {"user", "assistant"} <= first.keys():
         return 92
-    if "message" in first and (
-        "executionId" in first or "workspacePath" in value or "workspaceDirectory" in value
-    ):
+    if "message" in first and ("executionId" in first or "workspacePath" in value or "workspaceDirectory" in value):
         return 88
     head = sample.head[:2000]
     return 90 if b'"history"' in head and b'"env_context"' in head and b'"conversation_id"' in head else 0

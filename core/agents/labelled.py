@@ -27,8 +27,7 @@ class RunSource(NamedTuple):
 
     origin: str
     line: int
-    label: bytes
-    """The line, or the line of the labels file."""
+    label: bytes  # The line, or the line of the labels file.
     log: Path | None = None
 
 
@@ -61,9 +60,7 @@ def _lines(path: Path) -> Iterator[RunSource]:
                 if line.strip():
                     yield RunSource(str(path), number, line)
     except (OSError, EOFError) as error:
-        raise UnreadableLog(
-            f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})"
-        ) from error
+        raise UnreadableLog(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
 
 
 def _folder(folder: Path) -> Iterator[RunSource]:

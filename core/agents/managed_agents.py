@@ -33,23 +33,13 @@ class ManagedReader(TranscriptReader):
     gaps = "cost of a session as a whole"
     kinds = frozenset(
         (
-            *(
-                "user.message",
-                "user.define_outcome",
-                "user.interrupt",
-                "user.tool_confirmation",
-                "agent.message",
-            ),
+            *("user.message", "user.define_outcome", "user.interrupt", "user.tool_confirmation", "agent.message"),
             *("span.model_request_start", "span.model_request_end", "span.outcome_evaluation_start"),
             *("span.outcome_evaluation_ongoing", "span.outcome_evaluation_end", "session.status_idle"),
             *("session.thread_status_idle", "session.thread_created", "agent.thread_context_compacted"),
             *("session.status_running", "session.status_rescheduled", "session.status_terminated"),
             *("session.error", "session.updated", "session.deleted", "system.message", "agent.thinking"),
-            *(
-                "session.thread_status_running",
-                "session.thread_status_terminated",
-                "agent.thread_message_sent",
-            ),
+            *("session.thread_status_running", "session.thread_status_terminated", "agent.thread_message_sent"),
             *("session.thread_status_rescheduled", "agent.thread_message_received"),
         )
     )
@@ -99,9 +89,7 @@ class ManagedReader(TranscriptReader):
                 self.answer(self.now, words(event.get("content")), out, message=name, agent=agent)
             case "span.model_request_end":
                 usage = table(event.get("model_usage"))
-                tokens: dict[str, Any] = {
-                    key: whole_number(usage.get(field)) for key, field in _TOKENS.items()
-                }
+                tokens: dict[str, Any] = {key: whole_number(usage.get(field)) for key, field in _TOKENS.items()}
                 if any(tokens.values()):
                     self.answer(self.now, "", out, message=name, agent=agent, stop="total", **tokens)
             case "session.status_idle" | "session.thread_status_idle":

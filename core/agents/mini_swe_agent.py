@@ -92,9 +92,7 @@ class MiniSweAgentReader(TranscriptReader):
         elif not timed:
             self.now += STEP
 
-    def _answer(
-        self, place: int, message: dict[str, Any], model: str, where: Where, out: list[Event]
-    ) -> None:
+    def _answer(self, place: int, message: dict[str, Any], model: str, where: Where, out: list[Event]) -> None:
         out.extend(self.calls.give_up())
         self._waiting.clear()
         extra = table(message.get("extra"))
@@ -118,13 +116,7 @@ class MiniSweAgentReader(TranscriptReader):
             self._waiting.append(name)
 
     def _turn(
-        self,
-        place: int,
-        response: dict[str, Any],
-        model: str,
-        cost: float | None,
-        where: Where,
-        answer_text: str,
+        self, place: int, response: dict[str, Any], model: str, cost: float | None, where: Where, answer_text: str
     ) -> Turn:
         usage = table(response.get("usage"))
         cached = whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
@@ -174,11 +166,7 @@ def _cost(message: dict[str, Any]) -> float | None:
 
 def _time(message: dict[str, Any]) -> float | None:
     extra = table(message.get("extra"))
-    for value in (
-        extra.get("timestamp"),
-        table(extra.get("response")).get("created"),
-        message.get("timestamp"),
-    ):
+    for value in (extra.get("timestamp"), table(extra.get("response")).get("created"), message.get("timestamp")):
         at = seconds(value)
         if at is not None:
             return at

@@ -25,8 +25,7 @@ _LEADING = re.compile(
     r"^(?:[@~]?[\w.-]+[/:])*(?:(?:us|us-gov|eu|apac|global|au|ca|jp|in)\.)?"
     r"(?:(?:anthropic|openai|google|amazon|mistral|minimax|qwen|deepseek|moonshotai|moonshot|zai|xai)\.)?"
 )
-_FREE = (":free", "-free")
-"""How routers name what they give away."""
+_FREE = (":free", "-free")  # How routers name what they give away.
 _VERSION_FIRST = re.compile(r"^claude-(\d+(?:-\d{1,2})?)-(opus|sonnet|haiku)(?=$|-)")
 
 
@@ -59,8 +58,7 @@ def spellings(name: str) -> Iterator[str]:
 
 _CALL = "<function="
 _FENCE = "```"
-_LOOKED_AT = 8000
-"""Characters of one answer that are looked at."""
+_LOOKED_AT = 8000  # Characters of one answer that are looked at.
 
 
 class Tone(NamedTuple):
@@ -105,11 +103,11 @@ def _phrase_pattern() -> re.Pattern[str]:
 
 
 _find_phrases = _phrase_pattern().findall
+# Each phrase with those that it begins with.
 _HELD = {
     phrase[1:]: frozenset(one for one in (*CHECKING, *DOUBTING) if phrase.startswith(one))
     for phrase in (*CHECKING, *DOUBTING)
 }
-"""Each phrase with those that it begins with."""
 _CHECKS = frozenset(CHECKING)
 
 
@@ -123,10 +121,9 @@ def tone(text: str) -> Tone:
     return Tone(checking, len(phrases) - checking)
 
 
-_SEARCH = 0.01
-"""US dollars for one web search at the vendor, as Anthropic and OpenAI list it ($10 for 1,000)."""
+_SEARCH = 0.01  # US dollars for one web search at the vendor, as Anthropic and OpenAI list it ($10 for 1,000).
+# Models whose vendors bill web searches so; the price of any other is unknown.
 _SEARCHING = re.compile(r"(?:^|[/.])(?:claude|gpt|codex|o\d)")
-"""Models whose vendors bill web searches so; the price of any other is unknown."""
 _PRICES = ("input", "output", "cache_read", "cache_write", "cache_write_1h")
 _FIELDS = ("window", *_PRICES, "tiers")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -138,10 +135,8 @@ class Prices(NamedTuple):
     input: float | None = None
     output: float | None = None
     cache_read: float | None = None
-    cache_write: float | None = None
-    """For five minutes; without such a price, cached tokens cost as much as sent ones."""
-    cache_write_1h: float | None = None
-    """Kept for an hour."""
+    cache_write: float | None = None  # For five minutes; without such a price, cached tokens cost as much as sent ones.
+    cache_write_1h: float | None = None  # Kept for an hour.
 
 
 _NOTHING = Prices(0.0, 0.0, 0.0, 0.0, 0.0)
@@ -157,11 +152,9 @@ class Tier(NamedTuple):
 class Model(NamedTuple):
     """One row of the table; a window of 0 is unknown."""
 
-    window: int = 0
-    """Tokens that may be sent."""
+    window: int = 0  # Tokens that may be sent.
     prices: Prices = Prices()
-    tiers: tuple[Tier, ...] = ()
-    """From the smallest context to the largest."""
+    tiers: tuple[Tier, ...] = ()  # From the smallest context to the largest.
 
 
 class _Table(NamedTuple):
@@ -421,12 +414,9 @@ def _number(place: str, value: Any) -> float:
     return float(value)
 
 
-ENDED = "end_turn"
-"""The stop reason of a turn that the agent ended."""
-CALLING = "tool_use"
-"""The stop reason of an answer that calls tools and continues after their results."""
-WORDLESS = "wordless"
-"""The stop reason of an answer without words: only thoughts or calls, with more to come."""
+ENDED = "end_turn"  # The stop reason of a turn that the agent ended.
+CALLING = "tool_use"  # The stop reason of an answer that calls tools and continues after their results.
+WORDLESS = "wordless"  # The stop reason of an answer without words: only thoughts or calls, with more to come.
 
 
 class ClosedTurns(NamedTuple):

@@ -22,8 +22,7 @@ from core.events import Action, Purpose
 from core.logs.agent import Agent
 from core.logs.format import Diagnostics, Kit
 
-_LONGEST = 512
-"""A longer text is content, not something a call is recognised by."""
+_LONGEST = 512  # A longer text is content, not something a call is recognised by.
 _MOST = 16
 
 
@@ -43,9 +42,7 @@ class Arguments:
         self._after = lists["after"]
         self._edits = lists["edits"]
         self._patch = lists["patch"]
-        self._bulk = frozenset(
-            (*self._before, *self._after, *self._patch, "description", "workdir", "prompt")
-        )
+        self._bulk = frozenset((*self._before, *self._after, *self._patch, "description", "workdir", "prompt"))
 
     def command(self, value: Any) -> str | list[Any] | None:
         """The shell command in the arguments, or None."""
@@ -88,9 +85,7 @@ class Arguments:
                     pairs = [part for part in parts if isinstance(part, dict)]
                     before = "\n".join(self._first(part, self._before) for part in pairs)
                     after = "\n".join(self._first(part, self._after) for part in pairs)
-                    targets = targets or tuple(
-                        dict.fromkeys(path for part in pairs for path in self.targets(part))
-                    )
+                    targets = targets or tuple(dict.fromkeys(path for part in pairs for path in self.targets(part)))
             patch = self._first(value, self._patch)
             if patch:
                 read = read_patch(patch)
@@ -131,17 +126,13 @@ def _words(text: str) -> tuple[str, ...]:
     """The paths among the words of a command of a framework's own."""
     parts = split(text[:2048])
     words = parts[0].words[1:] if parts else []
-    return tuple(
-        word for word in words[:_MOST] if ("/" in word or "." in word[1:-1]) and not word.startswith("-")
-    )
+    return tuple(word for word in words[:_MOST] if ("/" in word or "." in word[1:-1]) and not word.startswith("-"))
 
 
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _NO_TOOLS = Tools({}, [], "")
-_SHAPED = 4096
-"""How much of a command its shape is made from."""
-_REMEMBERED = 1024
-"""Calls with no more bytes of arguments than this are sorted once and remembered."""
+_SHAPED = 4096  # How much of a command its shape is made from.
+_REMEMBERED = 1024  # Calls with no more bytes of arguments than this are sorted once and remembered.
 _MOST_REMEMBERED = 4096
 _MEMORY: dict[str, Action] = {"file_read": "memory_read", "file_edit": "memory_write"}
 _decode = msgspec.json.Decoder().decode
@@ -173,11 +164,9 @@ class _Judges(NamedTuple):
 
     arguments: Arguments
     shell: Shell
-    longer: dict[tuple[str, str], list[str]]
-    """The names of a framework's tools that go on after this one and a space."""
+    longer: dict[tuple[str, str], list[str]]  # The names of a framework's tools that go on after this one and a space.
     actions: dict[tuple[str, str], _ToolActions]
-    known: dict[tuple[str, str, bytes], Sorted]
-    """Tools and calls that were sorted before: a memo that changes nothing."""
+    known: dict[tuple[str, str, bytes], Sorted]  # Tools and calls that were sorted before: a memo that changes nothing.
 
 
 def _judges(tables: Tables) -> _Judges:
@@ -240,11 +229,7 @@ class Normalizer:
     def sort(self, framework: str, tool: str, arguments: Any) -> Sorted:
         """Sort one call; arguments may be a value, or JSON that was not decoded yet."""
         if type(arguments) is not msgspec.Raw and type(arguments) is not bytes:
-            raw = (
-                arguments.encode("utf-8", "surrogatepass")
-                if isinstance(arguments, str)
-                else _encoded(arguments)
-            )
+            raw = arguments.encode("utf-8", "surrogatepass") if isinstance(arguments, str) else _encoded(arguments)
             return self._sort(framework, tool, arguments, raw)
         raw = bytes(arguments)
         if len(raw) > _REMEMBERED:
@@ -315,9 +300,7 @@ class Normalizer:
         """Reading and writing the agent's own notes is memory, not work on files."""
         if targets and action in _MEMORY:
             path = "/" + targets[0].replace("\\", "/")
-            if path.rpartition("/")[2] in self._memory_files or any(
-                part in path for part in self._memory_folders
-            ):
+            if path.rpartition("/")[2] in self._memory_files or any(part in path for part in self._memory_folders):
                 return _MEMORY[action]
         return action
 
@@ -356,12 +339,7 @@ class Normalizer:
         server_words = [word.lower() for server in servers for word in _WORDS.findall(server)]
         if any(word in memory["servers"] for word in server_words):
             writes = next(
-                (
-                    word in memory["write"]
-                    for word in words
-                    if word in memory["write"] or word in memory["read"]
-                ),
-                False,
+                (word in memory["write"] for word in words if word in memory["write"] or word in memory["read"]), False
             )
             return "memory_write" if writes else "memory_read"
         if "subagent" in tool.lower():
@@ -393,11 +371,7 @@ class AgentKit(Kit):
     __slots__ = ("models", "normalizer")
 
     def __init__(
-        self,
-        normalizer: Normalizer,
-        models: Models,
-        diagnostics: Diagnostics,
-        agents: tuple[Agent, ...] = (),
+        self, normalizer: Normalizer, models: Models, diagnostics: Diagnostics, agents: tuple[Agent, ...] = ()
     ) -> None:
         super().__init__(diagnostics, agents)
         self.normalizer = normalizer

@@ -17,8 +17,8 @@ from core.logs.session import identity
 from core.logs.times import seconds
 
 _KINDS = {str(kind.__struct_config__.tag): kind for kind in EVENT_KINDS}
+# Fingerprints, written as hexadecimal text because many JSON readers lose digits of large numbers.
 _PRINTS = ("call", "shape", "result", "before", "after")
-"""Fingerprints, written as hexadecimal text because many JSON readers lose digits of large numbers."""
 _LARGEST = (1 << 64) - 1
 _HELD = "held"
 

@@ -12,11 +12,10 @@ from core.logs.format import Format, Sample
 from core.logs.log_files import is_file
 from core.logs.times import seconds
 
+# Where it keeps its sessions, under the names it has had.
 FOLDERS = (".openclaw", ".clawdbot", ".moltbot", ".moldbot", ".kimi_openclaw", ".qclaw")
-"""Where it keeps its sessions, under the names it has had."""
 _EVENTS, _WINDOWS = "transcript_events", "session_windows"
-_EVENT = 700
-"""Bytes that an event takes up in a log, by and large."""
+_EVENT = 700  # Bytes that an event takes up in a log, by and large.
 
 
 class OpenClawReader(PiReader):
@@ -34,13 +33,9 @@ class OpenClawReader(PiReader):
         columns = ("rowid", "session_id", "seq", "event_json")
         with reading(path) as database:
             if session and read is not None and read.goes_on(database, (_EVENTS,)):
-                rows = [
-                    row for row in read.of(_EVENTS).changed(database, columns) if row["session_id"] == session
-                ]
+                rows = [row for row in read.of(_EVENTS).changed(database, columns) if row["session_id"] == session]
             else:
-                chosen = (
-                    ("WHERE session_id = ? ORDER BY seq", (session,)) if session else ("ORDER BY rowid", ())
-                )
+                chosen = ("WHERE session_id = ? ORDER BY seq", (session,)) if session else ("ORDER BY rowid", ())
                 rows = list(select(database, _EVENTS, columns, *chosen))
         for row in rows[:1] if heads else rows:
             data = str(row.get("event_json") or "{}").encode("utf-8", "replace")

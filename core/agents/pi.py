@@ -37,9 +37,7 @@ class PiLinks(LinkReader):
         parent = as_text(envelope.parent_id) or self._header
         link = self.link(record, name, parent, kind, "main", message)
         target = as_text(envelope.target_id) if kind == "label" else ""
-        return link._replace(
-            label=one_line(as_text(envelope.label, LONGEST_LABEL * 8), LONGEST_LABEL), labels=target
-        )
+        return link._replace(label=one_line(as_text(envelope.label, LONGEST_LABEL * 8), LONGEST_LABEL), labels=target)
 
 
 _EXIT = re.compile(r"(?:\A|\n)Command exited with code (\d{1,9})\s*\Z")

@@ -39,17 +39,14 @@ class QwenLinks(LinkReader):
         name = as_text(envelope.uuid)
         if not name:
             return self.aside(record, "entry")
-        kind, rank = _SUBTYPES.get(as_text(envelope.subtype)) or _KINDS.get(
-            as_text(envelope.type), ("entry", "aside")
-        )
+        kind, rank = _SUBTYPES.get(as_text(envelope.subtype)) or _KINDS.get(as_text(envelope.type), ("entry", "aside"))
         parent = as_text(envelope.parent_uuid) or None
         return self.link(record, name, parent, kind, rank, RecordMessage.read(envelope.message))
 
 
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
 _NOTHING = re.compile(r"^(?:Output|Stdout): \(empty\)\s*$", re.MULTILINE)
-_INJECTED = "<qwen:"
-"""How parts begin that a hook or the program added to what the person wrote."""
+_INJECTED = "<qwen:"  # How parts begin that a hook or the program added to what the person wrote.
 _NO_PROMPTS = frozenset(("notification", "cron"))
 _TYPES = frozenset(("user", "assistant", "tool_result", "system"))
 
@@ -112,9 +109,7 @@ class QwenReader(TranscriptReader):
 
     def _answer(self, at: float, line: dict[str, Any], parts: list[Any], out: list[Event]) -> None:
         usage = self.table(line.get("usageMetadata"), "usageMetadata")
-        cached = min(
-            whole_number(usage.get("cachedContentTokenCount")), whole_number(usage.get("promptTokenCount"))
-        )
+        cached = min(whole_number(usage.get("cachedContentTokenCount")), whole_number(usage.get("promptTokenCount")))
         self.answer(
             at,
             speech([line], agent=True),

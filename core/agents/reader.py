@@ -35,19 +35,14 @@ from core.logs.lines import glued_objects
 from core.logs.log_files import is_file, read_log
 from core.logs.times import seconds
 
-STEP = 10.0
-"""Seconds between two steps of a log without times."""
-FAR = 10 * 365 * 86_400.0
-"""Ten years in seconds: no two records of one log are this far apart."""
+STEP = 10.0  # Seconds between two steps of a log without times.
+FAR = 10 * 365 * 86_400.0  # Ten years in seconds: no two records of one log are this far apart.
 NO_TIME = "no time"
 FAR_OFF = "a time years off"
-_EARLIEST = 631_152_000.0
-"""The year 1990: only clocks that were never set are before it."""
-_LATEST = 32_503_680_000.0
-"""The year 3000."""
+_EARLIEST = 631_152_000.0  # The year 1990: only clocks that were never set are before it.
+_LATEST = 32_503_680_000.0  # The year 3000.
 _NOWHERE = Where("")
-_LONGEST_KIND = 60
-"""Characters of a record's kind that are counted."""
+_LONGEST_KIND = 60  # Characters of a record's kind that are counted.
 
 
 class ClockState(NamedTuple):
@@ -69,11 +64,9 @@ class LogClock:
     __slots__ = ("_doubted", "_shift", "made_up")
 
     def __init__(self) -> None:
-        self.made_up = False
-        """Whether the log is taken to have no times."""
+        self.made_up = False  # Whether the log is taken to have no times.
         self._shift = 0.0
-        self._doubted = (0.0, 0.0)
-        """The last time that was ignored, and the time used in its place."""
+        self._doubted = (0.0, 0.0)  # The last time that was ignored, and the time used in its place.
 
     def settle(self, stamp: float | None, last: float) -> tuple[float, str]:
         """Return the time of a record after `last` (0 for none) and what is wrong with its own `stamp`."""
@@ -124,34 +117,29 @@ class _Paused(NamedTuple):
     begun: bool
     calls: AnsweredCalls
     usage: ClosedTurns
-    own: Any
-    """The state that one agent's reader adds."""
+    own: Any  # The state that one agent's reader adds.
     clock: ClockState
 
 
 class TranscriptReader(AgentReader):
     """Reads records of JSON; an agent's reader only says what is particular to its records."""
 
+    # Kinds of records that it reads or ignores on purpose; `check_kind` counts any other.
     kinds: ClassVar[frozenset[str]] = frozenset()
-    """Kinds of records that it reads or ignores on purpose; `check_kind` counts any other."""
+    # Whether one log may contain several sessions; each begins with a `SessionStart` of the main agent.
     many: ClassVar[bool] = False
-    """Whether one log may contain several sessions; each begins with a `SessionStart` of the main agent."""
-    interleaved: ClassVar[bool] = False
-    """Whether every line names its session, so that lines of several may be mixed."""
+    interleaved: ClassVar[bool] = False  # Whether every line names its session, so that lines of several may be mixed.
+    # Whether such a log also contains starts after which nothing happened; they are not sessions.
     idle_starts: ClassVar[bool] = False
-    """Whether such a log also contains starts after which nothing happened; they are not sessions."""
 
     def __init__(self, kit: AgentKit, *, agent: str = MAIN, session: str = "") -> None:
         super().__init__(kit, agent=agent, session=session)
-        self.file_name = session
-        """The name of sessions that the log does not name."""
+        self.file_name = session  # The name of sessions that the log does not name.
         self.model = ""
-        self.version = ""
-        """The version of the agent, if the log says it."""
+        self.version = ""  # The version of the agent, if the log says it.
         self.calls = Calls(kit, self.name)
         self.usage = Usage(kit.models)
-        self.now = 0.0
-        """The last time in the log."""
+        self.now = 0.0  # The last time in the log.
         self.clock = LogClock()
         self.begun = False
         self._place = _NOWHERE
@@ -317,9 +305,7 @@ class TranscriptReader(AgentReader):
         facts = {"model": self.model, "agent": self.agent, **facts}
         return self.kit.models.turn(at, where=where or self._place, said=said, **facts)
 
-    def answer(
-        self, at: float, said: str, out: list[Event], where: Where | None = None, **facts: Any
-    ) -> Turn | None:
+    def answer(self, at: float, said: str, out: list[Event], where: Where | None = None, **facts: Any) -> Turn | None:
         """Add the turn of an answer, once per message id, and return it if it is new."""
         turn = self.usage.deduplicate(self.turn(at, said, where, **facts))
         add(turn, out)
@@ -368,14 +354,7 @@ class TranscriptReader(AgentReader):
         )
 
     def result(
-        self,
-        name: str,
-        at: float,
-        result: Result,
-        out: list[Event],
-        where: Where | None = None,
-        *,
-        timed: bool = True,
+        self, name: str, at: float, result: Result, out: list[Event], where: Where | None = None, *, timed: bool = True
     ) -> ToolUse | None:
         """Add and return the tool use that a result completes; `timed` says whether the log times results."""
         use = self.calls.end(name, at, result, where or self._place, line=self._line)
@@ -397,14 +376,10 @@ class TranscriptReader(AgentReader):
         """Add the start of a sub-agent."""
         out.append(AgentStart(at=at, agent=self.agent, where=self._place, child=child, role=role))
 
-    def child_ended(
-        self, child: str, at: float, out: list[Event], *, well: bool = True, **facts: Any
-    ) -> None:
+    def child_ended(self, child: str, at: float, out: list[Event], *, well: bool = True, **facts: Any) -> None:
         """Add the report of a sub-agent."""
         outcome: Any = "success" if well else "failure"
-        out.append(
-            AgentEnd(at=at, agent=self.agent, where=self._place, child=child, outcome=outcome, **facts)
-        )
+        out.append(AgentEnd(at=at, agent=self.agent, where=self._place, child=child, outcome=outcome, **facts))
 
 
 def left_untold(**present: Any) -> tuple[Matter, ...]:

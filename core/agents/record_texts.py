@@ -13,14 +13,12 @@ from core.safe_text import strip_colours
 
 Speaker = Literal["asked", "said", "call", "result"]
 
-LONGEST = 12_000
-"""Characters of one text that are taken; of a longer one its beginning and its end."""
+LONGEST = 12_000  # Characters of one text that are taken; of a longer one its beginning and its end.
 _BEGINNING = 8_000
-_MARGIN = 8_192
-"""Characters looked at beyond a cut, so that a secret across it is still seen as one."""
+_MARGIN = 8_192  # Characters looked at beyond a cut, so that a secret across it is still seen as one.
 _DEEPEST = 12
-_BLOB = 400
-"""Characters without a blank from which a text is data, not words."""
+_BLOB = 400  # Characters without a blank from which a text is data, not words.
+# Types and roles without words of the conversation.
 _LEFT_OUT = frozenset(
     (
         *("thinking", "reasoning", "redacted_thinking", "thought", "image", "base64", "input_image"),
@@ -28,65 +26,33 @@ _LEFT_OUT = frozenset(
         *("session_meta", "token_count", "agent_reasoning"),
     )
 )
-"""Types and roles without words of the conversation."""
+# Names of values that are not words, or that repeat other values of the record.
 _NAMES = frozenset(
     (
         *("id", "uuid", "parentUuid", "sessionId", "session_id", "requestId", "call_id", "callID", "type"),
-        *(
-            "tool_use_id",
-            "tool_call_id",
-            "toolCallId",
-            "toolUseId",
-            "timestamp",
-            "time",
-            "ts",
-            "role",
-            "model",
-        ),
+        *("tool_use_id", "tool_call_id", "toolCallId", "toolUseId", "timestamp", "time", "ts", "role", "model"),
         *("version", "cwd", "gitBranch", "stop_reason", "usage", "signature", "encrypted_content", "data"),
-        *(
-            "thinking",
-            "reasoning",
-            "instructions",
-            "base_instructions",
-            "toolUseResult",
-            "mimeType",
-            "status",
-        ),
-        *(
-            "userType",
-            "entrypoint",
-            "permissionMode",
-            "slug",
-            "parentID",
-            "messageID",
-            "sessionID",
-            "path_id",
-        ),
+        *("thinking", "reasoning", "instructions", "base_instructions", "toolUseResult", "mimeType", "status"),
+        *("userType", "entrypoint", "permissionMode", "slug", "parentID", "messageID", "sessionID", "path_id"),
         *("system", "system_prompt", "tools", "snapshot", "metadata", "tokens", "cost", "thoughts"),
     )
 )
-"""Names of values that are not words, or that repeat other values of the record."""
+# The speaker by a record's type or role.
 _SPEAKERS: dict[str, Speaker] = {
     **dict.fromkeys(("user", "human", "user_message", "user.message", "USER_INPUT", "UserMessage"), "asked"),
     **dict.fromkeys(("assistant", "model", "gemini", "agent_message", "assistant.message", "agent"), "said"),
     **dict.fromkeys(
-        ("tool_use", "toolCall", "function_call", "custom_tool_call", "local_shell_call", "functionCall"),
-        "call",
+        ("tool_use", "toolCall", "function_call", "custom_tool_call", "local_shell_call", "functionCall"), "call"
     ),
-    **dict.fromkeys(
-        ("tool", "tool_result", "function_call_output", "custom_tool_call_output", "toolResult"), "result"
-    ),
+    **dict.fromkeys(("tool", "tool_result", "function_call_output", "custom_tool_call_output", "toolResult"), "result"),
 }
-"""The speaker by a record's type or role."""
+# The speaker by the name of a value.
 _HOLDERS: dict[str, Speaker] = {
     **dict.fromkeys(("input", "arguments", "args", "parameters", "rawInput", "toolArgs", "action"), "call"),
     **dict.fromkeys(
-        ("output", "result", "stdout", "stderr", "observation", "tool_result", "resultDisplay", "response"),
-        "result",
+        ("output", "result", "stdout", "stderr", "observation", "tool_result", "resultDisplay", "response"), "result"
     ),
 }
-"""The speaker by the name of a value."""
 _TIMES = ("timestamp", "time", "ts", "created_at", "at", "createdAt", "start_time")
 _INSIDE = ("payload", "message", "data", "info", "time", "msg")
 

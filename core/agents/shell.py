@@ -29,16 +29,13 @@ def read_patch(text: str) -> Patch:
     return Patch(tuple(targets), "\n".join(_REMOVED.findall(text)), "\n".join(_ADDED.findall(text)))
 
 
-_INTERPRETERS = frozenset(
-    ("python", "pypy", "node", "ruby", "perl", "php", "bash", "sh", "zsh", "deno", "bun", "tsx")
-)
+_INTERPRETERS = frozenset(("python", "pypy", "node", "ruby", "perl", "php", "bash", "sh", "zsh", "deno", "bun", "tsx"))
 _TEST_FILE = re.compile(r"(test_.*|.*_test|.*[.-]test|.*[.-]spec|runtests|run_tests?)\.\w+$")
 _MANY_GOALS = frozenset(("make", "just", "mvn", "gradle", "gradlew", "rake", "ninja"))
 
 
 _ORDER: dict[Purpose, int] = {"destructive": 0, "commit": 1, "test": 2, "build": 3, "wait": 4}
-_Phrase = tuple[tuple[str, ...], Purpose]
-"""Further words that a command must contain, and its purpose then."""
+_Phrase = tuple[tuple[str, ...], Purpose]  # Further words that a command must contain, and its purpose then.
 
 
 class Purposes:
@@ -121,9 +118,7 @@ _SUFFIX = re.compile(r"[\w\-]\.[A-Za-z]\w{0,5}$")
 _NO_PATH = re.compile(r"""[$*?{}<>|"'`\s=,;@]|://|^-|^\d+$|^/dev/""")
 _RANGE = re.compile(r":(:.*|\d[\d:-]*)$")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-_KEYWORDS = frozenset(
-    ("if", "then", "else", "elif", "do", "while", "until", "!", "{", "}", "done", "fi", "esac")
-)
+_KEYWORDS = frozenset(("if", "then", "else", "elif", "do", "while", "until", "!", "{", "}", "done", "fi", "esac"))
 _CONTROL = frozenset(("for", "case", "select", "function", "in"))
 _SHELLS = frozenset(("bash", "sh", "zsh", "dash", "ksh", "fish"))
 _VALUED = {
@@ -146,8 +141,7 @@ _NAMES: tuple[Action, ...] = ("shell_exec", "file_read", "search", "file_edit", 
 PURPOSE_RANKS: dict[str, int] = {"destructive": 5, "commit": 4, "test": 3, "build": 2, "wait": 1, "": 0}
 _DEEPEST = 4
 _MOST_KNOWN = 4096
-_LONGEST_KNOWN = 256
-"""Letters of a simple command that is remembered."""
+_LONGEST_KNOWN = 256  # Letters of a simple command that is remembered.
 
 
 class Command(NamedTuple):
@@ -157,8 +151,7 @@ class Command(NamedTuple):
     program: str = ""
     purpose: Purpose = ""
     targets: tuple[str, ...] = ()
-    before: str = ""
-    """Of a patch, the text taken away."""
+    before: str = ""  # Of a patch, the text taken away.
     after: str = ""
 
 
@@ -170,8 +163,8 @@ class _Judged(NamedTuple):
     patch: str = ""
 
 
+# A simple command without redirections: whether it reads what another writes, and its words.
 _Simple = tuple[bool, tuple[str, ...]]
-"""A simple command without redirections: whether it reads what another writes, and its words."""
 
 
 class Shell:
@@ -201,8 +194,8 @@ class Shell:
             first, *rest = runner.split()
             self._runners.setdefault(first, []).append(rest)
         self._purposes = purposes
+        # Simple commands come again and again: what each is, and the folder it enters.
         self._cached_verdicts: dict[_Simple, tuple[_Judged, str | None]] = {}
-        """Simple commands come again and again: what each is, and the folder it enters."""
 
     def judge(self, command: Any) -> Command:
         """Judge a command line, or a list of words that is run without a shell."""
@@ -251,9 +244,7 @@ class Shell:
             word = words[at]
             if word in _KEYWORDS or ("=" in word and _ASSIGNMENT.match(word)):
                 at += 1
-            elif (
-                word in self._wrappers or ("/" in word and basename(word) in self._wrappers)
-            ) and at + 1 < end:
+            elif (word in self._wrappers or ("/" in word and basename(word) in self._wrappers)) and at + 1 < end:
                 at = _after_options(words, at + 1, basename(word))
             else:
                 runs = self._after_runner(words, at)
@@ -316,9 +307,7 @@ class Shell:
             for option in ("-exec", "-execdir"):
                 if option in words:
                     inner = words[words.index(option) + 1 :]
-                    strength = (
-                        self._kind(Part(inner, [], False, []), basename(inner[0]), inner)[0] if inner else 0
-                    )
+                    strength = self._kind(Part(inner, [], False, []), basename(inner[0]), inner)[0] if inner else 0
                     return max(_SEARCH, strength), _before_options(words), ""
             return _SEARCH, _before_options(words), ""
         operands = _operands(words[phrase.count(" ") :], phrase)
@@ -384,11 +373,7 @@ def _after_options(words: list[str], at: int, wrapper: str) -> int:
     while at < end:
         word = words[at]
         if word.startswith("-"):
-            at += (
-                2
-                if word in ("-u", "-n", "-I", "-L", "-P", "-s", "-k", "--with", "--extra", "--group", "-p")
-                else 1
-            )
+            at += 2 if word in ("-u", "-n", "-I", "-L", "-P", "-s", "-k", "--with", "--extra", "--group", "-p") else 1
         elif _ASSIGNMENT.match(word) or (wrapper in ("timeout", "gtimeout", "nice") and word[:1].isdigit()):
             at += 1
         else:

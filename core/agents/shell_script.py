@@ -5,25 +5,22 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-LONGEST = 32_768
-"""Of a longer script only the beginning is looked at."""
+LONGEST = 32_768  # Of a longer script only the beginning is looked at.
 
 _BLANK = re.compile(r"(?:[ \t\r]|\\\r?\n)+")
 _OPERATOR = re.compile(r"(&&|\|\||\|&|;;|[;|&\n()])[ \t]*")
 _HERE = re.compile(r"<<-?[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|\\?([\w.-]+))")
 _REDIRECT = re.compile(r"(\d*)(&>>?|>>|>\||>&|<<<|<>|<&|>|<)[ \t]*")
+# Words that nothing has to be taken off.
 _RUN = re.compile(r"(?:[^\s'\"\\`$|&;<>()#][^\s'\"\\`$|&;<>()]*(?:[ \t]+|\Z))+")
-"""Words that nothing has to be taken off."""
+# Redirections that write no file.
 _QUIET = re.compile(r"(?:[12]?>&[12]|[12&]?>>?[ \t]*/dev/null)(?=[\s;|&)]|\Z)[ \t]*")
-"""Redirections that write no file."""
 _WINDOWS = re.compile(r"(?:[A-Za-z]:|\.\.?)(?:\\[\w .-]+)*")
+# The beginning of a path whose parts are parted by backslashes, and what may come next of it.
 _WINDOWS_MORE = re.compile(r"[\w .-]*(?:\\[\w .-]+)*")
-"""The beginning of a path whose parts are parted by backslashes, and what may come next of it."""
-_DRIVE = 4
-"""Pieces of a word in which such a path has to begin."""
+_DRIVE = 4  # Pieces of a word in which such a path has to begin.
 _NAMING = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
-_ESCAPED = frozenset(("$", "`", '"', "\\", "\n"))
-"""Characters that a backslash escapes between double quotes."""
+_ESCAPED = frozenset(("$", "`", '"', "\\", "\n"))  # Characters that a backslash escapes between double quotes.
 _PLAIN = re.compile(r"[^\s'\"\\`$|&;<>()]+")
 _INSIDE = re.compile(r"[^\"\\$`]+")
 
@@ -32,12 +29,9 @@ class Part(NamedTuple):
     """One simple command of a script."""
 
     words: list[str]
-    writes: list[str]
-    """Files its output is redirected to."""
-    piped: bool
-    """It reads what the part before it writes."""
-    here: list[str]
-    """The here-documents it is given."""
+    writes: list[str]  # Files its output is redirected to.
+    piped: bool  # It reads what the part before it writes.
+    here: list[str]  # The here-documents it is given.
 
 
 def split(script: str) -> list[Part]:
@@ -116,11 +110,7 @@ class _Scanner:
             return True
         target = self._word()
         number, operator = match.groups()
-        if (
-            ">" in operator
-            and number in ("", "1")
-            and not (operator == ">&" and (target.isdigit() or target == "-"))
-        ):
+        if ">" in operator and number in ("", "1") and not (operator == ">&" and (target.isdigit() or target == "-")):
             self.part.writes.append(target)
         return True
 

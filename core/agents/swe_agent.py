@@ -21,17 +21,14 @@ _FAILED = re.compile(
     r"|introduced new syntax error|No replacement was performed|TIMED OUT|timed out and (?:was|has been)",
     re.MULTILINE,
 )
-_EDIT_FAILED = re.compile(
-    r"introduced new syntax error|No replacement was performed|TIMED OUT|^ERROR:", re.MULTILINE
-)
+_EDIT_FAILED = re.compile(r"introduced new syntax error|No replacement was performed|TIMED OUT|^ERROR:", re.MULTILINE)
 _NOTHING = "did not produce any output"
 _VIEWERS = frozenset(("open", "goto", "scroll_up", "scroll_down", "view_file", "filemap"))
 _WRITERS = frozenset(("edit", "insert", "create", "edit_anthropic", "str_replace_editor"))
 _FINDERS = frozenset(("search_dir", "search_file", "find_file"))
-_OWN = _VIEWERS | _WRITERS | _FINDERS
-"""The program's own tools; any other word begins a shell command."""
+_OWN = _VIEWERS | _WRITERS | _FINDERS  # The program's own tools; any other word begins a shell command.
+# Names in the place of a model that are not models.
 _NO_MODELS = frozenset(("replay", "human", "human_thought", "instant_empty_submit"))
-"""Names in the place of a model that are not models."""
 
 
 class SweAgentReader(TranscriptReader):
@@ -93,9 +90,7 @@ class SweAgentReader(TranscriptReader):
         if info.get("exit_status") is not None:
             add(self._spent, out)
             self._spent = None
-            out.append(
-                SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason=text(info["exit_status"]))
-            )
+            out.append(SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason=text(info["exit_status"])))
 
     def _stats(self, stats: dict[str, Any]) -> Turn | None:
         """Return the turn of what the run spent as a whole."""
@@ -172,9 +167,7 @@ def step_result(tool: str, action: str, observed: str) -> Result:
     failing = _EDIT_FAILED if tool in _WRITERS or tool in _VIEWERS else _FAILED
     nothing = _NOTHING in observed[:500] or not observed.strip()
     return Result(
-        text=observed,
-        error=not action.strip() or bool(failing.search(observed)),
-        empty=True if nothing else None,
+        text=observed, error=not action.strip() or bool(failing.search(observed)), empty=True if nothing else None
     )
 
 
@@ -191,15 +184,9 @@ def called(action: str, opened: str = "") -> tuple[str, dict[str, Any]]:
     if tool == "str_replace_editor":
         return tool, _editor(operands)
     if tool in _FINDERS:
-        return tool, {
-            "pattern": operands[0] if operands else "",
-            "path": operands[1] if len(operands) > 1 else "",
-        }
+        return tool, {"pattern": operands[0] if operands else "", "path": operands[1] if len(operands) > 1 else ""}
     if tool in ("open", "create", "view_file", "filemap"):
-        return tool, {
-            "path": operands[0] if operands else opened,
-            "line": operands[1] if len(operands) > 1 else "",
-        }
+        return tool, {"path": operands[0] if operands else opened, "line": operands[1] if len(operands) > 1 else ""}
     if tool in ("goto", "scroll_up", "scroll_down"):
         return tool, {"path": opened, "line": operands[0] if operands else ""}
     return tool, _edit(bare, operands, opened)

@@ -108,10 +108,7 @@ def _pi_roots(environment: Environment, home: Path) -> list[Path]:
     except PermissionError:
         profiles = []
     own = places("{PI_CODING_AGENT_DIR:~/.pi/agent}/sessions", "{OMP_CODING_AGENT_DIR:~/.omp/agent}/sessions")
-    return [
-        *own(environment, home),
-        *(base / "sessions" for base in (*profiles, home / ".prime" / "agent")),
-    ]
+    return [*own(environment, home), *(base / "sessions" for base in (*profiles, home / ".prime" / "agent"))]
 
 
 def _qwen_roots(environment: Environment, home: Path) -> list[Path]:
@@ -122,9 +119,7 @@ def _qwen_roots(environment: Environment, home: Path) -> list[Path]:
 _ROLES = (b'"role":"user"', b'"role":"assistant"')
 _CLAUDE_RESULT = re.compile(rb'"tool_use_id":"([^"]{1,100})"')
 _CLAUDE_ANSWER = re.compile(rb'"id":"([^"]{1,100})","(?:type":"message"|role":"assistant"|model":")')
-_OPENHANDS_OBSERVED = (
-    *("run", "run_ipython", "read", "write", "edit", "browse", "mcp", "delegate", "error", "think"),
-)
+_OPENHANDS_OBSERVED = (*("run", "run_ipython", "read", "write", "edit", "browse", "mcp", "delegate", "error", "think"),)
 _DOCUMENTED = "the documented shape"
 
 _OWN = (
@@ -264,11 +259,7 @@ _OWN = (
         "droid",
         "Droid",
         FormatsLater("core.agents.droid"),
-        Location(
-            places("~/.factory/sessions"),
-            ("*/*.jsonl", "*.jsonl"),
-            (b'"tool_use_id"', b'"role":"assistant"'),
-        ),
+        Location(places("~/.factory/sessions"), ("*/*.jsonl", "*.jsonl"), (b'"tool_use_id"', b'"role":"assistant"')),
         versions="0.81",
     ),
     Agent(
@@ -306,9 +297,7 @@ _OWN = (
         "hermes",
         "Hermes",
         FormatsLater("core.agents.hermes"),
-        Location(
-            places("{HERMES_HOME:~/.hermes}"), survey=SurveyLater("core.agents.hermes", "survey_hermes")
-        ),
+        Location(places("{HERMES_HOME:~/.hermes}"), survey=SurveyLater("core.agents.hermes", "survey_hermes")),
         resume=("hermes", "--resume", "{session}"),
         seen="real rows, no real database",
     ),
@@ -412,9 +401,7 @@ _OWN = (
         "pi",
         FormatsLater("core.agents.pi"),
         Location(
-            _pi_roots,
-            ("*/*.jsonl", "*.jsonl"),
-            (b'"role":"toolResult"', b'"role":"assistant"', b'"role":"user"'),
+            _pi_roots, ("*/*.jsonl", "*.jsonl"), (b'"role":"toolResult"', b'"role":"assistant"', b'"role":"user"')
         ),
         resume=("pi", "--session", "{path}"),
         versions="log versions 1 and 3",
@@ -502,8 +489,7 @@ _GENERAL = (
     ),
 )
 
-AGENTS: tuple[Agent, ...] = _OWN + _GENERAL
-"""In alphabetical order; formats that belong to no single agent come last."""
+AGENTS: tuple[Agent, ...] = _OWN + _GENERAL  # In alphabetical order; formats that belong to no single agent come last.
 
 
 def agent_named(name: str) -> Agent:

@@ -13,11 +13,10 @@ from core.logs.links import FAULTS
 from core.logs.redact.values import redact_name
 
 _LARGEST = 1 << 53
-_ROUNDING = 1e-6
-"""Dollars that a sum may be off by."""
+_ROUNDING = 1e-6  # Dollars that a sum may be off by.
 _DEEPEST = 8
+# How models without a place for thoughts mark them.
 _THOUGHT = re.compile(r"\A\s*<(think(?:ing(?:-content-\w{1,64})?)?)>.*?(?:</\1>|\Z)", re.DOTALL)
-"""How models without a place for thoughts mark them."""
 
 
 def decode(data: bytes) -> Any:
@@ -106,10 +105,7 @@ _RESULTS = frozenset(("tool_result", "toolResponse", "functionResponse"))
 def attached(values: Iterable[Any]) -> str:
     """Return the number of images and documents in records, in words; blank if there are none."""
     kinds = [kind for value in values for kind in _attachment_kinds(value, 0)]
-    counts = (
-        (kinds.count("image"), "an image", "images"),
-        (kinds.count("document"), "a document", "documents"),
-    )
+    counts = ((kinds.count("image"), "an image", "images"), (kinds.count("document"), "a document", "documents"))
     return " and ".join(one if number == 1 else f"{number} {many}" for number, one, many in counts if number)
 
 
@@ -129,10 +125,7 @@ def _attachment_kinds(value: Any, depth: int) -> list[str]:
         return [one for item in value for one in _attachment_kinds(item, depth + 1)]
     if not isinstance(value, dict):
         return []
-    kind, mime = (
-        text(value.get("type")),
-        next((label for name in _MIMES if (label := text(value.get(name)))), ""),
-    )
+    kind, mime = (text(value.get("type")), next((label for name in _MIMES if (label := text(value.get(name)))), ""))
     if kind in _IMAGES or mime.startswith("image/"):
         return ["image"] * max(1, len(items(value.get("image_urls"))))
     if kind == "document" or mime == "application/pdf":

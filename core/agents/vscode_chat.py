@@ -133,9 +133,7 @@ class VsCodeChatReader(TranscriptReader):
     ) -> None:
         """Add the calls of a request; the arguments of most are logged when it ends."""
         rounds = [table(one) for one in items(table(result.get("metadata")).get("toolCallRounds"))]
-        calls_by_id = {
-            text(call.get("id")): call for one in rounds for call in map(table, items(one.get("toolCalls")))
-        }
+        calls_by_id = {text(call.get("id")): call for one in rounds for call in map(table, items(one.get("toolCalls")))}
         for place, part in enumerate(map(table, items(request.get("response")))):
             if part.get("kind") != "toolInvocationSerialized":
                 continue
@@ -219,18 +217,14 @@ def vscode_title(document: dict[str, Any]) -> Title | None:
 
 def _is_state(value: dict[str, Any]) -> bool:
     first = table(next(iter(items(value.get("requests"))), None))
-    return "requests" in value and (
-        "requestId" in first or ("sessionId" in value and "creationDate" in value)
-    )
+    return "requests" in value and ("requestId" in first or ("sessionId" in value and "creationDate" in value))
 
 
 def _document(sample: Sample) -> int:
     if _is_state(table(sample.document)):
         return 93
     head = sample.head[:4000]
-    return (
-        93 if b'"requests"' in head and b'"requestId"' in sample.head and b'"message"' in sample.head else 0
-    )
+    return 93 if b'"requests"' in head and b'"requestId"' in sample.head and b'"message"' in sample.head else 0
 
 
 def _lines(sample: Sample) -> int:
@@ -239,8 +233,6 @@ def _lines(sample: Sample) -> int:
 
 
 FORMATS = (
-    Format(
-        "vscode-chat", "document", _document, VsCodeChatReader, titles=vscode_title, id_key=("sessionId",)
-    ),
+    Format("vscode-chat", "document", _document, VsCodeChatReader, titles=vscode_title, id_key=("sessionId",)),
     Format("vscode-chat", "lines", _lines, VsCodeChatReader, titles=vscode_title),
 )

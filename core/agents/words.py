@@ -39,13 +39,13 @@ _CALLS = frozenset(("tool_use", "toolCall", "function_call", "custom_tool_call",
 _THOUGHTS = frozenset(("thinking", "reasoning", "redacted_thinking", "thought"))
 _SPOKEN = ("content", "text", "message", "parts", "response", "prompt", "last_agent_message", "thought")
 _INSIDE = ("message", "payload", "data", "args", "llm_message", "attachment", "item", "event", "part")
+# Arguments of an action that contain the agent's words, if not the usual ones.
 _SAID_WITH: dict[str, tuple[str, ...]] = {"message": ("content",), "think": ()}
-"""Arguments of an action that contain the agent's words, if not the usual ones."""
 _FENCED = re.compile(r"```(?:mswea_bash_command|bash|sh)?[ \t]*\n(.*?)\n```", re.DOTALL)
+# Beginnings of parts that a program adds to the person's text.
 _ADDED = ("<system-reminder>", "<ide_opened_file>", "<ide_selection>", "<environment_context>")
-"""Beginnings of parts that a program adds to the person's text."""
+# Arguments that name something which runs in the background.
 _TASKS = ("task_id", "taskId", "bash_id", "shell_id", "shellId", "agent_id", "agentId")
-"""Arguments that name something which runs in the background."""
 _ABOUT = (
     "plan",
     "pattern",
@@ -110,11 +110,7 @@ def gist(arguments: Any, paths: tuple[str, ...]) -> str:
         if text(arguments.get(name)):
             return text(arguments.get(name))
     for inner in arguments.values():
-        listed = [
-            item_text
-            for item in items(inner)
-            if (item_text := item if isinstance(item, str) else _item(item))
-        ]
+        listed = [item_text for item in items(inner) if (item_text := item if isinstance(item, str) else _item(item))]
         if listed:
             return "\n".join(listed)
     for name in _TASKS:
@@ -306,9 +302,7 @@ def _plain(value: Any, depth: int = 0) -> str:
     kind = text(part.get("type"))
     if kind in _THOUGHTS or kind in _ANSWERS or kind in _CALLS or part.get("thought") is True:
         return ""
-    part_text = text(part.get("text")) or (
-        text(table(part.get("data")).get("text")) if kind == "text" else ""
-    )
+    part_text = text(part.get("text")) or (text(table(part.get("data")).get("text")) if kind == "text" else "")
     if part.get("kind") == "text":
         part_text = part_text or text(part.get("data"))
     elif part.get("kind") in (None, "markdownContent"):
@@ -351,50 +345,38 @@ def answer_words(plain: str) -> str:
     return unthought(_PROGRAM.sub("", plain))
 
 
-LONGEST = 20_000
-"""Characters of one text that are handed out at most; of outputs, the last ones."""
-_BEGINNING = 64
-"""Bytes of a log that show whether it contains JSON."""
+LONGEST = 20_000  # Characters of one text that are handed out at most; of outputs, the last ones.
+_BEGINNING = 64  # Bytes of a log that show whether it contains JSON.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-Z\\-_])")
-_REFUSAL_MARKS = re.compile(r"</?tool_use_error>")
-"""The marks of Claude Code around its own refusals."""
+_REFUSAL_MARKS = re.compile(r"</?tool_use_error>")  # The marks of Claude Code around its own refusals.
+# The head of an output of Codex; its exit code and duration are shown beside the call.
 _CHUNK = re.compile(
     r"\A\s*(?:Chunk ID: .*\n)?(?:Wall time: .*\n)(?:Process (?:exited|running) .*\n)?"
     r"(?:Original token count: .*\n)?Output:(?:\n|\Z)"
 )
-"""The head of an output of Codex; its exit code and duration are shown beside the call."""
+# The tail of an output of Copilot CLI, for the same reason.
 _SHELL = re.compile(r"\n?<shellId: \d+ completed with exit code -?\d+>\s*\Z")
-"""The tail of an output of Copilot CLI, for the same reason."""
 _TRACEBACK = "Traceback (most recent call last)"
-_MARGIN = re.compile(r"^(?:E|>)\s+(?=\S)")
-"""The margin of test runners before the lines of an error."""
-_RULE = re.compile(r"([─━═=_*~-])\1{3,}")
-"""Lines that are drawn beside words."""
+_MARGIN = re.compile(r"^(?:E|>)\s+(?=\S)")  # The margin of test runners before the lines of an error.
+_RULE = re.compile(r"([─━═=_*~-])\1{3,}")  # Lines that are drawn beside words.
 _NONE = re.compile(r"\b(?:0|no) (?:failed|failures?|errors?)\b|\berror: \(?none\)?\s*$", re.I)
-_WRAPPED = re.compile(r"^<([a-z_]+)>(.*\S.*)</\1>$")
-"""A line that an agent put between marks of its own."""
+_WRAPPED = re.compile(r"^<([a-z_]+)>(.*\S.*)</\1>$")  # A line that an agent put between marks of its own.
+# Signs of the line that explains a failure, the surest first.
 _TELLING = (
     re.compile(r"\w(?:Error|Exception)\b|\berror(?:\[\w+\])?:|\bfatal\b|\bpanic|^FAIL(?:ED)?\b|^✗|^✕", re.I),
     re.compile(r"error|fail|exception|assert|expected|not found|denied|cannot|undefined|no such", re.I),
 )
-"""Signs of the line that explains a failure, the surest first."""
 
 
 class Words(NamedTuple):
     """The words of one event for a person to read, redacted and bounded."""
 
-    said: str = ""
-    """The prompt's or the answer's text."""
-    command: str = ""
-    """The command of a call, or its most telling argument."""
-    before: str = ""
-    """The text that an edit removed."""
-    after: str = ""
-    """The text that an edit added."""
-    output: str = ""
-    """The output of a call, or its end if it is long."""
-    fault: str = ""
-    """Why the log could not be read again; blank if it could."""
+    said: str = ""  # The prompt's or the answer's text.
+    command: str = ""  # The command of a call, or its most telling argument.
+    before: str = ""  # The text that an edit removed.
+    after: str = ""  # The text that an edit added.
+    output: str = ""  # The output of a call, or its end if it is long.
+    fault: str = ""  # Why the log could not be read again; blank if it could.
 
 
 NOTHING = Words()
@@ -417,9 +399,7 @@ class WordReader:
                 return self._call(event)
             if isinstance(event, Prompt):
                 values = self.records(event.where)
-                prompt_text = (
-                    speech(values, agent=False) if values else typed_words(self.plain_text(event.where))
-                )
+                prompt_text = speech(values, agent=False) if values else typed_words(self.plain_text(event.where))
                 prompt_text = _beginning(person_words(prompt_text))
                 return Words(said=prompt_text or ("" if event.interrupt else attached(values)))
             if isinstance(event, AgentStart):

@@ -61,9 +61,7 @@ class ZedReader(TranscriptReader):
             folder = text(row.get("folder_paths")).partition("\n")[0]
             folder = folder or next((text(table(one).get("worktree_path")) for one in trees), "")
             parent = text(row.get("parent_id"))
-            start = self.start(
-                self.now, name, project=folder, model=self.model, parent=parent, synthetic_time=True
-            )
+            start = self.start(self.now, name, project=folder, model=self.model, parent=parent, synthetic_time=True)
             out.append(start)
         for place, message in enumerate(self.items(thread.get("messages"), "messages")):
             self._message(f"{name}/{place}", table(message), self.here(), out)
@@ -112,9 +110,7 @@ class ZedReader(TranscriptReader):
         self._spent = totals[0], totals[1], totals[2], totals[3]
         sent, answered, read, written = more
         name = f"spent/{self.session}/{'/'.join(map(str, totals))}"
-        total = self.total(
-            self.model, None, sent=sent, answered=answered, read=read, written=written, message=name
-        )
+        total = self.total(self.model, None, sent=sent, answered=answered, read=read, written=written, message=name)
         out += [total] if total and any(more) else []
 
     @staticmethod

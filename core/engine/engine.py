@@ -48,14 +48,12 @@ from core.engine.values import StepValue, Value
 from core.events import MAIN, Advice, AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse
 from core.settings import Settings
 
-_NOTABLE = 0.02
-"""A field that moves less is not reported."""
+_NOTABLE = 0.02  # A field that moves less is not reported.
 
 
 class Changes(Stateful):
     """Compare each step with the one before; it writes to the fabric and to nothing else."""
 
-    __slots__ = ("_governor", "_leaves", "_lineage", "_pattern", "_shifts", "_standing", "_state")
     STATE = ("_governor", "_leaves", "_lineage", "_pattern", "_shifts", tupled("_standing"), "_state")
 
     def __init__(self) -> None:
@@ -189,8 +187,7 @@ class Frame(Value, frozen=True):
     governor: GovernorReading
     affect: AffectReading
     response: ResponseReading
-    story: Story
-    """State, flow, regime, phase and governor without contradictions."""
+    story: Story  # State, flow, regime, phase and governor without contradictions.
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -201,18 +198,6 @@ class Engine(Stateful):
     learned in earlier sessions are arguments, like settings.
     """
 
-    __slots__ = (
-        "_at",
-        "_changes",
-        "_events",
-        "affect",
-        "agent",
-        "governor",
-        "mind",
-        "receptor",
-        "response",
-        "settings",
-    )
     VERSION = 8
     NAMED = True
     STATE: ClassVar[Sequence[str | KeptField]] = (
@@ -244,9 +229,7 @@ class Engine(Stateful):
         self.mind = Mind(settings.mind, seed.to_bytes(8, "big"), agent, wakeups)
         self.governor = Governor(settings.governor)
         self.affect = Affect(settings.affect, policy, seed)
-        self.response = Response(
-            settings.response, self.receptor, self.mind, rules=rules, learned=learned, agent=agent
-        )
+        self.response = Response(settings.response, self.receptor, self.mind, rules=rules, learned=learned, agent=agent)
         self._changes = Changes()
         self._at = 0.0
         self._events = 0
@@ -262,11 +245,7 @@ class Engine(Stateful):
         thought = self.mind.step(event, percept, self.affect.modulation, self.affect.composition)
         novelty = thought.novelty
         verdict = self.governor.step(
-            event,
-            novelty=novelty,
-            elapsed=elapsed,
-            pattern=percept.pattern,
-            failure_rate=percept.failure_rate,
+            event, novelty=novelty, elapsed=elapsed, pattern=percept.pattern, failure_rate=percept.failure_rate
         )
         if verdict.halted_now:
             self.mind.report("halt")
@@ -278,14 +257,7 @@ class Engine(Stateful):
             elif episode.fate == "said":
                 self.mind.heart.episodes.advise(episode.intervention.sender)
         self._changes.step(
-            self.mind.heart.fabric,
-            event,
-            percept,
-            verdict,
-            mood,
-            reaction,
-            self.affect,
-            self.receptor.heatmap.size,
+            self.mind.heart.fabric, event, percept, verdict, mood, reaction, self.affect, self.receptor.heatmap.size
         )
         return Step(percept, thought, verdict, mood, reaction)
 

@@ -16,14 +16,11 @@ from core.errors import StateError
 class KeptField(NamedTuple):
     """One attribute that a mechanism keeps, and how it is written as plain values and read back."""
 
-    name: str
-    """What a dump by name calls it, and where `saved` and `loaded` do not say otherwise the attribute."""
+    name: str  # What a dump by name calls it, and where `saved` and `loaded` do not say otherwise the attribute.
+    # The expression that writes it; values must be plain and apart from the mechanism's own.
     saved: str = "self.{name}"
-    """The expression that writes it; values must be plain and apart from the mechanism's own."""
-    loaded: str = "self.{name} = {value}"
-    """The statement that reads it back."""
-    given: tuple[tuple[str, Any], ...] = ()
-    """Names that the two expressions need."""
+    loaded: str = "self.{name} = {value}"  # The statement that reads it back.
+    given: tuple[tuple[str, Any], ...] = ()  # Names that the two expressions need.
 
     @property
     def public(self) -> str:
@@ -40,8 +37,8 @@ class KeptField(NamedTuple):
 
 
 _DUMPS: dict[type, Callable[[Any], Any]] = {}
+# The two functions of each class, which a class that is compiled has as methods of its own.
 _LOADS: dict[type, Callable[[Any, Any], None]] = {}
-"""The two functions of each class, which a class that is compiled has as methods of its own."""
 
 
 def plain_list(name: str) -> KeptField:
@@ -173,12 +170,10 @@ def _as_field(part: str | KeptField) -> KeptField:
 class Stateful:
     """A mechanism whose dump and load come from its `STATE`; equal states dump to equal values."""
 
-    __slots__ = ()
     STATE: ClassVar[Sequence[str | KeptField]] = ()
-    NAMED: ClassVar[bool] = False
-    """Dump as a dictionary by name, so that a snapshot can keep the parts apart."""
+    NAMED: ClassVar[bool] = False  # Dump as a dictionary by name, so that a snapshot can keep the parts apart.
+    # Of what a dump by name holds; one of another version is refused. 0 where the whole has a version.
     VERSION: ClassVar[int] = 0
-    """Of what a dump by name holds; one of another version is refused. 0 where the whole has a version."""
 
     def dump(self) -> Any:
         """Everything the next step depends on, as plain values apart from this object."""

@@ -10,28 +10,22 @@ from core.engine.mind.regime import ROUGH
 from core.engine.percept import AgentState
 from core.engine.values import Value
 
-FAILING = 0.4
-"""Share of failing commands at which nothing is reported as going well."""
+FAILING = 0.4  # Share of failing commands at which nothing is reported as going well.
 
 
 class Facts(NamedTuple):
     """What each model says."""
 
     state: AgentState
-    flowing: bool
-    """The flow gate fires."""
+    flowing: bool  # The flow gate fires.
     regime: Regime
     phase: Phase
     governor: GovernorState
     failure_rate: float
-    loop: bool
-    """A loop is running."""
-    ended: bool
-    """The agent has ended its turn."""
-    failures: int = 0
-    """Failed calls of any kind among the last ones."""
-    resolved: bool = False
-    """A test passed or a commit succeeded, and nothing has failed since."""
+    loop: bool  # A loop is running.
+    ended: bool  # The agent has ended its turn.
+    failures: int = 0  # Failed calls of any kind among the last ones.
+    resolved: bool = False  # A test passed or a commit succeeded, and nothing has failed since.
 
 
 class Story(Value, frozen=True):
@@ -52,20 +46,18 @@ class StoryRule(NamedTuple):
     instead: str
 
 
+# Combinations that may not appear together; the first column wins.
 RULES = (
     StoryRule("crisis, turbulence, a loop or 40 % failing commands", "deep work, flow", "exploring"),
     StoryRule("stuck or a loop", "flow", "no flow"),
     StoryRule("a test passed or a commit succeeded, and nothing failed since", "stuck", "exploring"),
     StoryRule("a test passed or a commit succeeded, and nothing failed since", "crisis", "turbulence"),
     StoryRule("stuck or a loop, with failures", "calm, progress", "turbulence"),
-    StoryRule(
-        "stuck, a loop, crisis, turbulence or 40 % failing commands", "phase thriving or stable", "strained"
-    ),
+    StoryRule("stuck, a loop, crisis, turbulence or 40 % failing commands", "phase thriving or stable", "strained"),
     StoryRule("stuck, a loop, crisis, turbulence or 40 % failing commands", "governor idle", "watching"),
     StoryRule("the turn has ended", "stuck, deep work, exploring, flow", "idle"),
     StoryRule("the governor would halt", "deep work, flow", "exploring"),
 )
-"""Combinations that may not appear together; the first column wins."""
 
 _AT_WORK = ("stuck", "deep_work", "exploring")
 _GOOD_PHASES = ("thriving", "stable")

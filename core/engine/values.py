@@ -22,8 +22,7 @@ class StepValue(Struct, frozen=True, gc=False):
     """A value made for every event; it has no cycles, so Python's garbage collector skips it."""
 
 
-LONGEST = 32_768
-"""Of a longer text only its beginning, its end and its length count."""
+LONGEST = 32_768  # Of a longer text only its beginning, its end and its length count.
 _HALF = LONGEST // 2
 
 _BLANKED = re.compile(r"""[0-9"'`](?:(?<=\d)[0-9a-fA-FxX-]*|(?<=")[^"\n]*"|(?<=')[^'\n]*'|(?<=`)[^`\n]*`)""")
@@ -69,8 +68,6 @@ class Derived(Generic[_Given, _Made]):
 
     Settings never change, so the same objects give the same value; callers must not change it.
     """
-
-    __slots__ = ("_held", "_make")
 
     def __init__(self, make: Callable[_Given, _Made]) -> None:
         self._make = make

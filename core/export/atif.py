@@ -22,8 +22,7 @@ from core.events import (
 )
 from core.export.film import ExportedSession, Spoken
 
-VERSION = "ATIF-v1.7"
-"""The newest version whose fields are all used here; readers of v1.8 accept it."""
+VERSION = "ATIF-v1.7"  # The newest version whose fields are all used here; readers of v1.8 accept it.
 
 
 class _Trajectory:
@@ -57,9 +56,7 @@ def atif(film: ExportedSession) -> bytes:
     tool = start.tool if start else film.summary.agent
     model = start.model if start else ""
     model = model or next((one.model for one in film.events if isinstance(one, Turn) and one.model), "")
-    every = {
-        MAIN: _Trajectory(tool or "agent", (start.version if start else "") or "unknown", privacy.name(model))
-    }
+    every = {MAIN: _Trajectory(tool or "agent", (start.version if start else "") or "unknown", privacy.name(model))}
     for event, moment in zip(film.events, film.moments, strict=True):
         agent = privacy.agent(event.agent)
         if agent not in every:
@@ -76,9 +73,7 @@ def atif(film: ExportedSession) -> bytes:
     return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
 
 
-def _add(
-    event: Event, agent: str, words: Spoken, every: dict[str, _Trajectory], film: ExportedSession
-) -> None:
+def _add(event: Event, agent: str, words: Spoken, every: dict[str, _Trajectory], film: ExportedSession) -> None:
     own = every[agent]
     match event:
         case Prompt():

@@ -29,12 +29,9 @@ from core.report.formatting import times
 from core.report.recap import figure, short_clock, token_amount
 from core.report.troubles import Trouble, troubles
 
-VERSION = 1
-"""Of the data in the page."""
-_LINE = 240
-"""Characters per line of the strip at the top."""
-_BUDGET = 3_000_000
-"""Approximate characters of all text in one page."""
+VERSION = 1  # Of the data in the page.
+_LINE = 240  # Characters per line of the strip at the top.
+_BUDGET = 3_000_000  # Approximate characters of all text in one page.
 _SIGNS = {"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -42,8 +39,7 @@ def page(film: ExportedSession) -> str:
     """The whole page."""
     style, script = _part("page.css"), _part("page.js")
     policy = (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
     )
     parts = {
         "policy": policy,
@@ -89,9 +85,7 @@ def data(film: ExportedSession) -> dict[str, Any]:
         "axes": [[round(100 * value) for value in moment.axes] for moment in moments],
         "state": [states(moment.state) for moment in moments],
         "regime": [regimes(moment.regime) for moment in moments],
-        "status": [
-            reasons(f"{moment.status.word}\t{one_line(moment.status.why, 200)}") for moment in moments
-        ],
+        "status": [reasons(f"{moment.status.word}\t{one_line(moment.status.why, 200)}") for moment in moments],
         "level": [moment.status.level for moment in moments],
         "context": [round(100 * moment.context) for moment in moments],
         "cost": [round(moment.cost, 4) for moment in moments],
@@ -175,8 +169,8 @@ _FILES = 15
 _TROUBLES = 12
 _SAID = 600
 _LINE_WIDTH = 200
+# Characters that Markdown would read as markup.
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~&$]|:(?=//)|(?<=www)\.|@)")
-"""Characters that Markdown would read as markup."""
 _NOTABLE = 0.3
 
 
@@ -268,11 +262,7 @@ def _work_part(film: ExportedSession) -> Iterator[str]:
     if checks:
         counts = Counter((check.purpose, check.outcome) for check in checks)
         yield ""
-        yield (
-            "Checks: "
-            + ", ".join(f"{purpose} {outcome} {n}" for (purpose, outcome), n in counts.items())
-            + "."
-        )
+        yield ("Checks: " + ", ".join(f"{purpose} {outcome} {n}" for (purpose, outcome), n in counts.items()) + ".")
 
 
 def _failures_part(film: ExportedSession) -> Iterator[str]:
@@ -337,10 +327,7 @@ def _figures(film: ExportedSession) -> Iterator[str]:
         )
     if tokens.context_peak:
         rows.append(
-            (
-                "fullest context",
-                f"{token_amount(tokens.context_peak)} of {token_amount(tokens.context_window)}",
-            )
+            ("fullest context", f"{token_amount(tokens.context_peak)} of {token_amount(tokens.context_window)}")
         )
     rows.append(("calls", ", ".join(f"{n:,} {name}" for name, n in summary.outcomes.items()) or "none"))
     rows.append(("compactions", f"{summary.compactions}"))
@@ -383,22 +370,14 @@ def _count(number: int, noun: str) -> str:
 
 WIDTH = 100
 HEIGHT = 30
-PAUSE = 2.0
-"""Longest wait between two frames, in seconds."""
+PAUSE = 2.0  # Longest wait between two frames, in seconds.
 _LEAST = 0.04
 _BAR = 30
 _FIRST_FRAME = "\x1b[2J"
 _HOME = "\x1b[H"
 _REST_OF_LINE = "\x1b[K"
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
-_OUTCOME_SIGNS = {
-    "success": "✓",
-    "failure": "✗",
-    "empty": "∅",
-    "rejected": "⊘",
-    "collateral": "~",
-    "pending": "…",
-}
+_OUTCOME_SIGNS = {"success": "✓", "failure": "✗", "empty": "∅", "rejected": "⊘", "collateral": "~", "pending": "…"}
 _EVENTS = HEIGHT - 19
 
 
@@ -454,9 +433,7 @@ def _frame(film: ExportedSession, place: int, strip: _Strip, elapsed: float) -> 
     status = moment.status
     rows = [
         _row(_BOLD, f" nooscope  {page_title(film)}", f"{short_clock(elapsed)}  ${moment.cost:.2f} "),
-        _row(
-            _BOLD if status.level >= 2 else "", f" {status.glyph} {status.word}  {one_line(status.why, 200)}"
-        ),
+        _row(_BOLD if status.level >= 2 else "", f" {status.glyph} {status.word}  {one_line(status.why, 200)}"),
         "",
         *(
             _row("", f" {name:<7} {one_line(text, 300)}")
@@ -526,8 +503,7 @@ class Exporter(NamedTuple):
 
     name: str
     about: str
-    write: Callable[[ExportedSession], bytes]
-    """Receives a session that is already redacted as requested."""
+    write: Callable[[ExportedSession], bytes]  # Receives a session that is already redacted as requested.
 
 
 def _html(film: ExportedSession) -> bytes:

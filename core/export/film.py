@@ -68,30 +68,24 @@ def cut_to(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
-_NAME = 160
-"""Characters of a name or path at most."""
+_NAME = 160  # Characters of a name or path at most.
 
 
 class Moment(NamedTuple):
     """One event, and the readings after it."""
 
-    at: float
-    """Never before that of an earlier moment."""
+    at: float  # Never before that of an earlier moment.
     agent: str
     kind: str
-    what: str
-    """The event in a few words without content."""
+    what: str  # The event in a few words without content.
     outcome: Outcome | None
     duration: float | None
-    axes: tuple[float, ...]
-    """Of the event's own agent."""
+    axes: tuple[float, ...]  # Of the event's own agent.
     state: str
     regime: str
     status: Status
-    context: float
-    """Share of the way to compaction, of the main agent."""
-    cost: float
-    """US dollars so far."""
+    context: float  # Share of the way to compaction, of the main agent.
+    cost: float  # US dollars so far.
     spoken: Spoken
 
 
@@ -102,17 +96,12 @@ class ExportedSession(NamedTuple):
     events: Sequence[Event]
     moments: Sequence[Moment]
     marks: Sequence[Mark]
-    ending: Status
-    """Its status long after its last event."""
+    ending: Status  # Its status long after its last event.
     privacy: Privacy
 
 
 def film(
-    session: LogSession,
-    events: Sequence[Event],
-    settings: Settings,
-    privacy: Privacy,
-    initial: InitialState = PLAIN,
+    session: LogSession, events: Sequence[Event], settings: Settings, privacy: Privacy, initial: InitialState = PLAIN
 ) -> ExportedSession:
     """Run a session's events, and read the words that may be shown."""
     words = SessionWords(session, privacy.longest) if privacy.words else None

@@ -12,13 +12,12 @@ from core.events import MAIN, ToolUse
 from core.live.status import Status
 from core.timeline.marks import Mark
 
+# No text and no names; one line each of prompt, command and error; all text.
 Level = Literal["strict", "excerpts", "transcript"]
-"""No text and no names; one line each of prompt, command and error; all text."""
 
 _EXCERPT = 400
 _TRANSCRIPT = 4000
-_SUFFIX = 6
-"""Maximum length of a file suffix in a strict export."""
+_SUFFIX = 6  # Maximum length of a file suffix in a strict export.
 _WORDLESS = {
     "needs you": "it waits for an answer",
     "may need you": "it may wait for an answer or a permission",
@@ -49,9 +48,7 @@ class Privacy:
         replacement = self._paths.get(path)
         if replacement is None:
             suffix = PurePosixPath(path).suffix
-            shown_suffix = (
-                suffix if suffix[1:].isalnum() and suffix.isascii() and len(suffix) <= _SUFFIX else ""
-            )
+            shown_suffix = suffix if suffix[1:].isalnum() and suffix.isascii() and len(suffix) <= _SUFFIX else ""
             replacement = self._paths[path] = f"file-{len(self._paths) + 1}{shown_suffix}"
         return replacement
 
@@ -79,8 +76,7 @@ class Privacy:
         """Return marks with agents' names as they may be shown."""
         return [
             mark._replace(
-                agent=self.agent(mark.agent),
-                name=mark.name if self.words or mark.kind != "agent" else "agent",
+                agent=self.agent(mark.agent), name=mark.name if self.words or mark.kind != "agent" else "agent"
             )
             for mark in marks
         ]

@@ -12,26 +12,13 @@ from core.engine.mind.sleep import Dream
 from core.engine.response import Notice
 from core.engine.response.actions import CheckpointRequest
 from core.engine.society import Society
-from core.events import (
-    Action,
-    AgentEnd,
-    AgentStart,
-    Compaction,
-    Event,
-    Prompt,
-    Purpose,
-    ToolUse,
-    Turn,
-)
+from core.events import Action, AgentEnd, AgentStart, Compaction, Event, Prompt, Purpose, ToolUse, Turn
 from core.safe_text import safe
 
-Answer = Literal["pass", "ask", "block"]
-"""From the most lenient to the most restrictive."""
+Answer = Literal["pass", "ask", "block"]  # From the most lenient to the most restrictive.
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
-FAULTS = 3
-"""Faults after which an extension is switched off."""
-LAYERS = 8
-"""Layers run from 0 to 7; one may depend on its own layer and on lower ones."""
+FAULTS = 3  # Faults after which an extension is switched off.
+LAYERS = 8  # Layers run from 0 to 7; one may depend on its own layer and on lower ones.
 
 
 class ToolCall(NamedTuple):
@@ -58,10 +45,8 @@ class Fault(NamedTuple):
     extension: str
     hook: str
     words: str
-    number: int
-    """How many it were by then."""
-    off: bool
-    """It was the last one: the extension is switched off for this run."""
+    number: int  # How many it were by then.
+    off: bool  # It was the last one: the extension is switched off for this run.
 
     @property
     def sentence(self) -> str:
@@ -78,8 +63,7 @@ class ExtensionStanding(NamedTuple):
     about: str
     faults: int
     on: bool
-    last: str
-    """The last fault, in words."""
+    last: str  # The last fault, in words.
 
 
 class Extension:
@@ -91,14 +75,12 @@ class Extension:
     name: ClassVar[str] = ""
     version: ClassVar[str] = "1"
     layer: ClassVar[int] = LAYERS - 1
+    # Names of extensions that run before it and without which it does not run.
     depends_on: ClassVar[tuple[str, ...]] = ()
-    """Names of extensions that run before it and without which it does not run."""
-    about: ClassVar[str] = ""
-    """One sentence on what it does."""
+    about: ClassVar[str] = ""  # One sentence on what it does.
+    # Run `on_mind_event` in a thread of its own; what it is too slow for is dropped and counted.
     slow: ClassVar[bool] = False
-    """Run `on_mind_event` in a thread of its own; what it is too slow for is dropped and counted."""
-    essential: ClassVar[bool] = False
-    """Never switched off for its faults; for what a person must not miss."""
+    essential: ClassVar[bool] = False  # Never switched off for its faults; for what a person must not miss.
 
     def on_session_start(self, session: str) -> None:
         """A session is followed from here on."""
@@ -180,8 +162,7 @@ class Extension:
 
 
 HOOKS: tuple[str, ...] = tuple(name for name in vars(Extension) if name.startswith("on_"))
-ANSWERING = frozenset(("on_tool_call", "on_intervention", "on_model_request"))
-"""Hooks whose answers are weighed."""
+ANSWERING = frozenset(("on_tool_call", "on_intervention", "on_model_request"))  # Hooks whose answers are weighed.
 
 
 E = TypeVar("E", bound=Extension)

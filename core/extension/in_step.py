@@ -22,21 +22,17 @@ from core.safe_text import safe
 from core.settings import Settings
 
 _LONGEST = 400
-_MOST = 8
-"""Findings of one extension with one event."""
+_MOST = 8  # Findings of one extension with one event.
 
 
 class Detection(NamedTuple):
     """Something a detector found: it is marked on the timeline and told to the person."""
 
-    rule: str
-    """A short name, told as `<extension>.<rule>`."""
+    rule: str  # A short name, told as `<extension>.<rule>`.
     text: str
     kind: NoticeKind = "risk"
-    weight: float = 0.0
-    """How strong it is, for the mark."""
-    cooldown: float = 300.0
-    """Seconds within which the same rule is not told twice."""
+    weight: float = 0.0  # How strong it is, for the mark.
+    cooldown: float = 300.0  # Seconds within which the same rule is not told twice.
 
 
 class StepExtension(Extension, Stateful):
@@ -84,6 +80,7 @@ class StepExtension(Extension, Stateful):
 
 StepMaker: TypeAlias = Callable[[], StepExtension]
 
+# Each hook of a step in its order, and which part of the step it is handed; blank for all of it.
 _STAGES: tuple[tuple[str, str | None], ...] = (
     ("before_receptor", None),
     ("after_receptor", "percept"),
@@ -96,7 +93,6 @@ _STAGES: tuple[tuple[str, str | None], ...] = (
     ("before_response", ""),
     ("after_response", "reaction"),
 )
-"""Each hook of a step in its order, and which part of the step it is handed; blank for all of it."""
 
 
 class ExtendedEngine(Engine):
@@ -113,10 +109,8 @@ class ExtendedEngine(Engine):
         instances, _ = ordered([make() for make in extensions])
         self._order = instances
         self._counts = dict.fromkeys((one.name for one in self._order), 0)
-        self.troubles: dict[str, str] = {}
-        """What each last failed with; words for the person, no part of the state."""
-        self._states: dict[str, Any] = {}
-        """Each one's state after the last step, so that a dump only reads."""
+        self.troubles: dict[str, str] = {}  # What each last failed with; words for the person, no part of the state.
+        self._states: dict[str, Any] = {}  # Each one's state after the last step, so that a dump only reads.
         self._wire()
         self._keep_states()
 

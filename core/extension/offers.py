@@ -34,8 +34,7 @@ class Switches:
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or extension_folder().parent / _FILE
-        self.problem = ""
-        """Why the file could not be used, where it could not."""
+        self.problem = ""  # Why the file could not be used, where it could not.
 
     def off(self) -> frozenset[str]:
         """The keys, such as `panel:tests`, of what is off."""
@@ -115,14 +114,12 @@ def _loaded(offer: Offer) -> Any:
 
 Kind = Literal["extension", "agent", "panel", "notice", "exporter"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-GROUPS: dict[str, Kind] = {f"nooscope.{kind}s": kind for kind in KINDS}
-"""The group of entry points for each kind."""
+GROUPS: dict[str, Kind] = {f"nooscope.{kind}s": kind for kind in KINDS}  # The group of entry points for each kind.
 _FOLDERS: dict[str, Kind] = {"": "extension", "agents": "agent", "panels": "panel"}
+# Where the person's files of each kind lie, below their folder.
 _FOLDERS |= {"notices": "notice", "exporters": "exporter"}
-"""Where the person's files of each kind lie, below their folder."""
 _ENDING = ".dist-info"
-_LONGEST = 256_000
-"""Bytes of a list of entry points; a longer one is none."""
+_LONGEST = 256_000  # Bytes of a list of entry points; a longer one is none.
 
 
 class Offer(NamedTuple):
@@ -130,8 +127,7 @@ class Offer(NamedTuple):
 
     kind: Kind
     name: str
-    target: str
-    """`module:attribute` of a package; blank for a file."""
+    target: str  # `module:attribute` of a package; blank for a file.
     package: str = ""
     version: str = ""
     file: Path | None = None
@@ -154,9 +150,7 @@ class Offer(NamedTuple):
             return _load(self)
         except (Exception, SystemExit) as fault:
             reason = safe(f"{type(fault).__name__}: {fault}").replace("\n", " ")[:200]
-            raise BrokenOffer(
-                f"{self.kind} {self.name} ({self.origin}) cannot be loaded: {reason}"
-            ) from fault
+            raise BrokenOffer(f"{self.kind} {self.name} ({self.origin}) cannot be loaded: {reason}") from fault
 
 
 class Offers(NamedTuple):

@@ -10,16 +10,7 @@ from core.engine.engine import Step
 from core.engine.mind.fabric import Ticked
 from core.engine.society import Society
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
-from core.extension.hooks import (
-    ANSWERS,
-    FAULTS,
-    HOOKS,
-    Answer,
-    Extension,
-    ExtensionStanding,
-    Fault,
-    ordered,
-)
+from core.extension.hooks import ANSWERS, FAULTS, HOOKS, Answer, Extension, ExtensionStanding, Fault, ordered
 from core.safe_text import safe
 
 _BY_EVENT: tuple[tuple[type, str], ...] = (
@@ -48,10 +39,8 @@ class Registry:
         tell: Callable[[Fault], object] | None = None,
     ) -> None:
         self.extensions, self.complaints = ordered(extensions)
-        self.faults: list[Fault] = []
-        """Since the last look."""
-        self.session = ""
-        """The id of the session they listen to."""
+        self.faults: list[Fault] = []  # Since the last look.
+        self.session = ""  # The id of the session they listen to.
         self._tolerance = tolerance
         self._tell = tell
         self._counts: dict[str, int] = {}
@@ -74,8 +63,8 @@ class Registry:
         }
         self._by_event = {kind: hook for kind, hook in _BY_EVENT if self._hooks[hook]}
         self._minded = any(self._hooks[hook] for hook in _FROM_MIND)
+        # No hook waits for events.
         self.idle = not any(self._hooks[hook] for hook in _FROM_SESSION) and not self._by_event
-        """No hook waits for events."""
 
     def wants(self, hook: str) -> bool:
         """Whether anyone overrides a hook."""

@@ -23,8 +23,7 @@ class StepRef(NamedTuple):
 
     name: str
     version: str
-    code: str
-    """A hash of the module it is in."""
+    code: str  # A hash of the module it is in.
 
 
 class InStep(NamedTuple):

@@ -18,6 +18,5 @@ def needed(module: str, extra: Extra) -> Any:
         if fault.name is None or fault.name.partition(".")[0] != module.partition(".")[0]:
             raise
         raise MissingExtra(
-            f"this needs {module.partition('.')[0]}, which is not installed; "
-            f"run: pip install 'nooscope[{extra}]'"
+            f"this needs {module.partition('.')[0]}, which is not installed; run: pip install 'nooscope[{extra}]'"
         ) from None

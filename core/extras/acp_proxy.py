@@ -28,23 +28,18 @@ from core.store.atomic import append
 Sender = Literal["client", "agent"]
 
 _CHUNK = 65_536
-_LONGEST_LINE = 32 << 20
-"""Bytes of one message that are kept for the log; a longer one is only forwarded."""
-_LONGEST_TEXT = 20_000
-"""Characters of one text that are logged."""
-_LEFT_OUT = frozenset(("data", "blob"))
-"""Names under which images, audio and files come as base64."""
+_LONGEST_LINE = 32 << 20  # Bytes of one message that are kept for the log; a longer one is only forwarded.
+_LONGEST_TEXT = 20_000  # Characters of one text that are logged.
+_LEFT_OUT = frozenset(("data", "blob"))  # Names under which images, audio and files come as base64.
 _DEEPEST = 32
-_PATIENCE = 5.0
-"""Seconds that the log may take to be complete once the agent has ended."""
+_PATIENCE = 5.0  # Seconds that the log may take to be complete once the agent has ended.
 
 
 class _Request(NamedTuple):
     """A request without an answer yet."""
 
     session: str
-    line: bytes
-    """As it will be logged; only for a request that creates a session."""
+    line: bytes  # As it will be logged; only for a request that creates a session.
 
 
 class AcpLog:
@@ -52,8 +47,7 @@ class AcpLog:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.fault = ""
-        """Why nothing is logged any more."""
+        self.fault = ""  # Why nothing is logged any more.
         self._requests: dict[tuple[Sender, str], _Request] = {}
 
     def add(self, sender: Sender, line: bytes, at: float) -> None:
@@ -105,8 +99,8 @@ def _redacted(value: Any, depth: int) -> Any:
     return value
 
 
+# Messages in the order they passed, for the thread that logs them; None is the end.
 Passing = SimpleQueue[tuple[Sender, bytes, float] | None]
-"""Messages in the order they passed, for the thread that logs them; None is the end."""
 
 
 class _Pump(threading.Thread):
@@ -115,9 +109,7 @@ class _Pump(threading.Thread):
     So a message is always queued before the answer to it.
     """
 
-    def __init__(
-        self, source: int, target: int, sender: Sender, passing: Passing, close: Callable[[], None]
-    ) -> None:
+    def __init__(self, source: int, target: int, sender: Sender, passing: Passing, close: Callable[[], None]) -> None:
         super().__init__(daemon=True)
         self._source, self._target, self._sender = source, target, sender
         self._passing, self._close = passing, close

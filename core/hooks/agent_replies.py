@@ -6,18 +6,10 @@ from typing import Any, Literal, NamedTuple
 
 from core.events import MAIN
 
+# `batch` comes after all calls of one answer; `permission` and `attention` wait for the person.
 HookMoment = Literal[
-    "session_start",
-    "prompt",
-    "before_tool",
-    "after_tool",
-    "batch",
-    "permission",
-    "attention",
-    "stop",
-    "session_end",
+    "session_start", "prompt", "before_tool", "after_tool", "batch", "permission", "attention", "stop", "session_end"
 ]
-"""`batch` comes after all calls of one answer; `permission` and `attention` wait for the person."""
 
 
 HookMode = Literal["observe", "advise", "guard"]
@@ -30,50 +22,40 @@ class HookCall(NamedTuple):
     """One call of a hook."""
 
     moment: HookMoment
-    name: str
-    """The agent's own name of the event."""
+    name: str  # The agent's own name of the event.
     session: str
     agent: str = MAIN
     project: str = ""
     transcript: str = ""
     tool: str = ""
     arguments: Any = None
-    id: str = ""
-    """Of a tool's call, as the agent's log has it."""
+    id: str = ""  # Of a tool's call, as the agent's log has it.
     result: str = ""
     failed: bool = False
     interrupted: bool = False
     duration: float | None = None
-    said: str = ""
-    """A prompt, a question or a reason."""
-    unattended: bool = False
-    """Nobody is there whom the agent could ask."""
-    background: bool = False
-    """The turn ended, but sub-agents of it still run."""
-    compacted: bool = False
-    """The context was just compacted, and the model continues with what this hook returns."""
+    said: str = ""  # A prompt, a question or a reason.
+    unattended: bool = False  # Nobody is there whom the agent could ask.
+    background: bool = False  # The turn ended, but sub-agents of it still run.
+    compacted: bool = False  # The context was just compacted, and the model continues with what this hook returns.
 
 
 class HookReply(NamedTuple):
     """The reply to a hook call, before it is put into an agent's own form."""
 
-    context: str = ""
-    """A sentence for the agent's model."""
+    context: str = ""  # A sentence for the agent's model.
     verdict: Literal["", "deny", "ask"] = ""
     reason: str = ""
-    approved: bool = False
-    """The person let this very call pass, so the agent need not ask again."""
-    input: Any = None
-    """Of an approved question or plan: its input with the person's answers."""
-    stop: bool = False
-    """The turn ends here."""
+    approved: bool = False  # The person let this very call pass, so the agent need not ask again.
+    input: Any = None  # Of an approved question or plan: its input with the person's answers.
+    stop: bool = False  # The turn ends here.
 
 
 SILENCE = HookReply()
 
 
+# Events that take a sentence: just before a model request, and after a compaction.
 _CLAUDE_SPOKEN_TO = frozenset(("PostToolBatch", "UserPromptSubmit", "SessionStart"))
-"""Events that take a sentence: just before a model request, and after a compaction."""
 _CODEX_SPOKEN_TO = frozenset(("PostToolUse", "UserPromptSubmit", "SessionStart"))
 _GEMINI_SPOKEN_TO = frozenset(("AfterTool", "BeforeAgent"))
 _COPILOT_SPOKEN_TO = frozenset(("PostToolUse", "PostToolUseFailure"))

@@ -30,12 +30,10 @@ class HookFile(NamedTuple):
     """A file that holds hooks, and what is put there."""
 
     path: Path
+    # Of a shared file, what is added to each list below `hooks`; of our own, the whole content.
     entries: Mapping[str, Any]
-    """Of a shared file, what is added to each list below `hooks`; of our own, the whole content."""
-    own: bool = False
-    """The file is ours alone: taking the hooks out means deleting it."""
-    text: str = ""
-    """The content of a file that is ours and not JSON."""
+    own: bool = False  # The file is ours alone: taking the hooks out means deleting it.
+    text: str = ""  # The content of a file that is ours and not JSON.
 
 
 class Installing(NamedTuple):
@@ -43,36 +41,25 @@ class Installing(NamedTuple):
 
     environment: Mapping[str, str]
     home: Path
-    project: Path | None
-    """The project alone; None for all that the person does."""
+    project: Path | None  # The project alone; None for all that the person does.
     mode: HookMode
-    command: Callable[[str], str]
-    """Returns the command of an event, or a value of a plugin by its name."""
-    answer: bool = False
-    """Its own permission prompts may be answered from here."""
+    command: Callable[[str], str]  # Returns the command of an event, or a value of a plugin by its name.
+    answer: bool = False  # Its own permission prompts may be answered from here.
 
 
 class AgentHooks(NamedTuple):
     """All that is known of one agent's hooks."""
 
-    name: str
-    """As the person names the agent."""
-    framework: str
-    """As its tool table is named."""
-    file: Callable[[Installing], HookFile]
-    """The file that is written."""
+    name: str  # As the person names the agent.
+    framework: str  # As its tool table is named.
+    file: Callable[[Installing], HookFile]  # The file that is written.
     read: Callable[[Mapping[str, Any]], HookCall | None]
     answer: Callable[[HookCall, HookReply], dict[str, Any] | None]
-    after: str = ""
-    """What the person must still do."""
-    limits: str = ""
-    """What it cannot do."""
-    before: str = "PreToolUse"
-    """Its name of the event before a call."""
-    answers: str = ""
-    """How its own permission prompts are answered from here; blank if they cannot be."""
-    answers_by_hook: bool = True
-    """Its hook waits beside its dialog; if not, prompts are answered by another way."""
+    after: str = ""  # What the person must still do.
+    limits: str = ""  # What it cannot do.
+    before: str = "PreToolUse"  # Its name of the event before a call.
+    answers: str = ""  # How its own permission prompts are answered from here; blank if they cannot be.
+    answers_by_hook: bool = True  # Its hook waits beside its dialog; if not, prompts are answered by another way.
 
 
 def read_common(value: Mapping[str, Any], moments: Mapping[str, HookMoment]) -> HookCall | None:
@@ -109,10 +96,7 @@ def _words(response: Any) -> str:
     if isinstance(response, str):
         return response
     fields = table(response)
-    parts = (
-        text(fields.get(key))
-        for key in ("llmContent", "stdout", "stderr", "output", "content", "text", "error")
-    )
+    parts = (text(fields.get(key)) for key in ("llmContent", "stdout", "stderr", "output", "content", "text", "error"))
     return "\n".join(part for part in parts if part)
 
 
@@ -232,6 +216,7 @@ CLAUDE_MOMENTS: dict[str, HookMoment] = {
     "SubagentStop": "stop",
     "SessionEnd": "session_end",
 }
+# The notifications that begin or end a wait for the person; all others mean no wait.
 _CLAUDE_NOTICES: dict[str, HookMoment] = {
     "": "attention",
     "permission_prompt": "attention",
@@ -242,11 +227,9 @@ _CLAUDE_NOTICES: dict[str, HookMoment] = {
     "elicitation_response": "batch",
     "elicitation_complete": "batch",
 }
-"""The notifications that begin or end a wait for the person; all others mean no wait."""
 _CLAUDE_BRIEF = 2
 _CLAUDE_PATIENT = 600
-_CLAUDE_BESIDE = 3600
-"""Seconds a permission prompt may be answered from here; its dialog is open all the time."""
+_CLAUDE_BESIDE = 3600  # Seconds a permission prompt may be answered from here; its dialog is open all the time.
 """Seconds after which Claude Code goes on without our answer; a guarded call may wait for the person."""
 
 
@@ -256,9 +239,7 @@ def claude_hook_file(to: Installing) -> HookFile:
     folder = Path(own) if own else to.home / ".claude"
     path = folder / "settings.json" if to.project is None else to.project / ".claude" / "settings.local.json"
     entries = {
-        name: {
-            "hooks": [{"type": "command", "command": to.command(name), "timeout": _claude_timeout(name, to)}]
-        }
+        name: {"hooks": [{"type": "command", "command": to.command(name), "timeout": _claude_timeout(name, to)}]}
         for name in CLAUDE_MOMENTS
     }
     return HookFile(path, entries)
@@ -300,8 +281,7 @@ CODEX_MOMENTS: dict[str, HookMoment] = {
     "Stop": "stop",
     "SessionEnd": "session_end",
 }
-_CODEX_TAIL = 65_536
-"""Bytes at the end of a rollout that are searched for an exit code."""
+_CODEX_TAIL = 65_536  # Bytes at the end of a rollout that are searched for an exit code.
 
 
 def codex_hook_file(to: Installing) -> HookFile:
@@ -357,6 +337,7 @@ CODEX_HOOKS = AgentHooks(
 )
 
 
+# Never AfterModel: it runs for every piece of an answer.
 GEMINI_MOMENTS: dict[str, HookMoment] = {
     "SessionStart": "session_start",
     "BeforeAgent": "prompt",
@@ -366,7 +347,6 @@ GEMINI_MOMENTS: dict[str, HookMoment] = {
     "Notification": "attention",
     "SessionEnd": "session_end",
 }
-"""Never AfterModel: it runs for every piece of an answer."""
 
 
 def gemini_hook_file(to: Installing) -> HookFile:
@@ -400,6 +380,7 @@ GEMINI_HOOKS = AgentHooks(
 )
 
 
+# In these names it speaks as Claude Code does.
 COPILOT_MOMENTS: dict[str, HookMoment] = {
     "SessionStart": "session_start",
     "UserPromptSubmit": "prompt",
@@ -410,7 +391,6 @@ COPILOT_MOMENTS: dict[str, HookMoment] = {
     "Stop": "stop",
     "SessionEnd": "session_end",
 }
-"""In these names it speaks as Claude Code does."""
 
 
 def copilot_hook_file(to: Installing) -> HookFile:
@@ -502,9 +482,7 @@ def opencode_hook_file(to: Installing) -> HookFile:
     if to.project is not None:
         folder = to.project / ".opencode"
     values = {name: to.command(name) for name in ("FOLDER", "MODE", "DEADLINE")}
-    return HookFile(
-        folder / "plugins" / "nooscope.js", {}, own=True, text=module(_OPENCODE_MODULE, "opencode", values)
-    )
+    return HookFile(folder / "plugins" / "nooscope.js", {}, own=True, text=module(_OPENCODE_MODULE, "opencode", values))
 
 
 OPENCODE_HOOKS = AgentHooks(
@@ -550,9 +528,7 @@ def pi_hook_file(to: Installing) -> HookFile:
     """A module beside others, for the person or the project."""
     folder = to.home / ".pi" / "agent" if to.project is None else to.project / ".pi"
     values = {name: to.command(name) for name in ("FOLDER", "MODE", "DEADLINE")}
-    return HookFile(
-        folder / "extensions" / "nooscope.ts", {}, own=True, text=module(_PI_MODULE, "pi", values)
-    )
+    return HookFile(folder / "extensions" / "nooscope.ts", {}, own=True, text=module(_PI_MODULE, "pi", values))
 
 
 PI_HOOKS = AgentHooks(
@@ -565,8 +541,7 @@ PI_HOOKS = AgentHooks(
 )
 
 
+# Every agent whose hooks are known, by the name a person gives it.
 HOOKS: dict[str, AgentHooks] = {
-    hooks.name: hooks
-    for hooks in (CLAUDE_HOOKS, CODEX_HOOKS, GEMINI_HOOKS, COPILOT_HOOKS, OPENCODE_HOOKS, PI_HOOKS)
+    hooks.name: hooks for hooks in (CLAUDE_HOOKS, CODEX_HOOKS, GEMINI_HOOKS, COPILOT_HOOKS, OPENCODE_HOOKS, PI_HOOKS)
 }
-"""Every agent whose hooks are known, by the name a person gives it."""

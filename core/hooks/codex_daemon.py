@@ -22,12 +22,9 @@ from core.agents.values import items, table, text
 from core.hooks.agent_replies import SILENCE, HookCall, HookReply
 from core.hooks.guard import QUESTION_TOOL, Answers
 
-_LARGEST = 16 * 1024 * 1024
-"""Bytes of one message; a longer one ends the connection."""
-_PATIENCE = 5.0
-"""Seconds a connection may take to be made."""
-_TRY_AGAIN = 2.0
-"""Seconds between two attempts to connect."""
+_LARGEST = 16 * 1024 * 1024  # Bytes of one message; a longer one ends the connection.
+_PATIENCE = 5.0  # Seconds a connection may take to be made.
+_TRY_AGAIN = 2.0  # Seconds between two attempts to connect.
 _COMMAND = "item/commandExecution/requestApproval"
 _FILES = "item/fileChange/requestApproval"
 _QUESTION = "item/tool/requestUserInput"
@@ -58,16 +55,13 @@ class CodexDaemon:
         self._path = path
         self._answers = answers
         self._sort = sort
-        self._changed = changed
-        """Called when something changed, with the prompt that is over if one is."""
-        self._patience = patience
-        """Seconds a prompt may be answered from here."""
+        self._changed = changed  # Called when something changed, with the prompt that is over if one is.
+        self._patience = patience  # Seconds a prompt may be answered from here.
         self._wanted: set[str] = set()
         self._subscribed: set[str] = set()
         self._line: WebSocket | None = None
         self._task: asyncio.Task[None] | None = None
-        self._waiting: dict[object, asyncio.Task[None]] = {}
-        """Requests of the daemon that wait for the person, by id."""
+        self._waiting: dict[object, asyncio.Task[None]] = {}  # Requests of the daemon that wait for the person, by id.
         self._resolved: set[object] = set()
         self._numbers = 0
 

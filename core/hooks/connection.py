@@ -15,11 +15,9 @@ from core.errors import StoreError
 from core.store import atomic
 
 _PRIVATE = 0o700
-_LONGEST_SOCKET = 103
-"""Bytes a socket's path may have on every system."""
+_LONGEST_SOCKET = 103  # Bytes a socket's path may have on every system.
 HEADER = "x-nooscope-token"
-TEST_EVENT = "NooscopeTest"
-"""The event of a test call, which the server answers with the mode it came for."""
+TEST_EVENT = "NooscopeTest"  # The event of a test call, which the server answers with the mode it came for.
 
 
 class IntakeFolder:
@@ -28,11 +26,9 @@ class IntakeFolder:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.socket = folder / "socket"
-        self.token_file = folder / "token"
-        """A header line, as curl reads it from a file."""
+        self.token_file = folder / "token"  # A header line, as curl reads it from a file.
         self.port_file = folder / "port"
-        self.halted_file = folder / "halted"
-        """Sessions whose calls the stub denies if nobody answers, one per line."""
+        self.halted_file = folder / "halted"  # Sessions whose calls the stub denies if nobody answers, one per line.
 
     def prepare(self) -> str:
         """Create the folder and the token if they are missing, and return the token.
@@ -40,9 +36,7 @@ class IntakeFolder:
         Raises `StoreError` if other users could enter it.
         """
         if len(os.fsencode(self.socket)) > _LONGEST_SOCKET:
-            raise StoreError(
-                f"{self.socket}: the path is too long for a socket; set XDG_DATA_HOME to a shorter one"
-            )
+            raise StoreError(f"{self.socket}: the path is too long for a socket; set XDG_DATA_HOME to a shorter one")
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=_PRIVATE)
             status = self.folder.lstat()

@@ -21,8 +21,7 @@ from core.logs.redact.values import one_line
 from core.settings.response import GuardSettings
 from core.store.journals import PermitEntry, PermitJournal
 
-_MOST = 200
-"""Questions that wait at once, and permits approved ahead."""
+_MOST = 200  # Questions that wait at once, and permits approved ahead.
 _encode = msgspec.json.Encoder(order="sorted").encode
 APPROVED = HookReply(reason="the person let it pass in nooscope", approved=True)
 _PLAIN = GuardSettings()
@@ -54,9 +53,7 @@ class _Waiting(NamedTuple):
 class Guard:
     """Decides calls of all sessions; one at a time, on the intake's own loop."""
 
-    def __init__(
-        self, settings: GuardSettings, key: bytes, journal: PermitJournal, clock: Callable[[], float]
-    ) -> None:
+    def __init__(self, settings: GuardSettings, key: bytes, journal: PermitJournal, clock: Callable[[], float]) -> None:
         self.safety = Safety(settings, key)
         self._settings = settings
         self._wait = settings.wait
@@ -64,19 +61,14 @@ class Guard:
         self._clock = clock
         self._number = 0
         self._waiting: dict[int, _Waiting] = {}
+        # Approved by the person and not used yet, by session, tool and arguments.
         self._approved: dict[tuple[str, str, str], Permit] = {}
-        """Approved by the person and not used yet, by session, tool and arguments."""
+        # What the person approved for a whole session: session, tool, and kind of call.
         self._sessions: set[tuple[str, str, str]] = set()
-        """What the person approved for a whole session: session, tool, and kind of call."""
         self._denied: dict[tuple[str, str, str], str] = {}
 
     def ask(
-        self,
-        call: HookCall,
-        kind: Sorted,
-        standing: Standing,
-        doubt: str = "",
-        objection: Objection | None = None,
+        self, call: HookCall, kind: Sorted, standing: Standing, doubt: str = "", objection: Objection | None = None
     ) -> HookReply | int:
         """Decide a call: return an answer, or the number of the question for the person.
 
@@ -84,9 +76,7 @@ class Guard:
         neither opens anything.
         """
         request = as_asked(call, kind, self._settings)
-        decision = apply_objection(
-            apply_doubt(self.safety.policy.decide(request, standing), doubt), objection
-        )
+        decision = apply_objection(apply_doubt(self.safety.policy.decide(request, standing), doubt), objection)
         try:
             return self._decide(request, decision, doubt, objection)
         except StoreError as error:
@@ -94,9 +84,7 @@ class Guard:
                 return SILENCE
             return HookReply(verdict="ask", reason=f"nooscope cannot write down what it decides ({error})")
 
-    def _decide(
-        self, request: Asked, decision: Decision, doubt: str, objection: Objection | None
-    ) -> HookReply | int:
+    def _decide(self, request: Asked, decision: Decision, doubt: str, objection: Objection | None) -> HookReply | int:
         key = (request.session, request.tool, request.hash)
         if decision.verdict == "deny":
             self._record("denied", request, decision)
@@ -138,9 +126,7 @@ class Guard:
                 return waiting.question.number
         self.next_number()
         words = one_line(request.command or " ".join((request.tool, *request.targets)), 160)
-        question = PermitQuestion(
-            self._number, self._clock(), request.session, request.tool, words, decision.reason
-        )
+        question = PermitQuestion(self._number, self._clock(), request.session, request.tool, words, decision.reason)
         if len(self._waiting) >= _MOST:
             del self._waiting[next(iter(self._waiting))]
         self._waiting[self._number] = _Waiting(question, request, decision, doubt, objection, asyncio.Event())
@@ -282,9 +268,7 @@ def _put_in(store: dict[K, V], key: K, value: V) -> None:
 
 def _ask_yourself(reason: str) -> HookReply:
     """The agent puts its own question; the person may still let the same call pass later."""
-    return HookReply(
-        verdict="ask", reason=f"nooscope: {reason}; the person decides, and may let it pass later"
-    )
+    return HookReply(verdict="ask", reason=f"nooscope: {reason}; the person decides, and may let it pass later")
 
 
 def as_asked(call: HookCall, kind: Sorted, settings: GuardSettings = _PLAIN) -> Asked:
@@ -304,20 +288,16 @@ def as_asked(call: HookCall, kind: Sorted, settings: GuardSettings = _PLAIN) -> 
 
 QUESTION_TOOL = "AskUserQuestion"
 PLAN_TOOL = "ExitPlanMode"
-_MOST_PROMPTS = 200
-"""Prompts that wait at once; the oldest goes back to the agent's own dialog."""
-_LOOK = 0.25
-"""Seconds between two checks whether the agent still waits."""
-_OVER = frozenset(("prompt", "stop", "session_end"))
-"""Moments after which nothing of the agent's turn can still wait."""
+_MOST_PROMPTS = 200  # Prompts that wait at once; the oldest goes back to the agent's own dialog.
+_LOOK = 0.25  # Seconds between two checks whether the agent still waits.
+_OVER = frozenset(("prompt", "stop", "session_end"))  # Moments after which nothing of the agent's turn can still wait.
 
 
 class _Pending(NamedTuple):
     question: PermitQuestion
     call: HookCall
     asked: Asked
-    rule: tuple[str, str, str]
-    """What an approval for the session covers: session, tool and kind of call."""
+    rule: tuple[str, str, str]  # What an approval for the session covers: session, tool and kind of call.
     reply: asyncio.Future[HookReply]
 
 
@@ -328,19 +308,15 @@ class Answers:
     """
 
     def __init__(
-        self,
-        policy: PermitPolicy,
-        journal: PermitJournal,
-        clock: Callable[[], float],
-        next_number: Callable[[], int],
+        self, policy: PermitPolicy, journal: PermitJournal, clock: Callable[[], float], next_number: Callable[[], int]
     ) -> None:
         self._policy = policy
         self._journal = journal
         self._clock = clock
         self._next_number = next_number
         self._pending: dict[int, _Pending] = {}
+        # Prompts with a reply that was not fetched yet: an answer may come before the hook waits for it.
         self._over: dict[int, _Pending] = {}
-        """Prompts with a reply that was not fetched yet: an answer may come before the hook waits for it."""
         self._rules: set[tuple[str, str, str]] = set()
 
     @property
@@ -402,9 +378,7 @@ class Answers:
         pending = self._pending.get(number) or self._over.get(number)
         return "" if pending is None else pending.call.session
 
-    def decide(
-        self, number: int, choice: Choice, reason: str = "", by: str = "", answers: Sequence[str] = ()
-    ) -> str:
+    def decide(self, number: int, choice: Choice, reason: str = "", by: str = "", answers: Sequence[str] = ()) -> str:
         """Answer a prompt; blank, or why not. What cannot be written down is not done."""
         pending = self._pending.get(number)
         if pending is None:
@@ -419,9 +393,7 @@ class Answers:
             return f"choose one answer for each of its {len(question.choices)} questions"
         if choice == "session" and question.kind != "permission":
             return "a question or a plan is answered once only"
-        self._record(
-            "approved", pending.asked, "", "for this session" if choice == "session" else "", number, by
-        )
+        self._record("approved", pending.asked, "", "for this session" if choice == "session" else "", number, by)
         if choice == "session" and not pending.asked.own:
             self._rules.add(pending.rule)
         updated: Any = None
@@ -448,9 +420,7 @@ class Answers:
     def close_session(self, session: str, before: float) -> bool:
         """Close the prompts of a session from before a time at which it said that it does not wait."""
         over = [
-            number
-            for number, one in self._pending.items()
-            if one.call.session == session and one.question.at < before
+            number for number, one in self._pending.items() if one.call.session == session and one.question.at < before
         ]
         for number in over:
             self._close(number, "answered in its own terminal")

@@ -34,21 +34,15 @@ from core.report.plan_limits import LimitHistory, claude_samples
 from core.settings.response import CapSettings
 from core.store.journals import Said, SaidStore
 
-Follow = Callable[[AgentHooks, str], HookedSession]
-"""Begins to follow a session of an agent, by its id."""
+Follow = Callable[[AgentHooks, str], HookedSession]  # Begins to follow a session of an agent, by its id.
 
 
-_SESSIONS = 200
-"""Sessions kept at once; the one longest silent goes first."""
+_SESSIONS = 200  # Sessions kept at once; the one longest silent goes first.
 _PROBLEMS = 100
-_LINED = "claude"
-"""The agent that has a status line."""
-_LOOK = 20.0
-"""Seconds a request for the board waits for a change."""
-PROMPT_WAIT = 3500.0
-"""Seconds a permission prompt may be answered from here while the agent's own dialog is open."""
-_SETTLE = 0.5
-"""Seconds by which a process may say that it works just before it says that it waits."""
+_LINED = "claude"  # The agent that has a status line.
+_LOOK = 20.0  # Seconds a request for the board waits for a change.
+PROMPT_WAIT = 3500.0  # Seconds a permission prompt may be answered from here while the agent's own dialog is open.
+_SETTLE = 0.5  # Seconds by which a process may say that it works just before it says that it waits.
 _NOTHING = Answer(b"", JSON, 200)
 PARENT = "x-nooscope-parent"
 
@@ -87,17 +81,14 @@ class IntakeHandler:
         self._say = say
         self.sessions: dict[str, HookedSession] = {}
         self.calls = 0
-        self.problems: dict[str, None] = {}
-        """Problems, each reported once."""
+        self.problems: dict[str, None] = {}  # Problems, each reported once.
         self._catching: dict[str, asyncio.Task[None]] = {}
-        self._agents: dict[tuple[int, str], None] = {}
-        """Processes that hooks were called by."""
+        self._agents: dict[tuple[int, str], None] = {}  # Processes that hooks were called by.
         self.unanswered: dict[str, int] = {}
         self.answers = Answers(guard.safety.policy, guard.journal, clock, guard.next_number)
-        self.claude: Mapping[str, ClaudeSession] = {}
-        """The state that each running Claude Code process reports."""
+        self.claude: Mapping[str, ClaudeSession] = {}  # The state that each running Claude Code process reports.
+        # Begins elsewhere in each run, so that nobody takes one run's board for another's.
         self._version = int(1000 * clock())
-        """Begins elsewhere in each run, so that nobody takes one run's board for another's."""
         self._changed = asyncio.Event()
 
     def admit(self, headers: Mapping[str, str]) -> None:
@@ -469,9 +460,7 @@ class IntakeHandler:
             raise Refused(503, f"it cannot be written down: {error}") from None
         return _json({"done": False, "why": fault} if fault else {"done": True})
 
-    def settle(
-        self, number: int, choice: Choice, by: str, answers: Sequence[str] = (), reason: str = ""
-    ) -> str:
+    def settle(self, number: int, choice: Choice, by: str, answers: Sequence[str] = (), reason: str = "") -> str:
         """Answer a question; blank, or why not. Raises `StoreError` if it cannot be written down."""
         if any(one.number == number for one in self.answers.questions):
             fault = self.answers.decide(number, choice, reason, by, answers)
@@ -479,12 +468,7 @@ class IntakeHandler:
             question = next((one for one in self.guard.questions if one.number == number), None)
             done = self.guard.decide(number, choice, reason, by)
             fault = "" if done else f"question {number} is not waiting any more"
-            if (
-                done
-                and question is not None
-                and choice == "session"
-                and question.reason.startswith("cap reached")
-            ):
+            if done and question is not None and choice == "session" and question.reason.startswith("cap reached"):
                 self.caps.lift(question.session)
         self._notify()
         return fault

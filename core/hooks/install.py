@@ -108,17 +108,15 @@ i=${{i%x}}
 exit 0
 """
 _BEFORE = 'printf %s "$i" | PATH=$p /bin/sh -c {command}\n'
+# Folders with curl and cat; the agent's PATH may begin with a folder of the project.
 _PROGRAM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin")
-"""Folders with curl and cat; the agent's PATH may begin with a folder of the project."""
+# Seconds a call that is about to be made waits for the guard at least; then the agent asks the person.
 _GUARD_PATIENCE = 1.0
-"""Seconds a call that is about to be made waits for the guard at least; then the agent asks the person."""
 _VERDICTS: tuple[Literal["ask", "deny"], ...] = ("ask", "deny")
 _LATE_WORDS = "nooscope: no decision was made in time; the person decides"
 
 
-def hook_stub(
-    intake: Path, hooks: AgentHooks, mode: HookMode, deadline: float, *, answer: bool = False
-) -> str:
+def hook_stub(intake: Path, hooks: AgentHooks, mode: HookMode, deadline: float, *, answer: bool = False) -> str:
     """The program of one agent's hooks.
 
     Only a guarded call or a permission prompt may wait longer, once nooscope has replied to it. A guarded
@@ -169,9 +167,7 @@ def read_settings_file(path: Path) -> bytes | None:
     except OSError as error:
         raise HooksRefused(f"{path}: {error.strerror or error}; it is left alone") from error
     if stat.S_ISLNK(status.st_mode):
-        raise HooksRefused(
-            f"{path} is a link to {path.readlink()}; it is left alone, name the hooks there yourself"
-        )
+        raise HooksRefused(f"{path} is a link to {path.readlink()}; it is left alone, name the hooks there yourself")
     if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
         raise HooksRefused(f"{path} is not a settings file; it is left alone")
     try:
@@ -204,9 +200,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return table
 
 
-def put_hooks(
-    settings: Mapping[str, Any], entries: Mapping[str, Any], more: Mapping[str, Any]
-) -> dict[str, Any]:
+def put_hooks(settings: Mapping[str, Any], entries: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with our entries at the end of each list."""
     result = without_ours(settings, {})
     hooks = dict(result.get("hooks", {}))
@@ -222,9 +216,7 @@ def without_ours(settings: Mapping[str, Any], before: Mapping[str, Any]) -> dict
         hooks_before = before.get("hooks")
         hooks: dict[str, Any] = {}
         for name, entries in settings["hooks"].items():
-            others = (
-                [entry for entry in entries if not _ours(entry)] if isinstance(entries, list) else entries
-            )
+            others = [entry for entry in entries if not _ours(entry)] if isinstance(entries, list) else entries
             if others or not entries or (isinstance(hooks_before, dict) and name in hooks_before):
                 hooks[name] = others
         result["hooks"] = hooks
@@ -241,9 +233,7 @@ def without_ours(settings: Mapping[str, Any], before: Mapping[str, Any]) -> dict
 
 def _ours(entry: Any) -> bool:
     hooks = entry.get("hooks") if isinstance(entry, dict) else None
-    return isinstance(hooks, list) and any(
-        isinstance(one, dict) and is_ours(one.get("command")) for one in hooks
-    )
+    return isinstance(hooks, list) and any(isinstance(one, dict) and is_ours(one.get("command")) for one in hooks)
 
 
 def holds_ours(settings: Mapping[str, Any]) -> list[str]:
@@ -253,9 +243,7 @@ def holds_ours(settings: Mapping[str, Any]) -> list[str]:
     for entries in hooks.values() if isinstance(hooks, dict) else ():
         for entry in entries if isinstance(entries, list) else ():
             if _ours(entry):
-                commands.update(
-                    (str(one["command"]), None) for one in entry["hooks"] if is_ours(one.get("command"))
-                )
+                commands.update((str(one["command"]), None) for one in entry["hooks"] if is_ours(one.get("command")))
     line = settings.get("statusLine")
     if isinstance(line, dict) and is_ours(line.get("command")):
         commands[str(line["command"])] = None
@@ -278,10 +266,8 @@ def settings_bytes(settings: Mapping[str, Any], like: bytes | None) -> bytes:
         return (json.dumps(settings, indent=indent) + end).encode()
 
 
-DEADLINE = 0.15
-"""Seconds after which an agent goes on without us."""
-_TEST_PATIENCE = 3.0
-"""Seconds a test call may take."""
+DEADLINE = 0.15  # Seconds after which an agent goes on without us.
+_TEST_PATIENCE = 3.0  # Seconds a test call may take.
 _PROGRAM = 0o700
 _OWNER_ONLY = 0o600
 _WRITTEN_BY_OTHERS = 0o022
@@ -292,13 +278,10 @@ class _Record(msgspec.Struct, frozen=True):
 
     path: str
     mode: str
-    was: str | None
-    """Its bytes; None if it did not exist."""
+    was: str | None  # Its bytes; None if it did not exist.
     rights: int
-    made: str
-    """Hash of what we wrote."""
-    folders: list[str]
-    """Folders that we made for it."""
+    made: str  # Hash of what we wrote.
+    folders: list[str]  # Folders that we made for it.
     deadline: float = DEADLINE
 
 
@@ -306,8 +289,7 @@ class Installed(NamedTuple):
     """Whether one agent's hooks are in one file, and what keeps them from working."""
 
     path: Path
-    state: str
-    """installed, not installed, damaged, or why it cannot be said."""
+    state: str  # installed, not installed, damaged, or why it cannot be said.
     mode: str = ""
     problems: tuple[str, ...] = ()
 
@@ -317,10 +299,8 @@ class _Left(NamedTuple):
 
     content: bytes | None
     rights: int
-    folders: list[str]
-    """Folders that we made for it."""
-    ours: bool
-    """Whether it contains our entries."""
+    folders: list[str]  # Folders that we made for it.
+    ours: bool  # Whether it contains our entries.
 
 
 class Installer:
@@ -364,9 +344,7 @@ class Installer:
             was = None if left.content is None else base64.b64encode(left.content).decode()
             digest = blake3(content).hexdigest()
             mode_name = f"{mode}, answer" if answer else mode
-            record = _Record(
-                str(file.path), mode_name, was, left.rights, digest, missing or left.folders, deadline
-            )
+            record = _Record(str(file.path), mode_name, was, left.rights, digest, missing or left.folders, deadline)
             chain.write(stub, hook_stub(self._intake, hooks, mode, deadline, answer=answer).encode())
             stub.chmod(_PROGRAM)
             if line_program is not None:
@@ -477,12 +455,7 @@ class Installer:
         return Installed(path, "damaged" if problems else "installed", mode, problems)
 
     def _faults(
-        self,
-        hooks: AgentHooks,
-        project: Path | None,
-        record: _Record,
-        now: bytes | None,
-        settings: Mapping[str, Any],
+        self, hooks: AgentHooks, project: Path | None, record: _Record, now: bytes | None, settings: Mapping[str, Any]
     ) -> Iterator[str]:
         """Everything that keeps installed hooks from working."""
         if now is None:
@@ -495,16 +468,12 @@ class Installer:
         if file.own and now != self._content(file, None, None)[0]:
             yield f"{file.path} is not as nooscope wrote it"
         entries = settings.get("hooks", {})
-        missing = [
-            name for name, one in file.entries.items() if not file.own and one not in entries.get(name, ())
-        ]
+        missing = [name for name, one in file.entries.items() if not file.own and one not in entries.get(name, ())]
         if missing:
             yield f"{file.path} no longer calls nooscope at {', '.join(missing)}"
         yield from _switched_off(file.path, settings)
         if not file.text:
-            yield from _stub_faults(
-                stub, hook_stub(self._intake, hooks, mode, record.deadline, answer=answer)
-            )
+            yield from _stub_faults(stub, hook_stub(self._intake, hooks, mode, record.deadline, answer=answer))
         yield from self._test_call(hooks, record.mode, "" if file.text else command(""))
 
     def _test_call(self, hooks: AgentHooks, mode: str, command: str) -> Iterator[str]:

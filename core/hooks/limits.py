@@ -19,12 +19,9 @@ from core.store import atomic
 
 _AT_WORK = 1
 _DAY = 86_400.0
-_STRETCH = 600.0
-"""Seconds over which the use of tokens is compared with the usual one."""
-_FEW_STRETCHES = 12
-"""Stretches below which nobody can say what is usual."""
-_PAUSE = 2.0
-"""Seconds between two writes of what was used today."""
+_STRETCH = 600.0  # Seconds over which the use of tokens is compared with the usual one.
+_FEW_STRETCHES = 12  # Stretches below which nobody can say what is usual.
+_PAUSE = 2.0  # Seconds between two writes of what was used today.
 
 
 def figures_of(value: Mapping[str, Any]) -> StatusFigures:
@@ -41,11 +38,7 @@ def figures_of(value: Mapping[str, Any]) -> StatusFigures:
 
 def figures_json(figures: StatusFigures, limits: Iterable[PlanLimit] = ()) -> dict[str, Any]:
     """The figures that a status line reported, and the limits of the plan, by name."""
-    reported: dict[str, Any] = {
-        "window": figures.window or None,
-        "context_used": figures.context,
-        "cost": figures.cost,
-    }
+    reported: dict[str, Any] = {"window": figures.window or None, "context_used": figures.context, "cost": figures.cost}
     for limit in limits:
         name = {300: "five_hour", 10_080: "seven_day"}.get(limit.minutes, limit.name)
         reported |= {
@@ -93,8 +86,7 @@ class SessionUse:
     def __init__(self) -> None:
         self.total = Spent()
         self._days: dict[int, Spent] = {}
-        self.stretches: dict[int, int] = {}
-        """Tokens by stretch."""
+        self.stretches: dict[int, int] = {}  # Tokens by stretch.
 
     def update(self, turn: Turn) -> None:
         """Count one answer of the model."""

@@ -16,12 +16,9 @@ from core.hooks.connection import IntakeFolder, call
 from core.live.hook_signs import HookBoard, HookSigns, claude_sessions, first_hand
 from core.report.plan_limits import LimitHistory
 
-_PATIENCE = 30.0
-"""Seconds one look may take; the intake answers sooner."""
-_PAUSE = 0.1
-"""Seconds between two looks, so that busy agents do not keep everyone busy."""
-_ABSENT = 1.0
-"""Seconds until the next look if no server runs."""
+_PATIENCE = 30.0  # Seconds one look may take; the intake answers sooner.
+_PAUSE = 0.1  # Seconds between two looks, so that busy agents do not keep everyone busy.
+_ABSENT = 1.0  # Seconds until the next look if no server runs.
 NOBODY = HookBoard()
 
 
@@ -30,8 +27,7 @@ class IntakeLink:
 
     def __init__(self, place: IntakeFolder, show: Callable[[HookBoard], object] = lambda _: None) -> None:
         self._place = place
-        self.show = show
-        """Called with every new board, from the thread."""
+        self.show = show  # Called with every new board, from the thread.
         self.board = NOBODY
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
@@ -49,9 +45,7 @@ class IntakeLink:
         """The hook state of a session."""
         return self.board.of(session)
 
-    def decide(
-        self, number: int, choice: str, reason: str = "", where: str = "", answers: Sequence[str] = ()
-    ) -> str:
+    def decide(self, number: int, choice: str, reason: str = "", where: str = "", answers: Sequence[str] = ()) -> str:
         """Answer a question; blank, or why that did not come through."""
         answer = call(self._place, "decide", decision(number, choice, reason, where, answers))
         if isinstance(answer, dict) and answer.get("why"):

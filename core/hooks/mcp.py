@@ -11,8 +11,7 @@ from core.report.history import TOOLS as HISTORY_TOOLS
 from core.report.history import SessionHistory
 
 PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-Ask = Callable[[str, dict[str, Any]], Any]
-"""Asks the hook server; returns None if there is none."""
+Ask = Callable[[str, dict[str, Any]], Any]  # Asks the hook server; returns None if there is none.
 _LONGEST = 1_000_000
 _PATH = {"path": {"type": "string", "description": "a file or folder, as in the project"}}
 TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -66,10 +65,7 @@ def _answer(
     if method == "ping":
         return {}
     if method == "tools/list":
-        own = [
-            _tool(name, sentence, properties, tuple(properties))
-            for name, (sentence, properties) in TOOLS.items()
-        ]
+        own = [_tool(name, sentence, properties, tuple(properties)) for name, (sentence, properties) in TOOLS.items()]
         earlier = [_tool(name, *tool) for name, tool in HISTORY_TOOLS.items()] if history else []
         return {"tools": [*own, *earlier]}
     if method == "tools/call":
@@ -84,12 +80,7 @@ def _answer(
 
 def _tool(name: str, sentence: str, properties: dict[str, Any], required: tuple[str, ...]) -> dict[str, Any]:
     schema = {"type": "object", "properties": properties, "required": list(required)}
-    return {
-        "name": name,
-        "description": sentence,
-        "inputSchema": schema,
-        "annotations": {"readOnlyHint": True},
-    }
+    return {"name": name, "description": sentence, "inputSchema": schema, "annotations": {"readOnlyHint": True}}
 
 
 def _call_tool(name: str, arguments: dict[str, Any], ask: Ask, who: dict[str, str]) -> dict[str, Any]:

@@ -42,10 +42,9 @@ button, a {{ font-size: 1em; padding: .6em 1.2em; margin: .3em .5em .3em 0; }}
 </style></head><body>{body}</body></html>
 """
 Verdict = Literal["once", "deny"]
+# Answers a question: its number, the verdict, by whom, and options; blank, or why it was not taken.
 Decide = Callable[[int, Verdict, str, Sequence[str]], str]
-"""Answers a question: its number, the verdict, by whom, and options; blank, or why it was not taken."""
-Send = Callable[[str, Mapping[str, Any]], object]
-"""Posts JSON to an address; must not wait."""
+Send = Callable[[str, Mapping[str, Any]], object]  # Posts JSON to an address; must not wait.
 
 
 class _Link(NamedTuple):
@@ -57,19 +56,16 @@ class _Link(NamedTuple):
 class PhoneLinks:
     """The links of the questions that wait; used from the hook server's loop only."""
 
-    def __init__(
-        self, settings: PhoneSettings, decide: Decide, clock: Callable[[], float], send: Send
-    ) -> None:
+    def __init__(self, settings: PhoneSettings, decide: Decide, clock: Callable[[], float], send: Send) -> None:
         self._settings = settings
         self._decide = decide
         self._clock = clock
         self._send = send
         self._near = urlsplit(settings.address).hostname in LOOPBACK
+        # By a hash of the key, so that looking one up says nothing about the others.
         self._links: dict[bytes, _Link] = {}
-        """By a hash of the key, so that looking one up says nothing about the others."""
         self._keys: dict[int, dict[Verdict, str]] = {}
-        self.token = secrets.token_urlsafe(_KEY_BYTES)
-        """Opens the list of questions, for whoever started the server."""
+        self.token = secrets.token_urlsafe(_KEY_BYTES)  # Opens the list of questions, for whoever started the server.
 
     def receiver(self) -> Receiver:
         """A server for phones at the configured address."""

@@ -46,17 +46,12 @@ class Request(NamedTuple):
 
     method: str
     path: str
-    kind: str
-    """Its media type."""
+    kind: str  # Its media type.
     body: bytes
-    headers: Mapping[str, str] = MappingProxyType({})
-    """By their names in small letters."""
-    is_gone: Callable[[], bool] = lambda: False
-    """Whether the sender hung up meanwhile."""
-    process: int = 0
-    """The sender's process, as the system says; 0 if it came by a port."""
-    from_here: bool = False
-    """It came by a port from this very machine."""
+    headers: Mapping[str, str] = MappingProxyType({})  # By their names in small letters.
+    is_gone: Callable[[], bool] = lambda: False  # Whether the sender hung up meanwhile.
+    process: int = 0  # The sender's process, as the system says; 0 if it came by a port.
+    from_here: bool = False  # It came by a port from this very machine.
 
 
 class Answer(NamedTuple):
@@ -65,8 +60,7 @@ class Answer(NamedTuple):
     body: bytes = b"{}"
     kind: str = JSON
     status: int = 200
-    headers: str = ""
-    """Further header lines."""
+    headers: str = ""  # Further header lines.
 
 
 Handler = Callable[[Request], Answer | Awaitable[Answer]]
@@ -93,17 +87,13 @@ class Receiver:
         self._host = host
         self._port = port
         self._body = body
-        self._socket = place
-        """Listen at this place of the file system instead of a port."""
-        self._patience = patience
-        """Seconds a request may take to come in whole."""
+        self._socket = place  # Listen at this place of the file system instead of a port.
+        self._patience = patience  # Seconds a request may take to come in whole.
         self._connections = connections
-        self._admit = admit
-        """Looks at the headers before any of the body is read; raises `Refused`."""
+        self._admit = admit  # Looks at the headers before any of the body is read; raises `Refused`.
+        # Finds the user at the other end of a connection; others than the person's own are hung up on.
         self._user_of = user_of
-        """Finds the user at the other end of a connection; others than the person's own are hung up on."""
-        self._origin = origin
-        """Serve pages of this address, and no others; blank serves no page at all."""
+        self._origin = origin  # Serve pages of this address, and no others; blank serves no page at all.
         self._open: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
@@ -188,9 +178,7 @@ class Receiver:
             while left > 0 and (data := await reader.read(65_536)):
                 left -= len(data)
 
-    async def _request(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> tuple[Request | None, bool]:
+    async def _request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[Request | None, bool]:
         try:
             raw = await reader.readuntil(b"\r\n\r\n")
         except asyncio.IncompleteReadError:

@@ -38,12 +38,9 @@ from core.timeline.run_inputs import InitialStates, RunInputs
 _BODY = 8 * 1024 * 1024
 _PATIENCE = 5.0
 _CONNECTIONS = 128
-_WATCH = 0.3
-"""Seconds between two looks at the files of Claude Code's processes."""
-_LIMITS = 30.0
-"""Seconds between two looks at the limits in Codex's logs."""
-_STAND_BY = 2.0
-"""Seconds between two checks whether the server that took over is still there."""
+_WATCH = 0.3  # Seconds between two looks at the files of Claude Code's processes.
+_LIMITS = 30.0  # Seconds between two looks at the limits in Codex's logs.
+_STAND_BY = 2.0  # Seconds between two checks whether the server that took over is still there.
 
 
 class IntakeServer:
@@ -67,13 +64,10 @@ class IntakeServer:
         self._say = say
         token = place.prepare()
         folder = place.folder.parent
-        guard = Guard(
-            settings.response.guard, secrets.token_bytes(32), PermitJournal(folder / "permits.jsonl"), clock
-        )
+        guard = Guard(settings.response.guard, secrets.token_bytes(32), PermitJournal(folder / "permits.jsonl"), clock)
         self._settings = settings
         self._initial = initial
-        self._starts = starts
-        """Stored initial states of sessions; without it they start plain."""
+        self._starts = starts  # Stored initial states of sessions; without it they start plain.
         self._kit = make_kit(settings.ingest)
         self._environment = environment
         self._home = home
@@ -123,9 +117,7 @@ class IntakeServer:
         states = InitialStates(self._settings, self._initial, store=self._starts)
         if self._starts is None:
             return states.of(session)
-        carry_over = CarryOver(
-            self._settings, initial=self._initial, use=self._settings.response.prior.enabled
-        )
+        carry_over = CarryOver(self._settings, initial=self._initial, use=self._settings.response.prior.enabled)
         carry_over.session = session
         carry_over.belongs(tool, project)
         now, seed = self._clock(), seed_of(session)
@@ -136,8 +128,7 @@ class IntakeServer:
         with contextlib.suppress(OSError, ValueError, RuntimeError):
             whole = path.resolve()
             return any(
-                whole.is_relative_to(root.resolve())
-                for _, root in roots(known_agents(), self._environment, self._home)
+                whole.is_relative_to(root.resolve()) for _, root in roots(known_agents(), self._environment, self._home)
             )
         return False
 

@@ -17,30 +17,12 @@ from core.engine.response.interventions import Intervention, MemoLine
 from core.engine.response.permits import Standing
 from core.engine.society import Society
 from core.engine.values import fingerprint
-from core.events import (
-    MAIN,
-    Action,
-    Advice,
-    Compaction,
-    Event,
-    Prompt,
-    SessionEnd,
-    SessionStart,
-    ToolUse,
-    Turn,
-)
+from core.events import MAIN, Action, Advice, Compaction, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
 from core.hooks.agent_replies import HookCall, HookMode
 from core.hooks.agents import AgentHooks
 from core.hooks.limits import SessionUse, Spent, figures_json
 from core.live.driver import Driver
-from core.live.hook_signs import (
-    HookAsk,
-    HookEndedCall,
-    HookOpenCall,
-    HookSigns,
-    PermitQuestion,
-    StatusFigures,
-)
+from core.live.hook_signs import HookAsk, HookEndedCall, HookOpenCall, HookSigns, PermitQuestion, StatusFigures
 from core.live.source import Followed
 from core.live.status import Limits, StatusFacts, status_of
 from core.live.status_facts import StatusTracker
@@ -53,21 +35,17 @@ from core.timeline.keyframes import pack, unpack
 from core.timeline.opening import seed_of
 from core.timeline.run_inputs import InitialStates, RunInputs
 
-_ENDED = 32
-"""Calls remembered to have ended."""
+_ENDED = 32  # Calls remembered to have ended.
 
 
 class AheadOfLog:
     """Calls that are open, calls that ended, and what waits for the person."""
 
     def __init__(self, asking: frozenset[str]) -> None:
-        self._asking = asking
-        """Tools that put a question to the person."""
-        self._open: dict[str, tuple[HookOpenCall, int]] = {}
-        """Each with the fingerprint of its arguments."""
+        self._asking = asking  # Tools that put a question to the person.
+        self._open: dict[str, tuple[HookOpenCall, int]] = {}  # Each with the fingerprint of its arguments.
         self._ended: dict[str, HookEndedCall] = {}
-        self._asks: dict[str, HookAsk] = {}
-        """By what it is about."""
+        self._asks: dict[str, HookAsk] = {}  # By what it is about.
 
     @property
     def open(self) -> tuple[HookOpenCall, ...]:
@@ -136,9 +114,7 @@ class AheadOfLog:
             self._asks.setdefault(about or call.agent, HookAsk(at, why, call.agent, about))
         elif call.moment == "attention":
             if not any(ask.agent == call.agent for ask in self._asks.values()):
-                self._asks[call.agent] = HookAsk(
-                    at, one_line(call.said, 80) or "it waits for you", call.agent
-                )
+                self._asks[call.agent] = HookAsk(at, one_line(call.said, 80) or "it waits for you", call.agent)
         else:
             self._asks.pop(call.agent, None)
             if call.moment == "after_tool":
@@ -180,27 +156,17 @@ def _print_of(call: HookCall) -> int:
     return fingerprint(repr(call.arguments))
 
 
-_KNOWN = 4000
-"""Calls and prompts remembered, so that none is counted twice."""
+_KNOWN = 4000  # Calls and prompts remembered, so that none is counted twice.
 _FAILURES = 200
-_SPAN = 60.0
-"""Seconds within which equal prompts of hook and log are one."""
-_SLACK = 1.0
-"""Seconds by which the log's clock may be behind that of the hooks."""
-_PENDING = 64
-"""Events of hooks that may wait for their log."""
-_LATE = 1
-"""Acts for which a word may come late."""
-_FRESH = 120.0
-"""Seconds after which a word that waits is history."""
-_NOTED = 600.0
-"""Seconds for which a line of the hot memo may be sent with a prompt."""
-_KEPT_FOR_IT = 200
-"""Priority of what was open when the context was cut: as urgent as a loop."""
-_AT_ONCE = 50
-"""Events of a log that are read at once."""
-_OWN_TOOLS = "mcp__nooscope__"
-"""Our own MCP tools, which are not the agent's work."""
+_SPAN = 60.0  # Seconds within which equal prompts of hook and log are one.
+_SLACK = 1.0  # Seconds by which the log's clock may be behind that of the hooks.
+_PENDING = 64  # Events of hooks that may wait for their log.
+_LATE = 1  # Acts for which a word may come late.
+_FRESH = 120.0  # Seconds after which a word that waits is history.
+_NOTED = 600.0  # Seconds for which a line of the hot memo may be sent with a prompt.
+_KEPT_FOR_IT = 200  # Priority of what was open when the context was cut: as urgent as a loop.
+_AT_ONCE = 50  # Events of a log that are read at once.
+_OWN_TOOLS = "mcp__nooscope__"  # Our own MCP tools, which are not the agent's work.
 _BEFORE = {"batch": ("decide", "reflect"), "prompt": ("decide",), "after_tool": ("decide", "reflect")}
 
 
@@ -222,58 +188,44 @@ class HookedSession:
     ) -> None:
         self._kit = kit
         self._settings = settings
-        self._start = start
-        """Returns the initial state and settings for a session, agent and project."""
-        self._within = within
-        """Whether a log lies where its agent keeps logs."""
+        self._start = start  # Returns the initial state and settings for a session, agent and project.
+        self._within = within  # Whether a log lies where its agent keeps logs.
         self.framework = hooks.framework
         self._calls = Calls(kit, hooks.framework)
         self._limits = Limits.of(settings)
         self.name = session
         self.agent = hooks.name
-        self.driver: Driver | None = None
-        """Follows its log, as for the screen."""
+        self.driver: Driver | None = None  # Follows its log, as for the screen.
         self._inputs: RunInputs | None = None
         self._tracker = StatusTracker(settings.response.notices.final)
-        self._own: Society | None = None
-        """The minds, if there is no log."""
-        self._pending: list[Event] = []
-        """Events from hooks that are not in the log yet."""
-        self._steers: list[tuple[str, float, bool]] = []
-        """Sentences of the person's own that were not said yet."""
-        self._ahead_minds: Society | None = None
-        """A copy of the log's minds that took in what is pending."""
+        self._own: Society | None = None  # The minds, if there is no log.
+        self._pending: list[Event] = []  # Events from hooks that are not in the log yet.
+        self._steers: list[tuple[str, float, bool]] = []  # Sentences of the person's own that were not said yet.
+        self._ahead_minds: Society | None = None  # A copy of the log's minds that took in what is pending.
         self.adviser = Adviser(settings.response.advice)
         self.mode: HookMode = "observe"
         self.answers = False
-        self.reachable = True
-        """Its prompts can be answered now; of Codex, while its daemon runs."""
+        self.reachable = True  # Its prompts can be answered now; of Codex, while its daemon runs.
         self._figures = StatusFigures()
-        self._known: dict[object, None] = {}
-        """Keys of events that were counted."""
-        self._first = 0.0
-        """When a hook first called."""
+        self._known: dict[object, None] = {}  # Keys of events that were counted.
+        self._first = 0.0  # When a hook first called.
+        # Calls by agent that were in the log before their hook call came, which may have no id.
         self._unclaimed: Counter[str] = Counter()
-        """Calls by agent that were in the log before their hook call came, which may have no id."""
         self._ahead = AheadOfLog(self._limits.asking)
         self._flow = self._quarantined = False
         self._heard = 0.0
         self.project = ""
-        self._behind = False
-        """Its log is being read for the first time."""
+        self._behind = False  # Its log is being read for the first time.
         self._acts = 0
+        # Words whose moment came with the log's own lines, and after how many acts.
         self._due: deque[tuple[int, Intervention]] = deque(maxlen=_FAILURES)
-        """Words whose moment came with the log's own lines, and after how many acts."""
         self._preserver = Preserver(1)
-        self._cut_at = -2.0 * _FRESH
-        """When the context was last cut."""
-        self._expected = 0.0
-        """Chance that the call begun last fails, as such calls did before."""
+        self._cut_at = -2.0 * _FRESH  # When the context was last cut.
+        self._expected = 0.0  # Chance that the call begun last fails, as such calls did before.
         self._failures: deque[tuple[float, tuple[str, ...], str]] = deque(maxlen=_FAILURES)
         self._tokens = 0
         self.use = SessionUse()
-        self.on_plan = True
-        """A plan pays for it, as far as is known; a status line without limits says otherwise."""
+        self.on_plan = True  # A plan pays for it, as far as is known; a status line without limits says otherwise.
         self.limits: tuple[PlanLimit, ...] = ()
         self.warning = ""
 
@@ -308,12 +260,7 @@ class HookedSession:
         self._first = self._first or at
         if call.project and not self.project:
             self.project = self._calls.project = call.project
-        if (
-            call.transcript
-            and self.driver is None
-            and self._own is None
-            and self._within(Path(call.transcript))
-        ):
+        if call.transcript and self.driver is None and self._own is None and self._within(Path(call.transcript)):
             source = Followed(Path(call.transcript), self._kit, self._settings)
             states = InitialStates(self._settings)
             self.driver = Driver(source, states, inputs=self._start_inputs(), hooks=lambda _: self.signs())
@@ -364,9 +311,7 @@ class HookedSession:
                 self._expected = forecast.expect(kind.action, kind.program or call.tool)
             case "after_tool":
                 code = exit_code(call.result) if call.failed else None
-                result = Result(
-                    call.result, call.failed, code, call.interrupted, duration=call.duration, empty=None
-                )
+                result = Result(call.result, call.failed, code, call.interrupted, duration=call.duration, empty=None)
                 use = self._calls.both(call.id, call.tool, call.arguments, None, at, result, None, call.agent)
                 ours = call.tool.startswith(_OWN_TOOLS)
                 self._ahead.end(call, use, logged=ours or ("tool", use.id) in self._known)
@@ -488,17 +433,7 @@ class HookedSession:
         words = handover(cut)
         if words and abs(at - before) > _FRESH:
             word = Intervention(
-                0,
-                "follow_up",
-                None,
-                None,
-                False,
-                words,
-                _KEPT_FOR_IT,
-                "compaction",
-                at,
-                at + _FRESH,
-                cut.state,
+                0, "follow_up", None, None, False, words, _KEPT_FOR_IT, "compaction", at, at + _FRESH, cut.state
             )
             self._due.append((self._acts, word))
 
@@ -509,18 +444,12 @@ class HookedSession:
         engine = self.society.engine(MAIN)
         waiting = engine.response.queue.waiting
         due = [one for acts, one in self._due if self._acts - acts <= _LATE]
-        due += [
-            _redacted(one)
-            for one in waiting
-            if self._heard - one.created_at <= _FRESH or one.sender == "person"
-        ]
+        due += [_redacted(one) for one in waiting if self._heard - one.created_at <= _FRESH or one.sender == "person"]
         if moment == "prompt":
             notes = list(engine.response.notes)
             if self._acts == 0:
                 playbook = engine.mind.heart.episodes.playbook
-                notes += [
-                    MemoLine(self._heard, "playbook", f"Earlier here: {one.line()}.") for one in playbook
-                ]
+                notes += [MemoLine(self._heard, "playbook", f"Earlier here: {one.line()}.") for one in playbook]
             due += [_noted(line) for line in notes if self._heard - line.at < _NOTED]
         return self.adviser.choose(due, flow=self._flow, moments=_BEFORE.get(moment, ()))
 
@@ -573,11 +502,7 @@ class HookedSession:
         due = [one for acts, one in self._due if self._acts - acts <= _LATE]
         steers = [one for one in (*self.society.engine(MAIN).response.queue.waiting, *due) if one.cancel]
         return next(
-            (
-                Advised(sentence(one.message), one.sender)
-                for one in steers
-                if not self.adviser.repeats(one.message)
-            ),
+            (Advised(sentence(one.message), one.sender) for one in steers if not self.adviser.repeats(one.message)),
             None,
         )
 
@@ -643,9 +568,7 @@ class HookedSession:
         relative = self._calls.relative(path)
         counts: dict[str, int] = {}
         for _, targets, what in reversed(self._failures):
-            if not relative or any(
-                target == relative or target.startswith(relative + "/") for target in targets
-            ):
+            if not relative or any(target == relative or target.startswith(relative + "/") for target in targets):
                 words = one_line(f"{what} failed at {', '.join(targets) or 'no path'}", 200)
                 counts[words] = counts.get(words, 0) + 1
         return [words if count == 1 else f"{words}, {count} times" for words, count in counts.items()][:10]
@@ -653,9 +576,7 @@ class HookedSession:
 
 def _noted(line: MemoLine) -> Intervention:
     """A line of the hot memo as the least urgent thing to say."""
-    return Intervention(
-        0, "follow_up", None, None, False, line.text, 0, line.method, line.at, line.at + _NOTED, "idle"
-    )
+    return Intervention(0, "follow_up", None, None, False, line.text, 0, line.method, line.at, line.at + _NOTED, "idle")
 
 
 def _redacted(word: Intervention) -> Intervention:

@@ -10,10 +10,8 @@ from collections import Counter
 from typing import NamedTuple
 
 UNKNOWN = "\0"
-LONGEST = 1 << 18
-"""Characters of a script beyond which it is not read."""
-_SPLIT = "\1"
-"""Separates words inside of one that an unquoted expansion divides."""
+LONGEST = 1 << 18  # Characters of a script beyond which it is not read.
+_SPLIT = "\1"  # Separates words inside of one that an unquoted expansion divides.
 _DEEPEST = 40
 _BLANK = re.compile(r"(?:[ \t\r]|\\\r?\n)+")
 _OPERATOR = re.compile(r"&&|\|\||\|&|;;&|;;|;&|[;|&\n]")
@@ -26,20 +24,8 @@ _INSIDE = re.compile(r"[^\"\\$`]+")
 _NAME = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\}|[0-9@*#?$!-])")
 _BARE = re.compile(r"(?<![$\w{])[A-Za-z_]\w*")
 _BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
-_ESCAPE = re.compile(
-    r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c?(.))", re.S
-)
-_LETTERS = {
-    "n": "\n",
-    "t": "\t",
-    "r": "\r",
-    "a": "\a",
-    "b": "\b",
-    "e": "\033",
-    "E": "\033",
-    "f": "\f",
-    "v": "\v",
-}
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c?(.))", re.S)
+_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\033", "E": "\033", "f": "\f", "v": "\v"}
 _SKIPPED = frozenset(("if", "then", "else", "elif", "do", "while", "until", "!", "{", "}", "done", "fi"))
 _PLACES = {
     "HOME": "~",
@@ -61,14 +47,10 @@ class Simple(NamedTuple):
 
     words: list[str]
     assignments: list[tuple[str, str]]
-    writes: list[str]
-    """Files it is redirected to."""
-    here: list[str]
-    """Texts it gets on standard input."""
-    piped: bool
-    """Standard input comes from another command."""
-    reads: list[str]
-    """Files that are its standard input."""
+    writes: list[str]  # Files it is redirected to.
+    here: list[str]  # Texts it gets on standard input.
+    piped: bool  # Standard input comes from another command.
+    reads: list[str]  # Files that are its standard input.
 
 
 def simple_commands(script: str) -> list[Simple]:
@@ -94,13 +76,10 @@ class _Scanner:
         self.at = 0
         self.found = parts
         self.constants = constants
-        self.names = names
-        """How often a name is in the script other than as an expansion."""
+        self.names = names  # How often a name is in the script other than as an expansion.
         self.depth = depth
-        self.piped = False
-        """All that follows may read what another command writes."""
-        self.pending: list[tuple[str, bool, bool, list[str]]] = []
-        """Here-documents whose text begins on the next line."""
+        self.piped = False  # All that follows may read what another command writes.
+        self.pending: list[tuple[str, bool, bool, list[str]]] = []  # Here-documents whose text begins on the next line.
 
     def commands(self, closer: str) -> None:
         """Read commands up to `closer`: a bracket, the end of a case's branch, or the end of the text."""
@@ -185,12 +164,7 @@ class _Scanner:
         one.assignments.append((name, value))
         if name == "IFS":
             self.constants.clear()
-        elif (
-            "IFS" not in self.names
-            and self.names[name] == 1
-            and UNKNOWN not in value
-            and "+" not in assignment[0]
-        ):
+        elif "IFS" not in self.names and self.names[name] == 1 and UNKNOWN not in value and "+" not in assignment[0]:
             self.constants[name] = value
 
     def _add_word(self, one: Simple, piped: bool) -> str:
@@ -363,11 +337,7 @@ class _Scanner:
             words.extend(word)
 
     def _value(self) -> list[str]:
-        return (
-            []
-            if self.text[self.at : self.at + 1] in ("", " ", "\t", "\n", ";", "&", "|", ")")
-            else self._word()
-        )
+        return [] if self.text[self.at : self.at + 1] in ("", " ", "\t", "\n", ";", "&", "|", ")") else self._word()
 
     def _word(self) -> list[str]:
         """One word without its quotes; several if an expansion divides it, none if there is none."""
@@ -434,11 +404,7 @@ class _Scanner:
             elif mark == "\\":
                 following = text[self.at + 1 : self.at + 2]
                 pieces.append(
-                    following
-                    if following in ("$", "`", '"', "\\")
-                    else ""
-                    if following == "\n"
-                    else mark + following
+                    following if following in ("$", "`", '"', "\\") else "" if following == "\n" else mark + following
                 )
                 self.at += 2
             elif mark == "$":

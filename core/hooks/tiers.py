@@ -21,8 +21,8 @@ _DEEPEST = 12
 _ENDS = (";", "+", "\\;")
 _MOST_PARTS = 1_000
 _READING = frozenset(("file_read", "search", "memory_read", "plan"))
+# A path inside of the folder a command runs in, spelled out.
 _INSIDE = re.compile(r"(?!\.git(?:/|$))(?!\.+/*$)[\w.][\w./@+-]*")
-"""A path inside of the folder a command runs in, spelled out."""
 _VERSIONS = frozenset(("--version", "-V", "-version", "--help", "version", "help"))
 _TOKENS = re.compile(r"[^\s'\"`(),;:=@\[\]{}<>|&]+")
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
@@ -50,20 +50,16 @@ class Verdict(NamedTuple):
 
     tier: CallTier = "read"
     why: str = "it only reads"
-    own: bool = False
-    """It concerns the guard itself: no approval for a whole session covers it."""
-    kind: str = ""
-    """The kind of call that an approval for a session covers; blank for only this call."""
+    own: bool = False  # It concerns the guard itself: no approval for a whole session covers it.
+    kind: str = ""  # The kind of call that an approval for a session covers; blank for only this call.
 
 
 class _Words(NamedTuple):
     """The words of a command by role."""
 
-    options: list[tuple[str, str]]
-    """Each with its value."""
+    options: list[tuple[str, str]]  # Each with its value.
     operands: list[str]
-    rest: int
-    """Where the first operand is."""
+    rest: int  # Where the first operand is.
 
 
 _NO_COMMAND = object()
@@ -92,11 +88,7 @@ def call_tier(tool: str, kind: Sorted, arguments: Any, settings: GuardSettings) 
     """The tier of an agent's call: by its command, by its name and arguments, or by the files it names."""
     command = command_of(arguments)
     edits = isinstance(command, str) and command.isidentifier() and not kind.program
-    if (
-        command is not None
-        and ("__" not in tool or kind.program)
-        and not (edits and kind.action != "shell_exec")
-    ):
+    if command is not None and ("__" not in tool or kind.program) and not (edits and kind.action != "shell_exec"):
         verdict = command_tier(command, settings.commands, settings.paths)
         return verdict if verdict.tier != "read" or kind.purpose != "destructive" else _DESTROYS
     if "__" in tool or kind.action in ("other", "shell_exec"):
@@ -269,9 +261,7 @@ class _Judge:
             if not path:
                 continue
             if _under(path, _list(paths["own"])):
-                self.lift(
-                    "privileged", "it changes the settings of the guard or of an agent's hooks", own=True
-                )
+                self.lift("privileged", "it changes the settings of the guard or of an agent's hooks", own=True)
             elif self.verdict.tier != "privileged" and (
                 _under(path, _list(paths["protected"]), parents=False) or _under(path, self._paths)
             ):
@@ -349,11 +339,7 @@ class _Judge:
                 return None
         if _names_destruction(words[1:4] if not entry else parsed.operands[1:3] if "code" in entry else ()):
             tier, why = "privileged", f"{name} destroys something"
-        if (
-            "most" in entry
-            and len(parsed.operands) > entry["most"]
-            and not _has_option(names, entry.get("lists", ""))
-        ):
+        if "most" in entry and len(parsed.operands) > entry["most"] and not _has_option(names, entry.get("lists", "")):
             tier = "write" if tier == "read" else tier
         if many and "many_tier" in entry:
             tier, why = entry["many_tier"], f"{name} is run on files that are not known beforehand"
@@ -460,8 +446,7 @@ class _Judge:
         ):
             self.lift("privileged", f"{name} destroys something")
         elif not any(
-            re.match(r"(list|ls|describe|get|show|view|status|info|logs|whoami|wait)\b", verb)
-            for verb in verbs
+            re.match(r"(list|ls|describe|get|show|view|status|info|logs|whoami|wait)\b", verb) for verb in verbs
         ) or any(verb in ("get-object", "get-credentials", "get-login-password") for verb in verbs):
             self.lift("write", f"{name} may write")
 
@@ -497,9 +482,9 @@ class _Judge:
             self.code(self._text, "sql", "the program text destroys something")
         if "stdin" in entry:
             scripted = scripts & {option for option, _ in parsed.options}
-            if (
-                reads_input and (part.piped or UNKNOWN in part.here) and not scripted and not part.here
-            ) or any(operand.startswith(UNKNOWN) for operand in parsed.operands[:1]):
+            if (reads_input and (part.piped or UNKNOWN in part.here) and not scripted and not part.here) or any(
+                operand.startswith(UNKNOWN) for operand in parsed.operands[:1]
+            ):
                 self.lift(entry["stdin"], "it runs what another command writes")
 
     @staticmethod
@@ -567,9 +552,7 @@ class _Judge:
         if UNKNOWN not in target or "/" in target:
             self._folder = _plain_path(join(self._folder, target))[-256:]
 
-    def _inner_commands(
-        self, inner: frozenset[str], words: list[str], part: Simple, depth: int, *, long: bool
-    ) -> None:
+    def _inner_commands(self, inner: frozenset[str], words: list[str], part: Simple, depth: int, *, long: bool) -> None:
         """Judge the commands that follow options such as `-exec`."""
         for at, word in enumerate(words):
             joined = len(word) > 2 and word[0] == "-" and word[1] != "-" and word[:2] in inner and not long
@@ -622,11 +605,7 @@ class _Judge:
     def _check_paths(self, entry: Mapping[str, Any], words: list[str], parsed: _Words, wraps: bool) -> None:
         """Check the paths in a command that writes, and our token in any command."""
         self.secrets(words[1:])
-        if (
-            wraps
-            or entry.get("reads_paths")
-            or (entry.get("tier", "write") == "read" and self.verdict.tier == "read")
-        ):
+        if wraps or entry.get("reads_paths") or (entry.get("tier", "write") == "read" and self.verdict.tier == "read"):
             return
         texts = _list(entry.get("texts", ""))
         ignored = {value for option, value in parsed.options if option in texts}
@@ -658,9 +637,7 @@ _SUBS: tuple[tuple[str, CallTier], ...] = (
 def _writes_here(entry: Mapping[str, Any], parsed: _Words) -> bool:
     """Whether a program that usually reads was called so that it writes."""
     names = [option for option, _ in parsed.options]
-    return _has_option(names, entry.get("write", "")) or (
-        "most" in entry and len(parsed.operands) > entry["most"]
-    )
+    return _has_option(names, entry.get("write", "")) or ("most" in entry and len(parsed.operands) > entry["most"])
 
 
 def _parse(entry: Mapping[str, Any], words: list[str], *, stop: bool) -> _Words:
@@ -695,12 +672,7 @@ def _parse(entry: Mapping[str, Any], words: list[str], *, stop: bool) -> _Words:
 
 
 def _cluster(
-    word: str,
-    words: list[str],
-    at: int,
-    valued: Iterable[str],
-    shorts: Iterable[str],
-    options: list[tuple[str, str]],
+    word: str, words: list[str], at: int, valued: Iterable[str], shorts: Iterable[str], options: list[tuple[str, str]]
 ) -> int:
     """Read `-abc VALUE`; where its last word is."""
     if word in valued and len(word) > 2:
@@ -727,8 +699,7 @@ def _has_option(names: Iterable[str], rules: str) -> bool:
         return False
     long = [rule for rule in options if rule.startswith("--")]
     return any(
-        name in options
-        or (len(name) > 4 and name.startswith("--") and any(rule.startswith(name) for rule in long))
+        name in options or (len(name) > 4 and name.startswith("--") and any(rule.startswith(name) for rule in long))
         for name in names
     )
 
@@ -787,8 +758,7 @@ def _sed_runs(script: str) -> list[str]:
         if script[at] in "sy":
             mark = re.escape(script[at + 1 : at + 2] or "/")
             body = re.compile(
-                rf".{mark}(?:(?!{mark})[^\\]|\\.)*{mark}(?:(?!{mark})[^\\]|\\.)*{mark}([gpIiMm\d]*)(w?)(e?)",
-                re.S,
+                rf".{mark}(?:(?!{mark})[^\\]|\\.)*{mark}(?:(?!{mark})[^\\]|\\.)*{mark}([gpIiMm\d]*)(w?)(e?)", re.S
             ).match(script, at)
             if not body or body[2] or body[3]:
                 return [*commands, ""]

@@ -21,8 +21,7 @@ from core.settings.extras import ExtensionSettings
 class BusEvent(NamedTuple):
     """One thing a mind did."""
 
-    number: int
-    """Its place on the bus, from 0."""
+    number: int  # Its place on the bus, from 0.
     agent: str
     event: MindEvent
 
@@ -149,8 +148,7 @@ class Listeners:
     def __init__(self, extensions: Iterable[Extension], settings: ExtensionSettings) -> None:
         self.bus = Bus(settings.bus)
         self.registry = Registry(extensions, tolerance=settings.faults)
-        self.problems = list(self.registry.complaints)
-        """What there is to say of them since last asked."""
+        self.problems = list(self.registry.complaints)  # What there is to say of them since last asked.
         self._step_faults: dict[tuple[str, str], int] = {}
         self._started = False
         for one in self.registry.extensions:

@@ -34,20 +34,11 @@ from core.report.formatting import count
 from core.settings import Settings
 from core.settings.response import PersonaSettings
 from core.store.episodes import EpisodeStore
-from core.store.project_history import (
-    AffectLeft,
-    AffectStore,
-    LearnedStore,
-    PersonaStore,
-    PriorStore,
-    persona_folder,
-)
+from core.store.project_history import AffectLeft, AffectStore, LearnedStore, PersonaStore, PriorStore, persona_folder
 from core.timeline.initial_state import PLAIN, InitialState
 
-_AT_ONCE = 16
-"""Episodes written together."""
-_PERSONAS = 16
-"""Personas a look ahead may ask."""
+_AT_ONCE = 16  # Episodes written together.
+_PERSONAS = 16  # Personas a look ahead may ask.
 _DAY = 86_400.0
 
 
@@ -70,22 +61,19 @@ class CarryOver(Extension):
         affect: AffectStore | None = None,
         use: bool = True,
     ) -> None:
-        self.problems: list[str] = []
-        """Problems of the stores that were not reported yet."""
-        self.session = ""
-        """Whose episodes are kept."""
+        self.problems: list[str] = []  # Problems of the stores that were not reported yet.
+        self.session = ""  # Whose episodes are kept.
         self._initial = initial
         self._remembered = settings.mind.episodes.remembered
         self._episodes = episodes or EpisodeStore()
         self._ended: list[Episode] = []
         self._settings = settings.response
         self._bounds = (initial.policy or BUILT_IN).over(settings.affect)
+        # How much of a persona's blend is taken over.
         self._accepted = share_accepted(self._bounds.modulation.acceptance.base)
-        """How much of a persona's blend is taken over."""
         self._affect = affect or AffectStore()
         self._tool = ""
-        self.project = ""
-        """The folder the session works in; blank if unknown."""
+        self.project = ""  # The folder the session works in; blank if unknown.
         self._use = use
         self._prior_store = prior or PriorStore()
         self._learned_store = learned or LearnedStore()
@@ -225,8 +213,7 @@ class CarryOver(Extension):
         if not meeting.blend:
             return None
         sentence = (
-            f"met persona {meeting.profile[:8]} (likeness {meeting.likeness:.2f}, "
-            f"blend {meeting.blend:g}, seed {seed})"
+            f"met persona {meeting.profile[:8]} (likeness {meeting.likeness:.2f}, blend {meeting.blend:g}, seed {seed})"
         )
         return persona, meeting.blend, sentence
 

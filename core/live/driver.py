@@ -23,16 +23,7 @@ from core.events import MAIN, Compaction, Event, Prompt, SessionStart, Turn
 from core.extension.hooks import Extension, ExtensionStanding
 from core.live.bus import Listeners
 from core.live.hook_signs import HookSigns
-from core.live.source import (
-    Followed,
-    OpenEvents,
-    Saved,
-    Source,
-    Target,
-    changed_files,
-    find_session,
-    state_on_disk,
-)
+from core.live.source import Followed, OpenEvents, Saved, Source, Target, changed_files, find_session, state_on_disk
 from core.live.status import Limits, Status, StatusFacts, status_of
 from core.live.status_facts import NeedReader, StatusTracker, open_calls
 from core.logs.follow import RECENT, STRIDE
@@ -56,8 +47,7 @@ class Snapshot(NamedTuple):
 
     place: int
     tracker: StatusTracker
-    minds: bytes
-    """The state of the minds; blank if a recording has it."""
+    minds: bytes  # The state of the minds; blank if a recording has it.
 
 
 class Snapshots:
@@ -83,12 +73,9 @@ class Snapshots:
         return self._all[-1]
 
 
-_FILES = 16
-"""Files whose time on disk is looked at."""
-FRESH = 120.0
-"""Seconds after which an event that was there before the watch is history, and no notice is given of it."""
-_CUTS = 32
-"""Compactions of which what stood is remembered until it is asked for."""
+_FILES = 16  # Files whose time on disk is looked at.
+FRESH = 120.0  # Seconds after which an event that was there before the watch is history, and no notice is given of it.
+_CUTS = 32  # Compactions of which what stood is remembered until it is asked for.
 
 
 class Latency:
@@ -135,48 +122,36 @@ class Driver:
         extensions: Iterable[Extension] = (),
     ) -> None:
         self.source = source
-        self.settings: Settings = initial_states.settings
-        """Today's settings; they apply from the next new event on."""
+        self.settings: Settings = initial_states.settings  # Today's settings; they apply from the next new event on.
+        # What its minds were given; of a session that is watched live, once its first event is there.
         self.inputs = inputs or RunInputs(self.settings, initial_states.initial)
-        """What its minds were given; of a session that is watched live, once its first event is there."""
         self.tracker = StatusTracker(self.settings.response.notices.final)
-        self.lost = ""
-        """What happened to the log."""
-        self.count = 0 if recorded is None else len(recorded)
-        """Events so far."""
-        self.caught_up = not source.behind
-        """All that was there at the opening has been read."""
+        self.lost = ""  # What happened to the log.
+        self.count = 0 if recorded is None else len(recorded)  # Events so far.
+        self.caught_up = not source.behind  # All that was there at the opening has been read.
         modified, self._size = state_on_disk(source.files())
-        self.changed = modified if changed is None else changed
-        """When its logs last changed on disk."""
-        self.heard = 0.0
-        """When they last gave a sign of life."""
-        self.latency = Latency()
-        """How long the minds take over an event, measured out here: the engine has no clock."""
-        self.last_main: Step | None = None
-        """What the main agent's last event did."""
-        self.saved = 0
-        """Checkpoints that a method asked for and that were kept."""
+        self.changed = modified if changed is None else changed  # When its logs last changed on disk.
+        self.heard = 0.0  # When they last gave a sign of life.
+        self.latency = Latency()  # How long the minds take over an event, measured out here: the engine has no clock.
+        self.last_main: Step | None = None  # What the main agent's last event did.
+        self.saved = 0  # Checkpoints that a method asked for and that were kept.
         self._initial_states = initial_states
         self._carry_over = carry_over
         self._bookmarks = bookmarks
         self._notifier = notifier
         ours = [one for one in (carry_over, notifier) if one is not None]
+        # All that receive its events, our own carry-over and notices included.
         self.listeners = Listeners([*ours, *extensions], self.settings.extensions)
-        """All that receive its events, our own carry-over and notices included."""
-        self.bus = self.listeners.bus
-        """Publishes what its minds did."""
+        self.bus = self.listeners.bus  # Publishes what its minds did.
         self.registry = self.listeners.registry
         self._past = past
         self._open = OpenEvents(source, hooks)
         self._wall = wall
         self._limits = Limits.of(self.settings)
-        self._listens = self.settings.affect.contagion.every
-        """Events between two looks at other sessions and at files."""
+        self._listens = self.settings.affect.contagion.every  # Events between two looks at other sessions and at files.
         self._begun = inputs is not None
         self._record = record
-        self._other = False
-        """It was first watched with other settings than those of today."""
+        self._other = False  # It was first watched with other settings than those of today.
         self._preserver = Preserver(_CUTS)
         self._rung: tuple[str, float | None] | None = None
         self._need = NeedReader()
@@ -186,8 +161,7 @@ class Driver:
         self._moved = time.monotonic()
         self._rested = True
         self._snapshots = Snapshots()
-        self._edge = 0
-        """Events that were known before the last one that came late."""
+        self._edge = 0  # Events that were known before the last one that came late.
         source.rewind = self._rewind
         self._make_minds(recorded)
         if recorded is not None and recorded.events:
@@ -344,9 +318,7 @@ class Driver:
         else:
             carry_over.session = session
             self._belongs(event)
-            self.inputs = self._initial_states.begin(
-                session, lambda: carry_over.initial_state(session, seed, at)
-            )
+            self.inputs = self._initial_states.begin(session, lambda: carry_over.initial_state(session, seed, at))
         self._begun = True
         self._other = self.inputs.last != self.settings
         self._make_minds()
@@ -413,9 +385,7 @@ class Driver:
             if self.caught_up:
                 self.tracker.endings.allow(self._word_logs())
             pending, in_log = self.pending_events(), len(self.logged_events())
-            facts = self.tracker.facts(
-                self.society, pending, in_log=in_log, heard=moment, lost=self.lost, read=read
-            )
+            facts = self.tracker.facts(self.society, pending, in_log=in_log, heard=moment, lost=self.lost, read=read)
         return self._open.with_hooks(facts)
 
     def status(self, now: float) -> Status:

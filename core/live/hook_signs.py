@@ -23,8 +23,7 @@ class HookAsk(Struct, frozen=True):
     since: float
     why: str
     agent: str
-    call: str = ""
-    """Id of the call it is about; blank if none."""
+    call: str = ""  # Id of the call it is about; blank if none.
 
 
 class HookOpenCall(Struct, frozen=True):
@@ -38,9 +37,7 @@ class HookOpenCall(Struct, frozen=True):
 
     def event(self) -> ToolUse:
         """Return the event as the log would contain it."""
-        return ToolUse(
-            at=self.at, agent=self.agent, tool=self.tool, action=self.action, id=self.id, outcome="pending"
-        )
+        return ToolUse(at=self.at, agent=self.agent, tool=self.tool, action=self.action, id=self.id, outcome="pending")
 
 
 class HookEndedCall(HookOpenCall, frozen=True):
@@ -69,24 +66,19 @@ class PermitQuestion(Struct, frozen=True):
     at: float
     session: str
     tool: str
-    what: str
-    """The call in words, redacted."""
+    what: str  # The call in words, redacted.
     reason: str
-    late: bool = False
-    """Nobody answered in time; an answer applies to the next try."""
+    late: bool = False  # Nobody answered in time; an answer applies to the next try.
+    # Held by our guard, or a prompt of the agent's own whose dialog is open too.
     kind: Literal["guard", "permission", "question", "plan"] = "guard"
-    """Held by our guard, or a prompt of the agent's own whose dialog is open too."""
-    choices: tuple[AskedChoice, ...] = ()
-    """What a question asks."""
+    choices: tuple[AskedChoice, ...] = ()  # What a question asks.
 
 
 class StatusFigures(Struct, frozen=True):
     """Figures from an agent's own status line; shares are between 0 and 1."""
 
-    window: int = 0
-    """Size of the model's window in tokens; 0 if unknown."""
-    context: float | None = None
-    """Share of the window in use."""
+    window: int = 0  # Size of the model's window in tokens; 0 if unknown.
+    context: float | None = None  # Share of the window in use.
     cost: float | None = None
 
 
@@ -94,20 +86,15 @@ class HookSigns(Struct, frozen=True):
     """What the hooks of one session report now."""
 
     heard: float = 0.0
-    mode: Literal["observe", "advise", "guard"] = "observe"
-    """What its hooks may do, by the last report."""
+    mode: Literal["observe", "advise", "guard"] = "observe"  # What its hooks may do, by the last report.
     asks: tuple[HookAsk, ...] = ()
     open: tuple[HookOpenCall, ...] = ()
-    ended: tuple[HookEndedCall, ...] = ()
-    """What ended ahead of the log, the oldest first."""
+    ended: tuple[HookEndedCall, ...] = ()  # What ended ahead of the log, the oldest first.
     questions: tuple[PermitQuestion, ...] = ()
     figures: StatusFigures = StatusFigures()
-    answers: bool = False
-    """Its own permission prompts can be answered from here."""
-    warning: str = ""
-    """A spending cap that is near or reached, or tokens that go much faster than usual."""
-    limits: tuple[PlanLimit, ...] = ()
-    """The windows of the plan that pays for it."""
+    answers: bool = False  # Its own permission prompts can be answered from here.
+    warning: str = ""  # A spending cap that is near or reached, or tokens that go much faster than usual.
+    limits: tuple[PlanLimit, ...] = ()  # The windows of the plan that pays for it.
 
     def asking(self, ended: Iterable[str] = ()) -> AgentTrouble | None:
         """What waits for the person longest, unless its call is known to have ended."""
@@ -136,11 +123,9 @@ class HookBoard(Struct, frozen=True):
     """What the hooks of all sessions report, by the last answer of the server."""
 
     version: int = 0
-    serving: bool = False
-    """Whether an intake answered."""
+    serving: bool = False  # Whether an intake answered.
     sessions: Mapping[str, HookSigns] = field(default_factory=dict)
-    limits: tuple[PlanLimit, ...] = ()
-    """The windows of all the person's plans."""
+    limits: tuple[PlanLimit, ...] = ()  # The windows of all the person's plans.
 
     def of(self, session: str) -> HookSigns | None:
         """Those of one session."""
@@ -163,8 +148,7 @@ def permit_words(question: PermitQuestion) -> str:
 
 
 _LARGEST = 65_536
-_MOST = 500
-"""Files looked at; a folder with more is not Claude Code's."""
+_MOST = 500  # Files looked at; a folder with more is not Claude Code's.
 _WAITS = {
     "permission prompt": "asks for permission in its terminal",
     "input needed": "asks you a question in its terminal",
@@ -180,13 +164,10 @@ class ClaudeSession(NamedTuple):
     pid: int
     session: str
     project: str
-    status: str
-    """busy, shell, idle or waiting."""
+    status: str  # busy, shell, idle or waiting.
     waiting_for: str
-    since: float
-    """When this status began."""
-    attended: bool
-    """A person can see its dialogs; not so under `claude -p`."""
+    since: float  # When this status began.
+    attended: bool  # A person can see its dialogs; not so under `claude -p`.
 
 
 def claude_sessions(environment: Mapping[str, str], home: Path) -> dict[str, ClaudeSession]:

@@ -26,8 +26,7 @@ from core.settings.response import NoticeSettings
 TITLES: Mapping[str, str] = {"needs_you": "needs you", "risk": "at risk", "done": "done"}
 GLYPHS: Mapping[str, str] = {"needs_you": "▲", "risk": "⚑", "done": "✓"}
 _BELLS: Mapping[str, str] = {"needs_you": "\a\a", "risk": "\a", "done": "\a"}
-_RANKS = ("needs_you", "risk", "done")
-"""What matters most comes first."""
+_RANKS = ("needs_you", "risk", "done")  # What matters most comes first.
 _TOO_SLOW = "a notice was dropped: response.notices.command or webhook is slower than notices come"
 _LONGEST = 240
 
@@ -239,8 +238,7 @@ class Notifier(Extension):
         self._settings = settings
         self._gate = Gate(settings)
         self._app = app
-        self.problems: list[str] = []
-        """Faults of channels that were not reported yet."""
+        self.problems: list[str] = []  # Faults of channels that were not reported yet.
         self._couriers: list[Courier] = []
         self._loud: list[Channel] = []
         if stream is not None and settings.bell:

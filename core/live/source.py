@@ -28,30 +28,24 @@ from core.safe_text import safe
 from core.settings import Settings
 from core.settings.logs import FollowSettings
 
-_SLICE = 32
-"""Events between two looks at the clock."""
+_SLICE = 32  # Events between two looks at the clock.
 
 
 class Target(NamedTuple):
     """What to open."""
 
     path: Path
-    live: bool = True
-    """Follow it; False plays it from the start."""
-    session: str = ""
-    """Of a file with several sessions, the id of one."""
-    at: str = ""
-    """The place a saved session is opened at, as a person writes it; blank plays it from the start."""
-    newest: bool = False
-    """It was opened as the newest one: a newer session in its folder may take its place."""
+    live: bool = True  # Follow it; False plays it from the start.
+    session: str = ""  # Of a file with several sessions, the id of one.
+    at: str = ""  # The place a saved session is opened at, as a person writes it; blank plays it from the start.
+    newest: bool = False  # It was opened as the newest one: a newer session in its folder may take its place.
 
 
 class FoundSession(NamedTuple):
     """The session of a target, and whether others were passed over for it."""
 
     session: LogSession | None
-    told: str = ""
-    """That it is the newest of several, where none was named."""
+    told: str = ""  # That it is the newest of several, where none was named.
 
 
 def find_session(target: Target, kit: Kit, settings: Settings) -> FoundSession:
@@ -86,23 +80,19 @@ def _blank(path: Path) -> bool:
 class Source(ABC):
     """Hands out events in order, as many as fit into a little time."""
 
-    growing = False
-    """More may come once all that is there has been read."""
+    growing = False  # More may come once all that is there has been read.
 
     def __init__(self, session: LogSession | None, kit: Kit) -> None:
         self.session = session
         self.kit = kit
-        self.behind = True
-        """There is more to be had at once."""
-        self.size = sum(_size(log.path) for log in session.logs) if session else 0
-        """Bytes at the opening."""
+        self.behind = True  # There is more to be had at once.
+        self.size = sum(_size(log.path) for log in session.logs) if session else 0  # Bytes at the opening.
         self._places: dict[str, int] = {}
         self._count = 0
+        # Told that only so many of the events handed out stay, because one came late; returns how many of them its
+        # owner keeps, and the others come again in their order.
         self.rewind: Callable[[int], int] | None = None
-        """Told that only so many of the events handed out stay, because one came late; returns how many of
-        them its owner keeps, and the others come again in their order."""
-        self.retaken: frozenset[int] = frozenset()
-        """The `id`s of events in the last batch that were returned before."""
+        self.retaken: frozenset[int] = frozenset()  # The `id`s of events in the last batch that were returned before.
 
     @property
     def share(self) -> float:
@@ -281,17 +271,14 @@ class Watcher:
 
     def _wait(self, folders: list[Path], stop: threading.Event) -> None:
         while not stop.is_set():
-            changes = file_changes(
-                folders, stop, self._settings, recursive=False, tell=self._tell, unhurried=True
-            )
+            changes = file_changes(folders, stop, self._settings, recursive=False, tell=self._tell, unhurried=True)
             for _ in changes:
                 if stop.is_set():
                     return
                 self._wake()
 
 
-_ENDED = 512
-"""Ended calls remembered."""
+_ENDED = 512  # Ended calls remembered.
 
 
 class OpenEvents:
@@ -302,10 +289,8 @@ class OpenEvents:
     def __init__(self, source: Source, hooks: Callable[[str], HookSigns | None] | None) -> None:
         self._source = source
         self._hooks = hooks
-        self._signs: HookSigns | None = None
-        """What hooks reported at the last reading."""
-        self._ended: dict[str, None] = {}
-        """Ids of calls that ended, so that late hooks do not open them again."""
+        self._signs: HookSigns | None = None  # What hooks reported at the last reading.
+        self._ended: dict[str, None] = {}  # Ids of calls that ended, so that late hooks do not open them again.
         self._held: tuple[Event, ...] | None = None
         self._begun: tuple[Event, ...] = ()
 
@@ -342,9 +327,7 @@ class OpenEvents:
         signs = self._current_signs()
         if signs is None:
             return facts
-        return replace(
-            facts, asks=signs.asking(self._ended), hooked=True, heard=max(facts.heard, signs.heard)
-        )
+        return replace(facts, asks=signs.asking(self._ended), hooked=True, heard=max(facts.heard, signs.heard))
 
     def _current_signs(self) -> HookSigns | None:
         session = self._source.session

@@ -17,19 +17,9 @@ from core.settings import Settings
 from core.settings.screen import FleetSettings
 
 Word = Literal[
-    "needs you",
-    "may need you",
-    "looping",
-    "stuck",
-    "gave up",
-    "working",
-    "idle",
-    "done",
-    "ended",
-    "unreadable",
+    "needs you", "may need you", "looping", "stuck", "gave up", "working", "idle", "done", "ended", "unreadable"
 ]
-Level: TypeAlias = Literal[0, 1, 2, 3]
-"""3 needs a person, 2 is worth a look, 1 is at work, 0 rests."""
+Level: TypeAlias = Literal[0, 1, 2, 3]  # 3 needs a person, 2 is worth a look, 1 is at work, 0 rests.
 
 GLYPHS: dict[Word, str] = {
     "needs you": "▲",
@@ -43,21 +33,16 @@ GLYPHS: dict[Word, str] = {
     "working": "●",
     "ended": "□",
 }
-WORDS: tuple[Word, ...] = tuple(GLYPHS)
-"""The most pressing first."""
+WORDS: tuple[Word, ...] = tuple(GLYPHS)  # The most pressing first.
 _RANK = {word: rank for rank, word in enumerate(WORDS)}
-QUICK_ACTIONS: frozenset[Action] = frozenset(
-    ("file_read", "file_edit", "search", "memory_read", "memory_write")
-)
-"""Actions that take no time of their own."""
+# Actions that take no time of their own.
+QUICK_ACTIONS: frozenset[Action] = frozenset(("file_read", "file_edit", "search", "memory_read", "memory_write"))
 
-_AGES = 20 * 365.25 * 86_400
-"""Seconds no session lasts; an older time comes from a clock that was not set."""
+_AGES = 20 * 365.25 * 86_400  # Seconds no session lasts; an older time comes from a clock that was not set.
+# Tools that hand a plan to the person.
 _PLANS = frozenset(("ExitPlanMode", "exit_plan_mode", "plan_exit", "ExitSpecMode"))
-"""Tools that hand a plan to the person."""
 
-Need = Literal["", "question", "plan", "permission", "error"]
-"""What the person is needed for."""
+Need = Literal["", "question", "plan", "permission", "error"]  # What the person is needed for.
 
 
 class AgentTrouble(NamedTuple):
@@ -65,8 +50,7 @@ class AgentTrouble(NamedTuple):
 
     since: float
     why: str
-    agent: str = MAIN
-    """Who has it."""
+    agent: str = MAIN  # Who has it.
 
 
 class Open(NamedTuple):
@@ -83,46 +67,30 @@ class StatusFacts(Struct, frozen=True):
     """Facts of a session from its log and minds; they and the time decide its status."""
 
     events: int = 0
-    heard: float = 0.0
-    """When the log last gave a sign of life."""
+    heard: float = 0.0  # When the log last gave a sign of life.
     close: Close = ""
-    closed: float = 0.0
-    """When that was."""
-    before_end: Close = ""
-    """Of a session that is over, how the main agent was left before its end."""
-    turn: float = 0.0
-    """When the main agent was last set to work; 0 if unknown."""
-    prompted: float = 0.0
-    """When the person last prompted the main agent."""
+    closed: float = 0.0  # When that was.
+    before_end: Close = ""  # Of a session that is over, how the main agent was left before its end.
+    turn: float = 0.0  # When the main agent was last set to work; 0 if unknown.
+    prompted: float = 0.0  # When the person last prompted the main agent.
     open: tuple[Open, ...] = ()
-    asks: AgentTrouble | None = None
-    """What hooks say it waits for the person with."""
+    asks: AgentTrouble | None = None  # What hooks say it waits for the person with.
     loop: AgentTrouble | None = None
+    # How its last turn ended, judged from its words; blank while it runs or if they were not read.
     ending: TurnEnding = TurnEnding("")
-    """How its last turn ended, judged from its words; blank while it runs or if they were not read."""
-    hooked: bool = False
-    """Its hooks report ahead of its log."""
+    hooked: bool = False  # Its hooks report ahead of its log.
     stuck: AgentTrouble | None = None
-    flow: float | None = None
-    """Since when the flow gate fires."""
+    flow: float | None = None  # Since when the flow gate fires.
     context: float = 0.0
     turns_left: int | None = None
-    running: int = 0
-    """Sub-agents at work, by the log."""
-    subagents: int = 0
-    """Sub-agents seen so far."""
-    synthetic: bool = False
-    """The log's times are made up."""
-    only_failed: bool = False
-    """Every call of its last turn failed, and there were several."""
-    untold: tuple[Matter, ...] = ()
-    """What this kind of log never contains."""
-    lost: str = ""
-    """What happened to the log."""
-    read: float = 1.0
-    """Share of the log that has been read."""
-    old: bool = False
-    """It changed so long ago that it is not read before somebody opens it."""
+    running: int = 0  # Sub-agents at work, by the log.
+    subagents: int = 0  # Sub-agents seen so far.
+    synthetic: bool = False  # The log's times are made up.
+    only_failed: bool = False  # Every call of its last turn failed, and there were several.
+    untold: tuple[Matter, ...] = ()  # What this kind of log never contains.
+    lost: str = ""  # What happened to the log.
+    read: float = 1.0  # Share of the log that has been read.
+    old: bool = False  # It changed so long ago that it is not read before somebody opens it.
 
 
 class Limits(NamedTuple):
@@ -146,21 +114,14 @@ class Status(Struct, frozen=True):
     level: Level
     since: float | None
     why: str
-    stale: bool = False
-    """It has stood so for so long that newer ones go first."""
+    stale: bool = False  # It has stood so for so long that newer ones go first.
     need: Need = ""
-    words: str = ""
-    """The log's own words about that need or the end of the turn: one line, redacted."""
-    ending: Ending = ""
-    """How its last turn ended."""
-    reading: bool = False
-    """Its log is still being read."""
-    hooked: bool = False
-    """The reason is in the words of a hook."""
-    agent: str = MAIN
-    """Whose trouble it is."""
-    tool: str = ""
-    """The tool of the call that needs the person."""
+    words: str = ""  # The log's own words about that need or the end of the turn: one line, redacted.
+    ending: Ending = ""  # How its last turn ended.
+    reading: bool = False  # Its log is still being read.
+    hooked: bool = False  # The reason is in the words of a hook.
+    agent: str = MAIN  # Whose trouble it is.
+    tool: str = ""  # The tool of the call that needs the person.
 
     @property
     def reason(self) -> str:
@@ -301,6 +262,7 @@ def _waiting_on(facts: StatusFacts) -> str:
     return next((thing for word, thing in _WAITED_ON if word in text), "something it started")
 
 
+# Words of a wait and what they are about, the more exact first.
 _WAITED_ON = (
     ("sub-agent", "a sub-agent"),
     ("subagent", "a sub-agent"),
@@ -317,7 +279,6 @@ _WAITED_ON = (
     ("download", "a download"),
     ("install", "an installation"),
 )
-"""Words of a wait and what they are about, the more exact first."""
 _HOW_IT_ENDED = {
     "question": "; its last question was",
     "gave up": "; it could not do it",
@@ -342,18 +303,14 @@ def _finished(facts: StatusFacts, quiet: float, limits: Limits, *, sure: bool) -
         why = "its answer was cut off at the length limit"
         return Status("may need you", 3, since, why, stale, words=sentence, ending=ending)
     if ending == "partial" and facts.only_failed:
-        return Status(
-            "may need you", 3, since, "finished, but every call failed", stale, words=sentence, ending=ending
-        )
+        return Status("may need you", 3, since, "finished, but every call failed", stale, words=sentence, ending=ending)
     if ending == "waiting":
         on = _waiting_on(facts)
         if quiet < limits.fleet.left:
             return Status("idle", 1, since, f"waiting on {on}", words=sentence, ending=ending)
         return Status("ended", 0, since, f"ended while it waited on {on}", words=sentence, ending=ending)
     if ending == "gave up":
-        return Status(
-            "gave up", 2 if not stale else 0, since, "could not do it", words=sentence, ending=ending
-        )
+        return Status("gave up", 2 if not stale else 0, since, "could not do it", words=sentence, ending=ending)
     if ending in ("partial", "offer"):
         why = "finished in part" if ending == "partial" else "finished; offers"
         return Status("done", level, since, why, words=sentence, ending=ending)

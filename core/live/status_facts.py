@@ -28,8 +28,7 @@ from core.report.turn_endings import EndingReader, TurnWork, turn_of
 from core.timeline.run import Track
 from core.timeline.timeline import Timeline
 
-OVER = ("done", "said", "ended")
-"""Closes after which a turn is over."""
+OVER = ("done", "said", "ended")  # Closes after which a turn is over.
 _TURNS = 8
 
 
@@ -62,21 +61,15 @@ class StatusTracker:
         self._stuck: dict[str, float] = {}
         self._flow: float | None = None
         self.events = 0
-        self.last = 0.0
-        """When the latest event happened."""
+        self.last = 0.0  # When the latest event happened.
         self.close: Close = ""
         self.closed = 0.0
         self.before_end: Close = ""
-        self.turn = 0.0
-        """When the main agent was last set to work."""
-        self.prompted = 0.0
-        """When the person last prompted it."""
-        self.turns: deque[Turn] = deque(maxlen=_TURNS)
-        """Its last answers since then."""
-        self.work = TurnWork()
-        """What it did since then."""
-        self.endings = EndingReader()
-        """Reads the last words of turns, from the logs that it may read."""
+        self.turn = 0.0  # When the main agent was last set to work.
+        self.prompted = 0.0  # When the person last prompted it.
+        self.turns: deque[Turn] = deque(maxlen=_TURNS)  # Its last answers since then.
+        self.work = TurnWork()  # What it did since then.
+        self.endings = EndingReader()  # Reads the last words of turns, from the logs that it may read.
         self.synthetic = False
         self.untold: tuple[Matter, ...] = ()
 
@@ -169,9 +162,7 @@ class StatusTracker:
         return with_ending(facts, self.endings, [*reversed(turns), *reversed(self.turns)], self.work)
 
 
-def with_ending(
-    facts: StatusFacts, reader: EndingReader, turns: Iterable[Turn], work: TurnWork
-) -> StatusFacts:
+def with_ending(facts: StatusFacts, reader: EndingReader, turns: Iterable[Turn], work: TurnWork) -> StatusFacts:
     """The facts with how the last turn ended, judged from its words if the turn is over."""
     if facts.close not in OVER or facts.before_end == "stopped":
         return facts
@@ -179,10 +170,7 @@ def with_ending(
 
 
 def with_minds(
-    society: Society,
-    log: StatusFacts,
-    stuck: Mapping[str, float],
-    whole: Society | None = None,
+    society: Society, log: StatusFacts, stuck: Mapping[str, float], whole: Society | None = None
 ) -> StatusFacts:
     """What the log tells together with what the minds do; sub-agents are called as in the `whole` session.
 
@@ -218,9 +206,7 @@ def with_minds(
 def open_calls(pending: Iterable[Event]) -> tuple[Open, ...]:
     """Calls without an answer, oldest first."""
     calls = [call for call in pending if isinstance(call, ToolUse) and call.outcome == "pending"]
-    return tuple(
-        Open(call.at, call.agent, call.tool, call.action, call.purpose) for call in sorted(calls, key=_time)
-    )
+    return tuple(Open(call.at, call.agent, call.tool, call.action, call.purpose) for call in sorted(calls, key=_time))
 
 
 def _flows(society: Society) -> bool:
@@ -254,14 +240,11 @@ def _time(event: Event) -> float:
 
 _STUCK = float(AGENT_STATES.index("stuck"))
 _FLOW = 1 << SIGNALS.index("flow_active")
-_BLOCK = 512
-"""Rows looked at together on the way back."""
+_BLOCK = 512  # Rows looked at together on the way back.
 
 
-_AT_WORK: frozenset[Word] = frozenset(("working", "idle"))
-"""Statuses that nothing has after the end of a saved log."""
-_MORE = 1.0
-"""Seconds beyond a limit, which no rounding of times takes back."""
+_AT_WORK: frozenset[Word] = frozenset(("working", "idle"))  # Statuses that nothing has after the end of a saved log.
+_MORE = 1.0  # Seconds beyond a limit, which no rounding of times takes back.
 
 
 class StatusHistory:
@@ -271,22 +254,15 @@ class StatusHistory:
         self._timeline = timeline
         self._final = frozenset(final)
         self._seen = 0
-        self._calls = array("q")
-        """Places of calls."""
-        self._began = array("d")
-        """When each of them was made."""
-        self._answered: dict[str, int] = {}
-        """Place of each agent's last event that is not a call without an answer."""
-        self._clocks: list[tuple[int, bool]] = []
-        """Where the log's times begin to be made up, or not to be."""
-        self._turns = array("q")
-        """Places at which the main agent was set to work."""
-        self._prompts = array("q")
-        """Places of the person's prompts to it."""
+        self._calls = array("q")  # Places of calls.
+        self._began = array("d")  # When each of them was made.
+        self._answered: dict[str, int] = {}  # Place of each agent's last event that is not a call without an answer.
+        self._clocks: list[tuple[int, bool]] = []  # Where the log's times begin to be made up, or not to be.
+        self._turns = array("q")  # Places at which the main agent was set to work.
+        self._prompts = array("q")  # Places of the person's prompts to it.
         self._last_close: Close = ""
         self._last_closed = 0.0
-        self.endings = EndingReader()
-        """Reads the last words of turns, from the logs that it may read."""
+        self.endings = EndingReader()  # Reads the last words of turns, from the logs that it may read.
 
     def facts(self, index: int, society: Society) -> StatusFacts:
         """After the first `index` events, open calls left out; `society` is as it was there."""
@@ -433,16 +409,11 @@ class NeedReader:
     __slots__ = ("_known", "last_turn")
 
     def __init__(self) -> None:
-        self.last_turn: Turn | None = None
-        """The main agent's last answer."""
+        self.last_turn: Turn | None = None  # The main agent's last answer.
         self._known: tuple[tuple[str, float | None], str] | None = None
 
     def words(
-        self,
-        status: Status,
-        logs: Sequence[Path],
-        pending: Callable[[], Sequence[Event]],
-        asking: Collection[str],
+        self, status: Status, logs: Sequence[Path], pending: Callable[[], Sequence[Event]], asking: Collection[str]
     ) -> str:
         """Return the words of a need in one redacted line; blank if there is none."""
         if not status.need or status.words:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _FORMAT = "#{pane_id}\t#{pane_current_path}\t#{pane_current_command}"
-_PATIENCE = 2.0
-"""Seconds tmux may take to answer."""
+_PATIENCE = 2.0  # Seconds tmux may take to answer.
 
 Run = Callable[[Sequence[str]], str]
 
@@ -19,8 +18,7 @@ class Pane(NamedTuple):
 
     id: str
     folder: str
-    command: str
-    """What runs in it now."""
+    command: str  # What runs in it now.
 
 
 def is_inside(environment: Mapping[str, str]) -> bool:
@@ -31,13 +29,7 @@ def is_inside(environment: Mapping[str, str]) -> bool:
 def ask_tmux(words: Sequence[str]) -> str:
     """Return the answer of tmux; raises `OSError` if there is none."""
     try:
-        done = subprocess.run(
-            ["tmux", *words],
-            capture_output=True,
-            check=True,
-            text=True,
-            timeout=_PATIENCE,
-        )
+        done = subprocess.run(["tmux", *words], capture_output=True, check=True, text=True, timeout=_PATIENCE)
     except subprocess.CalledProcessError as error:
         raise OSError(f"tmux says: {(error.stderr or '').strip() or error}") from error
     except subprocess.SubprocessError as error:

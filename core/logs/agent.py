@@ -28,51 +28,35 @@ class Location(NamedTuple):
     """Where an agent stores its sessions, and how to read their names."""
 
     roots: Callable[[Environment, Path], list[Path]]
-    patterns: tuple[str, ...] = ()
-    """Patterns of the main logs, below a root."""
-    marks: tuple[bytes, ...] = ()
-    """Bytes that a log contains about once per event, without a blank after a colon."""
+    patterns: tuple[str, ...] = ()  # Patterns of the main logs, below a root.
+    marks: tuple[bytes, ...] = ()  # Bytes that a log contains about once per event, without a blank after a colon.
+    # Ids or totals that a log repeats, each as a group: every value of it counts once.
     once: tuple[re.Pattern[bytes], ...] = ()
-    """Ids or totals that a log repeats, each as a group: every value of it counts once."""
-    aside: bytes = b""
-    """Bytes at the beginning of a line that repeats other lines or logs."""
-    passed_over: str = ""
-    """Names that begin so belong to no session of their own."""
-    nested: str = ""
-    """Folder of the sub-agents' logs, below the folder named like the session."""
-    beside: str = ""
-    """Another folder for them, relative to the main log's folder; `{session}` is the session's id."""
+    aside: bytes = b""  # Bytes at the beginning of a line that repeats other lines or logs.
+    passed_over: str = ""  # Names that begin so belong to no session of their own.
+    nested: str = ""  # Folder of the sub-agents' logs, below the folder named like the session.
+    beside: str = ""  # Another folder for them, relative to the main log's folder; `{session}` is the session's id.
+    # Returns the session's id from a log's path, if its records do not contain it.
     session: Callable[[Path], str] | None = None
-    """Returns the session's id from a log's path, if its records do not contain it."""
-    ended: bytes = b""
-    """Bytes in the last lines of a session that is over."""
-    survey: Survey | None = None
-    """Lists the sessions there, if they are not files."""
-    elsewhere: bool = False
-    """Whether listed logs may be outside the roots."""
+    ended: bytes = b""  # Bytes in the last lines of a session that is over.
+    survey: Survey | None = None  # Lists the sessions there, if they are not files.
+    elsewhere: bool = False  # Whether listed logs may be outside the roots.
 
 
 class Agent(NamedTuple):
     """An agent whose logs can be read."""
 
-    name: str
-    """As events name it, such as claude-code."""
-    title: str
-    """As people call it, such as Claude Code."""
+    name: str  # As events name it, such as claude-code.
+    title: str  # As people call it, such as Claude Code.
     formats: Sequence[Format]
     location: Location | None = None
-    general: bool = False
-    """Its format is not specific to one agent; it is tried after all specific ones."""
-    tools: Path | None = None
-    """A table of its tools outside its folder here."""
-    resume: tuple[str, ...] = ()
-    """The command that resumes a session; `{session}` is its id, `{path}` its log."""
-    seen: str = "real logs"
-    """What its reader was tested on, such as real logs or documentation alone."""
-    versions: str = ""
-    """The versions whose logs were read; blank if logs do not contain it."""
+    general: bool = False  # Its format is not specific to one agent; it is tried after all specific ones.
+    tools: Path | None = None  # A table of its tools outside its folder here.
+    resume: tuple[str, ...] = ()  # The command that resumes a session; `{session}` is its id, `{path}` its log.
+    seen: str = "real logs"  # What its reader was tested on, such as real logs or documentation alone.
+    versions: str = ""  # The versions whose logs were read; blank if logs do not contain it.
+    # Its formats can be certain of a log, so they are tried first and no other has to be imported.
     certain: bool = False
-    """Its formats can be certain of a log, so they are tried first and no other has to be imported."""
 
 
 def folder(environment: Environment, name: str) -> Path | None:
@@ -87,8 +71,7 @@ def nowhere(environment: Environment, home: Path) -> list[Path]:
     return []
 
 
-CERTAIN = 100
-"""The highest score of a format; no other is tried after it."""
+CERTAIN = 100  # The highest score of a format; no other is tried after it.
 
 
 def recognise(sample: Sample, agents: tuple[Agent, ...]) -> Format | None:
@@ -133,9 +116,7 @@ class FormatsLater(Sequence[Format]):
     def _all(self) -> tuple[Format, ...]:
         if self._formats is None:
             names = [module.partition(":") for module in self._modules]
-            tables = [
-                getattr(importlib.import_module(module), name or "FORMATS") for module, _, name in names
-            ]
+            tables = [getattr(importlib.import_module(module), name or "FORMATS") for module, _, name in names]
             self._formats = tuple(one for formats in tables for one in formats)
         return self._formats
 

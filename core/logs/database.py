@@ -19,14 +19,11 @@ from core.logs.log_files import is_there, open_log
 T = TypeVar("T")
 
 MAGIC = b"SQLite format 3\0"
-_SECONDS = 20.0
-"""Time that SQLite itself may take for all queries of one connection."""
-_ROWS = 20_000_000
-"""Rows that one query may give."""
-_STEPS = 1000
-"""Steps of SQLite between two looks at the clock, at which ctrl+c is heard too."""
-_WAL = 2
-"""The version in a database's header that means it has a write-ahead log."""
+_SECONDS = 20.0  # Time that SQLite itself may take for all queries of one connection.
+_ROWS = 20_000_000  # Rows that one query may give.
+_STEPS = 1000  # Steps of SQLite between two looks at the clock, at which ctrl+c is heard too.
+_WAL = 2  # The version in a database's header that means it has a write-ahead log.
+# Columns that may contain the words of a row, by table.
 _COLUMNS = {
     "message": ("data",),
     "part": ("data",),
@@ -34,7 +31,6 @@ _COLUMNS = {
     "messages": ("parts", "content_json"),
     "sessions": ("title", "name"),
 }
-"""Columns that may contain the words of a row, by table."""
 
 
 def content(path: Path, entry: str) -> bytes:
@@ -62,11 +58,7 @@ def reading(path: Path) -> Iterator[_Bounded]:
 
 
 def select(
-    database: sqlite3.Connection,
-    table: str,
-    columns: Iterable[str],
-    rest: str = "",
-    values: Sequence[Any] = (),
+    database: sqlite3.Connection, table: str, columns: Iterable[str], rest: str = "", values: Sequence[Any] = ()
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of a table, with the requested columns that its schema has.
 
@@ -201,16 +193,14 @@ def _decode(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-_AGAIN = 16
-"""The newest rows of a table, read again at every look whether or not they seem to be done."""
+_AGAIN = 16  # The newest rows of a table, read again at every look whether or not they seem to be done.
 
 
 class DatabaseRow(NamedTuple):
     """One row, as a reader is fed it."""
 
     data: bytes
-    entry: str
-    """Its table and id."""
+    entry: str  # Its table and id.
 
 
 class TableRead:
@@ -261,8 +251,7 @@ class RowsRead:
     """How far the rows of one session were read, table by table."""
 
     def __init__(self) -> None:
-        self.members: set[str] = set()
-        """The session and its sub-agents' sessions."""
+        self.members: set[str] = set()  # The session and its sub-agents' sessions.
         self._tables: dict[str, TableRead] = {}
 
     def of(self, name: str) -> TableRead:

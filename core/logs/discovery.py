@@ -39,22 +39,15 @@ class Found(msgspec.Struct, frozen=True):
 
     agent: str
     session: str
-    project: str
-    """The folder the agent works in; blank if the log's beginning does not contain it."""
-    path: Path
-    """The main log."""
-    paths: tuple[Path, ...]
-    """The main log and those of sub-agents."""
+    project: str  # The folder the agent works in; blank if the log's beginning does not contain it.
+    path: Path  # The main log.
+    paths: tuple[Path, ...]  # The main log and those of sub-agents.
     modified: float
-    size: int
-    """Bytes of all its logs."""
-    events: int
-    """About how many; guessed from its size and a sample."""
+    size: int  # Bytes of all its logs.
+    events: int  # About how many; guessed from its size and a sample.
     active: bool
-    title: str = ""
-    """The title in its log, else the first prompt; safe to show."""
-    told: float | None = None
-    """The last timestamp in the log."""
+    title: str = ""  # The title in its log, else the first prompt; safe to show.
+    told: float | None = None  # The last timestamp in the log.
 
     @property
     def last(self) -> float:
@@ -68,10 +61,8 @@ class Listed(NamedTuple):
     session: str
     project: str
     title: str
-    last: float | None
-    """When something last happened in it."""
-    events: int
-    """About how many, from the number of its rows."""
+    last: float | None  # When something last happened in it.
+    events: int  # About how many, from the number of its rows.
 
 
 def listed_session(agent: str, path: Path, one: Listed, size: int, now: float, active_within: float) -> Found:
@@ -103,13 +94,13 @@ def extent(folder: Path) -> tuple[int, float, int]:
     return size, modified, number
 
 
+# The location of logs outside every agent's usual folders.
 _ANYWHERE = Location(nowhere, (), (b'"role":', b'"action":', b'"observation":', b'"tool":'))
-"""The location of logs outside every agent's usual folders."""
+# Bytes that are read to count the events of the newest sessions; older ones are guessed from samples.
 _BUDGET = 32 * 1024 * 1024
-"""Bytes that are read to count the events of the newest sessions; older ones are guessed from samples."""
 _REMEMBERED = 2_000
+# Events and titles found before, by file, size and change.
 _counts: dict[tuple[Path, int, float], tuple[int, str]] = {}
-"""Events and titles found before, by file, size and change."""
 
 
 def find(
@@ -171,13 +162,7 @@ def describe_sessions(
             active = one.active and (last is None or now - last <= active_within)
             rows.append(
                 msgspec.structs.replace(
-                    one,
-                    session=session.id,
-                    size=share,
-                    events=events,
-                    title=title,
-                    told=last,
-                    active=active,
+                    one, session=session.id, size=share, events=events, title=title, told=last, active=active
                 )
             )
     shared = {path for path, number in sharing.items() if number > 1}
@@ -185,11 +170,7 @@ def describe_sessions(
 
 
 def _row(
-    session: LogSession,
-    listings: dict[Path, dict[str, Listed]],
-    sharing: int,
-    now: float,
-    active_within: float,
+    session: LogSession, listings: dict[Path, dict[str, Listed]], sharing: int, now: float, active_within: float
 ) -> Found | None:
     """A session of a database, by its own rows; where those are damaged, by its name alone."""
     log = session.logs[0]
@@ -275,19 +256,13 @@ def _count_and_title(agent: Agent | None, one: Found) -> tuple[int, str]:
         except OSError:
             continue
     main = parts[0] if parts else b""
-    titles = (
-        next((one_format.titles for one_format in agent.formats if one_format.titles), None)
-        if agent
-        else None
-    )
+    titles = next((one_format.titles for one_format in agent.formats if one_format.titles), None) if agent else None
     whole = main.lstrip()[:1] == b"[" or b"\n{" not in main[:HEAD]
     title = read_title(main if whole else main[:HEAD], b"" if whole else main[-TAIL:], titles)
     return estimate_events(location if location.marks else _ANYWHERE, parts, 1.0), title
 
 
-def _survey(
-    agent: Agent, location: Location, root: Path, now: float, active_within: float
-) -> Iterator[Found]:
+def _survey(agent: Agent, location: Location, root: Path, now: float, active_within: float) -> Iterator[Found]:
     if location.survey is not None:
         yield from location.survey(agent.name, root, now, active_within)
         return
@@ -301,12 +276,7 @@ def _survey(
 
 
 def _weigh(
-    agent: str,
-    location: Location,
-    paths: list[Path],
-    now: float,
-    active_within: float,
-    titles: Titles | None,
+    agent: str, location: Location, paths: list[Path], now: float, active_within: float, titles: Titles | None
 ) -> Found | None:
     """One session from the two ends of its main log and the sizes of all of them."""
     try:

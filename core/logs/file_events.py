@@ -21,8 +21,7 @@ _DELETE_SELF, _MOVE_SELF = 0x400, 0x800
 _OVERFLOW, _IGNORED, _FOLDER = 0x4000, 0x8000, 0x4000_0000
 _WANTED = _MODIFY | _ATTRIB | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE | _DELETE_SELF | _MOVE_SELF
 _HEAD = struct.Struct("iIII")
-_ROOM = 65_536
-"""Bytes of announcements read at once."""
+_ROOM = 65_536  # Bytes of announcements read at once.
 _VANISHED = (errno.ENOENT, errno.ENOTDIR)
 
 
@@ -34,11 +33,10 @@ class Inotify:
     """
 
     def __init__(self, folders: Iterable[Path], *, recursive: bool) -> None:
-        self.lost = False
-        """The kernel dropped announcements, so anything may have changed."""
+        self.lost = False  # The kernel dropped announcements, so anything may have changed.
         self._recursive = recursive
+        # Every watch and the names its folder goes by, of which links give it more than one.
         self._folders: dict[int, list[str]] = {}
-        """Every watch and the names its folder goes by, of which links give it more than one."""
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._descriptor = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._descriptor < 0:
@@ -141,12 +139,9 @@ def _fault(name: str) -> OSError:
     return OSError(number, os.strerror(number), name)
 
 
-_STEP = 0.01
-"""Seconds without another path after which the announced ones are returned."""
-_GLANCE = 0.1
-"""Seconds within which a wish to stop is seen."""
-_SELDOM = 0.5
-"""Seconds within which a stop is noticed if nobody waits for it."""
+_STEP = 0.01  # Seconds without another path after which the announced ones are returned.
+_GLANCE = 0.1  # Seconds within which a wish to stop is seen.
+_SELDOM = 0.5  # Seconds within which a stop is noticed if nobody waits for it.
 
 
 def file_changes(

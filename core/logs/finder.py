@@ -35,10 +35,8 @@ from core.logs.session import LogSession, identity, is_settled, log_events
 from core.settings.logs import LineSettings
 
 _PIECE = 4096
-_FAMILY = 64
-"""Sessions with one beginning of which each names all older ones as what it may repeat."""
-_DEEDS = 16
-"""Actions at the beginning of a log that are compared to tell a copy from a twin."""
+_FAMILY = 64  # Sessions with one beginning of which each names all older ones as what it may repeat.
+_DEEDS = 16  # Actions at the beginning of a log that are compared to tell a copy from a twin.
 
 
 class Beginning(NamedTuple):
@@ -46,8 +44,7 @@ class Beginning(NamedTuple):
 
     session: str
     tool: str
-    first: Hashable
-    """The identity of its first deed, where times are real; logs that were copied share it."""
+    first: Hashable  # The identity of its first deed, where times are real; logs that were copied share it.
 
 
 class Beginnings:
@@ -254,8 +251,7 @@ def _interleaved(log: Log, starts: list[SessionStart]) -> list[LogSession]:
     return [LogSession(name, start.tool, (log._replace(session=name),)) for name, start in first.items()]
 
 
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-"""Marks that a text begins with which an older Windows shell wrote to a file."""
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # Marks that a text begins with which an older Windows shell wrote to a file.
 _SQLITE = b"SQLite format 3\0"
 
 
@@ -278,10 +274,8 @@ class Companions(NamedTuple):
     """The logs of a session's sub-agents."""
 
     logs: list[Log]
-    complete: bool
-    """Whether all of them have content yet."""
-    helpers: tuple[Log, ...] = ()
-    """Logs of forks that the agent's program makes for itself."""
+    complete: bool  # Whether all of them have content yet.
+    helpers: tuple[Log, ...] = ()  # Logs of forks that the agent's program makes for itself.
 
 
 class Finder:
@@ -305,9 +299,7 @@ class Finder:
             if not logs:
                 troubles.append((str(path), trouble))
         if not logs_by_key:
-            raise UnreadableLog(
-                "; ".join(f"{path}: {trouble}" for path, trouble in troubles) or "no path given"
-            )
+            raise UnreadableLog("; ".join(f"{path}: {trouble}" for path, trouble in troubles) or "no path given")
         for path, trouble in troubles:
             self._kit.diagnostics.note(path, 0, trouble)
         return self._gather(list(logs_by_key.values()))
@@ -352,9 +344,7 @@ class Finder:
             self._kit.diagnostics.note(str(log.path), 0, reason(fault))
             return Companions([], False)
         logs = [
-            (one.helper, Log(one.path, kind, one.agent))
-            for one in companions
-            if (kind := self.format(one.path)[0])
+            (one.helper, Log(one.path, kind, one.agent)) for one in companions if (kind := self.format(one.path)[0])
         ]
         helpers = tuple(log for helper, log in logs if helper)
         return Companions([log for helper, log in logs if not helper], len(logs) == len(companions), helpers)
@@ -420,9 +410,7 @@ class Finder:
         companions: dict[Path, Companions] = {}
         for log in logs:
             own = companions[log.path] = self.companions(log)
-            claimed.update(
-                absolute_path(one.path) for one in (*own.logs, *own.helpers) if one.path != log.path
-            )
+            claimed.update(absolute_path(one.path) for one in (*own.logs, *own.helpers) if one.path != log.path)
             if log.format.companions is not None:
                 below.append(f"{log.path.parent / stem(log.path)}{os.sep}")
         owned = tuple(below)

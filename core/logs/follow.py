@@ -22,10 +22,8 @@ from core.logs.session import LogSession, Row, as_of, merge, row_place, rows
 from core.logs.tail import Tail, open_tail
 from core.settings.logs import IngestSettings
 
-SAID = 200
-"""Lag in events from which a person is told; less is normal for a busy log."""
-UNKNOWN = -1
-"""The lag is unknown: the log is not a file of lines."""
+SAID = 200  # Lag in events from which a person is told; less is normal for a busy log.
+UNKNOWN = -1  # The lag is unknown: the log is not a file of lines.
 
 
 def is_late(events: int) -> bool:
@@ -41,19 +39,13 @@ def events_behind(unread: int | None, read: int, events: int) -> int:
 
 
 _time = attrgetter("at")
-BATCH = 10_000
-"""Most events returned at once, so that catching up with a long log needs bounded memory."""
-STRIDE = 64
-"""Events between two places to which a reader of events may want to go back at least."""
+BATCH = 10_000  # Most events returned at once, so that catching up with a long log needs bounded memory.
+STRIDE = 64  # Events between two places to which a reader of events may want to go back at least.
 _SLACK = 4 * STRIDE
+# Events remembered to give a late one its place: half as many may be in between, as a reader may go back twice as far.
+# An even later event is placed before those.
 RECENT = 4096 + _SLACK
-"""Events remembered to give a late one its place:
-
-half as many may be in between, as a reader may go back twice as far. An even later event is placed before
-those.
-"""
-_ALONE = 512
-"""Events remembered while a session has one log."""
+_ALONE = 512  # Events remembered while a session has one log.
 
 
 class Follower:
@@ -81,15 +73,11 @@ class Follower:
         self._tails: dict[Path, Tail] = {}
         self._stream: Iterator[Row] | None = None
         self._rewind = rewind
-        self._recent: list[Row] = []
-        """The last emitted events; empty without `rewind`."""
-        self._before = 0
-        """Number of events emitted before those."""
-        self._floor: tuple[float, str] = -inf, ""
-        """The place of the last of them."""
+        self._recent: list[Row] = []  # The last emitted events; empty without `rewind`.
+        self._before = 0  # Number of events emitted before those.
+        self._floor: tuple[float, str] = -inf, ""  # The place of the last of them.
         self._latest = 0.0
-        self.retaken: frozenset[int] = frozenset()
-        """The `id`s of events in the last batch that were emitted before."""
+        self.retaken: frozenset[int] = frozenset()  # The `id`s of events in the last batch that were emitted before.
         self._notices: list[str] = []
         self._noticed: set[str] = set()
         self._stood: list[tuple[str, int, int]] = []

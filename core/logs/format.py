@@ -26,8 +26,7 @@ class Diagnostic(Struct, frozen=True):
     """One thing in a log that was passed over."""
 
     file: str
-    line: int
-    """1 is the first; 0 means the whole file."""
+    line: int  # 1 is the first; 0 means the whole file.
     reason: str
 
 
@@ -40,8 +39,8 @@ class Diagnostics:
         self._kept = keep
         self.counts: dict[str, int] = {}
         self.first: list[Diagnostic] = []
+        # Records of kinds that no reader knows, by agent, version and kind; they are not faults.
         self.skipped: dict[tuple[str, str, str], int] = {}
-        """Records of kinds that no reader knows, by agent, version and kind; they are not faults."""
 
     def note(self, file: str, line: int, reason: str) -> None:
         """Count one fault."""
@@ -60,9 +59,9 @@ class Diagnostics:
         return sum(self.counts.values())
 
 
+# Returns the events of a log, given the log, a kit, limits of lines and a session's id, and reads only what it has not
+# stored; None if it does not store this log.
 ReadingMemory = Callable[..., "Iterator[Event] | None"]
-"""Returns the events of a log, given the log, a kit, limits of lines and a session's id, and reads only what
-it has not stored; None if it does not store this log."""
 
 
 class Kit:
@@ -89,19 +88,14 @@ class Reader(ABC):
     equal events, however they were cut into chunks.
     """
 
-    name: ClassVar[str]
-    """The agent's name, such as claude-code."""
-    untold: ClassVar[tuple[Matter, ...]] = ()
-    """The matters its logs never contain, in the order of `MATTERS`."""
-    gaps: ClassVar[str] = ""
-    """What else is missing or made up, in a few words for the docs."""
+    name: ClassVar[str]  # The agent's name, such as claude-code.
+    untold: ClassVar[tuple[Matter, ...]] = ()  # The matters its logs never contain, in the order of `MATTERS`.
+    gaps: ClassVar[str] = ""  # What else is missing or made up, in a few words for the docs.
 
     def __init__(self, kit: Kit, *, agent: str = MAIN, session: str = "") -> None:
         self.kit = kit
-        self.agent = agent
-        """The agent whose log this is, unless the log itself says otherwise."""
-        self.session = session
-        """The session's id if the log does not contain it (a file's stem)."""
+        self.agent = agent  # The agent whose log this is, unless the log itself says otherwise.
+        self.session = session  # The session's id if the log does not contain it (a file's stem).
 
     @staticmethod
     def passes(record: bytes) -> bool:
@@ -136,10 +130,8 @@ class PausingReader(Reader):
         """Resume from the state of another reader of the same log."""
 
 
-_ESCAPED = re.compile(
-    rb"(?<!\\)((?:\\\\)*)\\u00(2[013-9a-fA-F]|[346][0-9a-fA-F]|5[0-9abABd-fD-F]|7[0-9a-eA-E])"
-)
-"""A printable character of ASCII as an escape, but for the quote and the backslash."""
+# A printable character of ASCII as an escape, but for the quote and the backslash.
+_ESCAPED = re.compile(rb"(?<!\\)((?:\\\\)*)\\u00(2[013-9a-fA-F]|[346][0-9a-fA-F]|5[0-9abABd-fD-F]|7[0-9a-eA-E])")
 
 _NOWHERE = Where("")
 
@@ -192,8 +184,7 @@ class Sample:
     """The beginning of a log, from which its format is recognised."""
 
     def __init__(self, head: bytes, path: Path) -> None:
-        self.head = _plainly(head)
-        """The first bytes of the log, decompressed, with no letter written as an escape."""
+        self.head = _plainly(head)  # The first bytes of the log, decompressed, with no letter written as an escape.
         self.path = path
 
     @cached_property
@@ -215,17 +206,14 @@ class Companion(NamedTuple):
 
     agent: str
     path: Path
-    helper: bool = False
-    """Whether it is a fork that the agent's program made for itself, and no sub-agent."""
+    helper: bool = False  # Whether it is a fork that the agent's program made for itself, and no sub-agent.
 
 
 class Outline(NamedTuple):
     """A short look at a log that is not JSON."""
 
-    request: str
-    """The first request of the person."""
-    last: float | None
-    """The latest timestamp."""
+    request: str  # The first request of the person.
+    last: float | None  # The latest timestamp.
 
 
 class Format(NamedTuple):
@@ -233,25 +221,19 @@ class Format(NamedTuple):
 
     name: str
     style: Style
-    sniff: Callable[[Sample], int]
-    """Returns a score for the content: 0 no, 100 certain."""
+    sniff: Callable[[Sample], int]  # Returns a score for the content: 0 no, 100 certain.
     reader: type[Reader]
+    # Returns the logs of a session's sub-agents, given its main log.
     companions: Callable[[Path], list[Companion]] | None = None
-    """Returns the logs of a session's sub-agents, given its main log."""
-    links: type[LinkReader] | None = None
-    """Reads how records follow each other, if not each the one before it."""
-    titles: Titles | None = None
-    """Returns the title that a record gives its session."""
-    opening: bytes = b""
-    """Beginning of a log that is not JSON."""
-    outline: Callable[[bytes], Outline] | None = None
-    """Returns a short look at such a log."""
-    title: str = ""
-    """Name of this format, if an agent has several that differ in content."""
+    links: type[LinkReader] | None = None  # Reads how records follow each other, if not each the one before it.
+    titles: Titles | None = None  # Returns the title that a record gives its session.
+    opening: bytes = b""  # Beginning of a log that is not JSON.
+    outline: Callable[[bytes], Outline] | None = None  # Returns a short look at such a log.
+    title: str = ""  # Name of this format, if an agent has several that differ in content.
+    # Returns folders that may contain the sub-agents' logs outside the main log's own folder.
     beside: Callable[[Path], list[Path]] | None = None
-    """Returns folders that may contain the sub-agents' logs outside the main log's own folder."""
+    # The keys that lead to the session's id in a document; without them its file's name is the id.
     id_key: tuple[str, ...] = ()
-    """The keys that lead to the session's id in a document; without them its file's name is the id."""
 
 
 def _plainly(head: bytes) -> bytes:

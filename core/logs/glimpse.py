@@ -17,8 +17,7 @@ from core.logs.session import LogSession
 from core.logs.times import seconds
 from core.safe_text import strip_colours
 
-EXACT = 4 * 1024 * 1024
-"""Logs of at most so many bytes may be looked through whole."""
+EXACT = 4 * 1024 * 1024  # Logs of at most so many bytes may be looked through whole.
 _COLON = re.compile(rb'"\s*:\s*')
 _COMMA = re.compile(rb'",\s+"')
 _SAMPLE = 4_096
@@ -46,19 +45,16 @@ def _has_blanks(head: bytes) -> bool:
     return head.count(b'": ') > head.count(b'":') // 2
 
 
-LONGEST = 120
-"""Characters of a title at most."""
+LONGEST = 120  # Characters of a title at most.
 HEAD = 262_144
-TAIL = 65_536
-"""Bytes of a log's two ends in which its title is looked for."""
+TAIL = 65_536  # Bytes of a log's two ends in which its title is looked for.
 _DOCUMENT = 16 * 1024 * 1024
-_FILES = 8
-"""Files of a folder in which a title is looked for."""
+_FILES = 8  # Files of a folder in which a title is looked for.
 _COMMAND = re.compile(r"<command-name>([^<]{1,200})</command-name>")
+# A command of the agent's own, as Claude Code writes it down.
 _GIVEN = re.compile(r"<command-args>([^<]{0,2000})</command-args>")
-"""A command of the agent's own, as Claude Code writes it down."""
+# A command of the agent's own and nothing else, which does not say what a session is about.
 BARE_COMMAND = re.compile(r"/[\w:-]{1,60}")
-"""A command of the agent's own and nothing else, which does not say what a session is about."""
 _HEADING = re.compile(r"\A#{1,6} +(?=\S)")
 _TAGS = re.compile(
     r"<(task|user_message|user_input|feedback|user_query|USER_REQUEST|pr_description)(?: [^<>]{0,200})?>"
@@ -75,16 +71,15 @@ _NOT_ASKED = (
     "This session is being continued",
     "System:",
 )
+# Codex in an editor: the text before it describes the editor.
 _REQUEST = "## My request for Codex:"
-"""Codex in an editor: the text before it describes the editor."""
 _DEEPEST = 4
 
 
 class Title(NamedTuple):
     """A name that a record gives its session."""
 
-    rank: int
-    """The person's own is 3, the agent's 2, a summary's 1; the highest wins, and the last of equals."""
+    rank: int  # The person's own is 3, the agent's 2, a summary's 1; the highest wins, and the last of equals.
     text: str
 
 
@@ -223,14 +218,10 @@ def _in_folder(log: Log) -> str:
             continue
         records = title_records(document(file).data)
         titles = log.format.titles
-        named_titles = [
-            title for record in records if titles and (title := titles(record)) and title.text.strip()
-        ]
+        named_titles = [title for record in records if titles and (title := titles(record)) and title.text.strip()]
         if named_titles:
             return display_title(max(named_titles, key=lambda title: title.rank).text)
-        first_request = first_request or next(
-            (request for record in records if (request := request_text(record))), ""
-        )
+        first_request = first_request or next((request for record in records if (request := request_text(record))), "")
     return display_title(first_request)
 
 
@@ -259,26 +250,24 @@ def _decode_json(data: bytes) -> Any:
 
 _HEAD = 16_384
 _TAIL = 4_096
+# Bytes before the end that are searched for a timestamp if the last ones contain none, as in an image.
 _LONG_TAILS = (65_536, 4_194_304)
-"""Bytes before the end that are searched for a timestamp if the last ones contain none, as in an image."""
 _RECORDS = 32
-_MORE = 262_144
-"""Bytes of the beginning that are read if a shorter one does not name the project."""
+_MORE = 262_144  # Bytes of the beginning that are read if a shorter one does not name the project.
+# Bytes of a document that are searched for its session's id if its beginning does not contain it.
 _WHOLE = 16 * 1024 * 1024
-"""Bytes of a document that are searched for its session's id if its beginning does not contain it."""
 _PROJECT = ("cwd", "directory", "projectPath", "workspace")
 _HASH = "projectHash"
 _SESSION = ("sessionId", "session_id")
+# Names of which a longer beginning must contain one to be useful.
 _TELLING = tuple(f'"{name}"'.encode() for name in (*_PROJECT, _HASH, *_SESSION))
-"""Names of which a longer beginning must contain one to be useful."""
+# Objects in a record that describe the session, not its conversation.
 _HOLDERS = ("payload", "data", "context", "info", "$set")
-"""Objects in a record that describe the session, not its conversation."""
 _TIME = re.compile(
     rb'"(?:timestamp|lastUpdated|created_at|updated_at|created|completed|updated|time|ts)"\s*:\s*'
     rb'(?:"([^"\\]{10,40})"|(\d{10,13}(?:\.\d+)?))'
 )
-_FIRST = 1e9
-"""Times before it, which have less than ten digits, are those of a clock that was never set."""
+_FIRST = 1e9  # Times before it, which have less than ten digits, are those of a clock that was never set.
 _TOKEN = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|[{}\[\]]', re.DOTALL)
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 

@@ -23,10 +23,9 @@ else:
 
 _SEAM = re.compile(rb"\}[\0 \t\r]*[^\0 \t\r]")
 _BLANK = re.compile(r"[\0 \t\r]*")
-_MOST = 10_000
-"""Objects on one line; one with more was not written by an agent and stays a broken line."""
+_MOST = 10_000  # Objects on one line; one with more was not written by an agent and stays a broken line.
+# Only where an object ends matters, and a number may have more digits than Python turns into one.
 _scan = json.JSONDecoder(parse_int=len, strict=False).raw_decode
-"""Only where an object ends matters, and a number may have more digits than Python turns into one."""
 
 
 def glued_objects(record: bytes, where: Where) -> list[tuple[bytes, Where]]:
@@ -65,22 +64,17 @@ def _end_of_object(text: str, begin: int) -> int:
         return 0
 
 
-CHUNK = 1 << 20
-"""Bytes read from the file system at once."""
-LONGEST = 64 << 20
-"""A line of more bytes than this is passed over."""
+CHUNK = 1 << 20  # Bytes read from the file system at once.
+LONGEST = 64 << 20  # A line of more bytes than this is passed over.
 
-Note = Callable[[int, str], None]
-"""Receives the line's number and what is wrong with it."""
+Note = Callable[[int, str], None]  # Receives the line's number and what is wrong with it.
+# Whether a line from `{` to `}` can be ignored at a glance, with or without its line end.
 Passes = Callable[[bytes], bool]
-"""Whether a line from `{` to `}` can be ignored at a glance, with or without its line end."""
 
-TOGETHER = 1 << 17
-"""Bytes whose lines are read together, few enough for the processor's cache."""
+TOGETHER = 1 << 17  # Bytes whose lines are read together, few enough for the processor's cache.
 
 _SHUT = ord("}")
-_make = tuple.__new__
-"""Builds a named tuple without its Python-level constructor: one is made for every line."""
+_make = tuple.__new__  # Builds a named tuple without its Python-level constructor: one is made for every line.
 _MAGIC = b"\x28\xb5\x2f\xfd"
 _MARK = b"\xef\xbb\xbf"
 
@@ -90,8 +84,7 @@ class Line(NamedTuple):
 
     data: bytes
     offset: int
-    number: int
-    """1 is the first."""
+    number: int  # 1 is the first.
 
 
 class LineCutter:
@@ -107,8 +100,7 @@ class LineCutter:
         self._longest = longest
         self._parts: list[bytes] = []
         self._held = 0
-        self._given = 0
-        """Bytes of the unfinished line that were given ahead of its end."""
+        self._given = 0  # Bytes of the unfinished line that were given ahead of its end.
         self._offset = offset
         self._number = number
 
@@ -301,8 +293,8 @@ def _is_ignored(line: Line, passes: Passes | None) -> bool:
     return passes is not None and data.startswith(b"{") and data.endswith(b"}") and passes(data)
 
 
+# Most bytes searched in a long first line, or in a document, whose keys may be anywhere in it.
 LONG_HEAD = 16 * 1024 * 1024
-"""Most bytes searched in a long first line, or in a document, whose keys may be anywhere in it."""
 
 
 def head(path: Path, size: int) -> bytes:

@@ -19,26 +19,12 @@ from core.logs.session import LogSession
 from core.logs.times import seconds
 from core.settings.logs import LineSettings
 
-FAULTS = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
-"""Errors of decoding the content of a log."""
-NOTHING = Raw(b"null")
-"""A field that is not there."""
-_LONGEST = 256
-"""Characters beyond which a text is not an id."""
+FAULTS = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)  # Errors of decoding the content of a log.
+NOTHING = Raw(b"null")  # A field that is not there.
+_LONGEST = 256  # Characters beyond which a text is not an id.
 _MOST = 1 << 53
 
-Role = Literal[
-    "session",
-    "user",
-    "assistant",
-    "tool",
-    "system",
-    "compaction",
-    "summary",
-    "setting",
-    "label",
-    "",
-]
+Role = Literal["session", "user", "assistant", "tool", "system", "compaction", "summary", "setting", "label", ""]
 
 
 class Envelope(Struct, rename="camel", gc=False):
@@ -140,8 +126,7 @@ _message = msgspec.json.Decoder(RecordMessage).decode
 _usage = msgspec.json.Decoder(_Usage).decode
 _decode_text = msgspec.json.Decoder(str).decode
 _value = msgspec.json.Decoder().decode
-read_envelope = msgspec.json.Decoder(Envelope).decode
-"""The envelope of a record's bytes; raises what `FAULTS` names."""
+read_envelope = msgspec.json.Decoder(Envelope).decode  # The envelope of a record's bytes; raises what `FAULTS` names.
 
 
 def as_text(raw: Raw, longest: int = _LONGEST) -> str:
@@ -246,12 +231,11 @@ LinkKind = Literal[
     "entry",
     "unreadable",
 ]
+# Whether a record continues the conversation, belongs to its parent's turn, or is only stored with it.
 Rank = Literal["main", "beside", "aside"]
-"""Whether a record continues the conversation, belongs to its parent's turn, or is only stored with it."""
 
 LONGEST_LABEL = 120
-_STRETCH = 64
-"""Records in which a parent that comes after its child is looked for."""
+_STRETCH = 64  # Records in which a parent that comes after its child is looked for.
 _LISTS = ("messages", "trajectory", "history", "events")
 
 
@@ -261,20 +245,15 @@ class Link(NamedTuple):
     id: str
     parent: str | None
     kind: LinkKind
-    at: float
-    """Epoch seconds; of a record without a time, those of the one before."""
+    at: float  # Epoch seconds; of a record without a time, those of the one before.
     where: Where
-    digest: bytes
-    """SHA-256 of the record's bytes."""
+    digest: bytes  # SHA-256 of the record's bytes.
     rank: Rank = "main"
-    side: bool = False
-    """It belongs to a sub-agent."""
+    side: bool = False  # It belongs to a sub-agent.
     model: str = ""
-    tokens: int = 0
-    """Tokens the model wrote, if the record contains them."""
+    tokens: int = 0  # Tokens the model wrote, if the record contains them.
     label: str = ""
-    labels: str = ""
-    """The record that `label` names."""
+    labels: str = ""  # The record that `label` names.
 
 
 def links(place: Path | Log, kit: Kit, lines: LineSettings | None = None) -> Iterator[Link]:

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 NOT_REGULAR = "not a regular file"
-MOST_HELD = 256
-"""Most logs that are open at once."""
+MOST_HELD = 256  # Most logs that are open at once.
 
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 
@@ -37,8 +36,7 @@ class HeldLog:
         self._kept = False
         self._descriptor = _descriptor(path)
         status = os.fstat(self._descriptor)
-        self.stands = (status.st_dev, status.st_ino)
-        """Identity of the file, whatever its name."""
+        self.stands = (status.st_dev, status.st_ino)  # Identity of the file, whatever its name.
 
     def keep(self) -> bool:
         """Whether it may stay open: only so many are, so that descriptors do not run out."""

@@ -24,14 +24,11 @@ class Log(NamedTuple):
     path: Path
     format: Format
     agent: str = MAIN
-    start: int = 0
-    """The first byte of this session, in a file with several."""
+    start: int = 0  # The first byte of this session, in a file with several.
     line: int = 1
     end: int | None = None
-    run: int | None = None
-    """The number of this session, from 0, in a document or folder with several."""
-    session: str = ""
-    """The id of this session, in a database or a file of mixed lines."""
+    run: int | None = None  # The number of this session, from 0, in a document or folder with several.
+    session: str = ""  # The id of this session, in a database or a file of mixed lines.
 
     @property
     def whole(self) -> bool:
@@ -45,11 +42,9 @@ class Log(NamedTuple):
 
 
 NO_PERMISSION = "no permission"
-_BLANKS = b"\0 \t\r\n"
-"""Bytes that may follow a document: a lost write leaves NUL bytes."""
+_BLANKS = b"\0 \t\r\n"  # Bytes that may follow a document: a lost write leaves NUL bytes.
 
-_make = tuple.__new__
-"""Builds a named tuple without its Python-level constructor: one is made for every line."""
+_make = tuple.__new__  # Builds a named tuple without its Python-level constructor: one is made for every line.
 
 
 class Record(NamedTuple):
@@ -64,9 +59,7 @@ class _Named(msgspec.Struct):
     session: Any = None
 
 
-def records(
-    log: Log, diagnostics: Diagnostics, lines: LineSettings, passes: Passes | None = None
-) -> Iterator[Record]:
+def records(log: Log, diagnostics: Diagnostics, lines: LineSettings, passes: Passes | None = None) -> Iterator[Record]:
     """Yield the records of a log;
 
     a log that fails on the way ends there, counted. Lines that `passes` ignores are left out.
@@ -174,9 +167,7 @@ def reason(fault: OSError) -> str:
     return (fault.strerror or str(fault)).lower()
 
 
-def _lines(
-    log: Log, diagnostics: Diagnostics, lines: LineSettings, passes: Passes | None
-) -> Iterator[list[Record]]:
+def _lines(log: Log, diagnostics: Diagnostics, lines: LineSettings, passes: Passes | None) -> Iterator[list[Record]]:
     file = str(log.path)
 
     def note(number: int, reason: str) -> None:
@@ -214,20 +205,16 @@ def _count_fault(reader: Reader, file: str, line: int, fault: Exception) -> None
     reader.kit.diagnostics.note(file, line, f"not understood ({type(fault).__name__})")
 
 
-LONGEST_SHOWN = 65_536
-"""Characters of a passage at most."""
-_MARGIN = 16_384
-"""Bytes read beyond what is shown, so that a secret across the cut is still seen as one."""
+LONGEST_SHOWN = 65_536  # Characters of a passage at most.
+_MARGIN = 16_384  # Bytes read beyond what is shown, so that a secret across the cut is still seen as one.
 
 
 class Passage(msgspec.Struct, frozen=True):
     """The text behind an event."""
 
     text: str = ""
-    cut: bool = False
-    """Whether there is more of it than is shown."""
-    fault: str = ""
-    """Why it could not be read; blank if it could."""
+    cut: bool = False  # Whether there is more of it than is shown.
+    fault: str = ""  # Why it could not be read; blank if it could.
 
 
 def read_excerpt(where: Where, longest: int = LONGEST_SHOWN) -> Passage:

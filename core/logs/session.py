@@ -36,12 +36,11 @@ class LogSession(NamedTuple):
     id: str
     tool: str
     logs: tuple[Log, ...]
+    # Older logs whose events this one repeats, because it was forked or resumed from them.
     copied: tuple[Log, ...] = ()
-    """Older logs whose events this one repeats, because it was forked or resumed from them."""
-    repeated: bool = False
-    """Whether newer logs repeat events of this one."""
+    repeated: bool = False  # Whether newer logs repeat events of this one.
+    # Logs of forks that the agent's program makes for itself; only their spending counts.
     helpers: tuple[Log, ...] = ()
-    """Logs of forks that the agent's program makes for itself; only their spending counts."""
 
     @property
     def path(self) -> Path:
@@ -85,8 +84,8 @@ def as_of(last: float, spending: Iterable[Event]) -> Iterator[Event]:
     return (replace(event, at=max(last, event.at)) for event in spending)
 
 
+# An event after the two values that decide its place among the events of all logs of its session.
 Row: TypeAlias = tuple[float, str, Event]
-"""An event after the two values that decide its place among the events of all logs of its session."""
 
 
 def row_place(row: Row) -> tuple[float, str]:
@@ -135,9 +134,7 @@ def identity(event: Event) -> Hashable:
     """Return what identifies an event when another log, or a later reading, contains it again."""
     match event:
         case ToolUse():
-            return (
-                ("tool", event.agent, event.id) if event.id else ("tool", event.agent, event.at, event.call)
-            )
+            return ("tool", event.agent, event.id) if event.id else ("tool", event.agent, event.at, event.call)
         case Turn():
             return ("turn", event.agent, event.id) if event.id else ("turn", event.at, event.context_tokens)
         case Prompt():
@@ -167,8 +164,7 @@ class SharedBeginnings:
     the oldest are dropped.
     """
 
-    MOST = 500_000
-    """Most identities in memory."""
+    MOST = 500_000  # Most identities in memory.
 
     def __init__(self) -> None:
         self._known: dict[Hashable, frozenset[Hashable]] = {}

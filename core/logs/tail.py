@@ -35,10 +35,8 @@ from core.logs.records import (
 from core.logs.session import identity, with_session_name
 from core.settings.logs import LineSettings
 
-_MARK = 64
-"""Bytes before the reading position that must still be the same, or the log was rewritten."""
-_COPIES = 8
-"""Copies of a log that are looked at when it was cut short."""
+_MARK = 64  # Bytes before the reading position that must still be the same, or the log was rewritten.
+_COPIES = 8  # Copies of a log that are looked at when it was cut short.
 
 
 class SeenEvents:
@@ -97,13 +95,10 @@ class Tail(ABC):
         self._lines = lines
         self._session = session
         self._reader = self._new_reader(kit)
-        self.place: int | None = None
-        """Bytes of the log whose events were emitted; None if it is not a file of lines."""
+        self.place: int | None = None  # Bytes of the log whose events were emitted; None if it is not a file of lines.
         self._in_flight: list[ToolUse] | None = []
-        self.helper = False
-        """Whether it contains only the spending of a fork of the agent's program."""
-        self.reached = -inf
-        """The latest time of its emitted events."""
+        self.helper = False  # Whether it contains only the spending of a fork of the agent's program.
+        self.reached = -inf  # The latest time of its emitted events.
         if seen_events is not None:
             seen_events.again()
         self._start()
@@ -111,8 +106,7 @@ class Tail(ABC):
     def _start(self) -> None:
         """Initialise the state of reading."""
         self._run = -1
-        self._trouble = ""
-        """Why the log cannot be read although it is there."""
+        self._trouble = ""  # Why the log cannot be read although it is there.
 
     @abstractmethod
     def fresh(self) -> Iterator[Event]:
@@ -132,9 +126,7 @@ class Tail(ABC):
         """Return the open calls, for display only; nothing is changed."""
         if self._in_flight is None:
             self._in_flight = [
-                event
-                for event in self.pending_events()
-                if isinstance(event, ToolUse) and event.outcome == "pending"
+                event for event in self.pending_events() if isinstance(event, ToolUse) and event.outcome == "pending"
             ]
         return self._in_flight
 
@@ -327,17 +319,12 @@ def _copies(path: Path) -> list[Path]:
     return [path.parent / entry.name for entry in beside[:_COPIES]]
 
 
-_END = 65_536
-"""Bytes in which the end of a document is looked for."""
-PATIENCE = 5.0
-"""Seconds for which a document that is being written may lack its end."""
-_WRITTEN = 30.0
-"""Seconds without a change after which a document is no longer being written."""
+_END = 65_536  # Bytes in which the end of a document is looked for.
+PATIENCE = 5.0  # Seconds for which a document that is being written may lack its end.
+_WRITTEN = 30.0  # Seconds without a change after which a document is no longer being written.
 
 
-def open_tail(
-    log: Log, kit: Kit, lines: LineSettings, session: str, seen_events: SeenEvents | None = None
-) -> Tail:
+def open_tail(log: Log, kit: Kit, lines: LineSettings, session: str, seen_events: SeenEvents | None = None) -> Tail:
     """The way to follow this log."""
     kind: type[Tail] = RereadTail
     if log.format.style == "folder":
@@ -362,9 +349,7 @@ class WaitingTail(Tail):
 
     def pending_events(self) -> list[Event]:
         """The calls that are not over, and what the end would complete."""
-        more = [
-            event for event in super().pending_events() if getattr(event, "id", None) not in self._waiting
-        ]
+        more = [event for event in super().pending_events() if getattr(event, "id", None) not in self._waiting]
         return [*self._waiting.values(), *more]
 
     def _settled(self, record: Record) -> Iterator[Event]:
@@ -384,8 +369,8 @@ class RereadTail(WaitingTail):
     def _start(self) -> None:
         super()._start()
         self._seen: tuple[int, int, int] | None = None
+        # The version that lacks its end, and when it was first seen.
         self._half: tuple[tuple[int, int, int], float] | None = None
-        """The version that lacks its end, and when it was first seen."""
         self._faults: dict[str, int] = {}
 
     def fresh(self) -> Iterator[Event]:
@@ -394,9 +379,7 @@ class RereadTail(WaitingTail):
         if status is None:
             return
         version = (status.st_ino, status.st_size, status.st_mtime_ns)
-        if version == self._seen or (
-            self.log.format.style == "document" and self._is_written(status, version)
-        ):
+        if version == self._seen or (self.log.format.style == "document" and self._is_written(status, version)):
             return
         self._seen = version
         kit = self._kit.counting(Diagnostics())
@@ -449,9 +432,7 @@ class FolderTail(WaitingTail):
         if self._status() is None:
             return
         try:
-            files = [
-                (path, (status := path.stat()).st_size, status.st_mtime_ns) for path in members(self.log)
-            ]
+            files = [(path, (status := path.stat()).st_size, status.st_mtime_ns) for path in members(self.log)]
         except FileNotFoundError:
             return
         except OSError as fault:
@@ -490,10 +471,7 @@ class DatabaseTail(Tail):
         """Yield the events of changed rows."""
         if self._status() is None:
             return
-        versions = [
-            _file_version(self.log.path),
-            _file_version(self.log.path.with_name(self.log.path.name + "-wal")),
-        ]
+        versions = [_file_version(self.log.path), _file_version(self.log.path.with_name(self.log.path.name + "-wal"))]
         if versions == self._seen:
             return
         read = deepcopy(self._read)

@@ -6,8 +6,7 @@ import math
 from datetime import UTC, datetime
 from typing import Any
 
-_LATEST = 32_503_680_000.0
-"""The year 3000: a larger epoch number counts milliseconds, microseconds or nanoseconds."""
+_LATEST = 32_503_680_000.0  # The year 3000: a larger epoch number counts milliseconds, microseconds or nanoseconds.
 _parsed = datetime.fromisoformat
 
 

@@ -13,8 +13,7 @@ from core.engine.response.interventions import ToldIntervention
 from core.engine.society import Society
 from core.events import Event, ToolUse
 
-FEW_MOMENTS = 20
-"""Moments on each side below which nothing is concluded."""
+FEW_MOMENTS = 20  # Moments on each side below which nothing is concluded.
 
 
 class AdviceMoment(NamedTuple):
@@ -25,10 +24,8 @@ class AdviceMoment(NamedTuple):
     rule: str
     said: bool
     sentence: str
-    acts: int
-    """Acts that followed, as far as they were looked at."""
-    again: bool
-    """The same call ended the same way within them."""
+    acts: int  # Acts that followed, as far as they were looked at.
+    again: bool  # The same call ended the same way within them.
 
 
 class AdviceOutcome(NamedTuple):
@@ -38,8 +35,7 @@ class AdviceOutcome(NamedTuple):
     said: bool
     came_again: int
     stayed_away: int
-    too_early: int
-    """Too few acts have followed."""
+    too_early: int  # Too few acts have followed.
 
 
 class _Open:
@@ -57,8 +53,7 @@ class AdviceFollower:
 
     def __init__(self, within: int, sentences: Mapping[int, tuple[str, str]] | None = None) -> None:
         self._within = within
-        self._sentences = sentences or {}
-        """Rule and text of what was said, by fingerprint."""
+        self._sentences = sentences or {}  # Rule and text of what was said, by fingerprint.
         self._last: dict[str, ToolUse] = {}
         self._open: dict[str, list[_Open]] = {}
         self._done: list[AdviceMoment] = []
@@ -91,9 +86,7 @@ class AdviceFollower:
 
     def _moment(self, one: _Open) -> AdviceMoment:
         intervention = one.told.intervention
-        rule, sentence = (
-            self._said.get(intervention.number, ("", "")) if one.told.fate == "said" else ("", "")
-        )
+        rule, sentence = self._said.get(intervention.number, ("", "")) if one.told.fate == "said" else ("", "")
         agent = one.trouble.agent if one.trouble is not None else ""
         return AdviceMoment(
             one.told.at,
@@ -118,9 +111,7 @@ def _same(trouble: ToolUse | None, use: ToolUse) -> bool:
     return use.outcome != "success" or use.result == trouble.result
 
 
-def moments_until(
-    words: Iterable[ToldIntervention], calls: Sequence[ToolUse], within: int
-) -> list[AdviceMoment]:
+def moments_until(words: Iterable[ToldIntervention], calls: Sequence[ToolUse], within: int) -> list[AdviceMoment]:
     """Return the moments known at one place of a recording, from its advice and one agent's calls."""
     times = [call.at for call in calls]
     moments = []
@@ -133,9 +124,7 @@ def moments_until(
         again = next((number for number, call in enumerate(after, 1) if _same(trouble, call)), 0)
         intervention, was_said = one.intervention, one.fate == "said"
         acts = again or len(after)
-        moments.append(
-            AdviceMoment(one.at, "", intervention.sender, was_said, intervention.message, acts, bool(again))
-        )
+        moments.append(AdviceMoment(one.at, "", intervention.sender, was_said, intervention.message, acts, bool(again)))
     return moments
 
 
@@ -191,9 +180,7 @@ class SilenceTrial(NamedTuple):
         )
 
 
-def silence_trial(
-    moments: Iterable[AdviceMoment], withheld: Container[tuple[str, int]], within: int
-) -> SilenceTrial:
+def silence_trial(moments: Iterable[AdviceMoment], withheld: Container[tuple[str, int]], within: int) -> SilenceTrial:
     """Compare sentences that were given with those that chance withheld, by rule and fingerprint."""
     counts = [0, 0, 0, 0]
     for moment in moments:

@@ -44,8 +44,7 @@ def _role(agent: AgentReading) -> str:
 class AgentOverview(Struct):
     """One agent up to a place; its text is read from the events when it is shown."""
 
-    task: Event | None = None
-    """Its first prompt, else the event that started it."""
+    task: Event | None = None  # Its first prompt, else the event that started it.
     last: ToolUse | None = None
     calls: int = 0
     failures: int = 0
@@ -114,14 +113,10 @@ def agent_fields(frame: Frame) -> tuple[AgentField, ...]:
     return (
         AgentField("intent", intent),
         AgentField("context", f"{mind.sleep.context:.0%} full, {short(mind.sleep.context_tokens)} tokens"),
-        AgentField(
-            "memory", f"{count(episodes.kept, 'episode')}{remembered}, {frame.receptor.heatmap.leaves} paths"
-        ),
+        AgentField("memory", f"{count(episodes.kept, 'episode')}{remembered}, {frame.receptor.heatmap.leaves} paths"),
         AgentField("policy", f"{affect.policy}, governor {governor.profile_name}"),
         AgentField("mutation", moved.replace("_", " ")),
-        AgentField(
-            "lineage", f"{count(affect.changes, 'change')}, the newest with fingerprint {affect.head[:10]}"
-        ),
+        AgentField("lineage", f"{count(affect.changes, 'change')}, the newest with fingerprint {affect.head[:10]}"),
     )
 
 

@@ -60,10 +60,8 @@ class TokenSummary(Struct):
     cache_write: int = 0
     context_peak: int = 0
     context_window: int = 0
-    cost: float | None = None
-    """US dollars of the turns with a known price; None if there is none."""
-    unpriced: int = 0
-    """Turns whose price is unknown."""
+    cost: float | None = None  # US dollars of the turns with a known price; None if there is none.
+    unpriced: int = 0  # Turns whose price is unknown.
 
 
 class FiringSummary(Struct, frozen=True):
@@ -149,12 +147,10 @@ class Summary(Struct):
     project: str = ""
     models: list[str] = field(default_factory=list)
     synthetic_time: bool = False
-    untold: list[Matter] = field(default_factory=list)
-    """Information that logs of this kind never contain."""
+    untold: list[Matter] = field(default_factory=list)  # Information that logs of this kind never contain.
     started: float | None = None
     ended: float | None = None
-    active: float = 0.0
-    """Subjective seconds of the main agent."""
+    active: float = 0.0  # Subjective seconds of the main agent.
     events: int = 0
     tool_uses: int = 0
     outcomes: dict[str, int] = field(default_factory=dict)
@@ -165,8 +161,8 @@ class Summary(Struct):
     compactions: int = 0
     compacted_at: list[float] = field(default_factory=list)
     preserved: list[Preserved] = field(default_factory=list)
+    # What was asked, done and failed, and how it ended, in words.
     story: SessionStory = field(default_factory=SessionStory)
-    """What was asked, done and failed, and how it ended, in words."""
     """What must survive each compaction."""
     subagents: int = 0
     tokens: TokenSummary = field(default_factory=TokenSummary)
@@ -184,17 +180,14 @@ class Summary(Struct):
     halts: list[Halt] = field(default_factory=list)
     quarantines: list[QuarantineSummary] = field(default_factory=list)
     interventions: list[InterventionSummary] = field(default_factory=list)
-    methods: dict[str, int] = field(default_factory=dict)
-    """How often each method fired, listed above or not."""
+    methods: dict[str, int] = field(default_factory=dict)  # How often each method fired, listed above or not.
     loops: list[LoopRecord] = field(default_factory=list)
     agents: list[AgentSummary] = field(default_factory=list)
     paths: list[HotPath] = field(default_factory=list)
-    facts: FactsReading | None = None
-    """Plain figures of what the main agent did."""
+    facts: FactsReading | None = None  # Plain figures of what the main agent did.
+    # Commits, pushes, pull requests, changed files, last tests and build.
     outcome: SessionOutcome = field(default_factory=SessionOutcome)
-    """Commits, pushes, pull requests, changed files, last tests and build."""
-    outlook: OutlookReading | None = None
-    """Whether the session went better or worse than usual."""
+    outlook: OutlookReading | None = None  # Whether the session went better or worse than usual.
 
 
 _FIRINGS = 500
@@ -315,9 +308,7 @@ class Gatherer:
             if signal.fresh:
                 self._signals[signal.name] += 1
                 if len(summary.firings) < _FIRINGS:
-                    summary.firings.append(
-                        FiringSummary(event.at, event.agent, signal.name, signal.intensity)
-                    )
+                    summary.firings.append(FiringSummary(event.at, event.agent, signal.name, signal.intensity))
         summary.shifts += percept.shifted
         summary.dreams += thought.dream is not None
         summary.episodes += verdict.opened
@@ -354,9 +345,7 @@ class Gatherer:
         loop = reaction.loop
         if loop is not None and len(summary.loops) < _FIRINGS:
             summary.loops.append(
-                LoopRecord(
-                    event.at, event.agent, loop.detector, loop.count, loop.tool, loop.what, loop.began_at
-                )
+                LoopRecord(event.at, event.agent, loop.detector, loop.count, loop.tool, loop.what, loop.began_at)
             )
 
     def close(self, main: Frame) -> Summary:
@@ -376,8 +365,7 @@ class Gatherer:
         return summary
 
 
-_TOLD = 50_000
-"""Events at the end that are described in words."""
+_TOLD = 50_000  # Events at the end that are described in words.
 
 
 class Analysis(NamedTuple):

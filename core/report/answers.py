@@ -64,24 +64,21 @@ def _nowhere(_: Path) -> list[Path]:
 def names_single_logs(paths: Iterable[Path]) -> bool:
     """Whether single logs are named; logs of their sub-agents may appear beside them."""
     return any(
-        not is_folder(path) and (is_there(path) or glob.has_magic(str(path)))
-        for path in map(expand_home, paths)
+        not is_folder(path) and (is_there(path) or glob.has_magic(str(path))) for path in map(expand_home, paths)
     )
 
 
 _PREFIX = "NOOSCOPE_"
+# Files that are read from a watched project.
 _PROJECT = (PROJECT_SETTINGS, ".nooscope-policy.toml", ".nooscope-rules.json", "receptor-rules.json")
-"""Files that are read from a watched project."""
-_OWN = ("affect-policy.toml", "receptor-rules.json")
-"""Files that are read beside a person's settings."""
+_OWN = ("affect-policy.toml", "receptor-rules.json")  # Files that are read beside a person's settings.
 
 
 class KeptQuestion(NamedTuple):
     """Everything an answer depends on, as one key."""
 
     key: str
-    keeps: bool = True
-    """Whether the key covers everything that is read; for a single log it does not."""
+    keeps: bool = True  # Whether the key covers everything that is read; for a single log it does not.
 
     def answer(self) -> bytes | None:
         """Return the cached answer, or None."""
@@ -97,11 +94,7 @@ class KeptQuestion(NamedTuple):
 
 
 def question(
-    command: str,
-    words: Sequence[Any],
-    paths: Sequence[Path],
-    project: Path | None,
-    settings_file: Path | None,
+    command: str, words: Sequence[Any], paths: Sequence[Path], project: Path | None, settings_file: Path | None
 ) -> KeptQuestion:
     """A command with its options about some logs, as these and all that settings are read from are now.
 

@@ -21,31 +21,20 @@ from core.report.formatting import plain
 from core.safe_text import safe
 
 EditKind = Literal["write", "create", "replace", "insert", "delete", "move", "command", "unknown"]
+# The whole file is known; only what the edits name is known; only that a command wrote it is known.
 Completeness = Literal["complete", "pieces", "command"]
-"""The whole file is known; only what the edits name is known; only that a command wrote it is known."""
 
-_SNAPSHOT = 32
-"""Edits of one file between two remembered states."""
-_MOST_KEPT = 256
-"""States of one file that are remembered at once, beside those."""
-_MOST_COMPARED = 4_000_000
-"""Pairs of lines up to which two stretches are compared line by line."""
+_SNAPSHOT = 32  # Edits of one file between two remembered states.
+_MOST_KEPT = 256  # States of one file that are remembered at once, beside those.
+_MOST_COMPARED = 4_000_000  # Pairs of lines up to which two stretches are compared line by line.
 _CONTEXT = 3
 _LONGEST_ANSWER = 400_000
 _DEEPEST = 8
 _BEFORE = ("old_string", "old_str", "oldText", "old_text", "oldString", "old_content", "search")
 _AFTER = ("new_string", "new_str", "newText", "new_text", "newString", "new_content", "replace", "content")
 _WHOLE = ("content", "file_text", "contents", "text", "code_edit")
-_PATHS = (
-    "file_path",
-    "path",
-    "filePath",
-    "absolute_path",
-    "notebook_path",
-    "target_file",
-    "filename",
-    "file",
-)
+_PATHS = ("file_path", "path", "filePath", "absolute_path", "notebook_path", "target_file", "filename", "file")
+# Names under which results carry a file's whole text before and after an edit.
 _WITNESSES = (
     ("originalFile", "updatedFile"),
     ("original_file", "updated_file"),
@@ -53,18 +42,16 @@ _WITNESSES = (
     ("old_content", "new_content"),
     ("before", "after"),
 )
-"""Names under which results carry a file's whole text before and after an edit."""
 _NEW_FILE = re.compile(r"\b(?:created?|new file)\b", re.IGNORECASE)
-_WROTE = frozenset(("rm", "mv", "cp", "touch", "unlink"))
-"""Programs that change the files they are given."""
+_WROTE = frozenset(("rm", "mv", "cp", "touch", "unlink"))  # Programs that change the files they are given.
 _PATCH = re.compile(r"\*\*\* Begin Patch\r?\n.*?\*\*\* End Patch", re.DOTALL)
 _PATCH_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
+# A block by which Aider's model asks for an edit, with the path above it.
 _BLOCK = re.compile(
     r"^(?P<path>[^\n]{1,400})\n(?:`{3,}[^\n]*\n)?<{5,9} SEARCH>?[^\n]*\n(?P<old>.*?)^={5,9}[^\n]*\n"
     r"(?P<new>.*?)^>{5,9} (?:REPLACE|UPDATED)",
     re.DOTALL | re.MULTILINE,
 )
-"""A block by which Aider's model asks for an edit, with the path above it."""
 
 
 class FileEdit(NamedTuple):
@@ -72,15 +59,11 @@ class FileEdit(NamedTuple):
 
     path: str
     kind: EditKind
-    pairs: tuple[tuple[str, str, bool], ...] = ()
-    """Texts to find, what replaces each, and whether everywhere."""
-    content: str = ""
-    """The whole text that is written, or the text that is inserted."""
+    pairs: tuple[tuple[str, str, bool], ...] = ()  # Texts to find, what replaces each, and whether everywhere.
+    content: str = ""  # The whole text that is written, or the text that is inserted.
     line: int = 0
-    target: str = ""
-    """The new path of a move."""
-    before: str | None = None
-    """The file's whole text before it, if the log carries that."""
+    target: str = ""  # The new path of a move.
+    before: str | None = None  # The file's whole text before it, if the log carries that.
     after: str | None = None
     new_file: bool = False
 
@@ -92,10 +75,8 @@ class DiffLine(NamedTuple):
     text: str
     old: int = 0
     new: int = 0
-    place: int = -1
-    """The event that added or removed it."""
-    unended: bool = False
-    """Whether it is the last of its file and has no line end."""
+    place: int = -1  # The event that added or removed it.
+    unended: bool = False  # Whether it is the last of its file and has no line end.
 
 
 class FileChange(Struct, frozen=True, gc=False):
@@ -105,11 +86,9 @@ class FileChange(Struct, frozen=True, gc=False):
     state: Completeness
     added: int
     removed: int
-    places: tuple[int, ...]
-    """The events that edited it."""
+    places: tuple[int, ...]  # The events that edited it.
     agents: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-    """What the log does not carry."""
+    notes: tuple[str, ...] = ()  # What the log does not carry.
     created: bool = False
     deleted: bool = False
     moved_from: str = ""
@@ -124,9 +103,7 @@ class _Piece:
 
     __slots__ = ("base", "lines", "origin", "removed")
 
-    def __init__(
-        self, base: list[str], lines: list[str], origin: array[int], removed: dict[int, int]
-    ) -> None:
+    def __init__(self, base: list[str], lines: list[str], origin: array[int], removed: dict[int, int]) -> None:
         self.base, self.lines, self.origin, self.removed = base, lines, origin, removed
 
     @classmethod
@@ -178,13 +155,10 @@ class _File:
     def __init__(self, path: str) -> None:
         self.path = self.first_path = path
         self.pieces: list[_Piece] = []
-        self.whole = False
-        """Whether the first piece is the whole file."""
-        self.absent = False
-        """Whether there was no such file before the session."""
+        self.whole = False  # Whether the first piece is the whole file.
+        self.absent = False  # Whether there was no such file before the session.
         self.deleted = False
-        self.lost = False
-        """Whether something unknown changed it since its text was known."""
+        self.lost = False  # Whether something unknown changed it since its text was known.
         self.notes: dict[str, None] = {}
 
     def copy(self) -> _File:
@@ -211,11 +185,7 @@ class _File:
                 return
             case "command" | "unknown":
                 self.lost = True
-                note = (
-                    "a command wrote it"
-                    if edit.kind == "command"
-                    else "the log does not carry the text of an edit"
-                )
+                note = "a command wrote it" if edit.kind == "command" else "the log does not carry the text of an edit"
                 self.notes[f"{note} (event {place + 1})"] = None
             case "write" | "create":
                 self._write(edit.content, place)
@@ -333,8 +303,7 @@ class SessionChanges:
         self._open: dict[str, _Track] = {}
         self._rewinds: list[Rewind] = []
         self._fed = 0
-        self.uncounted = 0
-        """Edits that failed, were rejected or have no result."""
+        self.uncounted = 0  # Edits that failed, were rejected or have no result.
 
     def feed(self, events: Sequence[Event]) -> None:
         """Read the new events of a session; `events` starts with its first one."""
@@ -443,12 +412,7 @@ class SessionChanges:
             return None
         file = self._file(track, place)
         whose = dict(zip(places, (track.agents[n] for n in counted), strict=True))
-        signs = [
-            line.sign
-            for group in file.lines()
-            for line in group
-            if not agent or whose.get(line.place) == agent
-        ]
+        signs = [line.sign for group in file.lines() for line in group if not agent or whose.get(line.place) == agent]
         state: Completeness = "complete" if file.complete else "pieces" if file.pieces else "command"
         return FileChange(
             path=file.path,
@@ -457,8 +421,7 @@ class SessionChanges:
             removed=signs.count("-"),
             places=tuple(places),
             agents=tuple(agents),
-            notes=tuple(file.notes)
-            or (() if state == "complete" else ("only the edited lines are in the log",)),
+            notes=tuple(file.notes) or (() if state == "complete" else ("only the edited lines are in the log",)),
             created=file.absent,
             deleted=file.deleted,
             moved_from=file.first_path if file.first_path != file.path else "",
@@ -548,10 +511,7 @@ def _hunks(piece: _Piece, context: int, *, numbered: bool) -> list[DiffLine]:
     number = 0
     while number < len(groups):
         together = [groups[number]]
-        while (
-            number + 1 < len(groups)
-            and _start(groups[number + 1])[0] - _end(groups[number])[0] <= 2 * context
-        ):
+        while number + 1 < len(groups) and _start(groups[number + 1])[0] - _end(groups[number])[0] <= 2 * context:
             number += 1
             together.append(groups[number])
         number += 1
@@ -610,11 +570,7 @@ def _edits(event: ToolUse, reader: WordReader) -> list[FileEdit]:
     patch = _patch_in(arguments_of_call)
     if patch:
         return [edit._replace(path=_event_path(edit.path, event)) for edit in _patched(patch)]
-    typed = (
-        _typed_edit(arguments_of_call, event)
-        if isinstance(arguments_of_call, str) and event.targets
-        else None
-    )
+    typed = _typed_edit(arguments_of_call, event) if isinstance(arguments_of_call, str) and event.targets else None
     if typed is not None:
         return [typed]
     if event.program or not isinstance(arguments_of_call, dict):
@@ -659,15 +615,11 @@ def _asked_edit(fields: dict[str, Any], path: str, tool: str) -> FileEdit:
         return FileEdit(path, "unknown")
     if command == "insert" or "insert_line" in fields:
         line = fields.get("insert_line")
-        return FileEdit(
-            path, "insert", content=_first(fields, _AFTER) or "", line=line if type(line) is int else -1
-        )
+        return FileEdit(path, "insert", content=_first(fields, _AFTER) or "", line=line if type(line) is int else -1)
     parts = fields.get("edits")
     if isinstance(parts, str):
         parts = decode(parts.encode())
-    pairs = tuple(
-        pair for part in (parts if isinstance(parts, list) else [fields]) if (pair := _pair(table(part)))
-    )
+    pairs = tuple(pair for part in (parts if isinstance(parts, list) else [fields]) if (pair := _pair(table(part))))
     if pairs:
         return FileEdit(path, "replace", pairs)
     if tool.lower().startswith(("delete", "remove")):
@@ -702,11 +654,7 @@ def _witness(values: Iterable[Any], depth: int = 0) -> tuple[str | None, str | N
         if not isinstance(value, dict | list) or depth > _DEEPEST:
             continue
         if isinstance(value, dict):
-            new = (
-                value.get("type") == "create"
-                or value.get("isNewFile") is True
-                or value.get("exists") is False
-            )
+            new = value.get("type") == "create" or value.get("isNewFile") is True or value.get("exists") is False
             for first, second in _WITNESSES:
                 if first in value and (second in value or first == "originalFile"):
                     before, after = value[first], value.get(second)
@@ -723,9 +671,7 @@ def _witness(values: Iterable[Any], depth: int = 0) -> tuple[str | None, str | N
 
 def _patch_in(value: Any) -> str:
     """Return the patch among a call's arguments, in either usual notation, or an empty text."""
-    texts = (
-        [value] if isinstance(value, str) else [one for one in table(value).values() if isinstance(one, str)]
-    )
+    texts = [value] if isinstance(value, str) else [one for one in table(value).values() if isinstance(one, str)]
     if isinstance(value, dict) and isinstance(value.get("command"), list):
         texts += [word for word in value["command"] if isinstance(word, str)]
     for one in texts:

@@ -60,8 +60,7 @@ class Section(NamedTuple):
 
     name: str
     findings: tuple[Finding, ...]
-    facts: Any
-    """The findings as plain data."""
+    facts: Any  # The findings as plain data.
 
     @property
     def problems(self) -> list[str]:
@@ -70,22 +69,10 @@ class Section(NamedTuple):
 
 
 _LIBRARIES = (
-    *(
-        "textual",
-        "rich",
-        "pydantic",
-        "numpy",
-        "msgspec",
-        "watchfiles",
-        "blake3",
-        "cbor2",
-        "platformdirs",
-        "tomlkit",
-    ),
+    *("textual", "rich", "pydantic", "numpy", "msgspec", "watchfiles", "blake3", "cbor2", "platformdirs", "tomlkit"),
     "backports.zstd",
 )
-_OLD = 120
-"""Days after which the table of models counts as old."""
+_OLD = 120  # Days after which the table of models counts as old.
 _COMFORTABLE = (80, 24)
 
 
@@ -174,18 +161,13 @@ def terminal_section(environment: Mapping[str, str]) -> Section:
     columns, lines = shutil.get_terminal_size(_COMFORTABLE)
     dumb = kind in ("", "dumb", "unknown")
     findings = [
-        Finding(
-            "screen",
-            "yes" if interactive else "no: output or input is not a terminal, so reports are plain text",
-        ),
+        Finding("screen", "yes" if interactive else "no: output or input is not a terminal, so reports are plain text"),
         Finding(
             "TERM",
             (kind or "not set") + (": it cannot show a screen" if dumb and interactive else ""),
             "problem" if dumb and interactive else "fine",
         ),
-        Finding(
-            "colours", _colours(colours, environment), "fine" if colours >= 256 or not interactive else "note"
-        ),
+        Finding("colours", _colours(colours, environment), "fine" if colours >= 256 or not interactive else "note"),
         Finding(
             "characters",
             encoding if utf8 else f"{encoding}: not UTF-8, glyphs are replaced by ASCII",
@@ -226,10 +208,9 @@ def _colours(number: int, environment: Mapping[str, str]) -> str:
         return "none, because NO_COLOR is set"
     if number == 0:
         return "none"
-    return {
-        16: "16: themes look coarse; set COLORTERM=truecolor if the terminal supports it",
-        256: "256",
-    }.get(number, "16 million")
+    return {16: "16: themes look coarse; set COLORTERM=truecolor if the terminal supports it", 256: "256"}.get(
+        number, "16 million"
+    )
 
 
 def is_utf8(encoding: str) -> bool:
@@ -240,20 +221,17 @@ def is_utf8(encoding: str) -> bool:
         return False
 
 
-_LOOKED_AT = 2000
-"""Maximum number of files per folder whose beginning is read."""
+_LOOKED_AT = 2000  # Maximum number of files per folder whose beginning is read.
 _NAMED = 5
 _NEWEST = 3
+# How many sessions of an agent are read to see whether their records are known, and the largest in bytes.
 _LARGEST = 8 << 20
-"""How many sessions of an agent are read to see whether their records are known, and the largest in bytes."""
 
 
 def agents(environment: Mapping[str, str], home: Path, settings: IngestSettings) -> Section:
     """Report each agent's folders and the sessions in them."""
     now = time.time()
-    every_session = find(
-        known_agents(), environment, home, now=now, active_within=settings.follow.active_within
-    )
+    every_session = find(known_agents(), environment, home, now=now, active_within=settings.follow.active_within)
     findings: list[Finding] = []
     facts = []
     for agent in known_agents():
@@ -283,9 +261,7 @@ def agents(environment: Mapping[str, str], home: Path, settings: IngestSettings)
 
 def record_kinds(environment: Mapping[str, str], home: Path, kit: Kit, settings: IngestSettings) -> Section:
     """Report per agent and version whether its newest sessions were read in full, or what was skipped."""
-    listed = find(
-        known_agents(), environment, home, now=time.time(), active_within=settings.follow.active_within
-    )
+    listed = find(known_agents(), environment, home, now=time.time(), active_within=settings.follow.active_within)
     read: dict[tuple[str, str], int] = {}
     kit = kit.counting(Diagnostics())
     for agent in known_agents():
@@ -363,8 +339,7 @@ def _state(folder: Path) -> str:
     return "found"
 
 
-_LITTLE = 50_000_000
-"""Bytes free below which a disk counts as full."""
+_LITTLE = 50_000_000  # Bytes free below which a disk counts as full.
 
 
 def settings(resolved: Resolved, project: Path, more: list[str]) -> Section:
@@ -378,9 +353,7 @@ def settings(resolved: Resolved, project: Path, more: list[str]) -> Section:
         for name, path in files.items()
     ]
     findings += [
-        Finding(origin, count(changed[origin], "setting"))
-        for origin in ("environment", "--set")
-        if origin in changed
+        Finding(origin, count(changed[origin], "setting")) for origin in ("environment", "--set") if origin in changed
     ]
     findings.append(Finding("changed", f"{count(len(resolved.origins), 'setting')} in all"))
     faults = [*map(str, resolved.complaints), *more]
@@ -519,9 +492,7 @@ def chains() -> Section:
         try:
             for chain in way() if is_folder(folder) else ():
                 name = f"{folder / chain.name}.chain"
-                (stuck if chain.problems else undone).append(
-                    "; ".join([name, *chain.problems, *chain.restored])
-                )
+                (stuck if chain.problems else undone).append("; ".join([name, *chain.problems, *chain.restored]))
             stuck += [f"{path}: could not be undone" for path in sorted(folder.glob("*.chain"))]
         except OSError as error:
             stuck.append(f"{folder}: {error.strerror}")

@@ -33,10 +33,8 @@ class SummaryPolicy(NamedTuple):
     """How to summarize the events that a move passes over."""
 
     kind: SummaryKind = "none"
-    max_tokens: int = 200
-    """Of a narrative."""
-    text: str = ""
-    """Of a custom one."""
+    max_tokens: int = 200  # Of a narrative.
+    text: str = ""  # Of a custom one.
 
 
 NO_SUMMARY = SummaryPolicy()
@@ -45,8 +43,7 @@ NO_SUMMARY = SummaryPolicy()
 class Destination(NamedTuple):
     """Where to go."""
 
-    target: int | str
-    """Events before the place, or the id of a record of the conversation."""
+    target: int | str  # Events before the place, or the id of a record of the conversation.
     direction: Direction
     policy: SummaryPolicy = NO_SUMMARY
 
@@ -54,18 +51,14 @@ class Destination(NamedTuple):
 class Visit(NamedTuple):
     """One move as it is recorded."""
 
-    number: int
-    """1 is the first."""
-    at: float
-    """The time of the request, as passed in."""
+    number: int  # 1 is the first.
+    at: float  # The time of the request, as passed in.
     origin: int
     place: int
-    node: str
-    """The requested record; empty if a place was requested."""
+    node: str  # The requested record; empty if a place was requested.
     direction: Direction
     policy: SummaryKind
-    summary: str
-    """Hash of the summary's lines; empty if there are none."""
+    summary: str  # Hash of the summary's lines; empty if there are none.
     previous: str
     hash: str
 
@@ -75,12 +68,9 @@ class Arrival(NamedTuple):
 
     place: int
     frame: Frame
-    summary: tuple[str, ...]
-    """The summary of the events between, as the policy says."""
-    lines: tuple[str, ...]
-    """The frame in words."""
-    path: tuple[str, ...]
-    """Of the conversation, from its root to the record asked for."""
+    summary: tuple[str, ...]  # The summary of the events between, as the policy says.
+    lines: tuple[str, ...]  # The frame in words.
+    path: tuple[str, ...]  # Of the conversation, from its root to the record asked for.
     visit: Visit
 
 
@@ -88,12 +78,7 @@ class ChronoNav:
     """A position in a recording, with every move made."""
 
     def __init__(
-        self,
-        timeline: Timeline,
-        tree: ConversationTree | None = None,
-        *,
-        agent: str | None = None,
-        limit: int = 256,
+        self, timeline: Timeline, tree: ConversationTree | None = None, *, agent: str | None = None, limit: int = 256
     ) -> None:
         self.timeline = timeline
         self.tree = tree
@@ -161,8 +146,7 @@ class Trail:
 
     def __init__(self, limit: int = 256) -> None:
         self._visits: deque[Visit] = deque(maxlen=max(1, limit))
-        self.head = ""
-        """Hash of the newest move."""
+        self.head = ""  # Hash of the newest move.
 
     def __len__(self) -> int:
         return len(self._visits)
@@ -184,9 +168,7 @@ class Trail:
     ) -> Visit:
         """Record one move."""
         number = self._visits[-1].number + 1 if self._visits else 1
-        summary_hash = (
-            blake3("\n".join(summary).encode("utf-8", "replace")).hexdigest(length=16) if summary else ""
-        )
+        summary_hash = blake3("\n".join(summary).encode("utf-8", "replace")).hexdigest(length=16) if summary else ""
         visit = Visit(number, at, origin, place, node, direction, policy, summary_hash, self.head, "")
         visit = visit._replace(hash=_link(visit))
         self._visits.append(visit)

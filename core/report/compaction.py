@@ -25,8 +25,7 @@ from core.timeline.timeline import Timeline
 WarningKind = Literal["signal", "halt", "quarantine", "loop"]
 OpenKind = Literal["call", "failure", "agent"]
 
-FAR = 2000
-"""Events searched backwards for unfinished work."""
+FAR = 2000  # Events searched backwards for unfinished work.
 
 
 _CUTS: tuple[MarkKind, ...] = ("compaction",)
@@ -46,15 +45,13 @@ class Warned(Struct, frozen=True):
 
     kind: WarningKind
     name: str
-    weight: float
-    """Its strength; 1 if unknown."""
+    weight: float  # Its strength; 1 if unknown.
 
 
 class OpenEnd(Struct, frozen=True):
     """Something begun and not finished."""
 
-    kind: OpenKind
-    """A call without a result, a failure without a later success, a sub-agent at work."""
+    kind: OpenKind  # A call without a result, a failure without a later success, a sub-agent at work.
     what: str
     at: float
     times: int = 1
@@ -92,20 +89,14 @@ class Preserved(Struct, frozen=True):
     governor: GovernorKept
     warnings: tuple[Warned, ...]
     centre: Centre | None
-    paths: tuple[HotPath, ...]
-    """The hottest first."""
-    open: tuple[OpenEnd, ...]
-    """The newest first."""
+    paths: tuple[HotPath, ...]  # The hottest first.
+    open: tuple[OpenEnd, ...]  # The newest first.
     tokens_before: int
-    tokens_after: int
-    """0 if unknown."""
-    compression_ratio: float | None
-    """Tokens before for each one after."""
+    tokens_after: int  # 0 if unknown.
+    compression_ratio: float | None  # Tokens before for each one after.
     narrative: str
-    policy_hash: str = ""
-    """Fingerprint of policy, methods and bounds; empty if unknown."""
-    playbook: tuple[Lesson, ...] = ()
-    """The latest advice, newest first."""
+    policy_hash: str = ""  # Fingerprint of policy, methods and bounds; empty if unknown.
+    playbook: tuple[Lesson, ...] = ()  # The latest advice, newest first.
 
 
 def preserve(
@@ -131,12 +122,7 @@ def preserve(
         regime=frame_before.story.regime,
         phase=frame_before.story.phase,
         governor=GovernorKept(
-            governor.state,
-            governor.step,
-            governor.stagnant,
-            governor.budgets,
-            governor.halt,
-            governor.after_halt,
+            governor.state, governor.step, governor.stagnant, governor.budgets, governor.halt, governor.after_halt
         ),
         warnings=tuple(_warnings(frame_before)),
         centre=hottest_branch(receptor.heatmap),
@@ -187,13 +173,11 @@ class Preserver:
 
     def __init__(self, most: int | None = None) -> None:
         self.kept: deque[Preserved] = deque(maxlen=most)
-        self.count = 0
-        """Compactions so far."""
-        self._handed = 0
-        """How many of them `news` has returned."""
+        self.count = 0  # Compactions so far.
+        self._handed = 0  # How many of them `news` has returned.
         self._events: deque[Event] = deque(maxlen=FAR)
+        # For agents whose context after the compaction is unknown: the number of their entry.
         self._waiting: dict[str, int] = {}
-        """For agents whose context after the compaction is unknown: the number of their entry."""
 
     def before(self, event: Event, society: Society, policy_hash: str) -> None:
         """Look at an event before the engine steps with it."""
@@ -243,9 +227,7 @@ def open_ends(events: Sequence[Event], agent: str) -> list[OpenEnd]:
                 what = event.program or event.tool
                 waiting = calls.get(what)
                 calls[what] = (
-                    OpenEnd("call", what, waiting.at, waiting.times + 1)
-                    if waiting
-                    else OpenEnd("call", what, event.at)
+                    OpenEnd("call", what, waiting.at, waiting.times + 1) if waiting else OpenEnd("call", what, event.at)
                 )
             elif event.outcome == "failure" and key not in settled:
                 earlier = failures.get(key)
@@ -273,19 +255,14 @@ def lines(preserved: Preserved) -> list[str]:
         rows.append("nothing was unfinished")
     if preserved.centre is not None:
         rows.append(f"work in {one_line(preserved.centre.path)} ({preserved.centre.share:.0%} of it)")
-    rows += [
-        f"hot: {one_line(each.path)} {each.count} (r{each.opened} w{each.modified})"
-        for each in preserved.paths
-    ]
+    rows += [f"hot: {one_line(each.path)} {each.count} (r{each.opened} w{each.modified})" for each in preserved.paths]
     rows += [
         f"state {_plainly(preserved.state)} ({_plainly(preserved.pattern) or 'no pattern'}), "
         f"regime {preserved.regime}, phase {preserved.phase}",
         f"governor {governor.state.lower()} at step {governor.step}, "
         f"effort {figure(governor.budgets.effort)}, persistence {figure(governor.budgets.persistence)}",
     ]
-    rows += [
-        f"playbook: {firing_words(each.method)}: {one_line(each.text)}" for each in preserved.playbook[:3]
-    ]
+    rows += [f"playbook: {firing_words(each.method)}: {one_line(each.text)}" for each in preserved.playbook[:3]]
     if preserved.policy_hash:
         rows.append(f"policy {preserved.policy_hash}")
     return [*rows, preserved.narrative]
@@ -311,9 +288,7 @@ def handover(preserved: Preserved) -> str:
         return ""
     sentence = f"Unfinished when the context was compacted: {'; '.join(parts)}." if parts else ""
     if changed:
-        sentence += (
-            f"{' ' if sentence else ''}Files changed most before the compaction: {', '.join(changed)}."
-        )
+        sentence += f"{' ' if sentence else ''}Files changed most before the compaction: {', '.join(changed)}."
     return sentence
 
 
@@ -352,9 +327,7 @@ def _narrative(frame: Frame, ends: Sequence[OpenEnd]) -> str:
     words = f"{_plainly(frame.story.state)} in {_plainly(frame.receptor.behaviour.short.pattern)}"
     if centre is not None:
         words += f" around {one_line(centre.path)}"
-    words += (
-        f", {strongest.axis} {figure(strongest.value)} {over} its threshold {figure(strongest.threshold)}"
-    )
+    words += f", {strongest.axis} {figure(strongest.value)} {over} its threshold {figure(strongest.threshold)}"
     failing = [end for end in ends if end.kind == "failure"]
     if failing:
         words += f", {one_line(failing[0].what)} still failing"

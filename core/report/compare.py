@@ -20,29 +20,23 @@ from core.report.outcome import SessionOutcome
 from core.report.recap import token_amount
 from core.settings import Settings
 
-_SMALL = 2_500
-"""Pairs of moves up to which a stretch without unique moves is compared in full."""
-_WINDOW = 48
-"""Moves among which a partner is searched in longer stretches."""
+_SMALL = 2_500  # Pairs of moves up to which a stretch without unique moves is compared in full.
+_WINDOW = 48  # Moves among which a partner is searched in longer stretches.
 
 
 class Move(NamedTuple):
     """A prompt or a call, keyed by its content."""
 
     key: Hashable
-    place: int
-    """The event, counted from 0."""
+    place: int  # The event, counted from 0.
 
 
 class Alignment(Struct, frozen=True):
     """Which events of two runs are the same move."""
 
-    pairs: tuple[tuple[int, int], ...]
-    """Places in both runs, rising in both."""
-    parts: tuple[int, int] | None
-    """The first events that differ; None if one run is the beginning of the other."""
-    same: int
-    """Moves in common before the runs diverge."""
+    pairs: tuple[tuple[int, int], ...]  # Places in both runs, rising in both.
+    parts: tuple[int, int] | None  # The first events that differ; None if one run is the beginning of the other.
+    same: int  # Moves in common before the runs diverge.
     moves: tuple[int, int]
 
     @property
@@ -203,9 +197,7 @@ def _anchors(
     return chain[::-1]
 
 
-def _near(
-    left: Sequence[Hashable], right: Sequence[Hashable], a: int, b: int, c: int, d: int
-) -> list[tuple[int, int]]:
+def _near(left: Sequence[Hashable], right: Sequence[Hashable], a: int, b: int, c: int, d: int) -> list[tuple[int, int]]:
     """Return pairs in a stretch without unique moves; in a long one only nearby partners."""
     if (b - a) * (d - c) <= _SMALL:
         blocks = SequenceMatcher(None, left[a:b], right[c:d], autojunk=False).get_matching_blocks()
@@ -244,10 +236,7 @@ def rows(runs: Sequence[ComparedRun]) -> list[tuple[str, list[str]]]:
         ("loops", [str(run.loops) for run in runs]),
         ("compactions", [str(run.compactions) for run in runs]),
         ("sub-agents", [str(run.subagents) for run in runs]),
-        (
-            "files changed",
-            [f"{run.outcome.files}  +{run.outcome.added} -{run.outcome.removed}" for run in runs],
-        ),
+        ("files changed", [f"{run.outcome.files}  +{run.outcome.added} -{run.outcome.removed}" for run in runs]),
         ("last tests", [run.outcome.tests.result if run.outcome.tests else "none" for run in runs]),
         ("last build", [run.outcome.build.result if run.outcome.build else "none" for run in runs]),
         ("commits", [str(len(run.outcome.live_commits)) for run in runs]),
@@ -258,9 +247,7 @@ def rows(runs: Sequence[ComparedRun]) -> list[tuple[str, list[str]]]:
     return table
 
 
-def parting_words(
-    alignment: Alignment, first: Sequence[Event], second: Sequence[Event], name: str = "B"
-) -> str:
+def parting_words(alignment: Alignment, first: Sequence[Event], second: Sequence[Event], name: str = "B") -> str:
     """Describe in a sentence where two runs diverge."""
     together = f"{count(alignment.same, 'step')} in common" if alignment.same else "no step in common"
     share = f"{alignment.share:.0%} of all steps have a counterpart"

@@ -26,11 +26,11 @@ from core.timeline.firings import FIRINGS, Difference
 from core.timeline.marks import Mark
 from core.timeline.timeline import SettingsChange, Timeline
 
+# The main conversation; a sub-agent's; the person went back; a fork; the parent is not in the log.
 BranchKind = Literal["trunk", "sidechain", "rewind", "fork", "orphan"]
-"""The main conversation; a sub-agent's; the person went back; a fork; the parent is not in the log."""
 
+# What a second child begins with where the person went back.
 _SPOKEN: frozenset[LinkKind] = frozenset(("prompt", "rewind", "summary"))
-"""What a second child begins with where the person went back."""
 
 
 class Node(Struct, frozen=True, gc=False):
@@ -39,12 +39,10 @@ class Node(Struct, frozen=True, gc=False):
     id: str
     parent: str | None
     kind: LinkKind
-    content_hash: bytes
-    """SHA-256 of the parent's content hash and this record's digest."""
+    content_hash: bytes  # SHA-256 of the parent's content hash and this record's digest.
     at: float
     where: Where
-    place: int
-    """How many nodes came before it."""
+    place: int  # How many nodes came before it.
     branch: int
     rank: Rank = "main"
     side: bool = False
@@ -58,29 +56,23 @@ class ConversationBranch(NamedTuple):
 
     number: int
     kind: BranchKind
-    base: str | None
-    """The node it leaves from; None where it starts the conversation again."""
+    base: str | None  # The node it leaves from; None where it starts the conversation again.
     start: str
     tip: str
     nodes: int
-    current: bool
-    """The path to the head leads through it."""
+    current: bool  # The path to the head leads through it.
 
 
-_SHORT = 8
-"""Bytes of a hash that are kept from one reading to the next."""
-_KEPT = 50_000_000
-"""Bytes that the hashes of all logs may take."""
+_SHORT = 8  # Bytes of a hash that are kept from one reading to the next.
+_KEPT = 50_000_000  # Bytes that the hashes of all logs may take.
 
 
 class RecordChange(NamedTuple):
     """A record that was changed, or is missing, since the log was last read."""
 
     file: str
-    place: int
-    """How many records of the log came before it."""
-    node: Node | None
-    """What is in its place now; None at the end of the log."""
+    place: int  # How many records of the log came before it.
+    node: Node | None  # What is in its place now; None at the end of the log.
 
     def words(self) -> str:
         """The change in one line."""
@@ -121,10 +113,8 @@ class ConversationTree:
 
     def __init__(self, links: Iterable[Link] = ()) -> None:
         self.roots: list[str] = []
-        self.orphans = 0
-        """Roots whose parent the log names but does not hold."""
-        self.repeated = 0
-        """Records that bring an id a second time; they get one of their own."""
+        self.orphans = 0  # Roots whose parent the log names but does not hold.
+        self.repeated = 0  # Records that bring an id a second time; they get one of their own.
         self._nodes: dict[str, Node] = {}
         self._files: dict[str, list[str]] = {}
         self._hashes: dict[bytes, str] = {}
@@ -243,9 +233,7 @@ class ConversationTree:
         """The branches in the order they were begun."""
         current = {node.branch for node in self.path()}
         return [
-            ConversationBranch(
-                number, line.kind, line.base, line.start, line.tip, line.nodes, number in current
-            )
+            ConversationBranch(number, line.kind, line.base, line.start, line.tip, line.nodes, number in current)
             for number, line in enumerate(self._lines)
         ]
 
@@ -261,8 +249,7 @@ class ConversationTree:
     def hashes(self) -> dict[str, bytes]:
         """A short hash of every record's content and place, by log and in its order."""
         return {
-            file: b"".join([_short_hash(self._nodes[name]) for name in names])
-            for file, names in self._files.items()
+            file: b"".join([_short_hash(self._nodes[name]) for name in names]) for file, names in self._files.items()
         }
 
     def first_change(self, earlier: Mapping[str, bytes]) -> RecordChange | None:
@@ -286,12 +273,9 @@ def chained(above: bytes, digest: bytes) -> bytes:
     return sha256(above + digest).digest()
 
 
-_NAMED = 4
-"""Settings of one change that are named."""
-_FOUND = 8
-"""Findings of a dream that are named."""
-_SHARE = 100.0
-"""Events that rates are given for."""
+_NAMED = 4  # Settings of one change that are named.
+_FOUND = 8  # Findings of a dream that are named.
+_SHARE = 100.0  # Events that rates are given for.
 
 
 class Foreseen(NamedTuple):
@@ -315,8 +299,7 @@ class AppliedChange(NamedTuple):
     at: float
     settings: tuple[str, ...]
     rows: tuple[Foreseen, ...]
-    events: int
-    """Since then, until the next change or the end."""
+    events: int  # Since then, until the next change or the end.
 
 
 class DreamFinding(NamedTuple):
@@ -325,8 +308,7 @@ class DreamFinding(NamedTuple):
     name: str
     dreamt: float
     recorded: float
-    strength: float
-    """Share of the larger rate by which both differ."""
+    strength: float  # Share of the larger rate by which both differ.
 
 
 def applied_changes(timeline: Timeline, progress: Progress | None = None) -> list[AppliedChange]:
@@ -349,9 +331,7 @@ def applied_changes(timeline: Timeline, progress: Progress | None = None) -> lis
             if before.get(name, 0.0) != foreseen.get(name, 0.0)
         )
         settings = _changed(timeline.settings_at(max(0, change.after - 1)), change)
-        applied.append(
-            AppliedChange(change.after, timeline.time_of(change.after), settings, rows, end - change.after)
-        )
+        applied.append(AppliedChange(change.after, timeline.time_of(change.after), settings, rows, end - change.after))
     return applied
 
 
@@ -431,9 +411,7 @@ def conversation_lines(tree: ConversationTree, change: RecordChange | None) -> l
     if head is None:
         return ["the log has no conversation links"]
     chain = change.words() if change else "none changed since it was last read"
-    lines = [
-        f"{count(len(tree), 'record')}, {chain}; the last one's fingerprint is {head.content_hash.hex()[:16]}"
-    ]
+    lines = [f"{count(len(tree), 'record')}, {chain}; the last one's fingerprint is {head.content_hash.hex()[:16]}"]
     for branch in tree.branches():
         first, last = tree[branch.start], tree[branch.tip]
         base = f", leaves from record {tree[branch.base].place + 1}" if branch.base is not None else ""
@@ -471,8 +449,7 @@ def _rates(marks: Iterable[Mark], events: int) -> dict[str, float]:
 def _finding_line(each: DreamFinding) -> str:
     more = "more" if each.dreamt > each.recorded else "less"
     return (
-        f"{firing_words(each.name)} {more} often: {each.dreamt:.1f} in 100 events, "
-        f"{each.recorded:.1f} in the recording"
+        f"{firing_words(each.name)} {more} often: {each.dreamt:.1f} in 100 events, {each.recorded:.1f} in the recording"
     )
 
 
@@ -481,8 +458,7 @@ def _mark(mark: Mark, start: float) -> str:
     return f"{clock(mark.at - start)}  {firing_words(mark.name)}{agent}"
 
 
-_MOVED = 0.01
-"""Least change of an axis that is told."""
+_MOVED = 0.01  # Least change of an axis that is told.
 
 
 def steer_preview(timeline: Timeline, words: str) -> tuple[str, ...]:

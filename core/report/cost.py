@@ -18,13 +18,11 @@ if TYPE_CHECKING:
 class Charge(msgspec.Struct, array_like=True):
     """The turns of one minute with one model, by the main agent or by its sub-agents."""
 
-    minute: int
-    """Since the epoch."""
+    minute: int  # Since the epoch.
     model: str
     sub: bool
     dollars: float = 0.0
-    priced: int = 0
-    """Turns whose price is known."""
+    priced: int = 0  # Turns whose price is known.
     unpriced: int = 0
     tokens: int = 0
     unpriced_tokens: int = 0
@@ -47,15 +45,13 @@ class SessionCost(msgspec.Struct, array_like=True):
     title: str
     path: str
     dated: bool
-    subs: int = 0
-    """How many sub-agents took turns."""
+    subs: int = 0  # How many sub-agents took turns.
     charges: list[Charge] = msgspec.field(default_factory=list)
     calls: int = 0
     failures: int = 0
+    # Tokens at which the main agent's context is compacted, as the whole log tells; 0 where unread.
     compaction_point: int = 0
-    """Tokens at which the main agent's context is compacted, as the whole log tells; 0 where unread."""
-    turns_left: int | None = None
-    """Turns until then, at the usual growth."""
+    turns_left: int | None = None  # Turns until then, at the usual growth.
 
     @property
     def sum(self) -> Sum:
@@ -80,15 +76,10 @@ def day_spent(today: CostForecast, *, open_end: bool = False) -> DaySpent:
     ways = [sentence]
     if today.budget:
         over = f" ▲ {'over' if total.dollars > today.budget else 'will pass'} budget" if today.over else ""
-        sentence += (
-            f" of ${today.budget:,.0f}" if today.budget == int(today.budget) else f" of ${today.budget:,.2f}"
-        )
+        sentence += f" of ${today.budget:,.0f}" if today.budget == int(today.budget) else f" of ${today.budget:,.2f}"
         ways = [sentence + over, f"{sentence} ▲" if over else sentence]
     if today.expected is not None and today.expected >= total.dollars + 0.005:
-        ways.insert(
-            0,
-            f"{sentence}, at this pace ${today.expected:,.2f} by {today.when}{over if today.budget else ''}",
-        )
+        ways.insert(0, f"{sentence}, at this pace ${today.expected:,.2f} by {today.when}{over if today.budget else ''}")
     return DaySpent(tuple(ways), today.over)
 
 
@@ -101,8 +92,8 @@ class CostReader:
         from core.logs.session import read_session
         from core.store.kept_events import reading_kit
 
+        # Whole once `advance` has told so.
         self.made = SessionCost(session.id, session.tool, "", title_of(session), str(session.path), True)
-        """Whole once `advance` has told so."""
         self._events = read_session(session, reading_kit(settings), settings.ingest.lines)
         self._sums: dict[tuple[int, str, bool], Charge] = {}
         self._subs: set[str] = set()

@@ -13,21 +13,11 @@ from core.agents.words import Words
 from core.engine.mind.episode import ACTION_WORDS, OUTCOME_WORDS, Episode
 from core.engine.mind.fabric import MindEvent
 from core.engine.mind.sleep import Dream
-from core.events import (
-    Advice,
-    AgentEnd,
-    AgentStart,
-    Compaction,
-    Event,
-    Prompt,
-    SessionEnd,
-    SessionStart,
-    ToolUse,
-    Turn,
-)
+from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
 from core.report.formatting import count, moment, plain, short
 from core.safe_text import safe_json_bytes
 
+# Glyph and ink of each outcome.
 OUTCOME_SIGNS: dict[str, tuple[str, str]] = {
     "success": ("✓", "confidence"),
     "failure": ("✗", "frustration"),
@@ -36,8 +26,8 @@ OUTCOME_SIGNS: dict[str, tuple[str, str]] = {
     "collateral": ("~", "quiet"),
     "pending": ("…", "quiet"),
 }
-"""Glyph and ink of each outcome."""
 
+# What each built-in method does, in words.
 METHOD_WORDS: dict[str, str] = {
     "action_logger": "logged only",
     "ask_person": "you should look",
@@ -52,8 +42,8 @@ METHOD_WORDS: dict[str, str] = {
     "path_suggest": "suggested which files to read",
     "push_reminder": "reminds: commit",
 }
-"""What each built-in method does, in words."""
 
+# What each signal says, in words.
 SIGNAL_WORDS: dict[str, str] = {
     "flow_active": "flow begins",
     "compound_frustration_seeking": "stuck and searching",
@@ -63,7 +53,6 @@ SIGNAL_WORDS: dict[str, str] = {
     "confidence_sustained": "confidence",
     "fatigue_rising": "fatigue",
 }
-"""What each signal says, in words."""
 
 KINDS: dict[type, str] = {
     SessionStart: "session start",
@@ -162,9 +151,7 @@ def touches(event: Event, path: str) -> bool:
 
 def episode_name(episode: Episode) -> str:
     """Describe a stretch of work in a few words."""
-    places = [
-        name for name, _ in sorted(episode.signature, key=lambda one: -one[1]) if "/" in name or "." in name
-    ]
+    places = [name for name, _ in sorted(episode.signature, key=lambda one: -one[1]) if "/" in name or "." in name]
     where = f" in {plain(places[0], 40)}" if places else ""
     did = ACTION_WORDS[episode.action]
     end = "" if episode.outcome == "flat" else OUTCOME_WORDS[episode.outcome]
@@ -208,16 +195,12 @@ def event_facts(event: MindEvent) -> str:
     """Return its figures, without its time."""
     fields = event._asdict()
     fields.pop("at")
-    return ", ".join(
-        f"{key.replace('_', ' ')} {_value_text(value)}" for key, value in fields.items() if value != ""
-    )
+    return ", ".join(f"{key.replace('_', ' ')} {_value_text(value)}" for key, value in fields.items() if value != "")
 
 
 def mind_json(number: int, agent: str, event: MindEvent) -> bytes:
     """Return it as one JSON line."""
-    encoded = msgspec.json.encode(
-        {"number": number, "agent": agent, "event": type(event).__name__, **event._asdict()}
-    )
+    encoded = msgspec.json.encode({"number": number, "agent": agent, "event": type(event).__name__, **event._asdict()})
     return safe_json_bytes(encoded)
 
 
@@ -228,16 +211,12 @@ def _value_text(value: object) -> str:
 class TranscriptFilter(NamedTuple):
     """Which entries are shown; empty fields accept all."""
 
-    failed: bool = False
-    """Only calls that failed or were rejected."""
-    prompts: bool = False
-    """Only what the person and the agent say."""
-    path: str = ""
-    """This path and all below it."""
+    failed: bool = False  # Only calls that failed or were rejected.
+    prompts: bool = False  # Only what the person and the agent say.
+    path: str = ""  # This path and all below it.
     tool: str = ""
     agent: str = ""
-    text: str = ""
-    """Characters that must occur in the log's text or the event's names."""
+    text: str = ""  # Characters that must occur in the log's text or the event's names.
 
 
 ALL = TranscriptFilter()

@@ -9,13 +9,11 @@ from typing import Any
 
 from core.safe_text import safe, safe_json, whole
 
-EMPHASIS = re.compile(r"(?<!\w)\*\*(?=\S)([^*]+?)(?<=\S)\*\*(?!\w)")
-"""Text between pairs of asterisks."""
+EMPHASIS = re.compile(r"(?<!\w)\*\*(?=\S)([^*]+?)(?<=\S)\*\*(?!\w)")  # Text between pairs of asterisks.
+# Edit blocks in an agent's answer, with the file names before them.
 _EDITS = re.compile(
-    r"(?:^(?:`{3,}[^\n]*|\S+)\n){0,2}^<{5,9} SEARCH\b.*?^>{5,9} REPLACE\b(?:\s*^`{3,}$)?",
-    re.DOTALL | re.MULTILINE,
+    r"(?:^(?:`{3,}[^\n]*|\S+)\n){0,2}^<{5,9} SEARCH\b.*?^>{5,9} REPLACE\b(?:\s*^`{3,}$)?", re.DOTALL | re.MULTILINE
 )
-"""Edit blocks in an agent's answer, with the file names before them."""
 
 
 def plain(text: str, most: int = 0) -> str:

@@ -12,15 +12,11 @@ from core.engine.mind import MindReading
 from core.events import Compaction, Event, Prompt, ToolUse, Turn
 from core.report.formatting import count, fraction, short, span
 
-_SAME = 0.001
-"""Figures that differ by no more than this count as equal."""
-_RISING = 0.02
-"""Change of an axis that is drawn as a trend."""
-_MOVED = 0.05
-"""Distance from its rest at which an affect field is listed."""
+_SAME = 0.001  # Figures that differ by no more than this count as equal.
+_RISING = 0.02  # Change of an axis that is drawn as a trend.
+_MOVED = 0.05  # Distance from its rest at which an affect field is listed.
 _LABEL = 25
-_LESSONS = 3
-"""Lines of the playbook on the page."""
+_LESSONS = 3  # Lines of the playbook on the page.
 
 
 def frame_page(frame: Frame) -> list[str]:
@@ -49,9 +45,7 @@ def difference_page(before: Frame, after: Frame) -> list[str]:
         firing = "" if old.firing == new.firing else "  began to fire" if new.firing else "  stopped firing"
         if abs(change) >= 0.005 or firing:
             sign = "▲" if change > 0 else "▼"
-            lines.append(
-                f"{old.axis:<{_LABEL + 2}}{fraction(old.value)} → {fraction(new.value)} {sign}{firing}"
-            )
+            lines.append(f"{old.axis:<{_LABEL + 2}}{fraction(old.value)} → {fraction(new.value)} {sign}{firing}")
     earlier = {(name, label): text for name, label, text in _readings(before)}
     later = {(name, label): text for name, label, text in _readings(after)}
     model = ""
@@ -98,9 +92,7 @@ def _readings(frame: Frame) -> Iterator[tuple[str, str, str]]:
     sleep = mind.sleep
     yield "Mind", "sleep pressure", f"{100 * sleep.pressure:.0f} %"
     if sleep.context_tokens:
-        turns = (
-            f", about {count(sleep.turns_to_compaction, 'turn')} left" if sleep.turns_to_compaction else ""
-        )
+        turns = f", about {count(sleep.turns_to_compaction, 'turn')} left" if sleep.turns_to_compaction else ""
         yield "Mind", "context", f"{100 * sleep.context:.0f} % of the way to compaction{turns}"
     if sleep.compactions:
         yield "Mind", "compactions", str(sleep.compactions)

@@ -19,14 +19,11 @@ from core.report.outcome import Commit, OutcomeReader, SessionOutcome
 Fate = Literal["present", "reverted", "on no branch", "gone"]
 
 _TYPES = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
-_LARGEST = 4_000_000
-"""Bytes of one object that are read at most."""
+_LARGEST = 4_000_000  # Bytes of one object that are read at most.
 _MOST_COMMITS = 20_000
 _MOST_REFS = 20_000
-_DEEPEST = 60
-"""Deltas that may build on each other; git itself stops at 50."""
-_SLACK = 86_400.0
-"""Seconds by which a clock may have been wrong when a commit was made."""
+_DEEPEST = 60  # Deltas that may build on each other; git itself stops at 50.
+_SLACK = 86_400.0  # Seconds by which a clock may have been wrong when a commit was made.
 _REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,40})", re.MULTILINE)
 _CHECKPOINT = re.compile(r"^Entire-Checkpoint: ([0-9A-Za-z]{12,26})$", re.MULTILINE)
 _SESSION = re.compile(r"^Entire-Session: (\S{1,200})$", re.MULTILINE)
@@ -54,16 +51,14 @@ class GitData:
         self._objects = [self._common / "objects", *self._alternates()]
         self._packs: list[_Pack] | None = None
         config = _read(self._common / "config").decode(errors="replace").lower()
+        # Whether its hashes and references are stored in the usual way.
         self.readable = not re.search(r"^\s*(?:objectformat\s*=\s*sha256|refstorage)", config, re.MULTILINE)
-        """Whether its hashes and references are stored in the usual way."""
+        # Whether a commit that is not here is nowhere.
         self.whole = not (self._common / "shallow").exists() and "promisor" not in config
-        """Whether a commit that is not here is nowhere."""
 
     def _alternates(self) -> list[Path]:
         names = _read(self._common / "objects" / "info" / "alternates").decode(errors="replace").splitlines()
-        return [
-            (self._common / "objects" / name).resolve() for name in names[:8] if name[:1] not in ("", "#")
-        ]
+        return [(self._common / "objects" / name).resolve() for name in names[:8] if name[:1] not in ("", "#")]
 
     def references(self) -> dict[str, str]:
         """Return the commits that branches, tags and worktrees name."""
@@ -121,12 +116,7 @@ class GitData:
     def holds(self, prefix: str) -> bool:
         """Whether an object whose hash begins so is stored."""
         loose = (folder / prefix[:2] for folder in self._objects)
-        if any(
-            path.name.startswith(prefix[2:])
-            for folder in loose
-            if folder.is_dir()
-            for path in folder.iterdir()
-        ):
+        if any(path.name.startswith(prefix[2:]) for folder in loose if folder.is_dir() for path in folder.iterdir()):
             return True
         return any(pack.offset(prefix) is not None for pack in self._all_packs())
 
@@ -163,9 +153,7 @@ class GitData:
         head = self.commit(self.references().get(_CHECKPOINTS, ""))
         folder = f"{checkpoint[:2]}/{checkpoint[2:]}"
         names = ("metadata.json", *(f"{number}/metadata.json" for number in range(4)))
-        contents = (
-            [table(decode(self.file_at(head.tree, f"{folder}/{name}"))) for name in names] if head else []
-        )
+        contents = [table(decode(self.file_at(head.tree, f"{folder}/{name}"))) for name in names] if head else []
         return {text(one.get(key)) for one in contents for key in ("session_id", "sessionID")} - {""}
 
 
@@ -320,9 +308,7 @@ def _add_fates(outcome: SessionOutcome, repository: GitData, session: str, since
             if len(stored) >= _MOST_COMMITS:
                 fate = ""
         checkpoint = _CHECKPOINT.search(match.message) if match else None
-        commits.append(
-            replace(own, fate=fate, reverted_by=by, checkpoint=checkpoint[1] if checkpoint else "")
-        )
+        commits.append(replace(own, fate=fate, reverted_by=by, checkpoint=checkpoint[1] if checkpoint else ""))
     return replace(outcome, commits=(*commits, *_linked(repository, stored, commits, session)))
 
 

@@ -25,8 +25,7 @@ from core.settings import Settings
 from core.store.reading_cache import reading_cache
 from core.store.word_index import Narrowed, WordIndex
 
-LONGEST = 12_000
-"""Characters of one answer."""
+LONGEST = 12_000  # Characters of one answer.
 _MOST_ROWS = 50
 _LONGEST_MESSAGE = 1_000
 
@@ -56,9 +55,7 @@ TOOLS = {
         (),
     ),
     "session_overview": HistoryTool(
-        "What one session was asked, did, failed at, how it ended, and its commits and checks.",
-        _SESSION,
-        ("session",),
+        "What one session was asked, did, failed at, how it ended, and its commits and checks.", _SESSION, ("session",)
     ),
     "session_messages": HistoryTool(
         "The prompts, answers and calls of one session, by range of event numbers.",
@@ -81,12 +78,9 @@ TOOLS = {
 class SessionHistory:
     """Answers questions about the sessions on this machine that belong to a project, or about all."""
 
-    def __init__(
-        self, settings: Settings, project: Path | None, environment: Mapping[str, str], home: Path
-    ) -> None:
+    def __init__(self, settings: Settings, project: Path | None, environment: Mapping[str, str], home: Path) -> None:
         self._settings = settings
-        self._project = project
-        """The folder whose sessions may be read; None for all."""
+        self._project = project  # The folder whose sessions may be read; None for all.
         self._environment = environment
         self._home = home
 
@@ -184,15 +178,10 @@ class SessionHistory:
         files = changes.files(len(events))
         path = str(arguments.get("file") or "")
         if not path:
-            return [plain(change_line(one)) for one in files] or [
-                "No file was changed, as far as the log shows."
-            ]
+            return [plain(change_line(one)) for one in files] or ["No file was changed, as far as the log shows."]
         for one in files:
             if one.path == path:
-                return [
-                    plain(change_line(one)),
-                    *diff_text(one, changes.diff(path, len(events))).splitlines(),
-                ]
+                return [plain(change_line(one)), *diff_text(one, changes.diff(path, len(events))).splitlines()]
         raise UsageError(f"this session did not change {plain(path, 200)}")
 
     def _cost(self, arguments: Mapping[str, Any]) -> list[str]:

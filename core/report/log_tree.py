@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.store.reading_cache import ReadingCache
 
-VERSION = 12
-"""Raised when the same log gives a different result."""
+VERSION = 12  # Raised when the same log gives a different result.
 
 T = TypeVar("T")
 
@@ -60,9 +59,7 @@ class SessionName(msgspec.Struct, array_like=True, frozen=True):
         """Return the session; raises `KeyError` if its format is no longer known."""
         from core.logs.session import LogSession
 
-        return LogSession(
-            self.id, self.tool, _logs(self.logs), _logs(self.copied), self.repeated, _logs(self.helpers)
-        )
+        return LogSession(self.id, self.tool, _logs(self.logs), _logs(self.copied), self.repeated, _logs(self.helpers))
 
 
 class LogTree:
@@ -74,12 +71,9 @@ class LogTree:
 
     def __init__(self, settings: Settings, cache: ReadingCache | None) -> None:
         self.settings = settings
-        self.faults: list[Diagnostic] = []
-        """Paths without anything readable."""
-        self.searched = False
-        """Whether formats of files had to be recognized."""
-        self.enclosed = True
-        """Whether everything found is below the given paths, so that results can be cached."""
+        self.faults: list[Diagnostic] = []  # Paths without anything readable.
+        self.searched = False  # Whether formats of files had to be recognized.
+        self.enclosed = True  # Whether everything found is below the given paths, so that results can be cached.
         self._cache = cache
         self._stamps: dict[str, tuple[FileStamp, ...]] = {}
         self._about = reading_stamp(settings, VERSION)
@@ -92,9 +86,7 @@ class LogTree:
         cached = self._cache.load([key]).get(key)
         if cached is not None:
             try:
-                sessions, self.faults = msgspec.msgpack.decode(
-                    cached, type=tuple[list[SessionName], list[Diagnostic]]
-                )
+                sessions, self.faults = msgspec.msgpack.decode(cached, type=tuple[list[SessionName], list[Diagnostic]])
             except msgspec.DecodeError:
                 pass
             else:
@@ -128,10 +120,7 @@ class LogTree:
         `about` says of each session what else decides it.
         """
         details = about or [""] * len(sessions)
-        keys = [
-            self.key(f"{kind} {more}".rstrip(), session)
-            for session, more in zip(sessions, details, strict=True)
-        ]
+        keys = [self.key(f"{kind} {more}".rstrip(), session) for session, more in zip(sessions, details, strict=True)]
         cached = self._cache.load(dict.fromkeys(keys)) if self._cache is not None else {}
         decoder = msgspec.msgpack.Decoder(type_)
         results: dict[str, T] = {}
@@ -219,12 +208,7 @@ def session_name(session: LogSession) -> SessionName:
         return tuple(LogName(str(log.path), _format_name(log.format), *log[2:]) for log in logs)
 
     return SessionName(
-        session.id,
-        session.tool,
-        names(session.logs),
-        names(session.copied),
-        session.repeated,
-        names(session.helpers),
+        session.id, session.tool, names(session.logs), names(session.copied), session.repeated, names(session.helpers)
     )
 
 
@@ -243,9 +227,7 @@ def _logs(names: tuple[LogName, ...]) -> tuple[Log, ...]:
         _formats.cache_clear()
         formats = _formats()
     return tuple(
-        Log(
-            Path(one.path), formats[one.format], one.agent, one.start, one.line, one.end, one.run, one.session
-        )
+        Log(Path(one.path), formats[one.format], one.agent, one.start, one.line, one.end, one.run, one.session)
         for one in names
     )
 
@@ -281,11 +263,9 @@ class SessionList(msgspec.Struct, array_like=True, frozen=True):
 class AgentPlaces(msgspec.Struct, array_like=True, frozen=True):
     """Every folder where an agent may keep sessions, existing or not, and what it depends on."""
 
-    asked: dict[str, str | None]
-    """Environment variables that were read."""
+    asked: dict[str, str | None]  # Environment variables that were read.
     folders: tuple[str, ...]
-    elsewhere: tuple[str, ...]
-    """Those that refer to logs elsewhere."""
+    elsewhere: tuple[str, ...]  # Those that refer to logs elsewhere.
 
     @property
     def complete(self) -> bool:

@@ -20,54 +20,36 @@ from core.report.troubles import attempt_key
 from core.report.turn_endings import important_sentence
 from core.safe_text import safe
 
-LATELY = 20
-"""Calls among which failures are counted."""
-_LINE = 400
-"""Characters of a line that is handed out at most."""
-_FIRST_PROMPTS = 5
-"""Prompts among which a title is looked for."""
+LATELY = 20  # Calls among which failures are counted.
+_LINE = 400  # Characters of a line that is handed out at most.
+_FIRST_PROMPTS = 5  # Prompts among which a title is looked for.
 _REMEMBERED = 256
-_AHEAD = 8
-"""Calls looked through for one that was at work."""
+_AHEAD = 8  # Calls looked through for one that was at work.
 _GIT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+|-\S+\s+)*([a-z][a-z-]+)")
-_BREAK = " ⏎ "
-"""Shown between lines that share a row."""
-_LOOKED_BACK = 8
-"""Answers looked through for one with words."""
+_BREAK = " ⏎ "  # Shown between lines that share a row.
+_LOOKED_BACK = 8  # Answers looked through for one with words.
 
 
 class Now(Struct, frozen=True):
     """What a person wants to know first; blank where the log does not tell."""
 
-    asked: str = ""
-    """The first line of the last prompt."""
+    asked: str = ""  # The first line of the last prompt.
     asked_at: float = 0.0
-    characters: int = 0
-    """How long that prompt is."""
-    tool: str = ""
-    """The tool at work, or the last that was."""
-    doing: str = ""
-    """Its whole command, or the path it works on."""
+    characters: int = 0  # How long that prompt is.
+    tool: str = ""  # The tool at work, or the last that was.
+    doing: str = ""  # Its whole command, or the path it works on.
     doing_at: float = 0.0
-    running: bool = False
-    """It has no result yet."""
-    rejected: bool = False
-    """It was not let through."""
-    failed: str = ""
-    """What failed last: its command."""
+    running: bool = False  # It has no result yet.
+    rejected: bool = False  # It was not let through.
+    failed: str = ""  # What failed last: its command.
     failed_tool: str = ""
-    error: str = ""
-    """The line of its output that says why."""
+    error: str = ""  # The line of its output that says why.
     failed_at: float = 0.0
-    times: int = 0
-    """How often the same call failed since the last prompt."""
-    said: str = ""
-    """The end of what the agent said last."""
+    times: int = 0  # How often the same call failed since the last prompt.
+    said: str = ""  # The end of what the agent said last.
     said_at: float = 0.0
-    failures: int = 0
-    """Failed calls among the last ones."""
-    calls: int = 0
-    """How many those are."""
+    failures: int = 0  # Failed calls among the last ones.
+    calls: int = 0  # How many those are.
 
 
 class Landmarks:
@@ -136,9 +118,7 @@ class Landmarks:
         ]
         return begun_calls[-1] if begun_calls else None
 
-    def failure(
-        self, index: int, command: Callable[[ToolUse], str] = lambda _: ""
-    ) -> tuple[ToolUse | None, int]:
+    def failure(self, index: int, command: Callable[[ToolUse], str] = lambda _: "") -> tuple[ToolUse | None, int]:
         """The last failure since the last prompt that nothing solved since, and how often that call failed.
 
         The same try that succeeds solves it, a test or build that passes, and a commit.
@@ -200,13 +180,10 @@ class Teller:
 
     def __init__(self, read: Callable[[Event], Words] = words_of, *, names: bool = True) -> None:
         self._read = read
-        self._names = names
-        """A call without words is told by its paths or its program."""
+        self._names = names  # A call without words is told by its paths or its program.
         self._known: OrderedDict[int, tuple[Event, Words]] = OrderedDict()
 
-    def now(
-        self, marks: Landmarks, index: int, pending: Sequence[Event] = (), at: float | None = None
-    ) -> Now:
+    def now(self, marks: Landmarks, index: int, pending: Sequence[Event] = (), at: float | None = None) -> Now:
         """What is going on after the first `index` events; `pending` is what the log has not ended yet.
 
         Pending calls with an outcome were ended by their hooks. If there are none, a call that the recording

@@ -28,11 +28,11 @@ from core.settings.logs import LineSettings
 CheckResult = Literal["passed", "failed", "no result"]
 _MENTIONS = (b"git ", b"gh ", b"glab ")
 _COMMITS = re.compile(r"\bgit\b[^\n;|&]*?\s(?:commit|cherry-pick|revert|merge|am)\b")
+# How git itself reports a commit.
 _COMMIT = re.compile(
     r"^\[(?P<branch>[^\[\]\n]{1,200}?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>[^\n]*)",
     re.MULTILINE,
 )
-"""How git itself reports a commit."""
 _AMENDS = re.compile(r"\bgit\b[^\n;|&]*?\scommit\b[^\n;|&]*?\s--amend\b")
 _PUSHES = re.compile(r"\bgit\b[^\n;|&]*?\spush\b")
 _PUSH = re.compile(
@@ -45,8 +45,7 @@ _REQUEST = re.compile(r"https://[\w.-]+/[\w./-]+/(?:pull|pulls|merge_requests)/(
 _SWITCHES = re.compile(r"\bgit\b[^\n;|&]*?\s(?:checkout|switch)\b")
 _SWITCH = re.compile(r"^Switched to (?:a new )?branch '([^'\n]{1,200})'", re.MULTILINE)
 _LINK = b'"pr-link"'
-_MOST_LINKED = 64_000_000
-"""Bytes of a log that are searched for links to pull requests."""
+_MOST_LINKED = 64_000_000  # Bytes of a log that are searched for links to pull requests.
 
 
 class Commit(Struct, frozen=True):
@@ -56,15 +55,11 @@ class Commit(Struct, frozen=True):
     subject: str
     branch: str
     at: float
-    place: int
-    """The event, counted from 0; -1 if only the repository links it to the session."""
-    amended: bool = False
-    """Whether a later commit of the session replaced it."""
-    fate: str = ""
-    """Whether the repository still has it: present, reverted, on no branch or gone; empty if not known."""
+    place: int  # The event, counted from 0; -1 if only the repository links it to the session.
+    amended: bool = False  # Whether a later commit of the session replaced it.
+    fate: str = ""  # Whether the repository still has it: present, reverted, on no branch or gone; empty if not known.
     reverted_by: str = ""
-    checkpoint: str = ""
-    """The id of its checkpoint, if Entire recorded one."""
+    checkpoint: str = ""  # The id of its checkpoint, if Entire recorded one.
 
 
 class Push(Struct, frozen=True):
@@ -98,8 +93,7 @@ class SessionOutcome(Struct, frozen=True):
     """The outcome up to a moment."""
 
     commits: tuple[Commit, ...] = ()
-    unverified: int = 0
-    """Commit commands that succeeded without git's own report of a commit."""
+    unverified: int = 0  # Commit commands that succeeded without git's own report of a commit.
     pushes: tuple[Push, ...] = ()
     pull_requests: tuple[PullRequest, ...] = ()
     branch: str = ""
@@ -109,8 +103,7 @@ class SessionOutcome(Struct, frozen=True):
     files: int = 0
     added: int = 0
     removed: int = 0
-    incomplete: int = 0
-    """Changed files whose whole text is not in the log."""
+    incomplete: int = 0  # Changed files whose whole text is not in the log.
     changes: tuple[FileChange, ...] = ()
 
     @property
@@ -138,8 +131,7 @@ class SessionOutcome(Struct, frozen=True):
             missing = f"; {count(self.incomplete, 'file')} only partly in the log" if self.incomplete else ""
             rows.append(f"{count(self.files, 'file')} changed, +{self.added} -{self.removed}{missing}")
         rows += [
-            f"commit {one.hash} {plain(redact(one.subject), 100)}{_commit_notes(one)}"
-            for one in self.live_commits
+            f"commit {one.hash} {plain(redact(one.subject), 100)}{_commit_notes(one)}" for one in self.live_commits
         ]
         if self.unverified:
             rows.append(f"{count(self.unverified, 'commit command')} not confirmed by git's output")
@@ -148,8 +140,7 @@ class SessionOutcome(Struct, frozen=True):
             for one in self.pushes
         ]
         rows += [
-            f"pull request #{one.number} {plain(one.url, 120)}, event {one.place + 1}"
-            for one in self.pull_requests
+            f"pull request #{one.number} {plain(one.url, 120)}, event {one.place + 1}" for one in self.pull_requests
         ]
         for name, check in (("tests", self.tests), ("build", self.build)):
             if check is not None:
@@ -189,16 +180,14 @@ class OutcomeReader:
         self._times = array("d")
         self._offsets: list[tuple[str, int]] = []
         self._commits: list[Commit] = []
-        self._replaced: dict[int, int] = {}
-        """The place at which a commit was amended, by its number."""
+        self._replaced: dict[int, int] = {}  # The place at which a commit was amended, by its number.
         self._unverified: list[int] = []
         self._pushes: list[Push] = []
         self._requests: list[PullRequest] = []
         self._branches: list[tuple[int, str]] = []
         self._checks: dict[str, list[Check]] = {"test": [], "build": []}
         self._worktree = ""
-        self.project = ""
-        """The folder the session works in, as its log names it."""
+        self.project = ""  # The folder the session works in, as its log names it.
         self._fed = 0
 
     def feed(self, events: Sequence[Event]) -> None:
@@ -254,9 +243,7 @@ class OutcomeReader:
     def _call(self, use: ToolUse, place: int) -> None:
         if use.purpose in self._checks and use.outcome not in ("rejected", "collateral"):
             results: dict[str, CheckResult] = {"success": "passed", "empty": "passed", "failure": "failed"}
-            self._checks[use.purpose].append(
-                Check(results.get(use.outcome, "no result"), use.at, place, use.program)
-            )
+            self._checks[use.purpose].append(Check(results.get(use.outcome, "no result"), use.at, place, use.program))
         if use.action != "shell_exec" or not self._reader.mentions(use.called or use.where, _MENTIONS):
             return
         words = self._reader.words(use)
@@ -272,9 +259,7 @@ class OutcomeReader:
             if not reports and use.purpose == "commit" and use.outcome in ("success", "empty"):
                 self._unverified.append(place)
         if _PUSHES.search(command):
-            self._pushes += [
-                Push(one["to"], use.at, place, one["flag"] == "+") for one in _PUSH.finditer(output)
-            ]
+            self._pushes += [Push(one["to"], use.at, place, one["flag"] == "+") for one in _PUSH.finditer(output)]
         if _REQUESTS.search(command) and use.outcome in ("success", "empty"):
             for one in _REQUEST.finditer(output):
                 self._request(PullRequest(int(one[1]), one[0], use.at, place))
@@ -317,9 +302,7 @@ def _worktree(project: str) -> str:
     return match[1] if match else ""
 
 
-def read_outcome(
-    session: LogSession, events: Sequence[Event], kit: Kit, lines: LineSettings
-) -> OutcomeReader:
+def read_outcome(session: LogSession, events: Sequence[Event], kit: Kit, lines: LineSettings) -> OutcomeReader:
     """Read a whole session; the events are all it has so far."""
     reader = OutcomeReader(WordReader(word_logs(session)))
     reader.feed(events)

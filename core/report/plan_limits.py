@@ -18,26 +18,17 @@ if TYPE_CHECKING:
     from core.engine.mind.readings import SleepReading
     from core.report.sums import SummedCost
 
-USUAL = 200_000
-"""Tokens of the window on plans without the large one."""
+USUAL = 200_000  # Tokens of the window on plans without the large one.
 SIZE = f"{USUAL // 1000}k"
-_POINT = 167_000
-"""Tokens at which Claude Code compacts such a window."""
-_DAYS_KEPT = 8 * 86_400.0
-"""Seconds for which samples are of use: a week and a day."""
-_LARGEST = 512 * 1024
-"""Bytes of the file beyond which old samples are dropped."""
-_SAME_WINDOW = 600.0
-"""Seconds by which two samples of one window may differ in when it resets."""
-_SHORTEST_PACE = 300.0
-"""Seconds below which there is no pace yet."""
-_EVERY = 600.0
-"""Seconds after which an unchanged sample is kept too, so that a pause slows the pace."""
-_TAIL = 128 * 1024
-"""Bytes at the end of a Codex log that are searched for its limits."""
+_POINT = 167_000  # Tokens at which Claude Code compacts such a window.
+_DAYS_KEPT = 8 * 86_400.0  # Seconds for which samples are of use: a week and a day.
+_LARGEST = 512 * 1024  # Bytes of the file beyond which old samples are dropped.
+_SAME_WINDOW = 600.0  # Seconds by which two samples of one window may differ in when it resets.
+_SHORTEST_PACE = 300.0  # Seconds below which there is no pace yet.
+_EVERY = 600.0  # Seconds after which an unchanged sample is kept too, so that a pause slows the pace.
+_TAIL = 128 * 1024  # Bytes at the end of a Codex log that are searched for its limits.
 _CODEX_LOGS = 8
-URGENT = 0.9
-"""Share of a limit from which on it is a warning."""
+URGENT = 0.9  # Share of a limit from which on it is a warning.
 METHOD = (
     "A session's share is its part of the cost, and of the tokens, of all sessions logged here since the "
     "window began; the range is between the two. Use elsewhere is not seen and is spread over these sessions."
@@ -60,13 +51,10 @@ class LimitSample(NamedTuple):
 
     at: float
     agent: str
-    minutes: int
-    """Length of the window."""
-    used: float
-    """Share of one."""
+    minutes: int  # Length of the window.
+    used: float  # Share of one.
     resets_at: float
-    session: str = ""
-    """The session that reported it."""
+    session: str = ""  # The session that reported it.
 
 
 class PlanLimit(NamedTuple):
@@ -76,10 +64,8 @@ class PlanLimit(NamedTuple):
     minutes: int
     used: float
     resets_at: float
-    at: float
-    """When it was last reported."""
-    runs_out_at: float | None = None
-    """When it is used up at the present pace; None if it resets before."""
+    at: float  # When it was last reported.
+    runs_out_at: float | None = None  # When it is used up at the present pace; None if it resets before.
 
     @property
     def name(self) -> str:
@@ -206,9 +192,7 @@ def session_shares(limit: PlanLimit, costs: Iterable[SummedCost]) -> list[Sessio
     for cost, cost_dollars, used in uses:
         parts = [part / whole for part, whole in ((cost_dollars, dollars), (used, tokens)) if whole]
         if parts:
-            shares.append(
-                SessionShare(cost.session, cost.title, limit.used * min(parts), limit.used * max(parts))
-            )
+            shares.append(SessionShare(cost.session, cost.title, limit.used * min(parts), limit.used * max(parts)))
     return sorted(shares, key=lambda one: -one.high)
 
 

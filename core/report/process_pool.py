@@ -74,10 +74,8 @@ def _safe_path() -> Iterator[None]:
             os.environ[_SAFE_PATH] = before
 
 
-Family = Callable[[Any], tuple[Hashable, int]]
-"""Returns the group of an item and its rank in it."""
-Around = Callable[[], contextlib.AbstractContextManager[None]]
-"""Entered for each family, left when all of it is done."""
+Family = Callable[[Any], tuple[Hashable, int]]  # Returns the group of an item and its rank in it.
+Around = Callable[[], contextlib.AbstractContextManager[None]]  # Entered for each family, left when all of it is done.
 
 
 def one_by_one(
@@ -112,10 +110,7 @@ def shared_out(
     groups = _families(items, family)
     with _safe_path():
         pool = ProcessPoolExecutor(
-            jobs,
-            mp_context=_start_method(),
-            initializer=_begin,
-            initargs=(prepare, around, work, items, more),
+            jobs, mp_context=_start_method(), initializer=_begin, initargs=(prepare, around, work, items, more)
         )
     try:
         with _undisturbed(), _safe_path(), warnings.catch_warnings():
@@ -157,8 +152,7 @@ def _families(items: Sequence[Any], family: Family | None) -> list[list[int]]:
     return [[place for _, place in sorted(members)] for members in places_of.values()]
 
 
-_given: list[Any] = []
-"""The arguments a helper process received at its start."""
+_given: list[Any] = []  # The arguments a helper process received at its start.
 
 
 def _begin(prepare: Callable[[], None] | None, *arguments: Any) -> None:

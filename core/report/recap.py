@@ -17,8 +17,7 @@ from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
 
 _LETTERS_A_TOKEN = 4
-_NOTABLE = 0.3
-"""A peak below this is not worth a sentence."""
+_NOTABLE = 0.3  # A peak below this is not worth a sentence.
 _HALF = 0.5
 
 
@@ -32,9 +31,7 @@ def short_clock(seconds: float) -> str:
 
 def token_amount(tokens: int) -> str:
     """A number of tokens as 148k."""
-    return (
-        str(tokens) if tokens < 1000 else f"{tokens / 1000:.3g}k" if tokens < 1e6 else f"{tokens / 1e6:.3g}M"
-    )
+    return str(tokens) if tokens < 1000 else f"{tokens / 1000:.3g}k" if tokens < 1e6 else f"{tokens / 1e6:.3g}M"
 
 
 def figure(value: float) -> str:
@@ -51,8 +48,7 @@ class Centre(NamedTuple):
     """The branch of the paths where most of the work is."""
 
     path: str
-    share: float
-    """Of all heat."""
+    share: float  # Of all heat.
 
 
 def hottest_branch(heatmap: HeatmapReading) -> Centre | None:
@@ -143,9 +139,7 @@ class _Sentence(NamedTuple):
     words: str
 
 
-def narrative(
-    timeline: Timeline, start: int, stop: int, max_tokens: int, agent: str | None = None
-) -> list[str]:
+def narrative(timeline: Timeline, start: int, stop: int, max_tokens: int, agent: str | None = None) -> list[str]:
     """Return the most important things that happened between two places, in order."""
     events = timeline.events[start:stop]
     left = max_tokens
@@ -154,11 +148,7 @@ def narrative(
         return []
     left -= token_estimate(opening)
     marks = [mark for mark in timeline.marks.between(start, stop) if agent in (None, mark.agent)]
-    parts = [
-        *_marked(timeline, marks),
-        *_passages(timeline, marks, start, stop),
-        *_peaks(timeline, start, stop, agent),
-    ]
+    parts = [*_marked(timeline, marks), *_passages(timeline, marks, start, stop), *_peaks(timeline, start, stop, agent)]
     chosen: list[_Sentence] = []
     for sentence in sorted(parts, key=lambda each: (-each.weight, each.place, each.words)):
         if token_estimate(sentence.words) <= left:
@@ -226,9 +216,7 @@ def _passages(timeline: Timeline, marks: Iterable[Mark], start: int, stop: int) 
         if mark.kind == "state":
             if mark.agent not in states:
                 earlier = timeline.marks.before(start, {"state"}, mark.agent)
-                earlier_states = (
-                    [earlier._replace(place=start, at=timeline.time_of(start))] if earlier else []
-                )
+                earlier_states = [earlier._replace(place=start, at=timeline.time_of(start))] if earlier else []
                 states[mark.agent] = earlier_states
             states[mark.agent].append(mark)
     passages = []

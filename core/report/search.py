@@ -12,14 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from core.agents.record_texts import (
-    RecordText,
-    Speaker,
-    bounded,
-    raw_texts,
-    record_time,
-    value_texts,
-)
+from core.agents.record_texts import RecordText, Speaker, bounded, raw_texts, record_time, value_texts
 from core.agents.registry import known_agents
 from core.agents.values import decode
 from core.errors import UsageError
@@ -36,22 +29,14 @@ from core.settings.logs import LineSettings
 from core.store.kept_answers import FileStamp, has_grown
 from core.store.word_index import IndexedLog, Match, Narrowed, WordIndex, WordPlace
 
-_WORDLESS = "nooscope"
-"""A format whose lines contain only names and sizes."""
-_NEAR = 8
-"""Previous records that are checked for the same text, because some logs repeat everything."""
-_AROUND = 70
-"""Characters shown on both sides of a match."""
-_MARGIN = 2_048
-"""Extra characters that are read, so that a secret across the cut is still recognized."""
-_KEY_BLOCKS = ("-----BEGIN ", "Private-Lines: ")
-"""Beginnings of secrets that may be longer than that."""
-_TRIED = 20
-"""Occurrences of a word that are tried for the best place."""
-_LISTS = ("messages", "history", "trajectory", "requests", "events", "turns")
-"""Where a document keeps its records."""
-_TITLES = ("ai-title", "custom-title", "summary")
-"""Records that contain a session's title."""
+_WORDLESS = "nooscope"  # A format whose lines contain only names and sizes.
+_NEAR = 8  # Previous records that are checked for the same text, because some logs repeat everything.
+_AROUND = 70  # Characters shown on both sides of a match.
+_MARGIN = 2_048  # Extra characters that are read, so that a secret across the cut is still recognized.
+_KEY_BLOCKS = ("-----BEGIN ", "Private-Lines: ")  # Beginnings of secrets that may be longer than that.
+_TRIED = 20  # Occurrences of a word that are tried for the best place.
+_LISTS = ("messages", "history", "trajectory", "requests", "events", "turns")  # Where a document keeps its records.
+_TITLES = ("ai-title", "custom-title", "summary")  # Records that contain a session's title.
 _SEPARATORS = re.compile(r"[./-]+")
 _WORD = re.compile(r"[\w./-]+")
 
@@ -63,15 +48,11 @@ class Hit(NamedTuple):
     agent: str
     project: str
     title: str
-    path: str
-    """The main log of its session."""
-    file: str
-    """The log of the match, which may be a sub-agent's."""
+    path: str  # The main log of its session.
+    file: str  # The log of the match, which may be a sub-agent's.
     at: float | None
-    place: str
-    """What `--at` of other commands takes."""
-    shared: bool
-    """Whether the log contains other sessions too."""
+    place: str  # What `--at` of other commands takes.
+    shared: bool  # Whether the log contains other sessions too.
     speaker: Speaker
     snippet: str
 
@@ -95,9 +76,7 @@ def fill_index(
     done = 0
     sessions = [name.session for name in stale]
     about = (
-        {(one.path, one.session): one for one in describe_sessions(known_agents(), sessions, 0.0)}
-        if sessions
-        else {}
+        {(one.path, one.session): one for one in describe_sessions(known_agents(), sessions, 0.0)} if sessions else {}
     )
     for number, (name, session) in enumerate(zip(stale, sessions, strict=True), 1):
         progress(number, len(stale))
@@ -115,9 +94,7 @@ def search(index: WordIndex, words: Sequence[str], narrowed: Narrowed, most: int
     matches = index.find(query, narrowed, most)
     documents = Documents()
     looked = [_folded(word) for word in words]
-    order = sorted(
-        range(len(matches)), key=lambda number: (matches[number].log.path, matches[number].place.offset)
-    )
+    order = sorted(range(len(matches)), key=lambda number: (matches[number].log.path, matches[number].place.offset))
     hits: dict[int, Hit] = {}
     for number in order:
         hits[number] = _hit(matches[number], documents, looked)

@@ -10,21 +10,17 @@ from core.events import Event, Turn
 from core.report.cost import charge_of
 from core.report.sums import added
 
-_STRETCH = 3600.0
-"""Seconds over which the pace is taken."""
-_LEAST = 300.0
-"""Seconds below which there is no rate yet."""
+_STRETCH = 3600.0  # Seconds over which the pace is taken.
+_LEAST = 300.0  # Seconds below which there is no rate yet.
 
 
 class Spent(NamedTuple):
     """US dollars of all agents of a session so far."""
 
     dollars: float = 0.0
-    priced: int = 0
-    """Turns whose price is known."""
+    priced: int = 0  # Turns whose price is known.
     unpriced: int = 0
-    rate: float | None = None
-    """Dollars per hour, recently; None if it is too early."""
+    rate: float | None = None  # Dollars per hour, recently; None if it is too early.
 
 
 class Spending:

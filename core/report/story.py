@@ -18,25 +18,21 @@ from core.report.recap import short_clock, token_estimate
 from core.report.troubles import Trouble, troubles
 from core.settings.response import NoticeSettings
 
+# The state in which the main agent's last event leaves the session. `said` is an answer without a reason for its end;
+# `retry` is an error after which the agent tries again.
 Close = Literal["", "asked", "tool", "retry", "said", "done", "failed", "stopped", "ended"]
-"""The state in which the main agent's last event leaves the session.
 
-`said` is an answer without a reason for its end; `retry` is an error after which the agent tries again.
-"""
-
+# Stop reasons of turns that ended with an error or a refusal.
 _FAILED = frozenset(("error", "failed", "refusal", "content_filter"))
-"""Stop reasons of turns that ended with an error or a refusal."""
+# Stop reasons of answers that were cut off, after which anything may follow.
 _CUT = frozenset(("max_tokens", "length"))
-"""Stop reasons of answers that were cut off, after which anything may follow."""
-_TOTALS = frozenset(("total", "shutdown"))
-"""Stop reasons of turns that only contain what a session spent as a whole."""
+_TOTALS = frozenset(("total", "shutdown"))  # Stop reasons of turns that only contain what a session spent as a whole.
+# Tools with which an agent reports that its task is complete.
 _FINISHING = frozenset(("finish", "submit", "attempt_completion", "task_complete", "mark_task_complete"))
-"""Tools with which an agent reports that its task is complete."""
-GOODBYE = 5.0
-"""Seconds after a session's end in which late records belong to it."""
+GOODBYE = 5.0  # Seconds after a session's end in which late records belong to it.
+# Events that are looked at, calls without an answer aside: an earlier one may count more than those told after it, as
+# all the calls that the end of a log brings are.
 _MOST = 64
-"""Events that are looked at, calls without an answer aside: an earlier one may count more than those told
-after it, as all the calls that the end of a log brings are."""
 
 
 class LastWord(NamedTuple):
@@ -45,10 +41,8 @@ class LastWord(NamedTuple):
     close: Close
     at: float
     event: Event | None
-    before_end: Close = ""
-    """How it was left before the session ended."""
-    open: tuple[ToolUse, ...] = ()
-    """Its calls without a result since the last prompt, oldest first."""
+    before_end: Close = ""  # How it was left before the session ended.
+    open: tuple[ToolUse, ...] = ()  # Its calls without a result since the last prompt, oldest first.
 
     def asks(self, asking: Collection[str]) -> ToolUse | None:
         """Return the call that waits for the person, if any; `asking` names such tools."""
@@ -81,9 +75,7 @@ def closing(event: Event, final: frozenset[str]) -> Close:
 
 def finishes(event: Event) -> bool:
     """Whether an event is a call with which the agent reports that its task is complete."""
-    return (
-        type(event) is ToolUse and event.tool in _FINISHING and event.outcome not in ("failure", "rejected")
-    )
+    return type(event) is ToolUse and event.tool in _FINISHING and event.outcome not in ("failure", "rejected")
 
 
 def next_close(event: Event, before: Close, closed: float, final: frozenset[str]) -> Close:
@@ -105,9 +97,7 @@ def next_close(event: Event, before: Close, closed: float, final: frozenset[str]
 
 def begins_turn(before: Close, close: Close) -> bool:
     """Whether an event with this close starts the main agent's work."""
-    return close == "asked" or (
-        close in ("tool", "retry", "said") and before in ("", "done", "stopped", "failed")
-    )
+    return close == "asked" or (close in ("tool", "retry", "said") and before in ("", "done", "stopped", "failed"))
 
 
 def last_word(backwards: Iterable[Event], final: frozenset[str]) -> LastWord:
@@ -143,13 +133,11 @@ def last_word(backwards: Iterable[Event], final: frozenset[str]) -> LastWord:
     return left._replace(open=tuple(waiting))
 
 
-_WIDE = 160
-"""Maximum length of a line."""
+_WIDE = 160  # Maximum length of a line.
 _ASKED = 6
 _FILES = 5
 _TROUBLES = 6
-_LOOKED_BACK = 12
-"""Answers searched backwards for one with text."""
+_LOOKED_BACK = 12  # Answers searched backwards for one with text.
 
 Read = Callable[[Event], Words]
 
@@ -165,12 +153,7 @@ class SessionStory(Struct, frozen=True):
     def lines(self) -> list[str]:
         """Return all lines, each question before its answers."""
         lines: list[str] = []
-        sections = (
-            ("asked", self.asked),
-            ("done", self.done),
-            ("failed", self.failed),
-            ("ended", self.ended),
-        )
+        sections = (("asked", self.asked), ("done", self.done), ("failed", self.failed), ("ended", self.ended))
         for name, answers in sections:
             lines += [f"{name if number == 0 else '':<8}{line}" for number, line in enumerate(answers)]
         return lines
@@ -199,10 +182,7 @@ def _fits(lines: Sequence[str], tokens: int) -> bool:
 
 
 def story(
-    events: Sequence[Event],
-    begin: float | None = None,
-    read: Read = words_of,
-    notices: NoticeSettings | None = None,
+    events: Sequence[Event], begin: float | None = None, read: Read = words_of, notices: NoticeSettings | None = None
 ) -> SessionStory:
     """Describe a stretch of events; times count from `begin` or from the first event."""
     if not events:
@@ -229,6 +209,7 @@ def _prompt_lines(events: Sequence[Event], start: float, read: Read) -> Iterator
         yield f"{_when(prompt, start)} {words or 'a prompt of ' + count(prompt.characters, 'character')}"
 
 
+# Result of a test, build or commit; a missing result never counts as a pass.
 _CHECKED: dict[Outcome, str] = {
     "success": "passed",
     "empty": "passed",
@@ -237,7 +218,7 @@ _CHECKED: dict[Outcome, str] = {
     "rejected": "was refused",
     "collateral": "did not run",
 }
-"""Result of a test, build or commit; a missing result never counts as a pass."""
+# Wording for purpose and result.
 _CHECKS = {
     ("test", "passed"): "tests passed",
     ("test", "failed"): "tests failed",
@@ -248,7 +229,6 @@ _CHECKS = {
     ("build", "passed"): "built",
     ("build", "failed"): "a build failed",
 }
-"""Wording for purpose and result."""
 
 
 _NOT_COMMITTED = re.compile(
@@ -279,9 +259,7 @@ def _work_lines(events: Sequence[Event], read: Read) -> Iterator[str]:
     parts = ", ".join((count(edits, "edit"), count(commands, "command"), count(looks, "look")))
     yield f"{count(len(uses), 'call')}: {parts}"
     if edited:
-        files = [
-            f"{plain(path, 60)}{f' ({n} times)' if n > 1 else ''}" for path, n in edited.most_common(_FILES)
-        ]
+        files = [f"{plain(path, 60)}{f' ({n} times)' if n > 1 else ''}" for path, n in edited.most_common(_FILES)]
         more = f", and {count(len(edited) - _FILES, 'more file')}" if len(edited) > _FILES else ""
         yield f"edited {', '.join(files)}{more}"
     checks = Counter(
@@ -302,9 +280,7 @@ def _failure_lines(events: Sequence[Event], start: float, read: Read) -> Iterato
     problems = troubles(events)
     if not problems:
         untold = sum(isinstance(event, ToolUse) and event.outcome == "pending" for event in events)
-        yield (
-            f"no failure in the log; {count(untold, 'call')} without a result" if untold else "no call failed"
-        )
+        yield (f"no failure in the log; {count(untold, 'call')} without a result" if untold else "no call failed")
         return
     problems.sort(key=lambda trouble: (trouble.solved is not None, -trouble.failures, trouble.first))
     for trouble in problems[:_TROUBLES]:
@@ -331,11 +307,7 @@ def _trouble_lines(events: Sequence[Event], trouble: Trouble, start: float, read
     more = f" and {len(trouble.edits) - 3} more" if len(trouble.edits) > 3 else ""
     after = f" after edits of {edits}{more}" if edits else " with no edit in between"
     worked = events[trouble.solved]
-    another = (
-        f"{_call_line(worked, read(worked))} "
-        if isinstance(worked, ToolUse) and worked.call != use.call
-        else ""
-    )
+    another = f"{_call_line(worked, read(worked))} " if isinstance(worked, ToolUse) and worked.call != use.call else ""
     yield f"  {another}worked at {_when(worked, start)}{after}"
 
 
@@ -345,9 +317,7 @@ def _call_line(use: ToolUse, words: Words) -> str:
     return plain(f"{use.tool} {what}".strip(), _WIDE // 2)
 
 
-def _ending_lines(
-    events: Sequence[Event], start: float, read: Read, notices: NoticeSettings
-) -> Iterator[str]:
+def _ending_lines(events: Sequence[Event], start: float, read: Read, notices: NoticeSettings) -> Iterator[str]:
     left = last_word(reversed(events), frozenset(notices.final))
     question, last = left.asks(notices.asking), left.event
     if question is not None:

@@ -54,11 +54,9 @@ if TYPE_CHECKING:
 
 
 Axis = Literal["day", "project", "model", "agent", "session"]
-UNDATED = "undated"
-"""The day of a session whose log has no times."""
+UNDATED = "undated"  # The day of a session whose log has no times.
 UNKNOWN = "unknown"
-_LEAST = 300.0
-"""Seconds of work below which there is no pace yet."""
+_LEAST = 300.0  # Seconds of work below which there is no pace yet.
 
 
 class KeptCharge(NamedTuple):
@@ -101,10 +99,8 @@ class Budget(NamedTuple):
     """The settings a forecast needs: what a day may cost, and how its pace is extrapolated."""
 
     dollars: float
-    evening: float
-    """Hour up to which the pace is extrapolated."""
-    stretch: float
-    """Minutes over which the pace is measured."""
+    evening: float  # Hour up to which the pace is extrapolated.
+    stretch: float  # Minutes over which the pace is measured.
 
     @classmethod
     def of(cls, settings: CostSettings) -> Budget:
@@ -112,8 +108,7 @@ class Budget(NamedTuple):
         return cls(settings.budget, settings.evening, settings.stretch)
 
 
-NO_BUDGET = Budget(0.0, 18.0, 60.0)
-"""A day without a limit."""
+NO_BUDGET = Budget(0.0, 18.0, 60.0)  # A day without a limit.
 
 
 class Sum:
@@ -131,10 +126,8 @@ class Sum:
         unpriced_tokens: int = 0,
     ) -> None:
         self.dollars = dollars
-        self.sub_dollars = sub_dollars
-        """Dollars spent by sub-agents."""
-        self.priced = priced
-        """Turns whose price is known."""
+        self.sub_dollars = sub_dollars  # Dollars spent by sub-agents.
+        self.priced = priced  # Turns whose price is known.
         self.unpriced = unpriced
         self.tokens = tokens
         self.unpriced_tokens = unpriced_tokens
@@ -160,13 +153,10 @@ class CostForecast(NamedTuple):
     """Today's cost so far, and its forecast at this pace."""
 
     spent: Sum
-    rate: float | None
-    """Dollars per hour lately; None if unknown."""
-    until: float
-    """The hour up to which it is extrapolated."""
+    rate: float | None  # Dollars per hour lately; None if unknown.
+    until: float  # The hour up to which it is extrapolated.
     expected: float | None
-    budget: float
-    """Dollars per day; 0 for no limit."""
+    budget: float  # Dollars per day; 0 for no limit.
 
     @property
     def over(self) -> bool:
@@ -179,9 +169,7 @@ class CostForecast(NamedTuple):
         return "midnight" if self.until == 24 else "evening"
 
 
-def by(
-    axis: Axis, costs: Iterable[SummedCost], zone: tzinfo | None, since: float | None = None
-) -> dict[str, Sum]:
+def by(axis: Axis, costs: Iterable[SummedCost], zone: tzinfo | None, since: float | None = None) -> dict[str, Sum]:
     """Return sums by one axis: days newest first, everything else most expensive first."""
     sums: dict[str, Sum] = {}
     name = _namer(axis, zone)
@@ -220,9 +208,7 @@ def dated_charges(costs: Iterable[SummedCost]) -> Iterator[SummedCharge]:
     return (charge for cost in costs if cost.dated for charge in cost.charges)
 
 
-def forecast(
-    charges: Iterable[SummedCharge], budget: Budget, now: float, zone: tzinfo | None
-) -> CostForecast:
+def forecast(charges: Iterable[SummedCharge], budget: Budget, now: float, zone: tzinfo | None) -> CostForecast:
     """Forecast today's cost at a given moment: until the evening, later until midnight."""
     moment = datetime.fromtimestamp(now, zone)
     hour = moment.hour + moment.minute / 60 + moment.second / 3600

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from core.events import Action, Event, ToolUse
 
+# Actions that came to nothing where nothing comes back; others often go well without a word.
 LOOKS: frozenset[Action] = frozenset(("search", "file_read", "memory_read"))
-"""Actions that came to nothing where nothing comes back; others often go well without a word."""
 
 _OF_FILES: frozenset[Action] = frozenset(("file_edit", "file_read", "memory_read", "memory_write"))
 
@@ -16,16 +16,12 @@ _OF_FILES: frozenset[Action] = frozenset(("file_edit", "file_read", "memory_read
 class Trouble(NamedTuple):
     """The same thing failing, until it worked or to the end."""
 
-    first: int
-    """Place of the first failure."""
+    first: int  # Place of the first failure.
     last: int
     failures: int
-    solved: int | None
-    """Place of the success that ended it."""
-    edits: tuple[str, ...]
-    """Files changed between the first failure and the success, in the order they came."""
-    in_vain: int
-    """How many of them had been changed when it failed last."""
+    solved: int | None  # Place of the success that ended it.
+    edits: tuple[str, ...]  # Files changed between the first failure and the success, in the order they came.
+    in_vain: int  # How many of them had been changed when it failed last.
 
 
 class _Open:

@@ -15,18 +15,14 @@ from typing import Any, Literal, NamedTuple, get_args
 from core.agents.words import WordReader, first_line
 from core.events import MAIN, Event, Prompt, ToolUse, Turn
 
+# How a turn ended; blank while it runs.
 Ending = Literal["", "question", "offer", "done", "gave up", "partial", "answer", "waiting", "cut off"]
-"""How a turn ended; blank while it runs."""
 ENDINGS: tuple[Ending, ...] = get_args(Ending)[1:]
 
-_END = 6_000
-"""Characters of the end of a message that are read."""
-_START = 400
-"""Characters of its beginning that are read for a report of failure."""
-_SENTENCES = 3
-"""Sentences outside lists at the end among which a question is looked for."""
-_ITEMS = 24
-"""List items at the end that are skipped to find the sentence before them."""
+_END = 6_000  # Characters of the end of a message that are read.
+_START = 400  # Characters of its beginning that are read for a report of failure.
+_SENTENCES = 3  # Sentences outside lists at the end among which a question is looked for.
+_ITEMS = 24  # List items at the end that are skipped to find the sentence before them.
 
 
 class TurnEnding(NamedTuple):
@@ -34,22 +30,18 @@ class TurnEnding(NamedTuple):
 
     ending: Ending
     sentence: str = ""
-    optional: bool = False
-    """The offer is a courtesy and needs no reply."""
+    optional: bool = False  # The offer is a courtesy and needs no reply.
 
 
 class _Sentence(NamedTuple):
     text: str
-    item: bool
-    """It is in a list."""
+    item: bool  # It is in a list.
     heading: bool
     line: int = 0
 
 
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n.*?^[ \t]*\1[ \t]*$", re.M | re.S)
-_NOISE = re.compile(
-    r"<!--.*?-->|^\s*\[[A-Z][\w -]*\]\s*$|^\s*\|.*\|\s*$|^\s*(?:[-=_*─━═]\s*){3,}$", re.M | re.S
-)
+_NOISE = re.compile(r"<!--.*?-->|^\s*\[[A-Z][\w -]*\]\s*$|^\s*\|.*\|\s*$|^\s*(?:[-=_*─━═]\s*){3,}$", re.M | re.S)
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _CODE = re.compile(r"`[^`\n]*`|https?://\S+|“[^”\n]{0,200}[?!.]”(?!$)|\"[^\"\n]{0,200}[?!.]\"(?!\s*$)")
 _STYLE = re.compile(r"\*{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)")
@@ -60,8 +52,8 @@ _BREAK = re.compile(
     r"(?<=[.!?…])\s+(?=\S)|(?<=[.!?…][\"'”’)\]])\s+(?=[^a-z\s])|(?<=[。！？])(?![」』”’）)])\s*(?=\S)"
     r"|(?<=؟)\s+(?=\S)"
 )
+# Stand-ins for marks inside code, links and abbreviations, which end no sentence.
 _HIDDEN = str.maketrans(".?!", "\ue000\ue001\ue002")
-"""Stand-ins for marks inside code, links and abbreviations, which end no sentence."""
 _SHOWN = str.maketrans("\ue000\ue001\ue002", ".?!")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|ca|bzw|z\.B|p\. ?ex)\.(?=\s)", re.I)
 _QUESTION = re.compile(r"[?？؟][)）\]\s😀-🙏✨]*$")
@@ -103,14 +95,14 @@ _OFFER = re.compile(
     r"|caso queira|si quieres|si necesitas|si tu veux|wenn du (?:willst|möchtest))",
     re.I,
 )
+# A question at the very end of a message that lacks its question mark.
 _INVERTED = re.compile(
     r"(?:do|does|did|should|shall|can|could|would|will|is|are|was|were|have|has)"
     r" (?:i|we|you|it|this|that|they|these|those|there)\b[^.!?:]*$",
     re.I,
 )
-"""A question at the very end of a message that lacks its question mark."""
+# The beginning of a question that cannot be answered with yes or no.
 _CHOICE = re.compile(r"(?:what|which|where|when|who|how)\b", re.I)
-"""The beginning of a question that cannot be answered with yes or no."""
 _VERBS = (
     "add|provide|share|confirm|clarify|paste|send|specify|let me know|review|restate|tell me|choose"
     "|select|pick|upload"
@@ -277,12 +269,9 @@ _WAITING = re.compile(
 _MADE = frozenset(("file_edit", "memory_write"))
 _CHANGING = frozenset(("test", "build", "commit", "destructive"))
 _CUT = frozenset(("max_tokens", "length"))
-_TURNS = 8
-"""Answers looked through for one with words."""
-_SHORT = 20
-"""Characters below which a sentence is quoted with the one before it."""
-_LINE = 300
-"""Characters of a sentence that are quoted at most."""
+_TURNS = 8  # Answers looked through for one with words.
+_SHORT = 20  # Characters below which a sentence is quoted with the one before it.
+_LINE = 300  # Characters of a sentence that are quoted at most.
 
 
 class TurnWork(NamedTuple):
@@ -290,10 +279,8 @@ class TurnWork(NamedTuple):
 
     calls: int = 0
     failures: int = 0
-    changes: int = 0
-    """Edits, tests, builds and commits that succeeded."""
-    last_failed: int = 0
-    """Calls at the end that failed one after another."""
+    changes: int = 0  # Edits, tests, builds and commits that succeeded.
+    last_failed: int = 0  # Calls at the end that failed one after another.
 
     def after(self, call: ToolUse) -> TurnWork:
         """Count one more call that has an outcome."""
@@ -392,9 +379,7 @@ def evaluate_endings(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         script = "other scripts" if sum(letter > "\u2e7f" for letter in text) > 20 else "Latin script"
         for group in ("all", script, f"agent {row.get('agent') or 'unknown'}"):
             counted = groups.setdefault(group, Counter())
-            counted.update(
-                endings=1, hits=asks and claimed, false=claimed and not asks, missed=asks and not claimed
-            )
+            counted.update(endings=1, hits=asks and claimed, false=claimed and not asks, missed=asks and not claimed)
             counted.update(asks=label == "asks", asks_found=label == "asks" and claimed)
         if asks != claimed:
             (missed if asks else false).append(str(row.get("id") or number))

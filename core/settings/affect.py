@@ -7,22 +7,13 @@ from typing import Annotated, Literal, get_args
 from core.settings.group import FEWER, PERSON, Group, Spec, Trust, higher, lower
 
 Trigger = Literal[
-    "failure",
-    "competing",
-    "pressure",
-    "novelty",
-    "uncertainty",
-    "success",
-    "inheritance",
-    "return",
-    "contagion",
+    "failure", "competing", "pressure", "novelty", "uncertainty", "success", "inheritance", "return", "contagion"
 ]
+# Causes of updates: six observations, then three influences of other agents.
 TRIGGERS: tuple[Trigger, ...] = get_args(Trigger)
-"""Causes of updates: six observations, then three influences of other agents."""
 
 Authority = Literal["self", "parent", "child", "peer", "broadcast"]
-AUTHORITIES: tuple[Authority, ...] = get_args(Authority)
-"""Who may initiate an update."""
+AUTHORITIES: tuple[Authority, ...] = get_args(Authority)  # Who may initiate an update.
 
 Mask = Literal["inherited", "attenuated", "excluded"]
 
@@ -50,16 +41,14 @@ class FieldSettings(Group):
     """The policy of one control field."""
 
     rest: Annotated[float, _rest("Value it returns to when nothing happens.")] = 0.5
-    floor: Annotated[
-        float, Spec("Lowest value it may take; never mute.", 0, 0.25, 0.01, project=higher(0.25))
-    ] = 0.05
+    floor: Annotated[float, Spec("Lowest value it may take; never mute.", 0, 0.25, 0.01, project=higher(0.25))] = 0.05
     ceiling: Annotated[
         float, Spec("Highest value it may take; never absolute.", 0.75, 1, 0.01, project=lower(0.75))
     ] = 0.95
     time_constant: Annotated[float, _tau("Seconds in which a deviation fades to about a third.")] = 600.0
-    slowest: Annotated[
-        float, Spec("How many times stabilisation may stretch the time constant.", 1, 20, 0.5, "x")
-    ] = 4.0
+    slowest: Annotated[float, Spec("How many times stabilisation may stretch the time constant.", 1, 20, 0.5, "x")] = (
+        4.0
+    )
     rate_limit: Annotated[float, _rate("Most it may move on one event; twelve cross its range.")] = 0.08
     on_failure: Annotated[float, _gain("Raw change at a full repeated failure.")] = 0.0
     on_competing: Annotated[float, _gain("Raw change at full competition of objectives.")] = 0.0
@@ -119,9 +108,7 @@ class PersistenceSettings(FieldSettings):
     on_failure: Annotated[float, _gain("Each repeated failure wears down the will to go on.")] = -0.04
     on_success: Annotated[float, _gain("Success feeds the will to go on.")] = 0.02
     inherits: Annotated[Mask, Spec("A sub-agent begins less worn than its parent.")] = "attenuated"
-    returns: Annotated[Mask, Spec("A sub-agent's result encourages or discourages its parent.")] = (
-        "attenuated"
-    )
+    returns: Annotated[Mask, Spec("A sub-agent's result encourages or discourages its parent.")] = "attenuated"
     contagion_limit: Annotated[
         float, Spec("Small, as it should rest on an agent's own experience.", 0, 0.5, 0.01, project=lower(0))
     ] = 0.08
@@ -133,9 +120,7 @@ class EscalationSettings(FieldSettings):
     rest: Annotated[float, _rest("Low, as without pressure nobody need be asked.")] = 0.3
     time_constant: Annotated[float, _tau("Five minutes, about as long as a push lasts.")] = 300.0
     rate_limit: Annotated[float, _rate("Wide, as help that comes late does not help.", PERSON)] = 0.1
-    ceiling: Annotated[
-        float, Spec("Highest value it may take; never absolute.", 0.75, 1, 0.01, project=PERSON)
-    ] = 0.95
+    ceiling: Annotated[float, Spec("Highest value it may take; never absolute.", 0.75, 1, 0.01, project=PERSON)] = 0.95
     triggers: Annotated[
         tuple[Trigger, ...], Spec("Causes that may change it; all others are refused.", project=PERSON)
     ] = TRIGGERS
@@ -193,13 +178,11 @@ class ObservationSettings(Group):
     edits: Annotated[int, Spec("Recent edits among which files are counted.", 2, 64, 1)] = 10
     least_files: Annotated[int, Spec("Files among recent edits before objectives compete.", 1, 64, 1)] = 4
     cadence: Annotated[float, Spec("Prompts closer together than this press.", 1, 3600, 5, "s")] = 60.0
-    context_share: Annotated[
-        float, Spec("Share of the context window from which room runs out.", 0.1, 0.99, 0.01)
-    ] = 0.8
+    context_share: Annotated[float, Spec("Share of the context window from which room runs out.", 0.1, 0.99, 0.01)] = (
+        0.8
+    )
     novelty: Annotated[float, Spec("Novelty above which an event counts as new.", 0, 0.95, 0.05)] = 0.8
-    novelty_memory: Annotated[
-        float, Spec("How fast the worth of novelty follows its outcomes.", 0.01, 1, 0.01)
-    ] = 0.15
+    novelty_memory: Annotated[float, Spec("How fast the worth of novelty follows its outcomes.", 0.01, 1, 0.01)] = 0.15
     novelty_prior: Annotated[float, Spec("Worth of novelty before any outcome.", -1, 1, 0.05)] = 0.2
     empty: Annotated[float, Spec("Uncertainty in a search that finds nothing.", 0, 1, 0.05)] = 0.4
     shift: Annotated[float, Spec("Uncertainty in a move to other paths.", 0, 1, 0.05)] = 0.5
@@ -224,24 +207,17 @@ class StabilitySettings(Group):
     band: Annotated[float, Spec("Distance from rest that counts as raised or lowered.", 0, 0.2, 0.01)] = 0.03
     threshold: Annotated[float, Spec("Recent swings a field may make unslowed.", 0, 20, 0.5)] = 2.0
     damping: Annotated[float, Spec("How much slower each further swing makes it.", 0, 2, 0.05)] = 0.5
-    window: Annotated[float, Spec("Time constant with which swings are forgotten.", 10, 14400, 10, "s")] = (
-        600.0
-    )
+    window: Annotated[float, Spec("Time constant with which swings are forgotten.", 10, 14400, 10, "s")] = 600.0
 
 
 class QuarantineSettings(Group):
     """When affect is too volatile to be passed on or trusted."""
 
-    window: Annotated[float, Spec("Stretch of time over which changes are summed.", 30, 7200, 30, "s")] = (
-        300.0
-    )
+    window: Annotated[float, Spec("Stretch of time over which changes are summed.", 30, 7200, 30, "s")] = 300.0
     enter: Annotated[
-        float,
-        Spec("Volatility above which quarantine begins.", 0.045, 2, 0.005, "1/min", project=lower(0.045)),
+        float, Spec("Volatility above which quarantine begins.", 0.045, 2, 0.005, "1/min", project=lower(0.045))
     ] = 0.06
-    release: Annotated[
-        float, Spec("Volatility below which quarantine ends.", 0.005, 0.04, 0.005, "1/min")
-    ] = 0.035
+    release: Annotated[float, Spec("Volatility below which quarantine ends.", 0.005, 0.04, 0.005, "1/min")] = 0.035
 
 
 class ContagionSettings(Group):
@@ -251,9 +227,7 @@ class ContagionSettings(Group):
     delegation: Annotated[float, Spec("Damping between a parent and its sub-agent.", 0, 0.95, 0.05)] = 0.5
     tree: Annotated[float, Spec("Damping between agents that touch the same file.", 0, 0.95, 0.05)] = 0.3
     broadcast: Annotated[float, Spec("Damping from the main agent to all others.", 0, 0.95, 0.05)] = 0.2
-    strength: Annotated[
-        float, Spec("Share of the gap closed in one exposure.", 0, 1, 0.05, project=lower(0))
-    ] = 0.25
+    strength: Annotated[float, Spec("Share of the gap closed in one exposure.", 0, 1, 0.05, project=lower(0))] = 0.25
     least: Annotated[float, Spec("Deviation below which nothing is passed on.", 0.01, 0.5, 0.01)] = 0.05
     gap: Annotated[float, Spec("Gap below which an exposure changes nothing.", 0, 0.5, 0.01)] = 0.03
     window: Annotated[float, Spec("Time over which shifts are limited.", 10, 14400, 10, "s")] = 600.0
@@ -263,18 +237,16 @@ class ContagionSettings(Group):
     suppression: Annotated[float, Spec("Share of contagion left during a spiral.", 0, 1, 0.05)] = 0.2
     paths: Annotated[int, Spec("Files whose last visitor is remembered.", 16, 65536, 16)] = 512
     sessions: Annotated[bool, Spec("Hear of other sessions at work in the same folder.")] = True
-    recent: Annotated[
-        float, Spec("Age of a report beyond which a session is not a neighbour.", 10, 86400, 60, "s")
-    ] = 1800.0
+    recent: Annotated[float, Spec("Age of a report beyond which a session is not a neighbour.", 10, 86400, 60, "s")] = (
+        1800.0
+    )
 
 
 class InheritanceSettings(Group):
     """Inheritance between a parent and its sub-agents."""
 
     blend: Annotated[float, Spec("Weight of the parent against the sub-agent's own start.", 0, 1, 0.05)] = 0.6
-    attenuation: Annotated[
-        float, Spec("Share of a field that an attenuating mask lets through.", 0, 1, 0.05)
-    ] = 0.5
+    attenuation: Annotated[float, Spec("Share of a field that an attenuating mask lets through.", 0, 1, 0.05)] = 0.5
     depth: Annotated[int, Spec("Generations down to which affect is handed on.", 0, 32, 1)] = 3
     back: Annotated[float, Spec("Weight of a sub-agent's last state in its parent.", 0, 1, 0.05)] = 0.3
 
@@ -376,9 +348,9 @@ class ModulationSettings(Group):
     retries: RetryTarget = RetryTarget()
     delegation: DelegationTarget = DelegationTarget()
     acceptance: AcceptanceTarget = AcceptanceTarget()
-    composition: Annotated[
-        float, Spec("How far confidence and forecasting follow a full deviation.", 0, 1.3, 0.05)
-    ] = 1.0
+    composition: Annotated[float, Spec("How far confidence and forecasting follow a full deviation.", 0, 1.3, 0.05)] = (
+        1.0
+    )
 
 
 class SocietySettings(Group):

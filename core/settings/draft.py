@@ -17,8 +17,7 @@ from core.settings.group import Group, Tunable, describe_type, fields_of
 from core.settings.layers import Given, Layer, field_of, resolve, tunables, value_of
 from core.settings.toml_text import toml_value
 
-_COARSE = 20
-"""Steps of the arrow keys over a setting's whole range, at least."""
+_COARSE = 20  # Steps of the arrow keys over a setting's whole range, at least.
 
 
 class Drafted(NamedTuple):
@@ -39,17 +38,10 @@ class Drafted(NamedTuple):
 class Draft:
     """Edits over the settings in force; an edit to the value in force is dropped."""
 
-    def __init__(
-        self,
-        base: Settings,
-        original: Settings | None = None,
-    ) -> None:
-        self.begun = base if original is None else original
-        """The settings before any of them was changed."""
-        self.base = base
-        """The settings in force."""
-        self.settings = base
-        """The settings with the edits."""
+    def __init__(self, base: Settings, original: Settings | None = None) -> None:
+        self.begun = base if original is None else original  # The settings before any of them was changed.
+        self.base = base  # The settings in force.
+        self.settings = base  # The settings with the edits.
         self.edits: dict[str, Any] = {}
         self._past: list[dict[str, Any]] = []
         self._future: list[dict[str, Any]] = []
@@ -74,9 +66,7 @@ class Draft:
     def changes(self) -> dict[str, Any]:
         """Every setting that differs from the original, in force or not."""
         return {
-            name: value
-            for name in tunables()
-            if (value := value_of(self.settings, name)) != value_of(self.begun, name)
+            name: value for name in tunables() if (value := value_of(self.settings, name)) != value_of(self.begun, name)
         }
 
     def value(self, name: str) -> Any:
@@ -148,9 +138,7 @@ def _standing(base: Settings) -> Layer:
     return Layer(
         "in force",
         tuple(
-            Given(name, value)
-            for name, each in tunables().items()
-            if (value := value_of(base, name)) != each.default
+            Given(name, value) for name, each in tunables().items() if (value := value_of(base, name)) != each.default
         ),
     )
 
@@ -211,24 +199,21 @@ def plain_value(value: Any) -> Any:
     return msgspec.to_builtins(value) if isinstance(value, Group) else value
 
 
+# From a table to one of its rows: the keys on the way, or the place in a list.
 TablePath: TypeAlias = tuple[str | int, ...]
-"""From a table to one of its rows: the keys on the way, or the place in a list."""
 OVERRIDE = "governor.override"
 TOOL_LIMITS = "response.loops.tools"
-FIGURES = "governor.observing."
-"""Settings that say what the figures of an override may be."""
+FIGURES = "governor.observing."  # Settings that say what the figures of an override may be.
 MISSING: Any = object()
 
 
 class TableShape(NamedTuple):
     """How a table is built."""
 
-    form: Literal["map", "list", "set"]
-    """Values by key, words one after another, or some of a few words."""
+    form: Literal["map", "list", "set"]  # Values by key, words one after another, or some of a few words.
+    # For each key on the way to a value the only ones there are; empty where any will do.
     levels: tuple[tuple[str, ...], ...]
-    """For each key on the way to a value the only ones there are; empty where any will do."""
-    leaf: Tunable
-    """The kind of value at the end."""
+    leaf: Tunable  # The kind of value at the end.
 
 
 @cache
@@ -362,12 +347,10 @@ def key_fault(words: tuple[str, ...], key: str) -> str:
     return f"{key!r} is not allowed; {hint}"
 
 
-_REACH = 100.0
-"""Where the slider of a limit ends, unless it is higher already; more can be typed."""
+_REACH = 100.0  # Where the slider of a limit ends, unless it is higher already; more can be typed.
 
 RowState = Literal["value", "branch", "gone", "hint"]
-Usual = Callable[[str, TablePath, Drafted], Any]
-"""The value without a row; None if it is not known."""
+Usual = Callable[[str, TablePath, Drafted], Any]  # The value without a row; None if it is not known.
 
 
 class TableRow(NamedTuple):
@@ -375,18 +358,13 @@ class TableRow(NamedTuple):
 
     table: Tunable
     path: TablePath
-    state: RowState
-    """A value, a row with rows of its own, a removed row, or a hint if there are none."""
+    state: RowState  # A value, a row with rows of its own, a removed row, or a hint if there are none.
     label: str
     item: Any
-    knob: Tunable
-    """The row as a setting; its default is the value without the row."""
-    leaf: Tunable
-    """The allowed values."""
-    edited: bool
-    """Differs from the value in force."""
-    other: bool
-    """Differs from the built-in value."""
+    knob: Tunable  # The row as a setting; its default is the value without the row.
+    leaf: Tunable  # The allowed values.
+    edited: bool  # Differs from the value in force.
+    other: bool  # Differs from the built-in value.
 
     @property
     def depth(self) -> int:
@@ -405,9 +383,7 @@ def table_rows(table: Tunable, drafted: Drafted, usual: Usual = lambda *_: None)
     shape = shape_of(table.name)
     now, force = drafted.value(table.name), value_of(drafted.base, table.name)
     if shape.form == "map":
-        rows = list(
-            _mapped(table, partial(_knob, drafted=drafted, usual=usual), (now, force, table.default), ())
-        )
+        rows = list(_mapped(table, partial(_knob, drafted=drafted, usual=usual), (now, force, table.default), ()))
     elif shape.form == "set":
         rows = [_word(table, (word,), word, now, force) for word in shape.levels[0]]
     else:
@@ -443,16 +419,10 @@ def _word(table: Tunable, path: TablePath, word: str, now: Any, force: Any) -> T
     here = word in now
     removed = not here and shape_of(table.name).form == "list"
     row = _cell(
-        table,
-        path,
-        "gone" if removed else "value",
-        word,
-        word if shape_of(table.name).form == "list" else here,
+        table, path, "gone" if removed else "value", word, word if shape_of(table.name).form == "list" else here
     )
     default = word in table.default
-    return row._replace(
-        knob=row.leaf._replace(default=default), edited=here != (word in force), other=here != default
-    )
+    return row._replace(knob=row.leaf._replace(default=default), edited=here != (word in force), other=here != default)
 
 
 def _cell(table: Tunable, path: TablePath, state: RowState, label: str, item: Any) -> TableRow:
@@ -512,9 +482,7 @@ class Editing:
 
     def insert_word(self, name: str, place: int, word: str) -> str:
         """Insert a word into a list."""
-        return (
-            self.set(name, with_word(self.draft.value(name), place, word)) if word else "it cannot be empty"
-        )
+        return self.set(name, with_word(self.draft.value(name), place, word)) if word else "it cannot be empty"
 
     def remove(self, row: TableRow) -> str:
         """Remove a row from its table."""

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from core.settings.group import Group, Spec
 
+# `KIND MODEL [ADDRESS] [VARIABLE]`: the variable of the environment that holds the key.
 ProviderWords = Annotated[
     str,
     Spec(
@@ -14,7 +15,6 @@ ProviderWords = Annotated[
         words="`openai MODEL [ADDRESS] [VARIABLE]` or `anthropic MODEL [ADDRESS] [VARIABLE]`",
     ),
 ]
-"""`KIND MODEL [ADDRESS] [VARIABLE]`: the variable of the environment that holds the key."""
 
 
 class DemandSettings(Group):
@@ -31,37 +31,23 @@ class NarratorSettings(Group):
 
     on: Annotated[bool, Spec("Let a language model write prose; redacted facts are then sent to it.")] = False
     small: Annotated[
-        tuple[ProviderWords, ...],
-        Spec("Small models, tried in order: `openai qwen3:4b http://127.0.0.1:11434/v1`."),
+        tuple[ProviderWords, ...], Spec("Small models, tried in order: `openai qwen3:4b http://127.0.0.1:11434/v1`.")
     ] = ()
     large: Annotated[
         tuple[ProviderWords, ...],
         Spec("Large models, tried in order: `anthropic claude-sonnet-4-5`; the key is in ANTHROPIC_API_KEY."),
     ] = ()
-    money: Annotated[
-        float, Spec("Daily budget for prose on this machine, per UTC day.", 0, 1000, 0.1, "$")
-    ] = 0.5
+    money: Annotated[float, Spec("Daily budget for prose on this machine, per UTC day.", 0, 1000, 0.1, "$")] = 0.5
     tokens: Annotated[
-        int,
-        Spec(
-            "Tokens for prose on this machine, per UTC day.",
-            0,
-            1_000_000_000,
-            10_000,
-            "tokens",
-        ),
+        int, Spec("Tokens for prose on this machine, per UTC day.", 0, 1_000_000_000, 10_000, "tokens")
     ] = 200_000
     answer: Annotated[int, Spec("Longest answer.", 50, 8000, 50, "tokens")] = 600
     facts: Annotated[int, Spec("Most facts sent with one request.", 5, 500, 5)] = 60
     timeout: Annotated[float, Spec("An answer that takes longer is given up.", 0.2, 300, 1, "s")] = 20.0
     retries: Annotated[int, Spec("How often one model is tried again.", 0, 5, 1)] = 1
-    pause: Annotated[
-        float, Spec("Wait before the second try; doubled for each further one.", 0, 60, 0.5, "s")
-    ] = 1.0
+    pause: Annotated[float, Spec("Wait before the second try; doubled for each further one.", 0, 60, 0.5, "s")] = 1.0
     breaker: Annotated[int, Spec("Failures in a row after which a model is left alone.", 1, 100, 1)] = 3
-    rest: Annotated[float, Spec("For how long it is left alone; doubled each time.", 1, 86_400, 10, "s")] = (
-        120.0
-    )
+    rest: Annotated[float, Spec("For how long it is left alone; doubled each time.", 1, 86_400, 10, "s")] = 120.0
     cache: Annotated[int, Spec("Most the kept answers may take.", 0, 10_000, 5, "MB")] = 20
     demand: DemandSettings = DemandSettings()
 
@@ -69,10 +55,7 @@ class NarratorSettings(Group):
 class ExtensionSettings(Group):
     """Installed extensions, and the limits of their failures."""
 
-    faults: Annotated[
-        int, Spec("Faults after which an extension is switched off for the run.", 1, 1000, 1)
-    ] = 3
+    faults: Annotated[int, Spec("Faults after which an extension is switched off for the run.", 1, 1000, 1)] = 3
     bus: Annotated[
-        int,
-        Spec("Events that may wait for a slow subscriber before the oldest is dropped.", 1, 1_000_000, 100),
+        int, Spec("Events that may wait for a slow subscriber before the oldest is dropped.", 1, 1_000_000, 100)
     ] = 10_000

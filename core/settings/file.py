@@ -7,8 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-LARGEST = 1_000_000
-"""Bytes such a file may have."""
+LARGEST = 1_000_000  # Bytes such a file may have.
 
 
 def small_file(path: Path, most: int = LARGEST) -> bytes:

@@ -14,17 +14,13 @@ class AppraisalSettings(Group):
 
     reward_confidence: Annotated[float, Spec("Confidence gained by a full reward.", 0, 1, 0.01)] = 0.3
     difficulty_confidence: Annotated[float, Spec("Confidence lost to full difficulty.", 0, 1, 0.01)] = 0.1
-    difficulty_frustration: Annotated[
-        float, Spec("Frustration from full difficulty without reward.", 0, 1, 0.01)
-    ] = 0.4
+    difficulty_frustration: Annotated[float, Spec("Frustration from full difficulty without reward.", 0, 1, 0.01)] = 0.4
     urgency_frustration: Annotated[float, Spec("Frustration from full urgency.", 0, 1, 0.01)] = 0.2
     novelty_curiosity: Annotated[float, Spec("Curiosity from something wholly new.", 0, 1, 0.01)] = 0.5
     sameness_curiosity: Annotated[float, Spec("Curiosity lost to something wholly known.", 0, 1, 0.01)] = 0.2
     urgency_arousal: Annotated[float, Spec("Arousal from full urgency.", 0, 1, 0.01)] = 0.6
     danger_risk: Annotated[float, Spec("Risk pressure from full danger.", 0, 2, 0.05)] = 0.6
-    outcome_risk: Annotated[
-        float, Spec("Risk pressure removed by a clear outcome, good or bad.", 0, 1, 0.01)
-    ] = 0.3
+    outcome_risk: Annotated[float, Spec("Risk pressure removed by a clear outcome, good or bad.", 0, 1, 0.01)] = 0.3
 
 
 def _weight(sentence: str) -> Spec:
@@ -63,38 +59,27 @@ class ProfileSettings(Group):
     risk_scale: Annotated[float, Spec("How strongly pressures move risk.", 0, 3, 0.05)] = 1.0
     exploration_scale: Annotated[float, Spec("How strongly pressures move exploration.", 0, 3, 0.01)] = 0.02
     persistence_scale: Annotated[float, Spec("How strongly pressures move persistence.", 0.1, 5, 0.05)] = 2.5
-    recovery_rate: Annotated[
-        float, Spec("Effort and persistence regained by resting.", 0, 1, 0.001, "/s")
-    ] = 0.002
-    recovery_delay: Annotated[
-        float, Spec("Shortest pause between steps that counts as rest.", 0, 600, 0.1, "s")
-    ] = 60.0
+    recovery_rate: Annotated[float, Spec("Effort and persistence regained by resting.", 0, 1, 0.001, "/s")] = 0.002
+    recovery_delay: Annotated[float, Spec("Shortest pause between steps that counts as rest.", 0, 600, 0.1, "s")] = 60.0
     recovery_cap: Annotated[float, Spec("Effort at which recovering ends.", 0.3, 1, 0.01)] = 0.5
     persistence_decay: Annotated[float, Spec("Persistence lost with every step.", 0, 0.5, 0.01)] = 0.0
     exploration_decay: Annotated[float, Spec("Exploration lost with every step.", 0, 0.5, 0.01)] = 0.05
-    time_decay: Annotated[
-        float, Spec("Persistence and exploration lost with time.", 0, 0.05, 0.001, "/s")
-    ] = 0.0
+    time_decay: Annotated[float, Spec("Persistence and exploration lost with time.", 0, 0.05, 0.001, "/s")] = 0.0
     stagnation_window: Annotated[
         int, Spec("Steps in a row without reward that are stagnation.", 2, 500, 1, "steps", project=lower(6))
     ] = 12
-    exhaustion_threshold: Annotated[
-        float, Spec("Effort at or under which the agent is exhausted.", 0, 0.3, 0.01)
-    ] = 0.03
-    max_risk: Annotated[
-        float, Spec("Risk at which it halts; above 1 never.", 0.1, 2, 0.05, project=lower(0.6))
-    ] = 0.85
+    exhaustion_threshold: Annotated[float, Spec("Effort at or under which the agent is exhausted.", 0, 0.3, 0.01)] = (
+        0.03
+    )
+    max_risk: Annotated[float, Spec("Risk at which it halts; above 1 never.", 0.1, 2, 0.05, project=lower(0.6))] = 0.85
     max_exploration: Annotated[
         float, Spec("Exploration at which it halts; above 1 never.", 0.1, 2, 0.01, project=lower(0.6))
     ] = 0.99
     max_steps: Annotated[
-        int,
-        Spec("Steps after which the fuse ends every episode.", 5, 100_000, 10, "steps", project=lower(100)),
+        int, Spec("Steps after which the fuse ends every episode.", 5, 100_000, 10, "steps", project=lower(100))
     ] = 1000
     stagnation_floor: Annotated[float, Spec("Effort at or under which stagnation halts.", 0, 1, 0.01)] = 0.2
-    stagnation_effort_scale: Annotated[
-        float, Spec("Factor on granted effort during stagnation.", 0, 1, 0.05)
-    ] = 0.5
+    stagnation_effort_scale: Annotated[float, Spec("Factor on granted effort during stagnation.", 0, 1, 0.05)] = 0.5
     stagnation_persistence_scale: Annotated[
         float, Spec("Factor on granted persistence during stagnation.", 0, 1, 0.05)
     ] = 0.5
@@ -113,9 +98,7 @@ class InputSettings(Group):
     looked: Annotated[float, Spec("Reward of a read or a search that found something.", 0, 1, 0.05)] = 0.3
     noted: Annotated[float, Spec("Reward of a plan or of an unknown tool.", 0, 1, 0.05)] = 0.1
     waited: Annotated[float, Spec("Reward of waiting that did not fail.", 0, 1, 0.05)] = 0.05
-    building: Annotated[
-        float, Spec("Extra reward of a success while the pattern is implementation.", 0, 1, 0.05)
-    ] = 0.1
+    building: Annotated[float, Spec("Extra reward of a success while the pattern is implementation.", 0, 1, 0.05)] = 0.1
     failed: Annotated[float, Spec("Reward of a failure.", -1, 0, 0.05)] = -0.5
     empty: Annotated[float, Spec("Reward of a search that found nothing.", -1, 0, 0.05)] = -0.1
     rejected: Annotated[float, Spec("Reward of a call that was refused.", -1, 0, 0.05)] = -0.2
@@ -125,18 +108,12 @@ class InputSettings(Group):
         float, Spec("Danger of a command that runs with more rights or stops processes.", 0, 1, 0.05)
     ] = 0.5
     outside: Annotated[float, Spec("Danger of an edit outside the project.", 0, 1, 0.05)] = 0.3
-    loop_window: Annotated[int, Spec("Past calls among which repeats are looked for.", 1, 64, 1, "calls")] = (
-        16
-    )
+    loop_window: Annotated[int, Spec("Past calls among which repeats are looked for.", 1, 64, 1, "calls")] = 16
     loop_limit: Annotated[int, Spec("Repeats that make full urgency.", 1, 50, 1, "calls")] = 4
     streak_limit: Annotated[int, Spec("Failures in a row that make full difficulty.", 1, 50, 1, "calls")] = 4
-    failure_rate: Annotated[
-        float, Spec("Difficulty of a window in which every command failed.", 0, 1, 0.05)
-    ] = 0.5
+    failure_rate: Annotated[float, Spec("Difficulty of a window in which every command failed.", 0, 1, 0.05)] = 0.5
     cadence: Annotated[float, Spec("Urgency of prompts that follow each other at once.", 0, 1, 0.05)] = 0.3
-    cadence_time: Annotated[float, Spec("Time between prompts that halves the urgency.", 1, 3600, 1, "s")] = (
-        60.0
-    )
+    cadence_time: Annotated[float, Spec("Time between prompts that halves the urgency.", 1, 3600, 1, "s")] = 60.0
     interrupted: Annotated[float, Spec("Urgency added by each interruption in an episode.", 0, 1, 0.05)] = 0.2
 
 
@@ -150,22 +127,12 @@ class GovernorEpisodeSettings(Group):
 class GovernorSettings(Group):
     """Bounded agency: whose figures govern, and what they are."""
 
-    profile: Annotated[ProfileName, Spec("Whose figures govern: our own below, or a published profile.")] = (
-        "observing"
-    )
+    profile: Annotated[ProfileName, Spec("Whose figures govern: our own below, or a published profile.")] = "observing"
     tempo: Annotated[
         float,
-        Spec(
-            "Seconds between an agent's actions that count as one second of a published profile.",
-            1,
-            600,
-            1,
-            "s",
-        ),
+        Spec("Seconds between an agent's actions that count as one second of a published profile.", 1, 600, 1, "s"),
     ] = 15.0
-    override: Annotated[
-        dict[str, float], Spec("Figures that replace those of the chosen profile, by name.")
-    ] = {}
+    override: Annotated[dict[str, float], Spec("Figures that replace those of the chosen profile, by name.")] = {}
     observing: ProfileSettings = ProfileSettings()
     appraisal: AppraisalSettings = AppraisalSettings()
     weights: WeightSettings = WeightSettings()

@@ -7,17 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
 from functools import cache
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    NamedTuple,
-    Self,
-    dataclass_transform,
-    get_args,
-    get_origin,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, dataclass_transform, get_args, get_origin
 
 import msgspec
 from msgspec import NODEFAULT, Struct
@@ -26,8 +16,7 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, TypeAdapter
     from pydantic_core import CoreSchema
 
-Owner = Literal["person", "project"]
-"""Who wrote a file, a variable or an option."""
+Owner = Literal["person", "project"]  # Who wrote a file, a variable or an option.
 TrustClass = Literal["person only", "project may narrow", "project may set"]
 
 
@@ -35,8 +24,7 @@ class Trust(NamedTuple):
     """How far a watched project may change one setting."""
 
     way: Literal["never", "freely", "lower", "higher", "on", "fewer"]
-    limit: float = 0.0
-    """The furthest that a project may lower or raise it."""
+    limit: float = 0.0  # The furthest that a project may lower or raise it.
 
     @property
     def name(self) -> TrustClass:
@@ -69,10 +57,8 @@ class Trust(NamedTuple):
         }[self.way]
 
 
-PERSON = Trust("never")
-"""The default: it runs, sends, writes, reads a path, costs memory, or could silence an alarm."""
-PROJECT = Trust("freely")
-"""Only the look of things or the wording of advice depends on it."""
+PERSON = Trust("never")  # The default: it runs, sends, writes, reads a path, costs memory, or could silence an alarm.
+PROJECT = Trust("freely")  # Only the look of things or the wording of advice depends on it.
 ON = Trust("on")
 FEWER = Trust("fewer")
 
@@ -105,20 +91,15 @@ class Spec(NamedTuple):
     sentence: str = ""
     ge: float | None = None
     le: float | None = None
-    step: float | None = None
-    """Step of its slider."""
+    step: float | None = None  # Step of its slider.
     unit: str = ""
-    project: Trust | None = None
-    """What a watched project may do with it, if that differs from `PERSON`."""
+    project: Trust | None = None  # What a watched project may do with it, if that differs from `PERSON`.
     min_length: int | None = None
     max_length: int | None = None
     pattern: str | None = None
-    words: str = ""
-    """What the pattern allows, for people."""
-    before: Callable[[Any], Any] | None = None
-    """Converts a value before its check."""
-    after: Callable[[Any], Any] | None = None
-    """Checks a value further."""
+    words: str = ""  # What the pattern allows, for people.
+    before: Callable[[Any], Any] | None = None  # Converts a value before its check.
+    after: Callable[[Any], Any] | None = None  # Checks a value further.
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         from pydantic_core import core_schema
@@ -199,10 +180,8 @@ def _adapter(hint: Any) -> TypeAdapter[Any]:
 class Field(NamedTuple):
     """One value of a group, as it is declared."""
 
-    hint: Any
-    """Its whole annotation."""
-    kind: Any
-    """Its type."""
+    hint: Any  # Its whole annotation.
+    kind: Any  # Its type.
     spec: Spec
     default: Any
     required: bool
@@ -256,8 +235,7 @@ def _with_floats(value: Any, leave_out: Container[str] = ()) -> Any:
 class Tunable(NamedTuple):
     """One setting as a person meets it."""
 
-    name: str
-    """Dotted, such as receptor.ambient.offset.frustration."""
+    name: str  # Dotted, such as receptor.ambient.offset.frustration.
     kind: Literal["number", "integer", "switch", "choice", "text", "table"]
     default: Any
     low: float | None
@@ -266,10 +244,8 @@ class Tunable(NamedTuple):
     unit: str
     sentence: str
     choices: tuple[str, ...]
-    trust: Trust
-    """What a watched project may do with it."""
-    words: str = ""
-    """The allowed values, if the type does not say so."""
+    trust: Trust  # What a watched project may do with it.
+    words: str = ""  # The allowed values, if the type does not say so.
 
     def allowed(self) -> str:
         """The allowed values, in words."""

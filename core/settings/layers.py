@@ -20,13 +20,9 @@ PREFIX = "NOOSCOPE_"
 RESERVED = frozenset({"NOOSCOPE_CONFIG", "NOOSCOPE_EXTENSIONS"})
 BUILT_IN = "built-in"
 BUILT_IN_SETTINGS = Settings()
-_LONGEST = 200
-"""Characters of a wrong value that are shown."""
-_STRANGE = 50
-"""Unknown names of one file that are named one by one; the rest are counted."""
-_KEY = re.compile(
-    r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*="""
-)
+_LONGEST = 200  # Characters of a wrong value that are shown.
+_STRANGE = 50  # Unknown names of one file that are named one by one; the rest are counted.
+_KEY = re.compile(r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*=""")
 
 
 class Given(NamedTuple):
@@ -40,11 +36,9 @@ class Given(NamedTuple):
 class Layer(NamedTuple):
     """One place settings come from."""
 
-    origin: str
-    """A file's path, `environment` or `--set`."""
+    origin: str  # A file's path, `environment` or `--set`.
     values: tuple[Given, ...] = ()
-    owner: Owner = "person"
-    """Who wrote it; a project's values are limited by the trust of each setting."""
+    owner: Owner = "person"  # Who wrote it; a project's values are limited by the trust of each setting.
 
 
 class Complaint(NamedTuple):
@@ -88,9 +82,7 @@ def read_file(path: Path, owner: Owner, group: str = "") -> tuple[Layer, tuple[C
     except FileNotFoundError:
         return empty, ()
     except (OSError, UnicodeDecodeError) as error:
-        return empty, (
-            Complaint(origin, 0, "", f"cannot be read ({read_failure(error)}); its settings are left out"),
-        )
+        return empty, (Complaint(origin, 0, "", f"cannot be read ({read_failure(error)}); its settings are left out"),)
     except RecursionError:
         return empty, (Complaint(origin, 0, "", "is nested too deeply; its settings are left out"),)
     except ValueError as error:
@@ -112,9 +104,7 @@ def read_environment(environment: Mapping[str, str]) -> tuple[Layer, tuple[Compl
         if name is not None:
             values.append(Given(name, _parse_text(environment[variable], tunables()[name])))
         else:
-            complaints.append(
-                Complaint("environment", 0, variable, "no such setting" + _nearest(variable, names))
-            )
+            complaints.append(Complaint("environment", 0, variable, "no such setting" + _nearest(variable, names)))
     return Layer("environment", tuple(values)), tuple(complaints)
 
 
@@ -201,8 +191,7 @@ class _Taken(NamedTuple):
     layer: Layer
     given: Given
     value: Any
-    order: int
-    """How many values were taken before it."""
+    order: int  # How many values were taken before it.
 
 
 def _trust_problem(entry: Given, value: Any, chosen: Mapping[str, Sequence[_Taken]]) -> str:
@@ -279,12 +268,7 @@ def _check_entry(entry: Given) -> tuple[str, Any]:
 
 
 _WHOLE = frozenset(("tuple_type", "list_type", "dict_type", "model_type"))
-_TYPES = {
-    "string_type": "text",
-    "int_type": "a whole number",
-    "float_type": "a number",
-    "bool_type": "true or false",
-}
+_TYPES = {"string_type": "text", "int_type": "a whole number", "float_type": "a number", "bool_type": "true or false"}
 
 
 def _detail(fault: Mapping[str, Any]) -> str:

@@ -17,23 +17,19 @@ class SettingGroup(NamedTuple):
     group: str
     names: tuple[str, ...]
     sentence: str
-    open: bool
-    """Its settings are listed below it."""
+    open: bool  # Its settings are listed below it.
 
 
 class SettingRow(NamedTuple):
     """One setting below a heading."""
 
     tunable: Tunable
-    label: str
-    """Its name without that of the group."""
-    open: bool = False
-    """Of a table, its rows are listed below it."""
+    label: str  # Its name without that of the group.
+    open: bool = False  # Of a table, its rows are listed below it.
 
 
 ListRow = SettingGroup | SettingRow | TableRow
-Inside = Callable[[Tunable], Iterable[TableRow] | None]
-"""The rows of a table that is open, none of any other."""
+Inside = Callable[[Tunable], Iterable[TableRow] | None]  # The rows of a table that is open, none of any other.
 
 
 def row_key(row: ListRow) -> tuple[str, TablePath]:
@@ -72,19 +68,14 @@ def group_sentence(group: str) -> str:
 
 
 def list_rows(
-    opened: Collection[str],
-    words: str = "",
-    matches: Callable[[str], bool] | None = None,
-    inside: Inside | None = None,
+    opened: Collection[str], words: str = "", matches: Callable[[str], bool] | None = None, inside: Inside | None = None
 ) -> tuple[ListRow, ...]:
     """Return the headings and the settings of open groups; a search opens every group with a match."""
     looked_for = words.lower().split()
     narrowed = bool(looked_for) or matches is not None
     rows: list[ListRow] = []
     for group, names in setting_groups().items():
-        listed_names = [
-            name for name in names if _fits(name, looked_for) and (matches is None or matches(name))
-        ]
+        listed_names = [name for name in names if _fits(name, looked_for) and (matches is None or matches(name))]
         if narrowed and not listed_names:
             continue
         is_open = group in opened or narrowed

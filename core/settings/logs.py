@@ -12,19 +12,18 @@ class HostsSettings(Group):
 
     keep: Annotated[float, Spec("The stream forgets events older than this.", 0.01, 3650, 1, "days")] = 30.0
     most: Annotated[
-        float,
-        Spec("The stream forgets its oldest events beyond this size; 0 means no limit.", 0, 1e7, 100, "MB"),
+        float, Spec("The stream forgets its oldest events beyond this size; 0 means no limit.", 0, 1e7, 100, "MB")
     ] = 0.0
     replicas: Annotated[int, Spec("Servers of a NATS cluster that store each event.", 1, 5, 1)] = 1
-    window: Annotated[
-        float, Spec("For so long the server itself drops an event sent again.", 1, 86_400, 10, "s")
-    ] = 120.0
+    window: Annotated[float, Spec("For so long the server itself drops an event sent again.", 1, 86_400, 10, "s")] = (
+        120.0
+    )
     within: Annotated[float, Spec("Sessions that changed this recently are sent.", 0.1, 8760, 1, "h")] = 24.0
     batch: Annotated[int, Spec("Events sent before answers are waited for.", 1, 10_000, 50)] = 500
     sign: Annotated[float, Spec("Time between two signs of life of a host.", 0.5, 600, 1, "s")] = 10.0
-    ssh: Annotated[
-        tuple[str, ...], Spec("Command that reaches another machine for `fleet --from ssh://host`.")
-    ] = ("ssh",)
+    ssh: Annotated[tuple[str, ...], Spec("Command that reaches another machine for `fleet --from ssh://host`.")] = (
+        "ssh",
+    )
     missed: Annotated[int, Spec("Heartbeats missed before a host is reported as lost.", 2, 100, 1)] = 4
 
 
@@ -32,21 +31,14 @@ class LineSettings(Group):
     """How much of a log is taken in at once."""
 
     longest: Annotated[
-        int,
-        Spec("A line longer than this is skipped and counted.", 65_536, 1024 * 1024 * 1024, 65_536, "bytes"),
+        int, Spec("A line longer than this is skipped and counted.", 65_536, 1024 * 1024 * 1024, 65_536, "bytes")
     ] = 64 * 1024 * 1024
-    chunk: Annotated[
-        int, Spec("How much of a file is read in one go.", 4096, 64 * 1024 * 1024, 4096, "bytes")
-    ] = 256 * 1024
+    chunk: Annotated[int, Spec("How much of a file is read in one go.", 4096, 64 * 1024 * 1024, 4096, "bytes")] = (
+        256 * 1024
+    )
     head: Annotated[
         int,
-        Spec(
-            "How much of a file's beginning is looked at to recognise its format.",
-            4096,
-            1024 * 1024,
-            4096,
-            "bytes",
-        ),
+        Spec("How much of a file's beginning is looked at to recognise its format.", 4096, 1024 * 1024, 4096, "bytes"),
     ] = 65_536
     faults: Annotated[
         int, Spec("How many faults of a log are kept whole; the rest are only counted.", 1, 10_000, 10)
@@ -63,14 +55,7 @@ class FollowSettings(Group):
         float, Spec("How long announced changes are gathered before a file is read.", 0.0, 2, 0.01, "s")
     ] = 0.02
     active_within: Annotated[
-        float,
-        Spec(
-            "A session counts as active if its log is this recent, by its own clock.",
-            5,
-            86_400,
-            5,
-            "s",
-        ),
+        float, Spec("A session counts as active if its log is this recent, by its own clock.", 5, 86_400, 5, "s")
     ] = 300.0
 
 
@@ -79,14 +64,7 @@ class ContextWindowSettings(Group):
 
     default_window: Annotated[
         int,
-        Spec(
-            "Context window of a model that no table knows.",
-            1000,
-            10_000_000,
-            1000,
-            "tokens",
-            project=lower(32_000),
-        ),
+        Spec("Context window of a model that no table knows.", 1000, 10_000_000, 1000, "tokens", project=lower(32_000)),
     ] = 200_000
     extended_window: Annotated[
         int,

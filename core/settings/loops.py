@@ -14,9 +14,7 @@ class RepeatSettings(Group):
     """Repeated calls with the same results."""
 
     enabled: Annotated[bool, Spec("Detect equal calls with equal results.", project=ON)] = True
-    times: Annotated[
-        int, Spec("Times one call repeats in a row before it is a loop.", 2, 100, 1, project=lower(3))
-    ] = 6
+    times: Annotated[int, Spec("Times one call repeats in a row before it is a loop.", 2, 100, 1, project=lower(3))] = 6
     rounds: Annotated[
         int, Spec("Times a round of several calls repeats before it is a loop.", 2, 100, 1, project=lower(2))
     ] = 4
@@ -28,8 +26,7 @@ class FailingSettings(Group):
 
     enabled: Annotated[bool, Spec("Detect calls that keep failing.", project=ON)] = True
     times: Annotated[
-        int,
-        Spec("Failures without a good edit or check before they are a loop.", 2, 100, 1, project=lower(3)),
+        int, Spec("Failures without a good edit or check before they are a loop.", 2, 100, 1, project=lower(3))
     ] = 12
     linger: Annotated[int, Spec("Calls without a failure after which it is over.", 1, 100, 1)] = 10
 
@@ -84,10 +81,8 @@ class LoopSettings(Group):
         float, Spec("Report a loop again when it grew this many times.", 1.1, 10, 0.1, project=lower(1.5))
     ] = 2.0
     cooldown: Annotated[
-        float,
-        Spec("Seconds before a loop that comes back is reported again.", 0, 7200, 10, "s", project=lower(60)),
+        float, Spec("Seconds before a loop that comes back is reported again.", 0, 7200, 10, "s", project=lower(60))
     ] = 300.0
     tools: Annotated[
-        dict[str, dict[DetectorName, Limit]],
-        Spec("Limits for a tool or program, by detector; 0 never reports."),
+        dict[str, dict[DetectorName, Limit]], Spec("Limits for a tool or program, by detector; 0 never reports.")
     ] = {}

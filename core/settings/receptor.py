@@ -177,9 +177,7 @@ class ImpulseSettings(Group):
     long_prompt: LongPrompt = LongPrompt()
     words_of_doubt: WordsOfDoubt = WordsOfDoubt()
     every_event: EveryEvent = EveryEvent()
-    fatigue_per_hour: Annotated[float, Spec("Fatigue each event adds per hour worked.", 0, 0.1, 0.001)] = (
-        0.003
-    )
+    fatigue_per_hour: Annotated[float, Spec("Fatigue each event adds per hour worked.", 0, 0.1, 0.001)] = 0.003
     trial_error: TrialErrorEvent = TrialErrorEvent()
     turn_to_trial_error: TurnToTrialError = TurnToTrialError()
     wandering: WanderingEvent = WanderingEvent()
@@ -192,9 +190,7 @@ class TimeSettings(Group):
     """How much of the wall clock the agent lives through."""
 
     cap: Annotated[float, Spec("Longest pause that still counts in full.", 1, 120, 1, "s")] = 30.0
-    freeze: Annotated[
-        float, Spec("A pause longer than this counts as no time at all.", 120, 3600, 10, "s")
-    ] = 180.0
+    freeze: Annotated[float, Spec("A pause longer than this counts as no time at all.", 120, 3600, 10, "s")] = 180.0
 
 
 class CommanderSettings(Group):
@@ -203,15 +199,11 @@ class CommanderSettings(Group):
     short: Annotated[float, Spec("Length of the window that shows spikes.", 30, 1200, 30, "s")] = 300.0
     medium: Annotated[float, Spec("Length of the window that shows trends.", 1200, 14400, 60, "s")] = 1800.0
     most: Annotated[int, Spec("Most events a window remembers.", 50, 20000, 50)] = 2000
-    stagnation_events: Annotated[
-        int, Spec("With this many events or fewer the pattern is stagnation.", 0, 20, 1)
-    ] = 3
+    stagnation_events: Annotated[int, Spec("With this many events or fewer the pattern is stagnation.", 0, 20, 1)] = 3
     wandering_share: Annotated[
         float, Spec("Share of reads and searches that is wandering, without edits.", 0, 1, 0.05)
     ] = 0.70
-    exploration_share: Annotated[
-        float, Spec("Share of reads and searches that is exploration.", 0, 1, 0.05)
-    ] = 0.60
+    exploration_share: Annotated[float, Spec("Share of reads and searches that is exploration.", 0, 1, 0.05)] = 0.60
     implementation_share: Annotated[
         float, Spec("Share of edits and shell commands that is implementation.", 0, 1, 0.05)
     ] = 0.50
@@ -221,13 +213,7 @@ class CommanderSettings(Group):
     ] = 3
     trial_failures: Annotated[
         float,
-        Spec(
-            "Share of failing commands above which the loop is trial and error.",
-            0,
-            1,
-            0.05,
-            project=lower(0.2),
-        ),
+        Spec("Share of failing commands above which the loop is trial and error.", 0, 1, 0.05, project=lower(0.2)),
     ] = 0.40
     recovery_passes: Annotated[int, Spec("Passing commands in a row that end trial and error.", 1, 20, 1)] = 2
 
@@ -251,16 +237,11 @@ class EmotionSettings(Group):
 
     half_life: HalfLifeSettings = HalfLifeSettings()
     long_prompt: Annotated[
-        int,
-        Spec("A prompt longer than this lowers seeking and raises confidence.", 0, 10000, 10, "characters"),
+        int, Spec("A prompt longer than this lowers seeking and raises confidence.", 0, 10000, 10, "characters")
     ] = 100
-    compaction_relief: Annotated[
-        float, Spec("Share of fatigue that a compaction takes away.", 0, 1, 0.05)
-    ] = 0.5
+    compaction_relief: Annotated[float, Spec("Share of fatigue that a compaction takes away.", 0, 1, 0.05)] = 0.5
     disruption_flow: Annotated[float, Spec("Least flow that a signal can disrupt.", 0, 1, 0.05)] = 0.3
-    disruption_share: Annotated[
-        float, Spec("Flow lost for each unit of the strongest signal.", 0, 1, 0.05)
-    ] = 0.3
+    disruption_share: Annotated[float, Spec("Flow lost for each unit of the strongest signal.", 0, 1, 0.05)] = 0.3
     remembered: Annotated[int, Spec("Recent events that can explain a value.", 4, 1000, 4)] = 64
     trend: Annotated[float, Spec("How far back a trend looks.", 5, 1800, 5, "s", project=PROJECT)] = 60.0
 
@@ -319,15 +300,13 @@ class MetaSettings(Group):
     """How the meta neuron bends the thresholds of the others."""
 
     buffer: Annotated[int, Spec("Firings it looks back on.", 4, 200, 1)] = 20
-    danger: Annotated[
-        float, Spec("Share of frustrated events above which the place is dangerous.", 0.4, 1, 0.05)
-    ] = 0.5
+    danger: Annotated[float, Spec("Share of frustrated events above which the place is dangerous.", 0.4, 1, 0.05)] = 0.5
     safe: Annotated[float, Spec("Share of frustrated events below which it is safe.", 0, 0.4, 0.05)] = 0.2
     step: Annotated[float, Spec("How far a threshold moves with one event.", 0, 0.2, 0.01)] = 0.03
     bound: Annotated[float, Spec("How far a threshold may be moved at most.", 0, 0.5, 0.01)] = 0.15
-    stuck_frustration: Annotated[
-        float, Spec("Frustration above which trial and error is being stuck.", 0, 1, 0.05)
-    ] = 0.25
+    stuck_frustration: Annotated[float, Spec("Frustration above which trial and error is being stuck.", 0, 1, 0.05)] = (
+        0.25
+    )
     stuck_failures: Annotated[
         int, Spec("Failures in a row, of any kind, that are being stuck; 0 for never.", 0, 100, 1)
     ] = 6
@@ -337,13 +316,9 @@ class MetaSettings(Group):
 class HeatmapSettings(Group):
     """Where the work is."""
 
-    fade: Annotated[float, Spec("Work time in which a visit fades to about a third.", 60, 86400, 60, "s")] = (
-        7200.0
-    )
+    fade: Annotated[float, Spec("Work time in which a visit fades to about a third.", 60, 86400, 60, "s")] = 7200.0
     top: Annotated[int, Spec("Hottest paths that make up the context.", 2, 20, 1)] = 5
-    shift: Annotated[
-        float, Spec("Share of new hot paths above which the context has shifted.", 0, 0.95, 0.05)
-    ] = 0.5
+    shift: Annotated[float, Spec("Share of new hot paths above which the context has shifted.", 0, 0.95, 0.05)] = 0.5
     leaves: Annotated[int, Spec("Most paths remembered; the coldest are forgotten.", 32, 20000, 32)] = 512
     targets: Annotated[int, Spec("Most paths of one tool use that are counted.", 1, 1000, 1)] = 32
     shown: Annotated[int, Spec("Hottest paths the tree shows.", 5, 500, 5, project=PROJECT)] = 40

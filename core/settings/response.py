@@ -16,24 +16,17 @@ LocalAddress = Annotated[
 class AdviceSettings(Group):
     """Advice to an agent whose hooks were installed with --advise or --guard."""
 
-    level: Annotated[
-        Literal["off", "hint", "full"], Spec("Nothing, only loops and halts, or all that is due.")
-    ] = "hint"
+    level: Annotated[Literal["off", "hint", "full"], Spec("Nothing, only loops and halts, or all that is due.")] = (
+        "hint"
+    )
     urgent: Annotated[int, Spec("Priority at which advice counts as urgent for a hint.", 0, 255, 5)] = 200
-    rest: Annotated[
-        int, Spec("Acts for which a rule stays silent after it spoke; doubles each time.", 1, 1000, 1)
-    ] = 10
+    rest: Annotated[int, Spec("Acts for which a rule stays silent after it spoke; doubles each time.", 1, 1000, 1)] = 10
     kept: Annotated[int, Spec("Sentences remembered, so that none is sent twice.", 10, 10_000, 10)] = 500
     silence: Annotated[
-        float,
-        Spec("Share of advice withheld at random, to measure whether it helps; 0 for none.", 0, 0.9, 0.1),
+        float, Spec("Share of advice withheld at random, to measure whether it helps; 0 for none.", 0, 0.9, 0.1)
     ] = 0.0
-    seed: Annotated[
-        int, Spec("Seed of that chance; the same one withholds the same advice.", 0, 10**9, 1)
-    ] = 0
-    within: Annotated[
-        int, Spec("Acts within which the same trouble counts as having come back.", 1, 200, 1)
-    ] = 10
+    seed: Annotated[int, Spec("Seed of that chance; the same one withholds the same advice.", 0, 10**9, 1)] = 0
+    within: Annotated[int, Spec("Acts within which the same trouble counts as having come back.", 1, 200, 1)] = 10
 
 
 class GuardSettings(Group):
@@ -42,9 +35,16 @@ class GuardSettings(Group):
     read: Annotated[tuple[str, ...], Spec("Further tools that only read, by name or pattern.")] = ()
     write: Annotated[tuple[str, ...], Spec("Further tools that write, by name or pattern.")] = ()
     privileged: Annotated[tuple[str, ...], Spec("Further tools that need you, by name or pattern.")] = ()
-    commands: Annotated[
-        tuple[str, ...], Spec("Patterns of commands that need you, beside destructive ones.")
-    ] = ("sudo *", "su *", "doas *", "chmod -R *", "chown -R *", "* | sh", "* | bash", "npm publish*")
+    commands: Annotated[tuple[str, ...], Spec("Patterns of commands that need you, beside destructive ones.")] = (
+        "sudo *",
+        "su *",
+        "doas *",
+        "chmod -R *",
+        "chown -R *",
+        "* | sh",
+        "* | bash",
+        "npm publish*",
+    )
     paths: Annotated[tuple[str, ...], Spec("Patterns of paths whose writing needs you.")] = (
         "*/.ssh/*",
         "*/.gnupg/*",
@@ -63,29 +63,21 @@ class GuardSettings(Group):
     ] = 20.0
     steps: Annotated[bool, Spec("A halt for the number of steps alone stops writing too.")] = False
     tool_trust: Annotated[
-        float,
-        Spec("Trust that a call needs, computed by the model, at which writing needs you.", 0, 1, 0.05),
+        float, Spec("Trust that a call needs, computed by the model, at which writing needs you.", 0, 1, 0.05)
     ] = 0.6
-    quarantine: Annotated[
-        bool, Spec("While the agent's affect is quarantined, writing needs your approval.")
-    ] = True
+    quarantine: Annotated[bool, Spec("While the agent's affect is quarantined, writing needs your approval.")] = True
     executing: Annotated[
         bool, Spec("While the agent lacks the confidence to execute, writing needs your approval.")
     ] = True
     budget: Annotated[
-        float,
-        Spec(
-            "Share of the budget left at or below which writing needs you.", 0, 1, 0.05, project=higher(0.5)
-        ),
+        float, Spec("Share of the budget left at or below which writing needs you.", 0, 1, 0.05, project=higher(0.5))
     ] = 0.0
 
 
 class CapSettings(Group):
     """How much agents may spend; without --guard hooks a cap can warn but not hold anything."""
 
-    session_dollars: Annotated[float, Spec("Cost cap of one session; 0 for no cap.", 0, 100_000, 1, "$")] = (
-        0.0
-    )
+    session_dollars: Annotated[float, Spec("Cost cap of one session; 0 for no cap.", 0, 100_000, 1, "$")] = 0.0
     session_tokens: Annotated[
         int, Spec("Tokens one session may use, sent and received; 0 for no cap.", 0, 10**12, 100_000)
     ] = 0
@@ -97,8 +89,7 @@ class CapSettings(Group):
     ] = 0
     warn: Annotated[float, Spec("Share of a cap at which you are warned.", 0.1, 1, 0.05)] = 0.8
     burn: Annotated[
-        float,
-        Spec("Token use, in multiples of your normal, at which you are warned; 0 for never.", 0, 1000, 1),
+        float, Spec("Token use, in multiples of your normal, at which you are warned; 0 for never.", 0, 1000, 1)
     ] = 10.0
     reached: Annotated[
         Literal["ask", "stop"], Spec("At a cap, hold each call and ask you, or end the turn (Claude Code).")
@@ -109,12 +100,9 @@ class PhoneSettings(Group):
     """Answering an agent from a phone or another machine; off until an address is set."""
 
     address: Annotated[
-        LocalAddress,
-        Spec("This machine's address for phones, such as http://10.0.0.5:8422; blank for none."),
+        LocalAddress, Spec("This machine's address for phones, such as http://10.0.0.5:8422; blank for none.")
     ] = ""
-    ntfy: Annotated[
-        Address, Spec("Address of the ntfy topic that gets a notice with buttons; blank for none.")
-    ] = ""
+    ntfy: Annotated[Address, Spec("Address of the ntfy topic that gets a notice with buttons; blank for none.")] = ""
     words: Annotated[bool, Spec("Notices and pages show the command or question, not only the tool.")] = False
     lifetime: Annotated[float, Spec("How long a link works.", 10, 86_400, 60, "s")] = 600.0
 
@@ -129,24 +117,13 @@ class ScoringSettings(Group):
         float, Spec("A method fires when its score is above this.", 0, 1, 0.01, project=lower(0.05))
     ] = 0.15
     mismatch: Annotated[
-        float,
-        Spec(
-            "Factor on a score in a state that is not the method's.",
-            0,
-            1,
-            0.05,
-            project=higher(0.6),
-        ),
+        float, Spec("Factor on a score in a state that is not the method's.", 0, 1, 0.05, project=higher(0.6))
     ] = 0.3
-    low: Annotated[
-        float, Spec("Rest of a method of low frequency.", 1, 86_400, 60, "s", project=lower(600))
-    ] = 2400.0
-    medium: Annotated[
-        float, Spec("Rest of a method of medium frequency.", 1, 86_400, 60, "s", project=lower(300))
-    ] = 1200.0
-    high: Annotated[
-        float, Spec("Rest of a method of high frequency.", 1, 86_400, 10, "s", project=lower(60))
-    ] = 300.0
+    low: Annotated[float, Spec("Rest of a method of low frequency.", 1, 86_400, 60, "s", project=lower(600))] = 2400.0
+    medium: Annotated[float, Spec("Rest of a method of medium frequency.", 1, 86_400, 60, "s", project=lower(300))] = (
+        1200.0
+    )
+    high: Annotated[float, Spec("Rest of a method of high frequency.", 1, 86_400, 10, "s", project=lower(60))] = 300.0
     recovery: Annotated[float, Spec("Power with which a method comes back over its rest.", 0.5, 6, 0.5)] = 2.0
 
 
@@ -158,21 +135,11 @@ class ResponseEscalationSettings(Group):
     seeking: Annotated[float, Spec("How much seeking alone presses.", 0, 4, 0.1)] = 0.25
     uncertainty: Annotated[float, Spec("How much uncertainty presses.", 0, 4, 0.1)] = 0.25
     fatigue: Annotated[float, Spec("How much fatigue presses.", 0, 4, 0.1)] = 0.3
-    loop: Annotated[
-        float, Spec("How much going round in circles presses.", 0, 4, 0.1, project=higher(1.5))
-    ] = 1.0
-    halt: Annotated[
-        float, Spec("How much a governor that would halt presses.", 0, 1, 0.05, project=higher(1))
-    ] = 0.7
+    loop: Annotated[float, Spec("How much going round in circles presses.", 0, 4, 0.1, project=higher(1.5))] = 1.0
+    halt: Annotated[float, Spec("How much a governor that would halt presses.", 0, 1, 0.05, project=higher(1))] = 0.7
     rearm: Annotated[
         float,
-        Spec(
-            "Share of the threshold below which the person may be asked again.",
-            0,
-            1,
-            0.05,
-            project=higher(0.95),
-        ),
+        Spec("Share of the threshold below which the person may be asked again.", 0, 1, 0.05, project=higher(0.95)),
     ] = 0.8
 
 
@@ -183,15 +150,11 @@ class ActionSettings(Group):
     alike: Annotated[int, Spec("Past episodes a look ahead compares.", 1, 50, 1, project=PROJECT)] = 5
     paths: Annotated[int, Spec("Paths a suggestion names of each kind.", 1, 20, 1, project=PROJECT)] = 3
     ahead: Annotated[int, Spec("Episodes ahead that a look ahead follows.", 1, 10, 1)] = 2
-    pruned: Annotated[
-        float, Spec("Share of all futures below which a look ahead leaves one out.", 0, 0.9, 0.05)
-    ] = 0.15
+    pruned: Annotated[float, Spec("Share of all futures below which a look ahead leaves one out.", 0, 0.9, 0.05)] = 0.15
     likeness: Annotated[
         float, Spec("Likeness of actions at which a persona predicts this agent's behaviour.", 0, 1, 0.05)
     ] = 0.8
-    visits: Annotated[
-        int, Spec("Visits that make a path worth going back to.", 1, 50, 1, project=PROJECT)
-    ] = 3
+    visits: Annotated[int, Spec("Visits that make a path worth going back to.", 1, 50, 1, project=PROJECT)] = 3
     left_after: Annotated[
         float, Spec("A path counts as left when not visited for so long.", 10, 7200, 10, "s", project=PROJECT)
     ] = 300.0
@@ -199,8 +162,7 @@ class ActionSettings(Group):
         float, Spec("A path left longer ago is not suggested.", 60, 86_400, 60, "s", project=PROJECT)
     ] = 3600.0
     centre: Annotated[
-        float,
-        Spec("Share of the heat a folder needs to be the centre of work.", 0.1, 1, 0.05, project=PROJECT),
+        float, Spec("Share of the heat a folder needs to be the centre of work.", 0.1, 1, 0.05, project=PROJECT)
     ] = 0.5
     log: Annotated[int, Spec("Entries the action log keeps.", 10, 5000, 10)] = 200
 
@@ -216,9 +178,7 @@ class QueueSettings(Group):
     """Interventions that wait for their moment."""
 
     size: Annotated[int, Spec("Interventions that may wait at once.", 1, 500, 1)] = 32
-    deadline: Annotated[
-        float, Spec("An intervention that waited longer is dropped.", 10, 86_400, 10, "s")
-    ] = 1800.0
+    deadline: Annotated[float, Spec("An intervention that waited longer is dropped.", 10, 86_400, 10, "s")] = 1800.0
     kept: Annotated[int, Spec("Past interventions that are kept.", 5, 2000, 5)] = 100
     follow: Annotated[int, Spec("Acts after which the effect of an intervention is noted.", 1, 200, 1)] = 10
 
@@ -274,9 +234,7 @@ class NoticeSettings(Group):
     quiet_from: Annotated[Clock, Spec("Start of quiet hours by the local clock, such as 22:00.")] = ""
     quiet_until: Annotated[Clock, Spec("End of quiet hours by the local clock, such as 07:30.")] = ""
     muted: Annotated[tuple[str, ...], Spec("Rules that never notify.")] = ()
-    idle: Annotated[float, Spec("A live agent that is still for so long has stopped.", 5, 3600, 5, "s")] = (
-        60.0
-    )
+    idle: Annotated[float, Spec("A live agent that is still for so long has stopped.", 5, 3600, 5, "s")] = 60.0
     final: Annotated[tuple[str, ...], Spec("Words with which logs end an agent's turn.")] = (
         "end_turn",
         "stop",
@@ -304,12 +262,8 @@ class NoticeSettings(Group):
 class OutlookSettings(Group):
     """Whether a run goes worse or better than is usual for its agent."""
 
-    base_rate: Annotated[
-        float, Spec("Share of this agent's runs that fail; 0 if unknown.", 0, 0.99, 0.01)
-    ] = 0.0
-    own_shift: Annotated[
-        float, Spec("Mean shift of this agent's own runs, which is its usual.", -5, 5, 0.05)
-    ] = 0.0
+    base_rate: Annotated[float, Spec("Share of this agent's runs that fail; 0 if unknown.", 0, 0.99, 0.01)] = 0.0
+    own_shift: Annotated[float, Spec("Mean shift of this agent's own runs, which is its usual.", -5, 5, 0.05)] = 0.0
     usual: Annotated[float, Spec("A shift of fewer log-odds either way is as usual.", 0, 3, 0.05)] = 0.4
     telling: Annotated[float, Spec("A count that adds fewer log-odds is not named.", 0, 1, 0.01)] = 0.05
 

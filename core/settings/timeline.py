@@ -19,12 +19,9 @@ class PlaySettings(Group):
     """How a recording plays."""
 
     idle: Annotated[
-        float,
-        Spec("A pause longer than this is played as if it were this long.", 0, 3600, 1, "s", project=PROJECT),
+        float, Spec("A pause longer than this is played as if it were this long.", 0, 3600, 1, "s", project=PROJECT)
     ] = 5.0
-    speed: Annotated[float, Spec("Speed at which a replay begins.", 0.25, 64, 0.25, "x", project=PROJECT)] = (
-        4.0
-    )
+    speed: Annotated[float, Spec("Speed at which a replay begins.", 0.25, 64, 0.25, "x", project=PROJECT)] = 4.0
 
 
 class CacheSettings(Group):
@@ -48,13 +45,7 @@ class CheckpointSettings(Group):
     """Named moments one can return to."""
 
     kept: Annotated[
-        int,
-        Spec(
-            "Checkpoints whose state is kept; automatic ones go first, then the oldest of your own.",
-            1,
-            1000,
-            1,
-        ),
+        int, Spec("Checkpoints whose state is kept; automatic ones go first, then the oldest of your own.", 1, 1000, 1)
     ] = 16
 
 

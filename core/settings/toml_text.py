@@ -64,9 +64,7 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
         right = False
     if not right:
         own = ", ".join(f"{name} = {toml_value(value)}" for name, value in values.items())
-        raise ValueError(
-            f"the settings file is laid out in a way that cannot be added to; write there: {own}"
-        )
+        raise ValueError(f"the settings file is laid out in a way that cannot be added to; write there: {own}")
     return new_text
 
 

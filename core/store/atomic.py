@@ -12,10 +12,8 @@ from typing import BinaryIO
 
 from core.folders import make_private
 
-OWNER_ONLY = 0o600
-"""Permissions of a new file of our own."""
-AS_USUAL = 0o666
-"""Permissions of a file for others, before the umask."""
+OWNER_ONLY = 0o600  # Permissions of a new file of our own.
+AS_USUAL = 0o666  # Permissions of a file for others, before the umask.
 _DESCRIPTORS = ("/dev/fd", "/proc/self/fd")
 _MOST_LINKS = 40
 

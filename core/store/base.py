@@ -23,10 +23,8 @@ from core.store import atomic
 
 T = TypeVar("T")
 
-LARGEST = 64_000_000
-"""Bytes a file may have."""
-_PAUSE = 0.01
-"""Seconds between two attempts to get a lock."""
+LARGEST = 64_000_000  # Bytes a file may have.
+_PAUSE = 0.01  # Seconds between two attempts to get a lock.
 
 
 @contextlib.contextmanager
@@ -58,10 +56,8 @@ class JsonFile(Generic[T]):
 
     def __init__(self, path: Path, kind: type[T], what: str, *, largest: int = LARGEST) -> None:
         self.path = path
-        self.what = what
-        """What the file contains, for messages."""
-        self.notices: list[str] = []
-        """What a person should know: files that were set aside or cannot be read."""
+        self.what = what  # What the file contains, for messages.
+        self.notices: list[str] = []  # What a person should know: files that were set aside or cannot be read.
         self._kind = kind
         self._largest = largest
 

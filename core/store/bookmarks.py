@@ -19,8 +19,7 @@ from core.store import atomic
 from core.store.base import CheckedFile, JsonFile, key_of_session, locked, pack_checked, unpack_checked
 from core.store.compensation import Chain, Undo, recover
 
-SCHEMA = 1
-"""Written into each file; one with a higher one was made by a newer nooscope and is left alone."""
+SCHEMA = 1  # Written into each file; one with a higher one was made by a newer nooscope and is left alone.
 
 _PAUSE = 0.01
 _LOCK = "lock"
@@ -31,24 +30,18 @@ class Bookmark(msgspec.Struct, frozen=True):
     """A named place in a recording, with a note."""
 
     name: str
-    place: int
-    """Events before it."""
-    at: float
-    """Epoch seconds of the moment it marks."""
-    created: float
-    """Epoch seconds at which it was made."""
+    place: int  # Events before it.
+    at: float  # Epoch seconds of the moment it marks.
+    created: float  # Epoch seconds at which it was made.
     note: str = ""
-    checkpoint: str = ""
-    """Hash of the state there, so that a return can be checked; blank if there is none."""
+    checkpoint: str = ""  # Hash of the state there, so that a return can be checked; blank if there is none.
 
 
 class Merged(NamedTuple):
     """The result of merging bookmarks from elsewhere."""
 
-    added: tuple[str, ...]
-    """Their names now; one that was in use got a number."""
-    known: int
-    """How many were present before."""
+    added: tuple[str, ...]  # Their names now; one that was in use got a number.
+    known: int  # How many were present before.
 
 
 Rows = list[dict[str, Any]]
@@ -68,14 +61,12 @@ def bookmarks_fingerprint(row: dict[str, Any]) -> str:
 class Bookmarks:
     """One session's bookmarks; fields and tables that this nooscope does not know stay as they are."""
 
-    def __init__(
-        self, session: str = "", folder: Path | None = None, *, key: str = "", patience: float = 5.0
-    ) -> None:
+    def __init__(self, session: str = "", folder: Path | None = None, *, key: str = "", patience: float = 5.0) -> None:
         self.folder = folder or bookmarks_folder()
         self.key = key or key_of_session(session)
         self.path = self.folder / f"{self.key}.json"
+        # What a person should know: files that were set aside, rows that could not be read.
         self.notices: list[str] = []
-        """What a person should know: files that were set aside, rows that could not be read."""
         self._file = CheckedFile(self.path, "the bookmarks", SCHEMA)
         self._patience = patience
 
@@ -220,10 +211,8 @@ class Imported(NamedTuple):
 
     sessions: int
     added: int
-    known: int
-    """Bookmarks that were there already."""
-    renamed: tuple[str, ...]
-    """New names of bookmarks whose own was in use."""
+    known: int  # Bookmarks that were there already.
+    renamed: tuple[str, ...]  # New names of bookmarks whose own was in use.
 
 
 def export_bookmarks(folder: Path | None = None) -> tuple[bytes, list[str]]:
@@ -344,10 +333,8 @@ class TrailStore:
 class Look(msgspec.Struct, frozen=True):
     """The end of a session as a person last saw it."""
 
-    events: int
-    """Recorded by then."""
-    when: float
-    """Epoch seconds at which they left."""
+    events: int  # Recorded by then.
+    when: float  # Epoch seconds at which they left.
 
 
 class LastLook:

@@ -21,10 +21,8 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-LIMIT = 100_000_000
-"""Bytes stored at most; the sessions that were not used for longest are deleted first."""
-LARGEST = 64_000_000
-"""Bytes one blob may have once it is unpacked."""
+LIMIT = 100_000_000  # Bytes stored at most; the sessions that were not used for longest are deleted first.
+LARGEST = 64_000_000  # Bytes one blob may have once it is unpacked.
 
 _BLOB = ".blob"
 _SESSION = ".json"
@@ -33,8 +31,7 @@ _SESSION = ".json"
 class Later(NamedTuple):
     """Something given after the start, at its place."""
 
-    after: int
-    """Events before it."""
+    after: int  # Events before it.
     content: bytes
 
 
@@ -76,9 +73,7 @@ class CarryOverStore:
             with locked(self.folder / "lock.lock"):
                 row = self._row(path)
                 if row is not None:
-                    return KeptStart(
-                        self._blob(row.start), tuple(Later(n, self._blob(b)) for n, b in row.later)
-                    )
+                    return KeptStart(self._blob(row.start), tuple(Later(n, self._blob(b)) for n, b in row.later))
                 self._tidy(path)
                 self._write(path, _Row(self._keep(start)))
         except OSError as error:
@@ -221,8 +216,7 @@ class CarryOverStore:
 
     def _unwritten(self, error: OSError) -> StoreError:
         return StoreError(
-            f"{self.folder}: the session's start cannot be written ({error.strerror}); "
-            "a replay will start without it"
+            f"{self.folder}: the session's start cannot be written ({error.strerror}); a replay will start without it"
         )
 
     def _cannot_forget(self, error: OSError) -> StoreError:

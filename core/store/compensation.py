@@ -19,8 +19,7 @@ from core.folders import make_private, private_file
 from core.store import atomic
 
 ChainState = Literal["active", "completed", "compensating", "compensated", "compensation_failed"]
-Undo = Callable[[Mapping[str, str]], None]
-"""Takes a step back; calling it twice must do no more than calling it once."""
+Undo = Callable[[Mapping[str, str]], None]  # Takes a step back; calling it twice must do no more than calling it once.
 
 
 class ChainEntry(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -151,8 +150,7 @@ class Chain:
         self.name = name
         self.state: ChainState = "active"
         self.problems: list[str] = []
-        self.restored: list[str] = []
-        """Files restored from the checkpoint because undoing failed."""
+        self.restored: list[str] = []  # Files restored from the checkpoint because undoing failed.
         self._journal = Journal(folder / f"{name}{_SUFFIX}")
         self._undoes = undoes
         self._steps: list[_Step] = []

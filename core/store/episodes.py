@@ -20,8 +20,7 @@ from core.store.base import locked, newer
 
 T = TypeVar("T")
 
-SCHEMA = 1
-"""Written into the file; a file with a higher one was made by a newer nooscope."""
+SCHEMA = 1  # Written into the file; a file with a higher one was made by a newer nooscope.
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS episodes (
@@ -62,8 +61,8 @@ class EpisodeStore:
 
     def __init__(self, path: Path | None = None, *, keep: int = 10_000, patience: float = 5.0) -> None:
         self.path = path or episodes_path()
+        # What a person should know: files that were set aside, episodes that could not be read.
         self.notices: list[str] = []
-        """What a person should know: files that were set aside, episodes that could not be read."""
         self._keep = keep
         self._patience = patience
         self._link: sqlite3.Connection | None = None
@@ -163,9 +162,7 @@ class EpisodeStore:
             private_file(self.path)
         except OSError as error:
             raise StoreError(f"the folder of {self.path} cannot be made: {error}") from error
-        link = sqlite3.connect(
-            self.path, timeout=self._patience, isolation_level=None, check_same_thread=False
-        )
+        link = sqlite3.connect(self.path, timeout=self._patience, isolation_level=None, check_same_thread=False)
         try:
             self._prepare(link)
         except BaseException:

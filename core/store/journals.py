@@ -18,39 +18,32 @@ from core.store.atomic import append_whole
 
 _BEGINNING = "0" * 64
 _OWNER_ONLY = 0o600
-_LONGEST = 65_536
-"""Bytes that always contain the last line."""
+_LONGEST = 65_536  # Bytes that always contain the last line.
 
 
 class PermitEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     """One thing decided or done."""
 
     at: float
+    # passed, permitted, used, asked, approved, denied, refused, unanswered, elsewhere (its own dialog), unguarded (no
+    # nooscope ran, so it passed), late (no answer in time, so the agent asked or denied).
     what: str
-    """passed, permitted, used, asked, approved, denied, refused, unanswered, elsewhere (its own dialog),
-    unguarded (no nooscope ran, so it passed), late (no answer in time, so the agent asked or denied)."""
     session: str
     tool: str
-    arguments: str
-    """Hash of the call's arguments."""
-    policy: str
-    """Hash of the policy it was decided by."""
+    arguments: str  # Hash of the call's arguments.
+    policy: str  # Hash of the policy it was decided by.
     tier: str = ""
     reason: str = ""
-    number: int = 0
-    """Number of the permit or question."""
-    by: str = ""
-    """Author of the answer, and the place it came from."""
+    number: int = 0  # Number of the permit or question.
+    by: str = ""  # Author of the answer, and the place it came from.
 
 
 class Checked(NamedTuple):
     """The result of checking a journal."""
 
     entries: int
-    fault: str
-    """What is wrong, and in which line; blank if nothing is."""
-    head: str
-    """The hash of the whole journal."""
+    fault: str  # What is wrong, and in which line; blank if nothing is.
+    head: str  # The hash of the whole journal.
 
 
 class _Line(msgspec.Struct, frozen=True):
@@ -131,10 +124,8 @@ class Said(msgspec.Struct, frozen=True):
     session: str
     rule: str
     sentence: str
-    call: int
-    """Its fingerprint, by which the agent's log names it."""
-    withheld: bool = False
-    """It was due, and withheld at random to measure whether advice helps."""
+    call: int  # Its fingerprint, by which the agent's log names it.
+    withheld: bool = False  # It was due, and withheld at random to measure whether advice helps.
 
 
 class SaidStore:

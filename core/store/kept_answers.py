@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
 
 
-_END = 4096
-"""Bytes at the end of a file that are looked at."""
+_END = 4096  # Bytes at the end of a file that are looked at.
 _DIGITS = 16
 _SOURCES = (".py", ".toml", ".json")
 
@@ -32,10 +31,8 @@ class FileStamp(NamedTuple):
 
     path: str
     size: int
-    modified: int
-    """Nanoseconds."""
-    end: str
-    """Fingerprint of its last bytes."""
+    modified: int  # Nanoseconds.
+    end: str  # Fingerprint of its last bytes.
 
 
 def stamp(path: Path) -> FileStamp | None:
@@ -124,12 +121,9 @@ def _end_hash(path: str, size: int) -> str:
     return blake3(read_bytes_at(path, begin, size - begin)).hexdigest(length=_DIGITS // 2)
 
 
-MOST = 64
-"""Answers stored at most; the one unused for longest is deleted first."""
-LARGEST = 16_000_000
-"""Bytes one of them may have."""
-_MARK = 16
-"""Bytes of the checksum before an answer."""
+MOST = 64  # Answers stored at most; the one unused for longest is deleted first.
+LARGEST = 16_000_000  # Bytes one of them may have.
+_MARK = 16  # Bytes of the checksum before an answer.
 _DAY = 86_400
 _OWNER_ONLY = 0o600
 

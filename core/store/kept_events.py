@@ -26,16 +26,11 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.settings.logs import LineSettings
 
-VERSION = 10
-"""Raised when the same log gives other events."""
-_LEAST = 100_000
-"""Bytes of a log that is worth keeping."""
-_MOST = 32_000_000
-"""Bytes of events of one log that may be stored."""
-_CHUNK = 256
-"""Events that are packed at once."""
-_PARTS = 64
-"""A log is cut into so many parts; in each of the last few its reader may pause once."""
+VERSION = 10  # Raised when the same log gives other events.
+_LEAST = 100_000  # Bytes of a log that is worth keeping.
+_MOST = 32_000_000  # Bytes of events of one log that may be stored.
+_CHUNK = 256  # Events that are packed at once.
+_PARTS = 64  # A log is cut into so many parts; in each of the last few its reader may pause once.
 _LAST = 8
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -56,10 +51,8 @@ class KeptLog(msgspec.Struct, array_like=True):
     """The stored events of one log."""
 
     stamp: FileStamp
-    chunks: list[bytes]
-    """Its events, so many together, those at the end that only the end completes among them."""
-    notes: list[tuple[int, int, str]]
-    """Faults: the events before each, its line, and what is wrong."""
+    chunks: list[bytes]  # Its events, so many together, those at the end that only the end completes among them.
+    notes: list[tuple[int, int, str]]  # Faults: the events before each, its line, and what is wrong.
     pause: Pause | None
 
 
@@ -79,9 +72,7 @@ class KeptEvents:
             return None
         return self._stored_or_read(log, kit, lines, session, now)
 
-    def _stored_or_read(
-        self, log: Log, kit: Kit, lines: LineSettings, session: str, now: FileStamp
-    ) -> Iterator[Event]:
+    def _stored_or_read(self, log: Log, kit: Kit, lines: LineSettings, session: str, now: FileStamp) -> Iterator[Event]:
         key = self._key(log, lines, session)
         stored = self._load(key)
         if stored is not None and stored.stamp == now:
@@ -131,8 +122,8 @@ class _Reading(Diagnostics):
         super().__init__(0)
         self._log, self._kit, self._lines, self._size = log, kit, lines, size
         self._reader: Reader = log.format.reader(kit.counting(self), agent=log.agent, session=session)
+        # The reader, if its state can be stored.
         self.pausing = self._reader if isinstance(self._reader, PausingReader) else None
-        """The reader, if its state can be stored."""
         self._chunks: list[bytes] = []
         self._open: list[Event] = []
         self._packed = 0 if _has_encodable_name(log.path) else _MOST + 1
@@ -203,9 +194,7 @@ def _line_end(record: Record) -> int:
     return record.where.offset + len(record.data) + 1
 
 
-def _replay_stored(
-    stored: KeptLog, kit: Kit, log: Log, notes: int, events: list[Event] | None
-) -> Iterator[Event]:
+def _replay_stored(stored: KeptLog, kit: Kit, log: Log, notes: int, events: list[Event] | None) -> Iterator[Event]:
     """Yield stored events, and count each fault at its place."""
     place, noted, file = 0, 0, str(log.path)
     for chunk in [events] if events is not None else map(_decode, stored.chunks):

@@ -19,12 +19,10 @@ _TABLE = "labels"
 class Label(msgspec.Struct, frozen=True, order=True):
     """A judgement of one moment."""
 
-    place: int
-    """The event's place in the recording, from 0."""
+    place: int  # The event's place in the recording, from 0.
     at: float
     verdict: Verdict
-    name: str = ""
-    """The judged firing; blank if something unnamed was missed."""
+    name: str = ""  # The judged firing; blank if something unnamed was missed.
     agent: str = "main"
     created: float = 0.0
 
@@ -90,12 +88,9 @@ def export_labels(folder: Path | None = None) -> tuple[bytes, list[str]]:
 class Score(NamedTuple):
     """Firings held against labels."""
 
-    hits: int
-    """Right firings found, and missed moments at which something fires."""
-    misses: int
-    """Right firings and missed moments at which nothing fires."""
-    false: int
-    """Firings a person called wrong."""
+    hits: int  # Right firings found, and missed moments at which something fires.
+    misses: int  # Right firings and missed moments at which nothing fires.
+    false: int  # Firings a person called wrong.
 
     @property
     def precision(self) -> float | None:
@@ -132,10 +127,5 @@ def _label_rows(content: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _is_same_label(row: dict[str, Any], label: Label) -> bool:
-    key = (
-        row.get("place"),
-        row.get("agent", "main"),
-        row.get("name", ""),
-        row.get("verdict") == "missed",
-    )
+    key = (row.get("place"), row.get("agent", "main"), row.get("name", ""), row.get("verdict") == "missed")
     return key == label.key

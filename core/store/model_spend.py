@@ -16,12 +16,9 @@ _DAY = 86_400
 class Rest(msgspec.Struct):
     """A model that failed."""
 
-    failures: int = 0
-    """In a row."""
-    until: float = 0.0
-    """It is not used before this moment."""
-    times: int = 0
-    """How often it was paused since it last answered."""
+    failures: int = 0  # In a row.
+    until: float = 0.0  # It is not used before this moment.
+    times: int = 0  # How often it was paused since it last answered.
 
 
 class Spend(msgspec.Struct):
@@ -31,8 +28,7 @@ class Spend(msgspec.Struct):
     money: float = 0.0
     tokens: int = 0
     requests: int = 0
-    unpriced: int = 0
-    """Answers of models whose price is unknown."""
+    unpriced: int = 0  # Answers of models whose price is unknown.
     rests: dict[str, Rest] = {}
 
 

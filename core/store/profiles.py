@@ -20,10 +20,10 @@ from core.store.compensation import Chain, recover
 
 Scope = Literal["built-in", "user", "project"]
 
+# A profile is about how a mind is modelled; the rest is left as it is unless a profile names it.
 ROOMS = ("receptor.", "mind.", "governor.", "affect.", "response.")
-"""A profile is about how a mind is modelled; the rest is left as it is unless a profile names it."""
+# Settings of these rooms that concern the person's machine, not the model.
 OURS = ("response.notices.", "response.persona.")
-"""Settings of these rooms that concern the person's machine, not the model."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _-]{0,39}\Z")
 
@@ -36,8 +36,7 @@ class SettingsProfile(NamedTuple):
     scope: Scope
     path: Path
     values: Mapping[str, Any]
-    complaints: tuple[Complaint, ...] = ()
-    """Lines that were left out."""
+    complaints: tuple[Complaint, ...] = ()  # Lines that were left out.
 
 
 def read_profile(path: Path, scope: Scope) -> SettingsProfile:
@@ -68,9 +67,7 @@ def is_model_setting(name: str) -> bool:
 def file_name(name: str) -> str:
     """The file of a profile; a name that makes no file is refused."""
     if not _NAME.match(name):
-        raise StoreError(
-            f"{name!r} is not a valid profile name; use up to 40 letters, digits, spaces, - and _"
-        )
+        raise StoreError(f"{name!r} is not a valid profile name; use up to 40 letters, digits, spaces, - and _")
     return f"{name}.toml"
 
 
@@ -87,9 +84,7 @@ def refuse_foreign(values: Mapping[str, Any]) -> None:
     """Stop before a project's file is given what would be left out when it is read."""
     all_settings = tunables()
     lost = [
-        name
-        for name, value in values.items()
-        if not all_settings[name].trust.allows(value, all_settings[name].default)
+        name for name, value in values.items() if not all_settings[name].trust.allows(value, all_settings[name].default)
     ]
     if lost:
         more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
@@ -148,12 +143,9 @@ def _merged_tables(text: str, edits: Mapping[str, Any], start: Settings) -> dict
 class ProfileFiles(NamedTuple):
     """The folders and files of one person and one project."""
 
-    settings: Path
-    """The person's settings file."""
-    project: Path
-    """The project's folder."""
-    chains: Path
-    """Folder in which a running save is logged, so that it can be undone."""
+    settings: Path  # The person's settings file.
+    project: Path  # The project's folder.
+    chains: Path  # Folder in which a running save is logged, so that it can be undone.
 
     @classmethod
     def usual(cls) -> ProfileFiles:

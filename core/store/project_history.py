@@ -20,12 +20,9 @@ from core.settings.response import LearningSettings, PriorSettings
 from core.store import atomic
 from core.store.base import JsonFile, all_finite, key_of_session
 
-_LARGEST = 65_536
-"""Bytes of a file of affect or of a persona."""
-_MOST_SESSIONS = 32
-"""Sessions of one project whose affect is stored."""
-_MOST_PERSONAS = 1_000
-"""Personas read from one folder."""
+_LARGEST = 65_536  # Bytes of a file of affect or of a persona.
+_MOST_SESSIONS = 32  # Sessions of one project whose affect is stored.
+_MOST_PERSONAS = 1_000  # Personas read from one folder.
 _PERSONA_NAME = re.compile(r"persona-[0-9a-f]{32}\.json")
 
 
@@ -96,12 +93,7 @@ class LearnedStore:
         return self.file.read() or NOTHING_LEARNED
 
     def add(
-        self,
-        fires: Mapping[Axis, int],
-        seconds: float,
-        until: float,
-        settings: LearningSettings,
-        share: float = 1.0,
+        self, fires: Mapping[Axis, int], seconds: float, until: float, settings: LearningSettings, share: float = 1.0
     ) -> Learned:
         """Learn from one stretch of work, unless it is too short or older than what was learned."""
         with self.file.locked():
@@ -123,8 +115,7 @@ class AffectLeft(msgspec.Struct, frozen=True):
 
     session: str
     tool: str
-    at: float
-    """Event time."""
+    at: float  # Event time.
     deviations: Vector
     outcome: str = ""
 
@@ -134,8 +125,7 @@ class AffectStore:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or own_folder("data") / "affect"
-        self.notices: list[str] = []
-        """What a person should know: files that were set aside."""
+        self.notices: list[str] = []  # What a person should know: files that were set aside.
 
     def leave(self, project: str, left: AffectLeft) -> None:
         """Store a session's affect in place of what it left before."""
@@ -183,8 +173,7 @@ class PersonaRecord(msgspec.Struct, frozen=True):
     """Known to this machine only: its own persona, and the last meeting."""
 
     own: str = ""
-    former: str = ""
-    """The own one before, until its file is deleted."""
+    former: str = ""  # The own one before, until its file is deleted.
     encounter: Encounter | None = None
 
 
@@ -200,8 +189,7 @@ class PersonaStore:
         self.folder = folder
         path = record or own_folder("data") / "persona-record.json"
         self.file = JsonFile(path, PersonaRecord, "the record of personas")
-        self.skipped = 0
-        """Files that contain no persona."""
+        self.skipped = 0  # Files that contain no persona.
 
     @property
     def notices(self) -> list[str]:

@@ -25,11 +25,9 @@ if TYPE_CHECKING:
 
 
 VERSION = 1
-LARGEST = 64_000_000
-"""Bytes one value may have once it is unpacked."""
+LARGEST = 64_000_000  # Bytes one value may have once it is unpacked.
 _DAY = 86_400
-_GATHERED = 16_000_000
-"""Bytes gathered before they are written."""
+_GATHERED = 16_000_000  # Bytes gathered before they are written.
 _TABLE = """
 CREATE TABLE IF NOT EXISTS kept (
     key TEXT PRIMARY KEY, value BLOB NOT NULL, size INTEGER NOT NULL, used INTEGER NOT NULL
@@ -42,8 +40,7 @@ class ReadingCache:
 
     def __init__(self, path: Path, limit: int) -> None:
         self.path = path
-        self.limit = limit
-        """Bytes stored at most; the values that were not used for longest are deleted first."""
+        self.limit = limit  # Bytes stored at most; the values that were not used for longest are deleted first.
         self._database = CacheDatabase(path, VERSION, ("DROP TABLE IF EXISTS kept", _TABLE), timeout=2.0)
 
     def load(self, keys: Iterable[str]) -> dict[str, bytes]:
@@ -81,11 +78,7 @@ class ReadingCache:
         return self._write(values)
 
     def _write(self, values: dict[str, bytes]) -> bool:
-        rows = [
-            (key, packed, len(packed), _today())
-            for key, value in values.items()
-            if (packed := _compress(value))
-        ]
+        rows = [(key, packed, len(packed), _today()) for key, value in values.items() if (packed := _compress(value))]
         for _ in range(2):
             try:
                 with self._database.open() as store:
@@ -188,8 +181,7 @@ def reading_cache_path() -> Path:
 def _used_bytes(store: sqlite3.Connection) -> int:
     """Bytes of the file that are in use, of which the values are a part; known without looking at them."""
     pages, free, size = (
-        int(store.execute(f"PRAGMA {name}").fetchone()[0])
-        for name in ("page_count", "freelist_count", "page_size")
+        int(store.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "freelist_count", "page_size")
     )
     return (pages - free) * size
 

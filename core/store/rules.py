@@ -67,14 +67,11 @@ def read_rules(path: Path) -> bytes | None:
 class RuleFiles:
     """The rules in force; a file that becomes invalid keeps its last valid content."""
 
-    def __init__(
-        self, own: Sequence[Path], projects: Sequence[Path] = (), before: RuleFiles | None = None
-    ) -> None:
+    def __init__(self, own: Sequence[Path], projects: Sequence[Path] = (), before: RuleFiles | None = None) -> None:
         self._own = tuple(dict.fromkeys(own))
         self._projects = tuple(path for path in dict.fromkeys(projects) if path not in self._own)
         self._good: dict[Path, bytes] = {} if before is None else dict(before._good)
-        self.faults: tuple[str, ...] = ()
-        """What is wrong with the files, and rules of a project that are ignored."""
+        self.faults: tuple[str, ...] = ()  # What is wrong with the files, and rules of a project that are ignored.
 
     def load(self) -> RuleSet:
         """Read all files again; later ones win, but a project's rules only if they warn more."""

@@ -32,31 +32,24 @@ _TABLES = (
     )""",
 )
 _ANEW = (*(f"DROP TABLE IF EXISTS {name}" for name in ("words", "place", "log")), *_TABLES)
-_LOOKED_AT = 20_000
-"""Most matches that are sorted, the newest, if nothing narrows the search."""
+_LOOKED_AT = 20_000  # Most matches that are sorted, the newest, if nothing narrows the search.
 
 
 class IndexedLog(NamedTuple):
     """An indexed log."""
 
-    name: str
-    """Distinguishes it from other stretches of the same file."""
+    name: str  # Distinguishes it from other stretches of the same file.
     path: str
     session: str
     agent: str
     project: str
     title: str
-    main: str
-    """The main log of its session."""
-    stamp: str
-    """Stamp of the file."""
-    offset: int
-    """Bytes read so far."""
+    main: str  # The main log of its session.
+    stamp: str  # Stamp of the file.
+    offset: int  # Bytes read so far.
     line: int
-    at: float | None
-    """Its last timestamp."""
-    changed: float
-    """When the file was last written."""
+    at: float | None  # Its last timestamp.
+    changed: float  # When the file was last written.
 
 
 class WordPlace(NamedTuple):
@@ -66,8 +59,7 @@ class WordPlace(NamedTuple):
     offset: int
     length: int
     entry: str
-    file: str = ""
-    """The file in a log that is a folder; blank if it is the log itself."""
+    file: str = ""  # The file in a log that is a folder; blank if it is the log itself.
 
 
 class Match(NamedTuple):
@@ -81,11 +73,9 @@ class Narrowed(NamedTuple):
     """Restricts a search to logs and times."""
 
     agent: str = ""
-    project: str = ""
-    """A part of the project's path."""
+    project: str = ""  # A part of the project's path.
     since: float | None = None
-    main: tuple[str, ...] | None = None
-    """Only sessions with one of these main logs."""
+    main: tuple[str, ...] | None = None  # Only sessions with one of these main logs.
 
 
 class WordIndex:
@@ -104,12 +94,7 @@ class WordIndex:
         return {row[0]: IndexedLog(*row) for row in rows}
 
     def add(
-        self,
-        log: IndexedLog,
-        words: Iterable[tuple[WordPlace, str]],
-        after: Callable[[], IndexedLog],
-        *,
-        replace: bool,
+        self, log: IndexedLog, words: Iterable[tuple[WordPlace, str]], after: Callable[[], IndexedLog], *, replace: bool
     ) -> int:
         """Index a log's words, replacing or extending its entry;
 

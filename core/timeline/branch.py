@@ -17,8 +17,7 @@ from core.timeline.timeline import SettingsChange, Timeline
 
 BranchKind = Literal["sim", "pre_steer", "dream"]
 BranchState = Literal["open", "done", "cut", "aborted"]
-Progress = Callable[[int, int], bool]
-"""Receives how many of how many events were run; False cuts the branch short."""
+Progress = Callable[[int, int], bool]  # Receives how many of how many events were run; False cuts the branch short.
 
 _REPORT = 500
 
@@ -44,8 +43,7 @@ class Branch:
         later: Iterable[SettingsChange] = (),
     ) -> None:
         self.timeline = timeline
-        self.after = after
-        """Events of the recording before it."""
+        self.after = after  # Events of the recording before it.
         self.kind = kind
         self.hypothesis = hypothesis
         self.settings = settings
@@ -55,9 +53,7 @@ class Branch:
         self._most = timeline.settings.timeline.branch.most
         society = timeline.loaded(settings, timeline.society_at(after).dump()) if after else None
         eras = [SettingsChange(0, settings), *later]
-        self._rerun = Rerun(
-            events, eras, timeline.initial, after=after, society=society, origin=timeline.run.origin
-        )
+        self._rerun = Rerun(events, eras, timeline.initial, after=after, society=society, origin=timeline.run.origin)
         self.run = self._rerun.run
         if after:
             self.run.marks.start(timeline.marks, after)
@@ -80,10 +76,7 @@ class Branch:
 
     def difference(self) -> Difference:
         """The branch's firings against those of the recording over the same stretch."""
-        if self.kind == "dream":
-            actual = []
-        else:
-            actual = self.timeline.marks.between(self.after, self.after + self._rerun.done)
+        actual = [] if self.kind == "dream" else self.timeline.marks.between(self.after, self.after + self._rerun.done)
         other = [mark for mark in self.run.marks if mark.place >= self.after]
         return compare(actual, other, self.timeline.settings.timeline.branch.near)
 
@@ -120,9 +113,7 @@ def pre_steer(timeline: Timeline, words: str, after: int, agent: str = MAIN) -> 
     on.
     """
     at = timeline.time_of(after)
-    prompt = Prompt(
-        at=at, agent=agent, characters=len(words), call=int.from_bytes(blake3(words.encode()).digest(8))
-    )
+    prompt = Prompt(at=at, agent=agent, characters=len(words), call=int.from_bytes(blake3(words.encode()).digest(8)))
     events = [prompt, *timeline.events[after:]]
     later = [era._replace(after=era.after - after + 1) for era in timeline.changes if era.after > after]
     return Branch(timeline, after, "pre_steer", words, timeline.settings_at(after), events, later)

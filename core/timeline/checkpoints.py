@@ -20,22 +20,17 @@ from core.store.bookmarks import Bookmark, Bookmarks
 from core.timeline.keyframes import encode
 from core.timeline.timeline import Timeline
 
-_MISFITS = (AttributeError, LookupError, TypeError, ValueError)
-"""Errors of loading a state of another shape."""
+_MISFITS = (AttributeError, LookupError, TypeError, ValueError)  # Errors of loading a state of another shape.
 
 
 class Checkpoint(Struct, frozen=True):
     """Everyone's state after so many events, under a name."""
 
     name: str
-    created_at: float
-    """Epoch seconds; not part of the hash."""
-    place: int
-    """Events before it."""
-    content_hash: str
-    """blake3 of `state`, in hexadecimal."""
-    state: bytes
-    """Canonical CBOR of the society's dump."""
+    created_at: float  # Epoch seconds; not part of the hash.
+    place: int  # Events before it.
+    content_hash: str  # blake3 of `state`, in hexadecimal.
+    state: bytes  # Canonical CBOR of the society's dump.
 
     @property
     def sound(self) -> bool:
@@ -81,17 +76,15 @@ SCHEMA = 1
 _FOLDER = "checkpoints"
 _SUFFIX = ".checkpoint"
 
+# The recording at a bookmark: the saved state, no saved state, another state, or a shorter recording.
 Standing = Literal["same", "unknown", "differs", "gone"]
-"""The recording at a bookmark: the saved state, no saved state, another state, or a shorter recording."""
 
 
 class _Kept(msgspec.Struct, frozen=True, array_like=True):
     version: int
-    number: int
-    """Its number among the saved ones; the lowest is deleted first."""
+    number: int  # Its number among the saved ones; the lowest is deleted first.
     checkpoint: Checkpoint
-    automatic: bool = False
-    """A method requested it, not the person."""
+    automatic: bool = False  # A method requested it, not the person.
 
 
 class Return(NamedTuple):
@@ -99,8 +92,7 @@ class Return(NamedTuple):
 
     bookmark: Bookmark
     standing: Standing
-    saved: Society | None
-    """The saved society; None if its state is no longer stored."""
+    saved: Society | None  # The saved society; None if its state is no longer stored.
 
     @property
     def words(self) -> str:
@@ -144,9 +136,7 @@ class Checkpoints:
         return True
 
     def _put(self, checkpoint: Checkpoint, at: float, note: str) -> Bookmark:
-        bookmark = Bookmark(
-            checkpoint.name, checkpoint.place, at, checkpoint.created_at, note, checkpoint.content_hash
-        )
+        bookmark = Bookmark(checkpoint.name, checkpoint.place, at, checkpoint.created_at, note, checkpoint.content_hash)
         self.bookmarks.put(bookmark)
         return bookmark
 
@@ -168,9 +158,7 @@ class Checkpoints:
         try:
             atomic.replace(self._path(checkpoint.name), msgspec.msgpack.encode(new))
         except OSError as error:
-            raise StoreError(
-                f"the checkpoints in {self._folder} cannot be written ({error.strerror})"
-            ) from error
+            raise StoreError(f"the checkpoints in {self._folder} cannot be written ({error.strerror})") from error
         for one in leaving:
             if one.automatic:
                 self.remove(one.checkpoint.name)

@@ -20,24 +20,18 @@ else:
     from backports import zstd
 
 Numbers = NDArray[np.float32]
-PackedBlock: TypeAlias = tuple[bytes, ...]
-"""The columns of a block, each compressed."""
+PackedBlock: TypeAlias = tuple[bytes, ...]  # The columns of a block, each compressed.
+# Blocks, the number of rows in them, and the newer rows, each packed.
 _Stand: TypeAlias = tuple[list[Numbers | PackedBlock], int, list[bytes]]
-"""Blocks, the number of rows in them, and the newer rows, each packed."""
 
-ROWS = 1024
-"""Rows of a block."""
-OPEN = 4
-"""Blocks that are not packed, the one that is being filled among them: all of most sessions."""
+ROWS = 1024  # Rows of a block.
+OPEN = 4  # Blocks that are not packed, the one that is being filled among them: all of most sessions.
+# Compressed columns of blocks that stay open after use, of all recordings together, 4 kB each: the few columns that are
+# drawn of a million rows.
 _LOOKED_AT = 4096
-"""Compressed columns of blocks that stay open after use, of all recordings together, 4 kB each:
-
-the few columns that are drawn of a million rows.
-"""
 _FRESH = 256
 _FAN = 8
-_SMALL = 16
-"""Rows that a first block has room for at least: most of many sub-agents never need more."""
+_SMALL = 16  # Rows that a first block has room for at least: most of many sub-agents never need more.
 
 
 class Columns:
@@ -55,8 +49,7 @@ class Columns:
         self._pack = Struct(f"{len(self.names)}f").pack
         self._fresh: list[bytes] = []
         self._stand: _Stand = ([], 0, self._fresh)
-        self._last: Numbers = np.empty((len(self.names), 0), np.float32)
-        """The block that is being filled."""
+        self._last: Numbers = np.empty((len(self.names), 0), np.float32)  # The block that is being filled.
         self._pyramids: dict[str, Pyramid] = {}
         self._drawing = threading.Lock()
 
@@ -239,9 +232,7 @@ class Pyramid:
             highs = self._highs[level][carried:]
             level += 1
 
-    def envelope(
-        self, columns: Columns, name: str, start: int, stop: int, width: int
-    ) -> tuple[Numbers, Numbers]:
+    def envelope(self, columns: Columns, name: str, start: int, stop: int, width: int) -> tuple[Numbers, Numbers]:
         """Reduce from the coarsest level that still has a few runs in each stretch."""
         span = (stop - start) / width
         level, run = -1, 1

@@ -23,8 +23,7 @@ from core.store.kept_events import reading_kit
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-LEAST = 5
-"""Runs of either end that a model needs, to be ranked."""
+LEAST = 5  # Runs of either end that a model needs, to be ranked.
 _DRAWS = 200
 _SEED = 7
 
@@ -62,8 +61,7 @@ class Ranking:
     def auc(self, values: Floats) -> float:
         """Return the AUC for failing; 0.5 if no model has both kinds of runs."""
         areas = [
-            float(weighted_auc(values[rows], self._failed[rows], np.ones((len(rows), 1)))[0])
-            for rows in self._groups
+            float(weighted_auc(values[rows], self._failed[rows], np.ones((len(rows), 1)))[0]) for rows in self._groups
         ]
         return float(np.mean(areas)) if areas else 0.5
 
@@ -94,13 +92,12 @@ def weighted_auc(values: Floats, failed: Bools, weights: Floats) -> Floats:
         return np.asarray((bad * below).sum(0) / pairs)
 
 
+# Numbers of actions after which running sessions are read, and the end without its final action.
 POINTS = ("10", "15", "20", "25", "end")
-"""Numbers of actions after which running sessions are read, and the end without its final action."""
 ALARMS = ("loop", "frustration", "stuck", "halt", "ask_person")
 _METHODS = {"frustration_alert": "frustration", "ask_person": "ask_person"}
 TENTHS = 10
-ABLE = 0.9
-"""The greatest share of unresolved runs of a model that is worth watching by alarms."""
+ABLE = 0.9  # The greatest share of unresolved runs of a model that is worth watching by alarms.
 
 
 class Walk(Struct, frozen=True):
@@ -110,12 +107,10 @@ class Walk(Struct, frozen=True):
     model: str
     task: str
     failed: bool
-    readings: dict[str, dict[str, float]]
-    """By point."""
-    alarms: dict[str, int]
-    """The number of the action that first raised each."""
+    readings: dict[str, dict[str, float]]  # By point.
+    alarms: dict[str, int]  # The number of the action that first raised each.
+    # Forecasts of the next call by tenth: their number, their sum, and how many failed.
     forecasts: tuple[tuple[int, float, float], ...]
-    """Forecasts of the next call by tenth: their number, their sum, and how many failed."""
     squared: float
     actions: int
 
@@ -184,9 +179,7 @@ class _Walker:
     def _take(self, ended: bool) -> dict[str, float]:
         """Means of the axes so far, the plain facts, and the read-out."""
         count = max(1, self._actions)
-        readings: dict[str, float] = {
-            axis: total / count for axis, total in zip(AXES, self._sums, strict=True)
-        }
+        readings: dict[str, float] = {axis: total / count for axis, total in zip(AXES, self._sums, strict=True)}
         facts = self._engine.receptor.facts.read()
         for name in facts.__struct_fields__:
             readings[name] = float(getattr(facts, name))

@@ -10,8 +10,8 @@ from core.store.labels import Label, Verdict
 from core.timeline.marks import Mark, MarkKind
 from core.timeline.timeline import Timeline
 
+# Marks that are compared.
 FIRINGS: frozenset[MarkKind] = frozenset(("signal", "method", "background", "halt", "quarantine"))
-"""Marks that are compared."""
 
 
 class Pair(NamedTuple):
@@ -24,14 +24,10 @@ class Pair(NamedTuple):
 class Difference(NamedTuple):
     """Two runs over the same events, firing by firing."""
 
-    kept: tuple[Pair, ...]
-    """At the same event in both."""
-    gained: tuple[Mark, ...]
-    """Only in the other run."""
-    lost: tuple[Mark, ...]
-    """Only in the actual run."""
-    moved: tuple[Pair, ...]
-    """In both, near each other in time."""
+    kept: tuple[Pair, ...]  # At the same event in both.
+    gained: tuple[Mark, ...]  # Only in the other run.
+    lost: tuple[Mark, ...]  # Only in the actual run.
+    moved: tuple[Pair, ...]  # In both, near each other in time.
 
     @property
     def equal(self) -> bool:
@@ -41,12 +37,7 @@ class Difference(NamedTuple):
     def table(self) -> dict[str, tuple[int, int, int, int]]:
         """Count firings in both runs, gained, lost and moved, for each name."""
         rows: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-        groups = (
-            [pair.actual for pair in self.kept],
-            self.gained,
-            self.lost,
-            [pair.actual for pair in self.moved],
-        )
+        groups = ([pair.actual for pair in self.kept], self.gained, self.lost, [pair.actual for pair in self.moved])
         for column, group in enumerate(groups):
             for mark in group:
                 rows[key_of(mark)][column] += 1
@@ -73,9 +64,7 @@ def compare(actual: Iterable[Mark], other: Iterable[Mark], near: float) -> Diffe
         paired = {pair.actual.place for pair in pairs}, {pair.other.place for pair in pairs}
         lost += [mark for mark in left if mark.place not in paired[0]]
         gained += [mark for mark in right if mark.place not in paired[1]]
-    return Difference(
-        tuple(sorted(in_both)), tuple(sorted(gained)), tuple(sorted(lost)), tuple(sorted(moved))
-    )
+    return Difference(tuple(sorted(in_both)), tuple(sorted(gained)), tuple(sorted(lost)), tuple(sorted(moved)))
 
 
 def _nearest(left: list[Mark], right: list[Mark], near: float) -> list[Pair]:
@@ -117,9 +106,7 @@ def key_of(mark: Mark) -> str:
 _NEXT: dict[Verdict | None, Verdict | None] = {None: "right", "right": "wrong", "wrong": None, "missed": None}
 
 
-def judged_labels(
-    labels: Sequence[Label], timeline: Timeline, index: int, now: float
-) -> tuple[list[Label], bool, str]:
+def judged_labels(labels: Sequence[Label], timeline: Timeline, index: int, now: float) -> tuple[list[Label], bool, str]:
     """Judge the firings of the event before the playhead:
 
     right, then wrong, then not judged. Returns the labels, whether to withdraw them, and a sentence if
@@ -139,9 +126,7 @@ def judged_labels(
     return judged, verdict is None, ""
 
 
-def missed_label(
-    labels: Sequence[Label], timeline: Timeline, index: int, agent: str, now: float
-) -> tuple[Label, bool]:
+def missed_label(labels: Sequence[Label], timeline: Timeline, index: int, agent: str, now: float) -> tuple[Label, bool]:
     """A moment at which something should have fired, and whether that is withdrawn."""
     place = max(0, index - 1)
     label = Label(place, timeline.time_of(index), "missed", "", agent, now)

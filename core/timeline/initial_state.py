@@ -35,22 +35,14 @@ class InitialState(NamedTuple):
     policy: Policy | None = None
     rules: RuleSet | None = None
     learned: Learned | None = None
-    prior: Mapping[Axis, float] | None = None
-    """Baselines of earlier sessions."""
-    past: tuple[Episode, ...] = ()
-    """Episodes of earlier sessions."""
-    thresholds: Mapping[Axis, float] | None = None
-    """Thresholds at which axes fired in earlier sessions."""
-    patterns: Mapping[Pattern, float] | None = None
-    """Shares of patterns in earlier sessions."""
-    personas: tuple[Persona, ...] = ()
-    """Personas that a look ahead may consult."""
-    affect: KeptAffect | None = None
-    """Affect of the same agent's last session in the same project."""
-    neighbours: tuple[Neighbour, ...] = ()
-    """Other sessions at work in the same folder."""
-    extensions: tuple[StepRef, ...] = ()
-    """Extensions that run in every step."""
+    prior: Mapping[Axis, float] | None = None  # Baselines of earlier sessions.
+    past: tuple[Episode, ...] = ()  # Episodes of earlier sessions.
+    thresholds: Mapping[Axis, float] | None = None  # Thresholds at which axes fired in earlier sessions.
+    patterns: Mapping[Pattern, float] | None = None  # Shares of patterns in earlier sessions.
+    personas: tuple[Persona, ...] = ()  # Personas that a look ahead may consult.
+    affect: KeptAffect | None = None  # Affect of the same agent's last session in the same project.
+    neighbours: tuple[Neighbour, ...] = ()  # Other sessions at work in the same folder.
+    extensions: tuple[StepRef, ...] = ()  # Extensions that run in every step.
 
     @property
     def plain(self) -> bool:
@@ -102,9 +94,7 @@ class InitialState(NamedTuple):
         """By which the rules in force are known: policy, methods, and the bounds of governor and affect."""
         content = self.content()
         bounds = to_builtins([settings.governor, settings.affect])
-        return blake3(cbor2.dumps([content["policy"], content["rules"], *bounds], canonical=True)).hexdigest(
-            length=16
-        )
+        return blake3(cbor2.dumps([content["policy"], content["rules"], *bounds], canonical=True)).hexdigest(length=16)
 
     def packed(self) -> bytes:
         """Return canonical bytes of the content."""
@@ -158,15 +148,13 @@ def _rules(methods: list[Any], origins: Mapping[str, str], wakeups: Sequence[Any
     return RuleSet(tuple(map(Method.parse, methods)), origins, tuple(map(WakeupRule.parse, wakeups)))
 
 
-PLAIN = InitialState()
-"""The default start."""
+PLAIN = InitialState()  # The default start.
 
 
 class ConfiguredStart(NamedTuple):
     """The initial state from the person's files, and what is wrong with those."""
 
-    initial: InitialState
-    """Without a seed: every session has its own."""
+    initial: InitialState  # Without a seed: every session has its own.
     faults: tuple[str, ...] = ()
 
 
@@ -186,8 +174,7 @@ class StartFiles:
     def __init__(self, project: Path | None = None) -> None:
         self._project = project
         self._rules: RuleFiles | None = None
-        self._policy: Policy | None = None
-        """The last one that could be used, while its file is there."""
+        self._policy: Policy | None = None  # The last one that could be used, while its file is there.
 
     def read(self) -> ConfiguredStart:
         """Read them all again; one that cannot be used is named."""

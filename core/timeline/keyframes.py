@@ -22,13 +22,11 @@ else:
 
 Segments = Mapping[str, bytes]
 
-_LARGE = 64
-"""Tables with more rows are cut into segments of their own."""
+_LARGE = 64  # Tables with more rows are cut into segments of their own.
 _SHARES = 32
 
 
-_WIDE = b"\xc1"
-"""The byte before a segment in CBOR; no MessagePack begins with it."""
+_WIDE = b"\xc1"  # The byte before a segment in CBOR; no MessagePack begins with it.
 _packer = msgspec.msgpack.Encoder(order="deterministic")
 _unpacker = msgspec.msgpack.Decoder()
 
@@ -139,8 +137,7 @@ class StateChange(NamedTuple):
     """One segment that differs."""
 
     name: str
-    kind: str
-    """added, modified or removed."""
+    kind: str  # added, modified or removed.
     content: bytes
 
 
@@ -178,32 +175,26 @@ def apply(before: Segments, changes: list[StateChange]) -> dict[str, bytes]:
 
 _LEVEL = 3
 _CHAIN = 12
+# Whole states of which only the first is independent. The first of each chain is compressed against the first of an
+# earlier chain, a power of two away, every other one against the one before it: at most fourteen must be opened to read
+# one, and compression saves three quarters of the size.
 _RUN = 8 * _CHAIN
-"""Whole states of which only the first is independent.
-
-The first of each chain is compressed against the first of an earlier chain, a power of two away, every other
-one against the one before it: at most fourteen must be opened to read one, and compression saves three
-quarters of the size.
-"""
 _TABLE = (15, 17)
+# Least and most of what packing remembers, as powers of two: places, of which one for every eight bytes of a state is
+# enough and few stay in the processor's cache; and how far back it looks, twice a state.
 _WINDOW = (19, 27)
-"""Least and most of what packing remembers, as powers of two: places, of which one for every eight bytes of a
-state is enough and few stay in the processor's cache; and how far back it looks, twice a state."""
 
-_SMALL = 1024
-"""Bytes of a state that is not worth leaning on."""
+_SMALL = 1024  # Bytes of a state that is not worth leaning on.
 
 
 class KeyFrame(NamedTuple):
     """One stored state: whole (I), or the changes since the frame before (P)."""
 
-    after: int
-    """Number of events run before it."""
+    after: int  # Number of events run before it.
     kind: Literal["I", "P"]
     id: str
     packed: bytes
-    leans: int = -1
-    """The `after` of an earlier frame that this whole one is compressed against; -1 if none."""
+    leans: int = -1  # The `after` of an earlier frame that this whole one is compressed against; -1 if none.
 
 
 class KeyFrames:
@@ -228,12 +219,10 @@ class KeyFrames:
         self._indexes: list[int] = []
         self._last_regime = ""
         self._since = 0
+        # The last frame's place and content as one value, as threads read it while another adds.
         self._tip: tuple[int, Segments] = -1, {}
-        """The last frame's place and content as one value, as threads read it while another adds."""
-        self._before: tuple[int, bytes] | None = None
-        """The last whole state, for the next to lean on."""
-        self._chains: list[int] = []
-        """First frames of chains that later chains are compressed against."""
+        self._before: tuple[int, bytes] | None = None  # The last whole state, for the next to lean on.
+        self._chains: list[int] = []  # First frames of chains that later chains are compressed against.
         self._number = 0
         self.bytes = 0
 
@@ -321,9 +310,7 @@ class KeyFrames:
         except (zstd.ZstdError, TypeError, ValueError) as error:
             raise StoreError(f"the key frame after {frame.after} events is damaged ({error})") from error
         if (packed_identity(payload) if start == place else state_identity(segments)) != frame.id:
-            raise StoreError(
-                f"the key frame after {frame.after} events is damaged: its content has another hash"
-            )
+            raise StoreError(f"the key frame after {frame.after} events is damaged: its content has another hash")
         return segments
 
     def restore(self, frame: KeyFrame) -> Any:

@@ -96,8 +96,7 @@ class Marks:
 
 
 _Found = list[tuple[MarkKind, str, float]]
-_make = tuple.__new__
-"""Builds a named tuple without its Python-level constructor: these are made for every event."""
+_make = tuple.__new__  # Builds a named tuple without its Python-level constructor: these are made for every event.
 _MARKED = frozenset((Prompt, Compaction, Advice, AgentStart, AgentEnd))
 
 

@@ -40,8 +40,7 @@ else:
 VERSION = 12
 _SUFFIX = ".recording"
 _CHECK = 32
-_NOT_MODELLED = frozenset(("screen", "timeline", "narrator", "extensions"))
-"""Settings on which no recording depends."""
+_NOT_MODELLED = frozenset(("screen", "timeline", "narrator", "extensions"))  # Settings on which no recording depends.
 
 
 class LogStamp(NamedTuple):
@@ -49,8 +48,7 @@ class LogStamp(NamedTuple):
 
     path: str
     size: int
-    modified: int
-    """Nanoseconds."""
+    modified: int  # Nanoseconds.
 
     @classmethod
     def of(cls, path: Path) -> LogStamp | None:
@@ -74,8 +72,7 @@ class Cache:
 
     def __init__(self, folder: Path, limit: int) -> None:
         self.folder = folder
-        self.limit = limit
-        """Bytes."""
+        self.limit = limit  # Bytes.
 
     def load(
         self, session: str, settings: Settings, initial: InitialState, later: Sequence[SettingsChange] = ()
@@ -95,11 +92,7 @@ class Cache:
         return recording
 
     def save(
-        self,
-        session: str,
-        timeline: Timeline,
-        sources: tuple[LogStamp, ...],
-        later: Sequence[SettingsChange] = (),
+        self, session: str, timeline: Timeline, sources: tuple[LogStamp, ...], later: Sequence[SettingsChange] = ()
     ) -> bool:
         """Store a recording; return False if it cannot be written or was run with other settings than
         these."""
@@ -111,17 +104,13 @@ class Cache:
             content = _pack(timeline, sources)
             if len(content) > self.limit:
                 return False
-            atomic.replace(
-                self._path(session, timeline.changes[0].settings, timeline.initial, later), content
-            )
+            atomic.replace(self._path(session, timeline.changes[0].settings, timeline.initial, later), content)
             self._tidy()
         except (OSError, UnicodeEncodeError):
             return False
         return True
 
-    def _path(
-        self, session: str, settings: Settings, initial: InitialState, later: Sequence[SettingsChange]
-    ) -> Path:
+    def _path(self, session: str, settings: Settings, initial: InitialState, later: Sequence[SettingsChange]) -> Path:
         about = f"{VERSION} {Engine.VERSION} {Society.VERSION} {__version__}\n{session}\n{initial.seed}\n"
         name = blake3(about.encode("utf-8", "surrogatepass"))
         name.update(canonical(settings, _NOT_MODELLED))
@@ -151,11 +140,7 @@ class Cache:
 
 def _pack(timeline: Timeline, sources: tuple[LogStamp, ...]) -> bytes:
     tracks = {
-        agent: (
-            track.origin,
-            track.indexes.tobytes(),
-            track.columns.packed(),
-        )
+        agent: (track.origin, track.indexes.tobytes(), track.columns.packed())
         for agent, track in timeline.tracks.items()
     }
     body = cbor2.dumps(
@@ -172,9 +157,7 @@ def _pack(timeline: Timeline, sources: tuple[LogStamp, ...]) -> bytes:
     return blake3(packed).digest(_CHECK) + packed
 
 
-def _same_settings(
-    changes: Sequence[SettingsChange], first: Settings, applied: Sequence[SettingsChange]
-) -> bool:
+def _same_settings(changes: Sequence[SettingsChange], first: Settings, applied: Sequence[SettingsChange]) -> bool:
     """Whether a recording was run with just the settings it was given."""
     expected: list[SettingsChange] = []
     for change in applied:
@@ -201,14 +184,7 @@ def _unpack(
             [KeyFrame(*row) for row in body["frames"]],
         )
         sources = tuple(LogStamp(*row) for row in body["sources"])
-    except (
-        zstd.ZstdError,
-        cbor2.CBORDecodeError,
-        msgspec.DecodeError,
-        LookupError,
-        TypeError,
-        ValueError,
-    ) as error:
+    except (zstd.ZstdError, cbor2.CBORDecodeError, msgspec.DecodeError, LookupError, TypeError, ValueError) as error:
         raise StoreError(f"the stored recording is damaged ({error})") from error
     return KeptRecording(timeline, sources)
 
@@ -230,16 +206,14 @@ def user_cache(settings: Settings) -> Cache | None:
     return Cache(user_cache_path("nooscope", appauthor=False), chosen.limit * 1_000_000)
 
 
-TAIL = 64 << 20
-"""Bytes of a log's end from which its last screen is made."""
+TAIL = 64 << 20  # Bytes of a log's end from which its last screen is made.
 _REPORT = 512
 
 
 class Progress(NamedTuple):
     """Progress of reading a log."""
 
-    read: int
-    """Bytes."""
+    read: int  # Bytes.
     size: int
     events: int
 
@@ -249,8 +223,7 @@ class Progress(NamedTuple):
         return min(1.0, self.read / self.size) if self.size else 1.0
 
 
-Report = Callable[[Progress], bool]
-"""Receives the progress now and then; False stops the reading."""
+Report = Callable[[Progress], bool]  # Receives the progress now and then; False stops the reading.
 
 
 def seed_of(session: str) -> int:
@@ -318,8 +291,7 @@ def _chain(first: list[Event], events: Iterator[Event]) -> Iterator[Event]:
     yield from events
 
 
-_RARELY = 8192
-"""Events between two key frames of a recording that is viewed, not scrubbed."""
+_RARELY = 8192  # Events between two key frames of a recording that is viewed, not scrubbed.
 
 
 def last_screen(
@@ -330,9 +302,7 @@ def last_screen(
     for log in session.logs:
         source = LogStamp.of(log.path)
         long = source is not None and source.size > tail and log.format.style == "lines"
-        cut.append(
-            log._replace(start=max(log.start, source.size - tail)) if long and source is not None else log
-        )
+        cut.append(log._replace(start=max(log.start, source.size - tail)) if long and source is not None else log)
     timeline = Timeline(settings, initial=initial._replace(seed=seed_of(session.id)), every=_RARELY)
     silent = kit.counting(Diagnostics())
     timeline.extend(read_session(session._replace(logs=tuple(cut)), silent, settings.ingest.lines))

@@ -19,6 +19,8 @@ else:
     from backports import zstd
 
 
+# For pieces of a few kilobytes: what does not repeat is left as it is, which takes half the time of the usual level and
+# a tenth more room.
 _PIECES: dict[int, int] = {
     zstd.CompressionParameter.strategy: zstd.Strategy.fast,
     zstd.CompressionParameter.window_log: 18,
@@ -26,13 +28,8 @@ _PIECES: dict[int, int] = {
     zstd.CompressionParameter.min_match: 4,
     zstd.CompressionParameter.target_length: 3,
 }
-"""For pieces of a few kilobytes: what does not repeat is left as it is, which takes half the time of the
-usual level and a tenth more room."""
+# One compressor for all: creating one takes longer than compressing a piece. It admits one thread at a time.
 _packer = zstd.ZstdCompressor(options=_PIECES)
-"""One compressor for all:
-
-creating one takes longer than compressing a piece. It admits one thread at a time.
-"""
 
 
 def compress_piece(content: bytes) -> bytes:
@@ -62,10 +59,8 @@ class PackedList(Sequence[T]):
     """
 
     __slots__ = ("_chunks", "_count", "_last")
-    CHUNK: ClassVar[int]
-    """Rows that are packed together."""
-    FRESH: ClassVar[int]
-    """Chunks that are not packed, the newest."""
+    CHUNK: ClassVar[int]  # Rows that are packed together.
+    FRESH: ClassVar[int]  # Chunks that are not packed, the newest.
     _packing: ClassVar[_Packing]
 
     def __init_subclass__(cls, *, kind: Any, chunk: int, fresh: int, looked_at: int) -> None:
@@ -78,8 +73,7 @@ class PackedList(Sequence[T]):
 
     def __init__(self, rows: Iterable[T] = ()) -> None:
         self._chunks: list[list[T] | bytes] = []
-        self._last: list[T] = []
-        """The chunk that is being filled; none before the first row."""
+        self._last: list[T] = []  # The chunk that is being filled; none before the first row.
         self._count = 0
         for row in rows:
             self.append(row)
@@ -100,9 +94,7 @@ class PackedList(Sequence[T]):
 
     def packed(self) -> list[bytes]:
         """Return all rows, compressed, to be stored on disk."""
-        return [
-            chunk if isinstance(chunk, bytes) else compress_piece(_encode(chunk)) for chunk in self._chunks
-        ]
+        return [chunk if isinstance(chunk, bytes) else compress_piece(_encode(chunk)) for chunk in self._chunks]
 
     def append(self, row: T) -> None:
         """Add one at the end."""
@@ -204,14 +196,12 @@ MARK_KINDS: tuple[MarkKind, ...] = get_args(MarkKind)
 class Mark(NamedTuple):
     """Something that happened with one event."""
 
-    place: int
-    """The event's place in the recording, from 0."""
+    place: int  # The event's place in the recording, from 0.
     at: float
     agent: str
     kind: MarkKind
     name: str
-    weight: float = 0.0
-    """Its strength, if known."""
+    weight: float = 0.0  # Its strength, if known.
 
 
 class RecordedMarks(PackedList[Mark], kind=Mark, chunk=128, fresh=4, looked_at=512):

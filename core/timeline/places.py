@@ -28,9 +28,7 @@ def parse_place(timeline: Timeline, text_place: str) -> int:
     if offset is None:
         moment = seconds(text)
         if moment is None:
-            raise UsageError(
-                f"{text_place!r} is not a place; write an event's number, 00:41:12, 41m or an ISO time"
-            )
+            raise UsageError(f"{text_place!r} is not a place; write an event's number, 00:41:12, 41m or an ISO time")
         return timeline.index_at(moment)
     if start + offset >= timeline.time_of(len(timeline)) + 1.0:
         raise _too_late(timeline, text_place)
@@ -56,9 +54,7 @@ def _seconds_from_start(text: str) -> float | None:
 def _too_late(timeline: Timeline, text_place: str) -> UsageError:
     lasted = int(timeline.time_of(len(timeline)) - timeline.events[0].at)
     clock = f"{lasted // 3600:02d}:{lasted % 3600 // 60:02d}:{lasted % 60:02d}"
-    return UsageError(
-        f"{text_place!r} is after the end: the session has {len(timeline)} events, up to {clock}"
-    )
+    return UsageError(f"{text_place!r} is after the end: the session has {len(timeline)} events, up to {clock}")
 
 
 def _index_in_file(timeline: Timeline, place: str) -> int:
@@ -77,18 +73,17 @@ def _index_in_file(timeline: Timeline, place: str) -> int:
 
 Landing = Literal["trouble", "failure", "prompt"]
 
+# Signals of trouble; the others mean that things go well or that the agent explores.
 TROUBLED: frozenset[str] = frozenset(
     ("compound_frustration_seeking", "frustration_spike", "uncertainty_spike", "fatigue_rising")
 )
-"""Signals of trouble; the others mean that things go well or that the agent explores."""
 _KINDS: frozenset[MarkKind] = frozenset(("signal", "halt", "quarantine", "method"))
 
 
 class Place(NamedTuple):
     """An event to jump to."""
 
-    place: int
-    """From 0."""
+    place: int  # From 0.
     agent: str
 
 
@@ -113,9 +108,7 @@ def _event_test(timeline: Timeline, to: Landing) -> Callable[[Event], bool]:
     return lambda event: type(event) is ToolUse and (event.tool in asking or event.outcome == "rejected")
 
 
-def _nearest_event(
-    timeline: Timeline, here: int, forward: bool, fits: Callable[[Event], bool]
-) -> Place | None:
+def _nearest_event(timeline: Timeline, here: int, forward: bool, fits: Callable[[Event], bool]) -> Place | None:
     events = timeline.events
     places = range(here + 1, len(events)) if forward else range(min(here, len(events)) - 1, -1, -1)
     for place in places:
@@ -127,9 +120,7 @@ def _nearest_event(
 def _nearest_trouble(timeline: Timeline, here: int, forward: bool) -> Place | None:
     marks = timeline.marks
     rules = timeline.initial.rules or built_in()
-    telling = {
-        method.id for method in rules.methods if method.mode == "notify" and method.action.kind != "done"
-    }
+    telling = {method.id for method in rules.methods if method.mode == "notify" and method.action.kind != "done"}
     next_mark = marks.after(here, _KINDS) if forward else marks.before(here, _KINDS)
     while next_mark is not None:
         if any(is_trouble(mark, telling) for mark in marks.between(next_mark.place, next_mark.place + 1)):

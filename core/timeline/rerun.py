@@ -28,11 +28,10 @@ from core.timeline.marks import Mark
 from core.timeline.run import Run, Track
 from core.timeline.timeline import SettingsChange, Timeline, apply_due_changes
 
+# Columns of a run of the receptor alone.
 FELT = ("at", *(f"axis.{axis}" for axis in AXES), *(f"threshold.{axis}" for axis in AXES))
-"""Columns of a run of the receptor alone."""
 
-_SAMPLES = 1024
-"""How many times a run of the receptor alone reads the thresholds."""
+_SAMPLES = 1024  # How many times a run of the receptor alone reads the thresholds.
 
 
 def with_edits(settings: Settings, edits: Mapping[str, Any]) -> Settings:
@@ -46,9 +45,7 @@ def with_edits(settings: Settings, edits: Mapping[str, Any]) -> Settings:
 def _own(settings: Settings) -> tuple[Given, ...]:
     """Return the settings that differ from the built-in ones."""
     return tuple(
-        Given(name, value)
-        for name, each in tunables().items()
-        if (value := value_of(settings, name)) != each.default
+        Given(name, value) for name, each in tunables().items() if (value := value_of(settings, name)) != each.default
     )
 
 
@@ -69,13 +66,10 @@ class Rerun:
         origin: float | None = None,
     ) -> None:
         self.events = events
-        self.eras = eras
-        """The settings at the start, then every change by the number of events before it."""
-        self.done = 0
-        """Events run so far."""
+        self.eras = eras  # The settings at the start, then every change by the number of events before it.
+        self.done = 0  # Events run so far.
         self._initial = initial
-        self._after = after
-        """Events of the recording before the first one."""
+        self._after = after  # Events of the recording before the first one.
         self._later = deque(eras[1:])
         self.run = Run(society or self._start(eras[0].settings), origin)
 
@@ -125,9 +119,7 @@ _NO_MOOD: AffectStep = None  # type: ignore[assignment]
 class ReceptorRerun(Rerun):
     """The receptor alone: several times faster, and exact for axes and signals."""
 
-    def __init__(
-        self, events: Sequence[Event], eras: Sequence[SettingsChange], initial: InitialState
-    ) -> None:
+    def __init__(self, events: Sequence[Event], eras: Sequence[SettingsChange], initial: InitialState) -> None:
         super().__init__(events, eras, initial)
         self._marks: list[Mark] = []
         self._every = max(1, len(events) // _SAMPLES)
@@ -172,8 +164,7 @@ def rerun_with(timeline: Timeline, edits: Mapping[str, Any], *, whole: bool = Tr
     return Rerun(timeline.events, eras, timeline.initial, origin=timeline.run.origin)
 
 
-_CUTS = 7
-"""Places at which its state is dumped and loaded."""
+_CUTS = 7  # Places at which its state is dumped and loaded.
 
 
 class Proof(NamedTuple):
@@ -198,9 +189,7 @@ def prove(kind: type[StepExtension], events: Sequence[Event]) -> Proof:
                 society = minds()
                 society.load(state)
             fired = society.step(event).reaction.fired
-            findings += [
-                f"{place} {one.method} {one.text}" for one in fired if one.method.startswith(f"{kind.name}.")
-            ]
+            findings += [f"{place} {one.method} {one.text}" for one in fired if one.method.startswith(f"{kind.name}.")]
         engine = society.engine()
         faults = engine.faults[kind.name] if isinstance(engine, ExtendedEngine) else 0
         return cbor2.dumps(society.dump(), canonical=True), findings, faults
@@ -208,9 +197,7 @@ def prove(kind: type[StepExtension], events: Sequence[Event]) -> Proof:
     every = max(1, len(events) // _CUTS)
     first, again = ran(minds(), frozenset()), ran(minds(), frozenset())
     cut = ran(minds(), frozenset(range(every, len(events), every)))
-    sentences = [
-        f"{kind.name} {kind.version} on {len(events)} events: {len(first[1])} findings, {first[2]} faults"
-    ]
+    sentences = [f"{kind.name} {kind.version} on {len(events)} events: {len(first[1])} findings, {first[2]} faults"]
     sentences += [f"  event {line}" for line in first[1][:5]]
     if first != again:
         sentences.append("NOT deterministic: a second run over the same events ends otherwise")

@@ -20,8 +20,8 @@ from core.timeline.columns import Columns
 from core.timeline.marks import Marks
 from core.timeline.packed_list import MethodText, MethodTexts
 
+# Columns with the number of a name, or with one bit per signal of SIGNALS.
 CODES = ("state", "pattern", "regime", "governor", "signals", "fresh", "quarantined")
-"""Columns with the number of a name, or with one bit per signal of SIGNALS."""
 NAMES = (
     "at",
     *CODES,
@@ -47,8 +47,7 @@ class Track:
     def __init__(self, origin: float) -> None:
         self.columns = Columns(NAMES)
         self.indexes = array("I")
-        self.origin = origin
-        """Time that the column `at` counts from."""
+        self.origin = origin  # Time that the column `at` counts from.
 
     def __len__(self) -> int:
         return len(self.indexes)
@@ -97,13 +96,11 @@ class Run:
 
     def __init__(self, society: Society, origin: float | None = None) -> None:
         self.society = society
-        self.origin = origin
-        """Time the tracks count from, by default that of the first event."""
+        self.origin = origin  # Time the tracks count from, by default that of the first event.
         self.tracks: dict[str, Track] = {}
         self.marks = Marks()
         self._texts = MethodTexts()
-        self.texts_from = 0
-        """Place from which on that is known."""
+        self.texts_from = 0  # Place from which on that is known.
 
     def step(self, place: int, event: Event) -> Step:
         """Take in the event at one place of the recording."""

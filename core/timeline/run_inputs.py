@@ -21,8 +21,7 @@ from core.timeline.opening import seed_of
 from core.timeline.rerun import with_edits
 from core.timeline.timeline import SettingsChange
 
-VERSION = 1
-"""The version of a blob; a higher one was made by a newer nooscope."""
+VERSION = 1  # The version of a blob; a higher one was made by a newer nooscope.
 
 
 class RunInputs(NamedTuple):
@@ -30,8 +29,7 @@ class RunInputs(NamedTuple):
 
     settings: Settings
     initial: InitialState = PLAIN
-    later: tuple[SettingsChange, ...] = ()
-    """Settings that were applied while it was watched, each at its place."""
+    later: tuple[SettingsChange, ...] = ()  # Settings that were applied while it was watched, each at its place.
 
     @property
     def last(self) -> Settings:
@@ -95,12 +93,8 @@ def _content(body: bytes) -> dict[str, Any]:
 def _as_given(today: Settings, values: Mapping[str, Any]) -> Settings:
     """Return today's settings with those that a run depends on as they were then."""
     usual = {name: each.default for name, each in tunables().items() if is_model_setting(name)}
-    other = {
-        name: value for name, each in tunables().items() if (value := value_of(today, name)) != each.default
-    }
-    changed = {
-        name: value for name, value in values.items() if name in usual and value != to_builtins(usual[name])
-    }
+    other = {name: value for name, each in tunables().items() if (value := value_of(today, name)) != each.default}
+    changed = {name: value for name, value in values.items() if name in usual and value != to_builtins(usual[name])}
     others = {name: value for name, value in other.items() if name not in usual}
     layers = [
         Layer("today", tuple(Given(name, value) for name, value in others.items())),
@@ -146,11 +140,9 @@ class InitialStates:
     ) -> None:
         self.settings = settings
         self.initial = initial
-        self.edits = dict(edits or {})
-        """Edits of the person for this run; they apply throughout."""
+        self.edits = dict(edits or {})  # Edits of the person for this run; they apply throughout.
         self.notices: list[str] = []
-        self.spoke = False
-        """Whether there was anything to say of what a session or all of them start from."""
+        self.spoke = False  # Whether there was anything to say of what a session or all of them start from.
         self._store = store
 
     def of(self, session: str) -> RunInputs:
@@ -194,8 +186,7 @@ class InitialStates:
             return inputs
         names = ", ".join(f"{ref.name} {ref.version}" for ref in missing)
         self.notices.append(
-            f"the session was watched with {names}, which is no longer installed in that form; "
-            "it runs without them"
+            f"the session was watched with {names}, which is no longer installed in that form; it runs without them"
         )
         left = tuple(ref for ref in refs if ref not in missing)
         return inputs._replace(initial=inputs.initial._replace(extensions=left))

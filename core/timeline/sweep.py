@@ -48,10 +48,8 @@ class Sweep(Struct, frozen=True):
     points: tuple[SweepPoint, ...]
     sessions: int = 1
     events: int = 0
-    labelled: int = 0
-    """Labels the sessions have."""
-    what: str = "firing"
-    """What was counted: every firing, or signals alone."""
+    labelled: int = 0  # Labels the sessions have.
+    what: str = "firing"  # What was counted: every firing, or signals alone.
 
     @property
     def moving(self) -> tuple[str, ...]:
@@ -83,8 +81,7 @@ def usual_grid(tunable: Tunable, present: float, count: int = 21) -> list[float]
     return sorted({*grid(tunable, low, high, count), present})
 
 
-_MOST = 1000
-"""Values one sweep may try."""
+_MOST = 1000  # Values one sweep may try.
 
 
 def parse_sweep(text: str) -> tuple[str, list[float]]:
@@ -123,11 +120,7 @@ def sweep_session(
     points: list[SweepPoint] = []
     eras = [SettingsChange(0, settings), *later]
     for value in values:
-        rerun = Rerun(
-            events,
-            [era._replace(settings=with_edits(era.settings, {name: value})) for era in eras],
-            start,
-        )
+        rerun = Rerun(events, [era._replace(settings=with_edits(era.settings, {name: value})) for era in eras], start)
         with without_collector():
             rerun.advance(len(events))
         points.append(_point(value, rerun.marks(), labels_of_session, near))
@@ -226,6 +219,4 @@ def _ordered(points: dict[float, SweepPoint]) -> tuple[SweepPoint, ...]:
 def _point(value: float, marks: Sequence[Mark], labels: Sequence[Label], near: float) -> SweepPoint:
     names = Counter(key_of(mark) for mark in marks)
     agreed = score(labels, ((mark.at, mark.agent, key_of(mark)) for mark in marks), near)
-    return SweepPoint(
-        value, len(marks), dict(sorted(names.items())), agreed.hits, agreed.misses, agreed.false
-    )
+    return SweepPoint(value, len(marks), dict(sorted(names.items())), agreed.hits, agreed.misses, agreed.false)

@@ -25,9 +25,8 @@ from core.timeline.packed_list import PackedList
 from core.timeline.run import Run, Track
 
 CHUNK = 64
+# Chunks of events that are not packed: all of most sessions, and what is looked at again and again at the live edge.
 FRESH = 32
-"""Chunks of events that are not packed: all of most sessions, and what is looked at again and again at the
-live edge."""
 
 
 class RecordedEvents(PackedList[Event], kind=Event, chunk=CHUNK, fresh=FRESH, looked_at=64):
@@ -36,24 +35,20 @@ class RecordedEvents(PackedList[Event], kind=Event, chunk=CHUNK, fresh=FRESH, lo
     __slots__ = ()
 
 
-_AGENTS = 8
-"""Number of awake agents per interval between key frames; up to twice as many get one at every interval."""
-_LOAD = 40
-"""Steps that take about as long as loading a key frame."""
+_AGENTS = 8  # Number of awake agents per interval between key frames; up to twice as many get one at every interval.
+_LOAD = 40  # Steps that take about as long as loading a key frame.
 _STRIDES = 12
+# When seeking backwards by small steps, a state is stored so many steps further back, or so many events.
 _STRIDE_MOST = 32
-"""When seeking backwards by small steps, a state is stored so many steps further back, or so many events."""
 
 
 class SettingsChange(NamedTuple):
     """Inputs of a session from one event on: settings, and reports from neighbours and the disk."""
 
-    after: int
-    """Events before it."""
+    after: int  # Events before it.
     settings: Settings
     heard: tuple[Neighbour, ...] = ()
-    changed: tuple[tuple[str, float], ...] = ()
-    """Files that changed on disk, and when."""
+    changed: tuple[tuple[str, float], ...] = ()  # Files that changed on disk, and when.
 
     @property
     def news(self) -> bool:
@@ -84,17 +79,14 @@ class Timeline:
         self.frames = KeyFrames(
             p_frames=settings.timeline.keyframes.p_frames, i_share=settings.timeline.keyframes.i_share
         )
-        self.run = Run(self.initial.society(settings))
-        """The minds at the live edge, and what they left behind."""
+        self.run = Run(self.initial.society(settings))  # The minds at the live edge, and what they left behind.
+        # A state a little before the last seek, for seeking backwards by small steps.
         self._trail: tuple[int, Mapping[str, Any]] | None = None
-        """A state a little before the last seek, for seeking backwards by small steps."""
         self._every = every or settings.timeline.keyframes.every
-        self._whole = False
-        """A dream requested a whole frame; the next frame is whole."""
+        self._whole = False  # A dream requested a whole frame; the next frame is whole.
         self._cursor: tuple[int, Society] | None = None
         self._times = array("d")
-        self._later = deque(later)
-        """Changes at events that are still to come."""
+        self._later = deque(later)  # Changes at events that are still to come.
         self._turn()
 
     def __len__(self) -> int:
@@ -332,9 +324,7 @@ class Timeline:
         return self.changes[place].settings
 
 
-def apply_due_changes(
-    initial: InitialState, society: Society, later: deque[SettingsChange], place: int
-) -> Society:
+def apply_due_changes(initial: InitialState, society: Society, later: deque[SettingsChange], place: int) -> Society:
     """Return the society after the changes that are due at a place."""
     while later and later[0].after <= place:
         change = later.popleft()

@@ -53,9 +53,7 @@ def silenced_by_flow(tracks: Mapping[str, Track], events: Sequence[Event]) -> li
             rises = np.flatnonzero(crossed & ~np.concatenate(([False], crossed[:-1])))
             for row in rises.tolist():
                 place = track.indexes[row]
-                marks.append(
-                    Mark(place, events[place].at, agent, "signal", f"{signal} {BY_FLOW}", float(above[row]))
-                )
+                marks.append(Mark(place, events[place].at, agent, "signal", f"{signal} {BY_FLOW}", float(above[row])))
     return sorted(marks)
 
 
@@ -103,11 +101,7 @@ def _state(track: Track | None, place: int) -> str:
 
 
 def why_unchanged(
-    edits: Sequence[str],
-    tracks: Mapping[str, Track],
-    silenced: Sequence[Mark],
-    agent: str,
-    lowest: float = 0.0,
+    edits: Sequence[str], tracks: Mapping[str, Track], silenced: Sequence[Mark], agent: str, lowest: float = 0.0
 ) -> list[str]:
     """Sentences that say why edits of an axis changed nothing that fired.
 
@@ -140,9 +134,7 @@ def _unmoved(axis: str, values: Column, thresholds: Column, lowest: float) -> st
             f"{axis} crosses its threshold at the same places; the threshold is between "
             f"{float(thresholds.min()):.2f} and {float(thresholds.max()):.2f}"
         )
-    sentence = (
-        f"{axis} never reaches its threshold: at most {values[nearest]:.2f} of {thresholds[nearest]:.2f}"
-    )
+    sentence = f"{axis} never reaches its threshold: at most {values[nearest]:.2f} of {thresholds[nearest]:.2f}"
     if thresholds[nearest] <= lowest + _SAME:
         sentence += f", and receptor.ambient.low keeps thresholds at or above {lowest:.2f}"
     return sentence
@@ -150,16 +142,11 @@ def _unmoved(axis: str, values: Column, thresholds: Column, lowest: float) -> st
 
 _UNSEEN = ("at", "threshold.", "baseline.")
 _SERIES = tuple(name for name in NAMES if name not in CODES and not name.startswith(_UNSEEN))
-_BATCH = 48
-"""Events between two looks at whether the result is still wanted."""
-_FIRST = 0.012
-"""Seconds until the first partial result."""
-_EVERY = 0.25
-"""Seconds between two partial results."""
-_BREATH = 0.002
-"""Seconds between two batches of background work, so that a key press is answered first."""
-_LEAST = 1e-4
-"""Smaller differences cannot be seen."""
+_BATCH = 48  # Events between two looks at whether the result is still wanted.
+_FIRST = 0.012  # Seconds until the first partial result.
+_EVERY = 0.25  # Seconds between two partial results.
+_BREATH = 0.002  # Seconds between two batches of background work, so that a key press is answered first.
+_LEAST = 1e-4  # Smaller differences cannot be seen.
 
 
 class TextChange(NamedTuple):
@@ -174,22 +161,16 @@ class WhatIfResult(NamedTuple):
     """One what-if over one recording."""
 
     edits: Mapping[str, Any]
-    felt: Rerun | None
-    """Axes and signals, available early; None if the edits cannot change them."""
-    whole: Rerun | None
-    """Everything."""
+    felt: Rerun | None  # Axes and signals, available early; None if the edits cannot change them.
+    whole: Rerun | None  # Everything.
     difference: Difference
-    done: int
-    """Events the difference covers."""
+    done: int  # Events the difference covers.
     total: int
-    complete: bool
-    """Every mechanism was run over every event."""
-    share: float
-    """Share of the work done so far, from 0 to 1."""
-    silenced: Difference | None = None
-    """Crossings that were or would not be heard; None until all is run."""
+    complete: bool  # Every mechanism was run over every event.
+    share: float  # Share of the work done so far, from 0 to 1.
+    silenced: Difference | None = None  # Crossings that were or would not be heard; None until all is run.
+    # Texts of methods that fire in both runs and differ; None until they are known.
     texts: tuple[TextChange, ...] | None = None
-    """Texts of methods that fire in both runs and differ; None until they are known."""
 
     @property
     def settled(self) -> bool:
@@ -220,9 +201,7 @@ class WhatIfResult(NamedTuple):
         return sorted(rows)
 
 
-def changed_series(
-    timeline: Timeline, compared: WhatIfResult | None, agent: str, setting: str, most: int
-) -> list[str]:
+def changed_series(timeline: Timeline, compared: WhatIfResult | None, agent: str, setting: str, most: int) -> list[str]:
     """Columns worth a curve: those the edits name, then those that came out most differently."""
     chosen: list[str] = []
     edits = compared.edits if compared is not None else {}
@@ -289,8 +268,7 @@ class WhatIf:
         self.edits = dict(edits)
         self.felt: Rerun | None = None
         self.whole: Rerun | None = None
-        self._unedited: Rerun | None = None
-        """The unedited re-run, for texts that a cache did not store."""
+        self._unedited: Rerun | None = None  # The unedited re-run, for texts that a cache did not store.
 
     @property
     def behind(self) -> bool:

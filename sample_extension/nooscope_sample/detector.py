@@ -36,6 +36,4 @@ class RepeatedFailure(StepExtension):
         self.failures += 1
         if self.failures % _LIMIT:
             return ()
-        return [
-            Detection("row", f"{program} failed {self.failures} times in a row", weight=self.failures / 10)
-        ]
+        return [Detection("row", f"{program} failed {self.failures} times in a row", weight=self.failures / 10)]

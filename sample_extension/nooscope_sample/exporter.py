@@ -13,9 +13,7 @@ def _write(made: ExportedSession) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(("at", "agent", "what"))
-    writer.writerows(
-        (f"{one.at:.0f}", one.agent, one.what) for one in made.moments if one.outcome == "failure"
-    )
+    writer.writerows((f"{one.at:.0f}", one.agent, one.what) for one in made.moments if one.outcome == "failure")
     return text.getvalue().encode()
 
 

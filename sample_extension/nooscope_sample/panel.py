@@ -20,9 +20,7 @@ class FailuresCard(Card):
     def brief(self, view: View, width: int) -> list[Line]:
         """Lines of text and ink; nothing of the log is ever markup."""
         events = [] if self.recording is None else self.recording.events[: view.index]
-        failed = Counter(
-            event.tool for event in events if isinstance(event, ToolUse) and event.outcome == "failure"
-        )
+        failed = Counter(event.tool for event in events if isinstance(event, ToolUse) and event.outcome == "failure")
         if not failed:
             return sentence_lines("no call has failed", width)
         return [pair(tool, str(number), width) for tool, number in failed.most_common(8)]

@@ -20,10 +20,7 @@ from nooscope_sample.listener import Diary
 
 LINES = [
     {"plain": 1, "t": 1_700_000_000, "session": "p-1", "project": "/work", "say": "make the tests pass"},
-    *(
-        {"plain": 1, "t": 1_700_000_010 + n, "run": "npm test", "ok": False, "output": "FAIL"}
-        for n in range(7)
-    ),
+    *({"plain": 1, "t": 1_700_000_010 + n, "run": "npm test", "ok": False, "output": "FAIL"} for n in range(7)),
     {"plain": 1, "t": 1_700_000_030, "run": "npm test", "ok": True, "output": "ok"},
 ]
 

@@ -22,21 +22,14 @@ from sample_sessions.stage.dice import Dice
 from sample_sessions.stage.reports import report
 from sample_sessions.stage.stage import Stage
 
-_CHARACTERS = 3.6
-"""Of a token."""
+_CHARACTERS = 3.6  # Of a token.
 
 
 class Actor:
     """One agent at work."""
 
     def __init__(
-        self,
-        stage: Stage,
-        name: str = MAIN,
-        *,
-        at: float | None = None,
-        context: int = 17_500,
-        pace: float = 1.0,
+        self, stage: Stage, name: str = MAIN, *, at: float | None = None, context: int = 17_500, pace: float = 1.0
     ) -> None:
         self.stage = stage
         self.world = stage.world
@@ -44,8 +37,7 @@ class Actor:
         self.at = stage.start if at is None else at
         self.began = self.at
         self.context = context
-        self.pace = pace
-        """How long it thinks, as a factor."""
+        self.pace = pace  # How long it thinks, as a factor.
         self.uses = 0
         self.spent = 0
         self.dice = Dice(f"{stage.name}/{name}")
@@ -123,12 +115,7 @@ class Actor:
         self._use(Call("run", command=command), output, thought, code=code, took=took)
 
     def test(
-        self,
-        passed: int,
-        *failures: str,
-        only: str = "",
-        took: tuple[float, float] = (2.0, 9.0),
-        thought: str = "",
+        self, passed: int, *failures: str, only: str = "", took: tuple[float, float] = (2.0, 9.0), thought: str = ""
     ) -> None:
         """Run the tests; failures are written `name | why`."""
         command = f"{self.world.test} {only}".strip()
@@ -177,9 +164,7 @@ class Actor:
             child.answer(text)
             self.at = max(self.at, child.at) + 0.2
             lasted = child.at - child.began
-            self.stage.deeds.append(
-                Returned(self._now(), self.name, child.name, text, child.spent, child.uses, lasted)
-            )
+            self.stage.deeds.append(Returned(self._now(), self.name, child.name, text, child.spent, child.uses, lasted))
             self._grow(text)
 
     # How time and tokens go by.

@@ -27,14 +27,12 @@ class Call(NamedTuple):
     """A tool asked for, in words every agent has its own name for."""
 
     kind: CallKind
-    path: str = ""
-    """Relative to the project."""
+    path: str = ""  # Relative to the project.
     pattern: str = ""
     command: str = ""
     old: str = ""
     new: str = ""
-    steps: tuple[str, ...] = ()
-    """Of a plan; those done come first and begin with a tick."""
+    steps: tuple[str, ...] = ()  # Of a plan; those done come first and begin with a tick.
 
 
 class Said(NamedTuple):
@@ -70,13 +68,10 @@ class Used(NamedTuple):
     thought: str
     call: Call
     result: str
-    code: int
-    """Of a command its exit code; of anything else 1 where it failed."""
-    hits: tuple[str, ...]
-    """Of a search the files found."""
+    code: int  # Of a command its exit code; of anything else 1 where it failed.
+    hits: tuple[str, ...]  # Of a search the files found.
     usage: Usage
-    refused: bool = False
-    """The person said no."""
+    refused: bool = False  # The person said no.
 
 
 class Compacted(NamedTuple):
@@ -127,10 +122,7 @@ Deed: TypeAlias = Said | Stopped | Answered | Used | Compacted | Sent | Returned
 class Remark(NamedTuple):
     """One narrated line: what to notice from this moment on."""
 
-    at: float
-    """Seconds after the beginning."""
-    agent: str
-    """Whom to look at."""
+    at: float  # Seconds after the beginning.
+    agent: str  # Whom to look at.
     text: str
-    shows: tuple[str, ...]
-    """What the engine must have shown since the line before."""
+    shows: tuple[str, ...]  # What the engine must have shown since the line before.

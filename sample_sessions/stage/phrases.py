@@ -27,22 +27,16 @@ def explore(actor: Actor, paths: tuple[str, ...], patterns: tuple[str, ...] = ()
     world, dice = actor.world, actor.dice
     for place, path in enumerate(paths):
         if place < len(patterns):
-            actor.search(
-                patterns[place], *paths[place : place + 3], thought=world.words(dice.pick(_LOOKING), dice)
-            )
+            actor.search(patterns[place], *paths[place : place + 3], thought=world.words(dice.pick(_LOOKING), dice))
         actor.read(path, thought=world.words(dice.pick(_LOOKING), dice))
 
 
-def implement(
-    actor: Actor, paths: tuple[str, ...], rounds: int, *, passed: int, edits: int = 2, only: str = ""
-) -> int:
+def implement(actor: Actor, paths: tuple[str, ...], rounds: int, *, passed: int, edits: int = 2, only: str = "") -> int:
     """Edit and test, and all goes well; the number of tests that pass in the end."""
     world, dice = actor.world, actor.dice
     for turn in range(rounds):
         for step in range(edits):
-            actor.edit(
-                paths[(turn * edits + step) % len(paths)], thought=world.words(dice.pick(_MAKING), dice)
-            )
+            actor.edit(paths[(turn * edits + step) % len(paths)], thought=world.words(dice.pick(_MAKING), dice))
         passed += dice.below(3)
         actor.test(passed, only=only, thought=dice.pick(_CHECKING))
     return passed

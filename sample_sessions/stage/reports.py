@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from sample_sessions.stage.dice import Dice
 
-Failures = tuple[str, ...]
-"""For each failing test its name and, after a bar, what went wrong: `name | why`."""
+Failures = tuple[str, ...]  # For each failing test its name and, after a bar, what went wrong: `name | why`.
 
 
 def report(command: str, passed: int, failures: Failures, seconds: float, dice: Dice) -> str:
@@ -27,8 +26,7 @@ def _pytest(passed: int, failures: list[tuple[str, str]], seconds: float, dice: 
     dots = "." * passed + "F" * len(failures)
     lines = ["=" * 30 + " test session starts " + "=" * 29, f"collected {len(dots)} items", ""]
     lines += [
-        f"{dots[at : at + 60]:<60} [{min(100, (at + 60) * 100 // len(dots)):>3}%]"
-        for at in range(0, len(dots), 60)
+        f"{dots[at : at + 60]:<60} [{min(100, (at + 60) * 100 // len(dots)):>3}%]" for at in range(0, len(dots), 60)
     ]
     for name, why in failures:
         lines += [
@@ -62,9 +60,7 @@ def _vitest(passed: int, failures: list[tuple[str, str]], seconds: float, dice: 
         else f" Test Files  {4 + dice.below(9)} passed"
     )
     lines.append(
-        f"      Tests  {len(failures)} failed | {passed} passed"
-        if failures
-        else f"      Tests  {passed} passed"
+        f"      Tests  {len(failures)} failed | {passed} passed" if failures else f"      Tests  {passed} passed"
     )
     return "\n".join([*lines, f"   Duration  {seconds:.2f}s"])
 
@@ -96,10 +92,7 @@ def _cargo(passed: int, failures: list[tuple[str, str]], seconds: float, dice: D
         ]
     verdict = "FAILED" if failures else "ok"
     return "\n".join(
-        [
-            *lines,
-            f"test result: {verdict}. {passed} passed; {len(failures)} failed; in {seconds / 2:.2f}s",
-        ]
+        [*lines, f"test result: {verdict}. {passed} passed; {len(failures)} failed; in {seconds / 2:.2f}s"]
     )
 
 

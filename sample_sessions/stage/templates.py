@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+# By the ending of a file's name.
 BLOCKS: dict[str, tuple[str, ...]] = {
     "py": (
         "def {verb}_{noun}({noun}: {Noun}, {other}: int = {n}) -> {Noun}:\n"
@@ -20,8 +21,7 @@ BLOCKS: dict[str, tuple[str, ...]] = {
         "def test_{noun}_{verb}s_its_{other}() -> None:\n"
         "    {noun} = make_{noun}({other}={n})\n"
         "    assert {verb}_{noun}({noun}).{other} == {n}\n",
-        "{NOUN}_{OTHER}_LIMIT = {n}\n"
-        '_{NOUN}_PATTERN = re.compile(r"^(?P<{noun}>[a-z]+)-(?P<{other}>\\d+)$")\n',
+        '{NOUN}_{OTHER}_LIMIT = {n}\n_{NOUN}_PATTERN = re.compile(r"^(?P<{noun}>[a-z]+)-(?P<{other}>\\d+)$")\n',
     ),
     "ts": (
         "export function {verb}{Noun}({noun}: {Noun}, {other} = {n}): {Noun} {\n"
@@ -101,7 +101,6 @@ BLOCKS: dict[str, tuple[str, ...]] = {
         "- `{verb} {noun}` keeps {n} {other}s\n- `{verb} {other}` lists what is left\n",
     ),
 }
-"""By the ending of a file's name."""
 
 HEADS: dict[str, str] = {
     "py": '"""{Noun}s of {project}, and what is done with their {other}s."""\n\n'

@@ -16,8 +16,7 @@ class World:
         self.name = name
         self.root = f"/home/dev/{name}"
         self._size = size
-        self.test = test
-        """The command that runs the tests."""
+        self.test = test  # The command that runs the tests.
         self._nouns = nouns.split()
         self._verbs = verbs.split()
         self._files: dict[str, str] = {}
@@ -73,11 +72,7 @@ class World:
     def _filled(self, template: str, dice: Dice) -> str:
         noun, other, verb = dice.pick(self._nouns), dice.pick(self._nouns), dice.pick(self._verbs)
         for key, word in (("noun", noun), ("other", other), ("verb", verb)):
-            for name, put in (
-                (key, word),
-                (key.capitalize(), word.capitalize()),
-                (key.upper(), word.upper()),
-            ):
+            for name, put in ((key, word), (key.capitalize(), word.capitalize()), (key.upper(), word.upper())):
                 template = template.replace(f"{{{name}}}", put)
         template = template.replace("{project}", self.name)
         while "{n}" in template:

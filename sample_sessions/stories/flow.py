@@ -52,18 +52,14 @@ def _tell(agent: Actor) -> None:
         "regime progress",
     )
     passed = implement(agent, (*TABLES[1:], MODELS[0]), 4, passed=passed)
-    agent.narrate(
-        "The threshold follows slowly: what is normal is learned, so flow must rise to stay remarkable."
-    )
+    agent.narrate("The threshold follows slowly: what is normal is learned, so flow must rise to stay remarkable.")
     passed = implement(agent, (*TABLES[1:], MODELS[0]), 4, passed=passed)
     agent.run("ruff check src tests", "All checks passed!")
     agent.commit("Add a monthly tide calendar")
     agent.narrate("The regime is progress, the governor's budgets are full, nothing alarms. Leave it alone.")
     passed = implement(agent, TABLES[1:4], 4, passed=passed, edits=3)
     agent.commit("Let the calendar start on any weekday")
-    agent.answer(
-        "The calendar is in place: `tidebook month STATION 2026-03` prints it, and 11 new tests cover it."
-    )
+    agent.answer("The calendar is in place: `tidebook month STATION 2026-03` prints it, and 11 new tests cover it.")
     agent.narrate("Done. A quiet screen is a result too.")
 
 

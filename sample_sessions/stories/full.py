@@ -43,15 +43,11 @@ def _tell(agent: Actor) -> None:
     agent.test(68)
     agent.run("git log --oneline -5", "4be1c20 Seal pages before a flush\n91d0f7a Walk ranges without a copy")
     explore(agent, STORE[:5], ("fn split", "JournalRecord"))
-    agent.narrate(
-        "Every file that is read stays in the context. The gauge runs up to the point of compaction."
-    )
+    agent.narrate("Every file that is read stays in the context. The gauge runs up to the point of compaction.")
     agent.edit(TESTS, thought="A test for what is wanted.")
     explore(agent, (*STORE[5:], *TREE), ("fn flush", "checksum"))
     implement(agent, (STORE[2], STORE[3], TESTS), 5, passed=69)
-    agent.narrate(
-        "Work goes well, but nothing ever leaves the context. Sleep pressure builds up, tick by tick."
-    )
+    agent.narrate("Work goes well, but nothing ever leaves the context. Sleep pressure builds up, tick by tick.")
     for path in (STORE[3], STORE[4], STORE[2], STORE[0], TREE[0], STORE[5]):
         agent.run(f"git log -p -2 -- {path}", agent.world.text(path))
         agent.read(path)
@@ -62,9 +58,7 @@ def _tell(agent: Actor) -> None:
         agent.read(path)
         agent.edit(STORE[4])
     agent.edit(NOTES, thought="I'll note what is open before the context is cut.")
-    agent.narrate(
-        "Little room is left, and affect takes it as pressure. What is not noted now will be forgotten."
-    )
+    agent.narrate("Little room is left, and affect takes it as pressure. What is not noted now will be forgotten.")
     agent.test(75)
     agent.compact(SUMMARY, 24_600)
     agent.read(NOTES, thought="Back to the open point.")
@@ -77,9 +71,7 @@ def _tell(agent: Actor) -> None:
     agent.read(STORE[3])
     implement(agent, (STORE[4], STORE[3]), 6, passed=75)
     agent.commit("Split pages without rewriting the journal")
-    agent.answer(
-        "A split writes one half page and one journal record now; recovery understands it, all tests pass."
-    )
+    agent.answer("A split writes one half page and one journal record now; recovery understands it, all tests pass.")
     agent.narrate("It read two files again, found the thread, and went on. A good summary is worth a lot.")
 
 

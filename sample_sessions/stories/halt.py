@@ -24,12 +24,7 @@ EDITS = (
 
 
 def _world() -> World:
-    world = World(
-        "saltmarsh",
-        "marsh reed sample gauge survey layer",
-        "map clip blend draw load",
-        test="pytest -q",
-    )
+    world = World("saltmarsh", "marsh reed sample gauge survey layer", "map clip blend draw load", test="pytest -q")
     world.put("requirements.txt", "shorebird>=1.8\nreedwarden==2.2.0\ntidewrack~=0.9\n")
     world.put("pip.conf", "[global]\nindex-url = http://mirror.example.test/simple\ntimeout = 20\n")
     world.put("setup.cfg", "[options]\ninstall_requires =\n    reedwarden==2.2.0\n    shorebird\n")
@@ -74,14 +69,8 @@ def _tell(agent: Actor) -> None:
     )
     for turn in range(7, 14):
         _round(agent, turn)
-    agent.run(
-        "curl -sSf http://mirror.example.test/simple/",
-        "curl: (7) Failed to connect to mirror.example.test",
-        7,
-    )
-    agent.answer(
-        "I could not install reedwarden 2.4: the mirror refuses connections and the checkout is read-only."
-    )
+    agent.run("curl -sSf http://mirror.example.test/simple/", "curl: (7) Failed to connect to mirror.example.test", 7)
+    agent.answer("I could not install reedwarden 2.4: the mirror refuses connections and the checkout is read-only.")
     agent.narrate("A dozen more attempts and the same answer: that is what the halt would have saved.")
 
 
@@ -94,12 +83,6 @@ STORY = Story(
     world=_world,
     start=moment("2026-02-18T11:05:27"),
     tell=_tell,
-    must=(
-        "halt STAGNATION",
-        "loop failing",
-        "governor RECOVERING",
-        "state stuck",
-        "signal frustration_spike",
-    ),
+    must=("halt STAGNATION", "loop failing", "governor RECOVERING", "state stuck", "signal frustration_spike"),
     never=("compaction", "signal flow_active", "state deep_work"),
 )

@@ -8,20 +8,7 @@ from sample_sessions.stage.world import World
 from sample_sessions.stories.programs import CODEX, moment
 from sample_sessions.stories.story import ALARMS, Story
 
-PARTS = (
-    "button",
-    "dialog",
-    "drawer",
-    "field",
-    "grid",
-    "menu",
-    "panel",
-    "slider",
-    "switch",
-    "tabs",
-    "toast",
-    "tooltip",
-)
+PARTS = ("button", "dialog", "drawer", "field", "grid", "menu", "panel", "slider", "switch", "tabs", "toast", "tooltip")
 INDEX = "src/components/index.ts"
 THEME = "src/theme/tokens.ts"
 TESTS = ("src/components/field/field.test.ts", "src/components/grid/grid.test.ts")
@@ -37,9 +24,7 @@ def _world() -> World:
 
 
 def _tell(agent: Actor) -> None:
-    agent.ask(
-        "Give every component a folder of its own, its test beside it, and fix the imports. Then watch CI."
-    )
+    agent.ask("Give every component a folder of its own, its test beside it, and fix the imports. Then watch CI.")
     agent.narrate("A tidy-up: dozens of nearly equal commands are about to come. Is that a loop?")
     passed = 88
     agent.test(passed)
@@ -56,8 +41,7 @@ def _tell(agent: Actor) -> None:
         if place % 4 == 3:
             agent.test(passed)
     agent.narrate(
-        "Twelve moves, alike but for a name, and each did something. No detector speaks.",
-        "signal flow_active",
+        "Twelve moves, alike but for a name, and each did something. No detector speaks.", "signal flow_active"
     )
     agent.edit(TESTS[0])
     agent.test(86, "src/components/field/field.test.ts > aligns its label | Cannot find module '../theme'")
@@ -66,10 +50,7 @@ def _tell(agent: Actor) -> None:
         agent.test(passed + place // 2)
     agent.narrate("Tests after every edit, one red among many green: that is care, not trial and error.")
     agent.commit("Give every component a folder of its own")
-    agent.run(
-        "git push origin HEAD",
-        "To git.example.test:willow/willow-ui.git\n   1f0c2aa..9b7e014  HEAD -> folders",
-    )
+    agent.run("git push origin HEAD", "To git.example.test:willow/willow-ui.git\n   1f0c2aa..9b7e014  HEAD -> folders")
     agent.narrate("Now it waits for CI, and asks again and again.")
     for turn in range(9):
         tests = "queued" if turn < 2 else "running"
@@ -77,9 +58,7 @@ def _tell(agent: Actor) -> None:
         agent.run("sleep 45 && ci status --branch folders", status, took=(45.5, 46.5))
     agent.narrate("The same question every 45 seconds repeats itself too. Waiting is known for what it is.")
     agent.run(
-        "sleep 45 && ci status --branch folders",
-        "build   success\nlint    success\ntests   success",
-        took=(45.5, 46.5),
+        "sleep 45 && ci status --branch folders", "build   success\nlint    success\ntests   success", took=(45.5, 46.5)
     )
     agent.answer("All twelve components have a folder of their own now, and CI is green.")
     agent.narrate("Thirty commands that looked alike, and not one alarm.")

@@ -11,8 +11,8 @@ CODEX = Program("codex", "0.98.0", "gpt-5.2-codex", 272_000)
 GEMINI = Program("gemini", "0.29.0", "gemini-3-flash-preview", 1_048_576)
 OPENHANDS = Program("openhands", "0.62.0", "claude-sonnet-4-5-20250929", 200_000)
 PI = Program("pi", "0.52.0", "claude-sonnet-4-5", 200_000)
+# A framework of one's own, which writes the open event format; the version is its name.
 DOCS_BOT = Program("nooscope", "docs-bot", "gpt-5-mini", 400_000)
-"""A framework of one's own, which writes the open event format; the version is its name."""
 
 
 def moment(text: str) -> float:

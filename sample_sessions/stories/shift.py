@@ -36,9 +36,7 @@ def _world() -> World:
 
 
 def _tell(agent: Actor) -> None:
-    agent.ask(
-        "Round invoice amounts half to even, everywhere in billing, and tell me what changes in the ledger."
-    )
+    agent.ask("Round invoice amounts half to even, everywhere in billing, and tell me what changes in the ledger.")
     agent.narrate("Work in one corner of the project: the paths panel fills up with billing.")
     agent.test(44)
     agent.run("git status --short", "")
@@ -50,16 +48,14 @@ def _tell(agent: Actor) -> None:
     agent.answer("Done: all amounts go through billing/rounding.py now.")
     agent.narrate("The five hottest paths are the context the engine remembers.")
     agent.ask(
-        "Good. Now something else: the search page ranks exact matches below partial ones. Please look.",
-        after=48.0,
+        "Good. Now something else: the search page ranks exact matches below partial ones. Please look.", after=48.0
     )
     explore(agent, SEARCH[:4], ("def rank", "score", "class Query"))
     agent.read(SEARCH[4])
     agent.narrate("Another task, other files. Old paths cool slowly, within hours; the new ones heat up.")
     passed = implement(agent, SEARCH[1:4], 3, passed=passed)
     agent.narrate(
-        "Three of the five hottest paths are new: a context shift. From here on a new normal is learned.",
-        "shift",
+        "Three of the five hottest paths are new: a context shift. From here on a new normal is learned.", "shift"
     )
     implement(agent, SEARCH, 6, passed=passed)
     agent.commit("Rank exact matches first")

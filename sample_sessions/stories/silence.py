@@ -16,9 +16,7 @@ def _world() -> World:
 
 
 def _tell(agent: Actor) -> None:
-    agent.ask(
-        "Bring the documentation up to date with the new release, page by page, and publish it when I say so."
-    )
+    agent.ask("Bring the documentation up to date with the new release, page by page, and publish it when I say so.")
     agent.narrate("No known agent: a bot of one's own that writes the open event format, one line a call.")
     agent.test(22)
     explore(agent, PAGES[:2], ("release",))
@@ -33,15 +31,12 @@ def _tell(agent: Actor) -> None:
     agent.ask("Sorry, that was a long lunch. Go on with the recipes, then publish.")
     agent.read(PAGES[2])
     agent.narrate(
-        "45 minutes of silence, and hardly anything moved: subjective time stood still meanwhile.",
-        "state idle",
+        "45 minutes of silence, and hardly anything moved: subjective time stood still meanwhile.", "state idle"
     )
     implement(agent, PAGES[2:], 6, passed=passed)
     agent.run("publish --all", "4 pages published", took=(3.0, 9.0))
     agent.answer("Published.")
-    agent.narrate(
-        "It goes on where it was. A night's pause would have looked the same.", "signal flow_active"
-    )
+    agent.narrate("It goes on where it was. A night's pause would have looked the same.", "signal flow_active")
 
 
 STORY = Story(

@@ -33,9 +33,7 @@ def _order(part: str) -> Order:
         f"Move services/{part} to structured logging: replace the standard logger by shared/logging.py in "
         f"app.py and jobs.py, adjust the tests, and make `pytest -q services/{part}` pass. Touch no other."
     )
-    return Order(
-        NAMES[part], "general-purpose", f"Structured logging in {part}", task, "claude-haiku-4-5-20251001"
-    )
+    return Order(NAMES[part], "general-purpose", f"Structured logging in {part}", task, "claude-haiku-4-5-20251001")
 
 
 def _calm(agent: Actor, part: str, rounds: int) -> None:
@@ -60,9 +58,7 @@ def _hot(agent: Actor, rounds: int) -> None:
     for turn in range(rounds):
         agent.edit((jobs, app, SHARED, tests)[turn % 4])
         for count in range(3):
-            wrong = (
-                f"{tests}::test_{('context', 'order', 'level')[count]} | assert {turn} == {turn + count + 1}"
-            )
+            wrong = f"{tests}::test_{('context', 'order', 'level')[count]} | assert {turn} == {turn + count + 1}"
             agent.test(8, wrong, only=f"{where} -x", took=(0.8, 1.6))
         agent.test(1 + turn % 3, only=f"{where} -k format", took=(0.6, 1.2))
 
@@ -74,8 +70,7 @@ def _cool(agent: Actor) -> None:
     agent.edit(SHARED)
     implement(agent, _files(HOT), 5, passed=11, only=f"services/{HOT}")
     agent.narrate(
-        "It slowed down and its tests pass. Moving half as much as the limit, it is let go.",
-        "quarantine leaves",
+        "It slowed down and its tests pass. Moving half as much as the limit, it is let go.", "quarantine leaves"
     )
     implement(agent, _files(HOT), 4, passed=11, only=f"services/{HOT}")
 
@@ -88,9 +83,7 @@ def _tell(agent: Actor) -> None:
     agent.edit(SHARED, thought="The handler first, so that all can use it.")
     agent.test(56)
     children = dict(zip(PARTS, agent.delegate("Six services, six agents.", *map(_order, PARTS)), strict=True))
-    agent.narrate(
-        "Six sub-agents start, each with a mind of its own and a part of its parent's mood.", "agent"
-    )
+    agent.narrate("Six sub-agents start, each with a mind of its own and a part of its parent's mood.", "agent")
     for number, part in enumerate(part for part in PARTS if part != HOT):
         _calm(children[part], part, 6 + number % 3)
     hot = children[HOT]
@@ -111,9 +104,7 @@ def _tell(agent: Actor) -> None:
     agent.test(61, thought="Everything together.")
     implement(agent, (SHARED, "services/portal/app.py"), 3, passed=61)
     agent.commit("Move all services to structured logging")
-    agent.answer(
-        "All six services use shared/logging.py. Ringing needed a fix in the shared part, see the commit."
-    )
+    agent.answer("All six services use shared/logging.py. Ringing needed a fix in the shared part, see the commit.")
     agent.narrate("Seven minds, one of them held back in time. All is quiet again.")
 
 

@@ -15,21 +15,15 @@ class Story(NamedTuple):
 
     name: str
     title: str
-    sentence: str
-    """What happens."""
-    notice: str
-    """What a screen shows of it."""
+    sentence: str  # What happens.
+    notice: str  # What a screen shows of it.
     program: Program
-    world: Callable[[], World]
-    """A fresh project: a story changes its files."""
+    world: Callable[[], World]  # A fresh project: a story changes its files.
     start: float
     tell: Callable[[Actor], None]
-    must: tuple[str, ...]
-    """What the engine must show on default settings."""
-    never: tuple[str, ...]
-    """What it must not show; a kind alone means anything of that kind."""
-    speed: float = 4.0
-    """How fast it plays well."""
+    must: tuple[str, ...]  # What the engine must show on default settings.
+    never: tuple[str, ...]  # What it must not show; a kind alone means anything of that kind.
+    speed: float = 4.0  # How fast it plays well.
 
     def play(self) -> Stage:
         """Let it happen."""
@@ -38,6 +32,7 @@ class Story(NamedTuple):
         return stage
 
 
+# What wakes a person up.
 ALARMS = (
     "halt",
     "loop",
@@ -46,4 +41,3 @@ ALARMS = (
     "signal compound_frustration_seeking",
     "state stuck",
 )
-"""What wakes a person up."""

@@ -34,9 +34,7 @@ def _tell(agent: Actor) -> None:
         "Entries published around midnight show up under the wrong day. The test for it is red since the "
         "weekend; please find out why and fix it."
     )
-    agent.narrate(
-        "A bug report. The agent sees the test fail, reads one file, and thinks it knows the cause."
-    )
+    agent.narrate("A bug report. The agent sees the test fail, reads one file, and thinks it knows the cause.")
     agent.test(57, DAY, thought="Let me see it fail first.")
     agent.read(DATES)
     agent.edit(DATES, LOCAL, UTC, thought="Local time where it should be UTC.")
@@ -61,9 +59,7 @@ def _tell(agent: Actor) -> None:
     agent.search("getTimezoneOffset", where="src", thought="Is there an offset somewhere?")
     agent.edit(DATES, UTC, LOCAL)
     agent.test(56, DAY)
-    agent.narrate(
-        "The same line went back and forth three times. The loop detector tells it once.", "loop oscillation"
-    )
+    agent.narrate("The same line went back and forth three times. The loop detector tells it once.", "loop oscillation")
     agent.search("process\\.env\\.TZ", where="tests")
     agent.look_up("vitest Date local time zone differs in CI", thought="Maybe the runner does something.")
     agent.edit(TESTS, thought="Let me print what it gets.")
@@ -75,8 +71,7 @@ def _tell(agent: Actor) -> None:
         "regime crisis",
     )
     agent.ask(
-        "Look at zones.ts: entries carry their own offset, it is only thrown away before toDate sees it.",
-        after=31.0,
+        "Look at zones.ts: entries carry their own offset, it is only thrown away before toDate sees it.", after=31.0
     )
     agent.read(ZONES, thought="That is the missing piece.")
     agent.edit(ZONES, thought="The offset has to travel with the text.")
@@ -85,9 +80,7 @@ def _tell(agent: Actor) -> None:
     agent.narrate("One sentence from the person, one look at the right file, and the tests pass.")
     implement(agent, (ZONES, DATES, TESTS, FEED), 8, passed=58)
     agent.commit("Keep an entry's own offset when reading its date")
-    agent.answer(
-        "Fixed. An entry's offset was dropped in zones.ts; both tests pass now, and I added three more."
-    )
+    agent.answer("Fixed. An entry's offset was dropped in zones.ts; both tests pass now, and I added three more.")
     agent.narrate(
         "Frustration halves every three minutes, the pattern is implementation again. Out of the loop.",
         "pattern implementation",

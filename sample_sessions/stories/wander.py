@@ -47,9 +47,7 @@ def _world() -> World:
 
 def _tell(agent: Actor) -> None:
     agent.ask("Slot reservations never expire. Make them expire after ten minutes.")
-    agent.narrate(
-        "The person says slot reservation. The code has another word for it, which the agent does not know."
-    )
+    agent.narrate("The person says slot reservation. The code has another word for it, which the agent does not know.")
     agent.find("**/*reservation*.go")
     wander(agent, PLACES[:3], MISSING[:3])
     agent.narrate(
@@ -59,15 +57,12 @@ def _tell(agent: Actor) -> None:
         "signal uncertainty_spike",
     )
     wander(agent, PLACES[3:7], MISSING[3:7])
-    agent.narrate(
-        "Seven files, no edit, yet frustration is nil: nothing failed, the agent just does not know.",
-    )
+    agent.narrate("Seven files, no edit, yet frustration is nil: nothing failed, the agent just does not know.")
     wander(agent, PLACES[7:], MISSING[7:])
     agent.search("expire", where="internal/notice")
     agent.interrupt(after=6.0)
     agent.ask(
-        "Stop, that is my fault: a reservation is called a lease in the code. See internal/berth/lease.go.",
-        after=21.0,
+        "Stop, that is my fault: a reservation is called a lease in the code. See internal/berth/lease.go.", after=21.0
     )
     agent.narrate("The person interrupts and gives the missing word.", "prompt interrupt")
     agent.search("type Lease", *REAL[:1], where="internal/berth")
@@ -76,9 +71,7 @@ def _tell(agent: Actor) -> None:
     implement(agent, REAL, 9, passed=12)
     agent.commit("Let leases expire after ten minutes")
     agent.answer("Leases now expire after ten minutes; the clock is handed in, so the test does not wait.")
-    agent.narrate(
-        "Edits again. Wandering turned into implementation, and seeking sinks.", "pattern implementation"
-    )
+    agent.narrate("Edits again. Wandering turned into implementation, and seeking sinks.", "pattern implementation")
 
 
 STORY = Story(

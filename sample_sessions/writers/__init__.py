@@ -7,9 +7,9 @@ from collections.abc import Callable
 from sample_sessions.stage.stage import Stage
 from sample_sessions.writers import claude, codex, gemini, openevents, openhands, pi
 
-Files = dict[str, bytes]
-"""By path relative to the agent's own folder; the main log comes first."""
+Files = dict[str, bytes]  # By path relative to the agent's own folder; the main log comes first.
 
+# By the name its reader has for the agent.
 WRITERS: dict[str, Callable[[Stage], Files]] = {
     "claude-code": claude.write,
     "codex": codex.write,
@@ -18,4 +18,3 @@ WRITERS: dict[str, Callable[[Stage], Files]] = {
     "pi": pi.write,
     "nooscope": openevents.write,
 }
-"""By the name its reader has for the agent."""

@@ -22,8 +22,7 @@ from sample_sessions.stage.dice import Dice
 from sample_sessions.stage.stage import Stage
 from sample_sessions.writers.line import iso, lines, numbered
 
-_LONG = 6.0
-"""Seconds after which a running command shows signs of life."""
+_LONG = 6.0  # Seconds after which a running command shows signs of life.
 _REFUSED = "User rejected tool use"
 
 
@@ -66,14 +65,7 @@ class _Log:
             case Answered():
                 self._message(deed.at, [{"type": "text", "text": deed.text}], deed.usage, "end_turn")
                 if self._agent == MAIN:
-                    self._line(
-                        "system",
-                        deed.at + 0.05,
-                        None,
-                        subtype="turn_duration",
-                        durationMs=41_000,
-                        isMeta=False,
-                    )
+                    self._line("system", deed.at + 0.05, None, subtype="turn_duration", durationMs=41_000, isMeta=False)
             case Used():
                 self._use(deed)
             case Compacted():
@@ -134,16 +126,8 @@ class _Log:
         self._message(deed.asked, parts, deed.usage)
         if tool == "Bash" and deed.at - deed.asked > _LONG:
             last = self._last
-            data = {
-                "type": "bash_progress",
-                "output": "",
-                "fullOutput": "",
-                "elapsedTimeSeconds": 2,
-                "totalLines": 0,
-            }
-            self._line(
-                "progress", deed.asked + 2, None, data=data, toolUseID="bash-progress-0", parentToolUseID=call
-            )
+            data = {"type": "bash_progress", "output": "", "fullOutput": "", "elapsedTimeSeconds": 2, "totalLines": 0}
+            self._line("progress", deed.asked + 2, None, data=data, toolUseID="bash-progress-0", parentToolUseID=call)
             self._last = last
         self._result(deed.at, call, *_answered(deed, self._root))
 
@@ -221,12 +205,7 @@ def _asked(call: Call, root: str) -> tuple[str, dict[str, Any]]:
         case "find":
             return "Glob", {"pattern": call.pattern}
         case "edit":
-            return "Edit", {
-                "file_path": path,
-                "old_string": call.old,
-                "new_string": call.new,
-                "replace_all": False,
-            }
+            return "Edit", {"file_path": path, "old_string": call.old, "new_string": call.new, "replace_all": False}
         case "write":
             return "Write", {"file_path": path, "content": call.new}
         case "run":
@@ -272,10 +251,7 @@ def _answered(deed: Used, root: str) -> tuple[Any, bool, Any]:
             told = {"filenames": names, "durationMs": 41, "numFiles": len(names), "truncated": False}
             return "\n".join(names) or "No files found", False, told
         case "edit":
-            patch = [
-                *(f"-{row}" for row in call.old.split("\n")),
-                *(f"+{row}" for row in call.new.split("\n")),
-            ]
+            patch = [*(f"-{row}" for row in call.old.split("\n")), *(f"+{row}" for row in call.new.split("\n"))]
             told = {
                 "filePath": path,
                 "oldString": call.old,
@@ -293,10 +269,6 @@ def _answered(deed: Used, root: str) -> tuple[Any, bool, Any]:
             return text, False, {"stdout": text, "stderr": "", "interrupted": False, "isImage": False}
         case "web":
             said = f'Web search results for query: "{call.pattern}"\n\n{text}' if text else "No results found"
-            return (
-                said,
-                False,
-                {"query": call.pattern, "results": [text], "durationSeconds": deed.at - deed.asked},
-            )
+            return (said, False, {"query": call.pattern, "results": [text], "durationSeconds": deed.at - deed.asked})
         case "plan":
             return "Todos have been modified successfully.", False, {"newTodos": list(call.steps)}

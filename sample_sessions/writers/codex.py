@@ -38,9 +38,7 @@ class _Rollout:
             source="cli",
             git={"branch": "main"},
         )
-        about = (
-            f"<environment_context>\n  <cwd>{self._root}</cwd>\n  <shell>bash</shell>\n</environment_context>"
-        )
+        about = f"<environment_context>\n  <cwd>{self._root}</cwd>\n  <shell>bash</shell>\n</environment_context>"
         yield _item(stage.start, type="message", role="user", content=[{"type": "input_text", "text": about}])
         for deed in stage.of():
             yield from self._tell(deed)
@@ -48,9 +46,7 @@ class _Rollout:
     def _tell(self, deed: Deed) -> Iterator[dict[str, Any]]:
         match deed:
             case Said():
-                yield _item(
-                    deed.at, type="message", role="user", content=[{"type": "input_text", "text": deed.text}]
-                )
+                yield _item(deed.at, type="message", role="user", content=[{"type": "input_text", "text": deed.text}])
                 yield _event(deed.at, type="user_message", message=deed.text, kind="plain")
                 yield _line(
                     deed.at,
@@ -67,10 +63,7 @@ class _Rollout:
             case Answered():
                 yield _event(deed.at, type="agent_message", message=deed.text)
                 yield _item(
-                    deed.at,
-                    type="message",
-                    role="assistant",
-                    content=[{"type": "output_text", "text": deed.text}],
+                    deed.at, type="message", role="assistant", content=[{"type": "output_text", "text": deed.text}]
                 )
                 yield self._tokens(deed.at, deed.usage)
             case Used():
@@ -85,33 +78,22 @@ class _Rollout:
         if deed.thought:
             summary = [{"type": "summary_text", "text": f"**{deed.thought}**"}]
             yield _event(deed.asked - 0.4, type="agent_reasoning", text=f"**{deed.thought}**")
-            yield _item(
-                deed.asked - 0.3, type="reasoning", summary=summary, content=None, encrypted_content=None
-            )
+            yield _item(deed.asked - 0.3, type="reasoning", summary=summary, content=None, encrypted_content=None)
         call = f"call_{self._dice.word(24)}"
         kind = deed.call.kind
         if kind in ("edit", "write"):
             patch = _patch(deed.call)
             yield _item(
-                deed.asked,
-                type="custom_tool_call",
-                status="completed",
-                call_id=call,
-                name="apply_patch",
-                input=patch,
+                deed.asked, type="custom_tool_call", status="completed", call_id=call, name="apply_patch", input=patch
             )
             yield self._tokens(deed.asked, deed.usage)
-            done = (
-                f"Success. Updated the following files:\n{'M' if kind == 'edit' else 'A'} {deed.call.path}\n"
-            )
+            done = f"Success. Updated the following files:\n{'M' if kind == 'edit' else 'A'} {deed.call.path}\n"
             facts = {"exit_code": deed.code, "duration_seconds": 0.0}
             output = json.dumps({"output": deed.result if deed.code else done, "metadata": facts})
             yield _item(deed.at, type="custom_tool_call_output", call_id=call, output=output)
             return
         tool, arguments = _asked(deed.call, self._root)
-        yield _item(
-            deed.asked, type="function_call", name=tool, arguments=json.dumps(arguments), call_id=call
-        )
+        yield _item(deed.asked, type="function_call", name=tool, arguments=json.dumps(arguments), call_id=call)
         yield self._tokens(deed.asked, deed.usage)
         yield _item(deed.at, type="function_call_output", call_id=call, output=_output(deed))
 

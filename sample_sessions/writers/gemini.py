@@ -60,9 +60,7 @@ class _Chat:
 
     def _answer(self, at: float, text: str, thought: str, usage: Usage) -> dict[str, Any]:
         thoughts = (
-            [{"subject": "Thinking it through", "description": thought, "timestamp": iso(at - 1.5)}]
-            if thought
-            else []
+            [{"subject": "Thinking it through", "description": thought, "timestamp": iso(at - 1.5)}] if thought else []
         )
         spent = usage.output // 2
         tokens = {
@@ -120,10 +118,7 @@ def _asked(call: Call) -> tuple[str, str, dict[str, Any]]:
             return "google_web_search", "GoogleSearch", {"query": call.pattern}
         case "plan":
             todos = [
-                {
-                    "description": step.lstrip("✓"),
-                    "status": "completed" if step.startswith("✓") else "pending",
-                }
+                {"description": step.lstrip("✓"), "status": "completed" if step.startswith("✓") else "pending"}
                 for step in call.steps
             ]
             return "write_todos", "WriteTodos", {"todos": todos}

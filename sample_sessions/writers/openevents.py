@@ -42,20 +42,9 @@ def _records(stage: Stage) -> Iterator[dict[str, Any]]:
 def _told(deed: Deed, stage: Stage) -> dict[str, Any]:
     match deed:
         case Said():
-            return {
-                "kind": "prompt",
-                "at": iso(deed.at),
-                "session": stage.session,
-                "characters": len(deed.text),
-            }
+            return {"kind": "prompt", "at": iso(deed.at), "session": stage.session, "characters": len(deed.text)}
         case Stopped():
-            return {
-                "kind": "prompt",
-                "at": iso(deed.at),
-                "session": stage.session,
-                "characters": 0,
-                "interrupt": True,
-            }
+            return {"kind": "prompt", "at": iso(deed.at), "session": stage.session, "characters": 0, "interrupt": True}
         case Answered():
             usage = deed.usage
             return {

@@ -59,26 +59,12 @@ class _Trajectory:
         arguments["thought"] = deed.thought
         cause = self._number
         yield self._event(
-            deed.asked,
-            "agent",
-            message="",
-            action=action,
-            tool_call_metadata=metadata,
-            args=arguments,
-            timeout=120,
+            deed.asked, "agent", message="", action=action, tool_call_metadata=metadata, args=arguments, timeout=120
         )
         code = deed.code or (1 if deed.call.kind in ("search", "find") and not deed.result else 0)
-        extras: dict[str, Any] = (
-            {"path": arguments["path"], "impl_source": "oh_aci"} if "path" in arguments else {}
-        )
+        extras: dict[str, Any] = {"path": arguments["path"], "impl_source": "oh_aci"} if "path" in arguments else {}
         if action == "run":
-            shell = {
-                "exit_code": code,
-                "pid": -1,
-                "username": "dev",
-                "hostname": "sandbox",
-                "working_dir": root,
-            }
+            shell = {"exit_code": code, "pid": -1, "username": "dev", "hostname": "sandbox", "working_dir": root}
             extras = {"command": arguments["command"], "metadata": shell, "hidden": False}
         failed = bool(deed.code) and action != "run"
         written = deed.call.kind in ("edit", "write") and not failed

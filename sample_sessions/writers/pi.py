@@ -10,8 +10,7 @@ from sample_sessions.stage.dice import Dice
 from sample_sessions.stage.stage import Stage
 from sample_sessions.writers.line import iso, lines
 
-_PRICES = (3.0, 15.0, 0.3, 3.75)
-"""US dollars a million tokens: sent, answered, read from cache, written to it."""
+_PRICES = (3.0, 15.0, 0.3, 3.75)  # US dollars a million tokens: sent, answered, read from cache, written to it.
 
 
 def write(stage: Stage) -> dict[str, bytes]:

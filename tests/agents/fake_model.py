@@ -198,12 +198,7 @@ def _event(value: Json) -> bytes:
 def messages(answer: Answer, asked: Asked, number: int) -> tuple[Json, list[bytes]]:
     """An answer as Anthropic's Messages."""
     if answer.tool:
-        block: Json = {
-            "type": "tool_use",
-            "id": f"toolu_{number:04}",
-            "name": answer.tool,
-            "input": answer.given,
-        }
+        block: Json = {"type": "tool_use", "id": f"toolu_{number:04}", "name": answer.tool, "input": answer.given}
         empty = {**block, "input": {}}
         delta: Json = {"type": "input_json_delta", "partial_json": json.dumps(answer.given)}
     else:
@@ -256,13 +251,7 @@ def responses(answer: Answer, asked: Asked, number: int) -> tuple[Json, list[byt
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": answer.tokens + 20,
     }
-    whole = {
-        "id": f"resp_{number:04}",
-        "object": "response",
-        "status": "completed",
-        "output": [item],
-        "usage": usage,
-    }
+    whole = {"id": f"resp_{number:04}", "object": "response", "status": "completed", "output": [item], "usage": usage}
     parts: list[Json] = [
         {"type": "response.created", "response": {"id": whole["id"]}},
         {"type": "response.output_item.done", "output_index": 0, "item": item},
@@ -301,11 +290,7 @@ def generated(answer: Answer, asked: Asked, number: int) -> tuple[Json, list[byt
     """An answer as Gemini's contents."""
     call = {"name": answer.tool, "args": answer.given, "id": f"call_{number:04}"}
     part = {"functionCall": call} if answer.tool else {"text": answer.text}
-    used = {
-        "promptTokenCount": answer.tokens,
-        "candidatesTokenCount": 20,
-        "totalTokenCount": answer.tokens + 20,
-    }
+    used = {"promptTokenCount": answer.tokens, "candidatesTokenCount": 20, "totalTokenCount": answer.tokens + 20}
     content = {"role": "model", "parts": [part]}
     whole = {
         "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],

@@ -54,16 +54,7 @@ def install() -> None:
         FOLDER.mkdir(parents=True, exist_ok=True)
         sys.stdout.write(f"agents: installing {package} into {FOLDER}\n")
         sys.stdout.flush()
-        words = [
-            "npm",
-            "install",
-            "--no-fund",
-            "--no-audit",
-            "--loglevel=error",
-            "--prefix",
-            str(FOLDER),
-            package,
-        ]
+        words = ["npm", "install", "--no-fund", "--no-audit", "--loglevel=error", "--prefix", str(FOLDER), package]
         try:
             failed = subprocess.run(words, timeout=_INSTALLING).returncode != 0
         except subprocess.TimeoutExpired:
@@ -156,19 +147,7 @@ class Claude(Agent):
         }
 
     def command(self, prompt: str, *more: str) -> list[str]:
-        return [
-            "claude",
-            "-p",
-            prompt,
-            "--allowedTools",
-            "Bash",
-            "Write",
-            "Edit",
-            "Read",
-            "Task",
-            "Agent",
-            *more,
-        ]
+        return ["claude", "-p", prompt, "--allowedTools", "Bash", "Write", "Edit", "Read", "Task", "Agent", *more]
 
     def logs(self) -> list[Path]:
         found = (self.home / ".claude" / "projects").glob("*/*.jsonl")
@@ -221,12 +200,7 @@ class OpenCode(Agent):
             "options": {"baseURL": f"{self.url}/v1", "apiKey": "none"},
             "models": {"fake-1": model},
         }
-        settings = {
-            "provider": {"fake": provider},
-            "model": "fake/fake-1",
-            "autoupdate": False,
-            "share": "disabled",
-        }
+        settings = {"provider": {"fake": provider}, "model": "fake/fake-1", "autoupdate": False, "share": "disabled"}
         (self.project / "opencode.json").write_text(json.dumps(settings))
         return ["opencode", "run", *more, prompt]
 
@@ -279,12 +253,7 @@ class Pi(Agent):
             "contextWindow": 40_000,
             "maxTokens": 4000,
         }
-        provider = {
-            "baseUrl": f"{self.url}/v1",
-            "api": "openai-completions",
-            "apiKey": "none",
-            "models": [model],
-        }
+        provider = {"baseUrl": f"{self.url}/v1", "api": "openai-completions", "apiKey": "none", "models": [model]}
         (place / "models.json").write_text(json.dumps({"providers": {"fake": provider}}))
         return ["pi", "-p", prompt, "--provider", "fake", "--model", "fake-1", *more]
 

@@ -129,9 +129,7 @@ def test_observing_says_nothing(kind: type[Agent], tmp_path: Path) -> None:
     assert not only(read_back(agent), Advice)
 
 
-def guarded(
-    kind: type[Agent], tmp_path: Path, story: list[Answer], *words: str
-) -> tuple[Agent, Nooscope, str]:
+def guarded(kind: type[Agent], tmp_path: Path, story: list[Answer], *words: str) -> tuple[Agent, Nooscope, str]:
     """A story under guard; the agent, our program, and all that the model was told."""
     with FakeModel({"make it work": [*story, say("done")]}) as model:
         agent = kind(tmp_path, model.url)
@@ -149,11 +147,7 @@ def test_guard_denies_what_destroys_and_lets_the_rest_pass(kind: type[Agent], tm
     project.mkdir()
     (project / "kept").mkdir()
     (project / "kept" / "file").write_text("precious")
-    story = [
-        run(kind, "rm -rf kept"),
-        run(kind, "cat kept/file"),
-        write(kind, project / "made.py", "print(1)"),
-    ]
+    story = [run(kind, "rm -rf kept"), run(kind, "cat kept/file"), write(kind, project / "made.py", "print(1)")]
     _, nooscope, told = guarded(kind, tmp_path, story)
     assert (project / "kept" / "file").read_text() == "precious"
     assert (project / "made.py").exists()

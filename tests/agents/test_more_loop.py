@@ -16,9 +16,7 @@ from tests.agents.test_real_agents import only, read_back
 
 NAMES = {Gemini: "gemini", Copilot: "copilot"}
 KINDS = [
-    pytest.param(
-        kind, marks=pytest.mark.skipif(program(name) is None, reason=f"{name} is not installed"), id=name
-    )
+    pytest.param(kind, marks=pytest.mark.skipif(program(name) is None, reason=f"{name} is not installed"), id=name)
     for kind, name in NAMES.items()
 ]
 
@@ -58,8 +56,6 @@ def test_told_once_guarded_and_taken_out_again(kind: type[Agent], tmp_path: Path
     assert advice.call == said.call
     failed = [event for event in events if isinstance(event, ToolUse) and event.outcome == "failure"]
     assert len(failed) >= 7
-    assert (project / "kept").exists() and "this call of rm destroys something" in "\n".join(
-        model.asked[-1].texts
-    )
+    assert (project / "kept").exists() and "this call of rm destroys something" in "\n".join(model.asked[-1].texts)
     done = [entry.what for entry in PermitJournal(nooscope.data / "permits.jsonl").read()]
     assert done == [*["used"] * 7, "asked", "unanswered", "passed"]

@@ -88,9 +88,7 @@ def test_a_question_of_codex_is_seen_while_it_waits(tmp_path: Path) -> None:
             pane.until("answered", "Ask Codex")
             watching.until("done", "")
     events = read_back(agent)
-    assert [(call.tool, call.outcome) for call in only(events, ToolUse)] == [
-        ("request_user_input", "success")
-    ]
+    assert [(call.tool, call.outcome) for call in only(events, ToolUse)] == [("request_user_input", "success")]
 
 
 def test_a_plan_waits_for_approval(tmp_path: Path) -> None:

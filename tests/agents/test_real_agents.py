@@ -21,14 +21,7 @@ from tests.agents.programs import LONGEST, Agent, Claude, Cline, Codex, OpenCode
 AGENTS: tuple[type[Agent], ...] = (Claude, Codex, OpenCode, Qwen, Pi, Cline)
 _SOON = 60.0
 """Seconds in which what an agent wrote must have been read."""
-_NAMES = {
-    Claude: "claude-code",
-    Codex: "codex",
-    OpenCode: "opencode",
-    Qwen: "qwen",
-    Pi: "pi",
-    Cline: "cline",
-}
+_NAMES = {Claude: "claude-code", Codex: "codex", OpenCode: "opencode", Qwen: "qwen", Pi: "pi", Cline: "cline"}
 
 
 def run(kind: type[Agent], command: str, **more: Any) -> Answer:
@@ -171,9 +164,7 @@ def test_a_sub_agent(kind: type[Agent], tmp_path: Path) -> None:
     named = "NEW_TASK\nTask name: /root/look" if kind is Codex else "look around"
     stories = {
         "hand it over": [
-            Answer(
-                tool=tool, given={**given, "message" if kind is Codex else "prompt": "look around please"}
-            ),
+            Answer(tool=tool, given={**given, "message" if kind is Codex else "prompt": "look around please"}),
             *waits,
             say("all done"),
         ],

@@ -31,12 +31,7 @@ def listening(share: Path) -> Iterator[str]:
     """Take telemetry in until the block ends; the address."""
     program = subprocess.Popen(
         [sys.executable, "-m", "tui.cli", "listen", "--otlp", "--no-hooks", "--port", "0"],
-        env={
-            "PATH": "/usr/bin:/bin",
-            "HOME": str(share),
-            "PYTHONPATH": str(ROOT),
-            "XDG_DATA_HOME": str(share),
-        },
+        env={"PATH": "/usr/bin:/bin", "HOME": str(share), "PYTHONPATH": str(ROOT), "XDG_DATA_HOME": str(share)},
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -90,9 +85,7 @@ def test_what_arrives_is_what_the_log_tells(kind: type[Agent], tmp_path: Path) -
     (own,) = sessions(agent.logs(), kit)
     assert session.id == own.id
     for event in (Prompt, ToolUse, Turn):
-        assert sum(isinstance(one, event) for one in received) == sum(
-            isinstance(one, event) for one in logged
-        )
+        assert sum(isinstance(one, event) for one in received) == sum(isinstance(one, event) for one in logged)
     calls = [[one for one in events if isinstance(one, ToolUse)] for events in (received, logged)]
     assert [one.outcome for one in calls[0]] == [one.outcome for one in calls[1]]
     assert [one.action for one in calls[0]] == [one.action for one in calls[1]]

@@ -156,9 +156,7 @@ def _compaction(at: float, agent: str, dice: Dice) -> Compaction:
 
 
 def _session_start(at: float, agent: str, dice: Dice) -> SessionStart:
-    return SessionStart(
-        at=at, agent=agent, session="s-1", tool="claude-code", project="/p", model=dice.one(_MODELS)
-    )
+    return SessionStart(at=at, agent=agent, session="s-1", tool="claude-code", project="/p", model=dice.one(_MODELS))
 
 
 def _session_end(at: float, agent: str, dice: Dice) -> SessionEnd:
@@ -202,10 +200,7 @@ def turns(at: float = START, agent: str = MAIN) -> st.SearchStrategy[Turn]:
 
 
 def events(
-    max_size: int = 60,
-    min_size: int = 0,
-    agents: tuple[str, ...] = (MAIN,),
-    backwards: bool = False,
+    max_size: int = 60, min_size: int = 0, agents: tuple[str, ...] = (MAIN,), backwards: bool = False
 ) -> st.SearchStrategy[list[Event]]:
     """A stream of events in order of time; with `backwards` the clock may also jump back."""
     gaps = GAPS | st.floats(-500.0, 0.0) if backwards else GAPS
@@ -231,9 +226,7 @@ def _stream(rolls: list[tuple[float, int]], agents: tuple[str, ...]) -> list[Eve
             stream.append(AgentStart(at=at, agent=agent, child=f"child-{number}", role="explorer"))
         elif kind == "child_end" and children:
             parent, child = children.pop()
-            stream.append(
-                AgentEnd(at=at, agent=parent, child=child, outcome=dice.one(_ENDS), tokens=dice.below(9))
-            )
+            stream.append(AgentEnd(at=at, agent=parent, child=child, outcome=dice.one(_ENDS), tokens=dice.below(9)))
         else:
             stream.append(_MAKE.get(kind, _tool_use)(at, agent, dice))
     return stream

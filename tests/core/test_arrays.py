@@ -23,9 +23,7 @@ def test_numpy_is_loaded_without_threads_and_leaves_no_trace(named: str | None, 
     environment = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}
     if named is not None:
         environment["OPENBLAS_NUM_THREADS"] = named
-    done = subprocess.run(
-        [sys.executable, "-c", _CODE], capture_output=True, text=True, check=True, env=environment
-    )
+    done = subprocess.run([sys.executable, "-c", _CODE], capture_output=True, text=True, check=True, env=environment)
     loaded, same, tasks = done.stdout.split()
     assert (loaded, same) == ("True", "True")
     assert int(tasks) <= most

@@ -39,9 +39,7 @@ def test_so_many_other_sessions_are_remembered(sessions: int, first: str) -> Non
     assert society.neighbours[0][0] == first
 
 
-@pytest.mark.parametrize(
-    ("rate", "well"), [(FAILING - 0.01, True), (FAILING, False), (FAILING + 0.01, False)]
-)
+@pytest.mark.parametrize(("rate", "well"), [(FAILING - 0.01, True), (FAILING, False), (FAILING + 0.01, False)])
 def test_no_story_goes_well_from_so_many_failures_on(rate: float, well: bool) -> None:
     facts = GOOD._replace(failure_rate=rate)
     story = make_story(facts)

@@ -104,9 +104,7 @@ def test_the_methods_that_are_written_into_a_class_stand_there(tmp_path: Path) -
     finally:
         os.chdir(here)
     (clock,) = [
-        node
-        for node in ast.parse(copy.read_text()).body
-        if isinstance(node, ast.ClassDef) and node.name == "Clock"
+        node for node in ast.parse(copy.read_text()).body if isinstance(node, ast.ClassDef) and node.name == "Clock"
     ]
     written = {node.name for node in clock.body if isinstance(node, ast.FunctionDef)}
     assert {"dump", "load"} <= written

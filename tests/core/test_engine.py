@@ -113,11 +113,7 @@ def test_bytes_do_not_depend_on_the_hash_seed() -> None:
     )
     said = {
         subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={"PYTHONHASHSEED": seed},
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}
         ).stdout
         for seed in ("1", "2")
     }
@@ -128,7 +124,5 @@ def test_bytes_do_not_depend_on_the_hash_seed() -> None:
 def test_a_dump_of_another_version_is_refused(version: int) -> None:
     state = Engine(Settings()).dump()
     assert state["version"] == Engine.VERSION
-    with pytest.raises(
-        StateError, match=f"version {version} does not fit Engine of version {Engine.VERSION}"
-    ):
+    with pytest.raises(StateError, match=f"version {version} does not fit Engine of version {Engine.VERSION}"):
         Engine(Settings()).load({**state, "version": version})

@@ -44,9 +44,7 @@ def parse(**values: Any) -> Outer:
 
 
 def test_values_that_fit_are_taken() -> None:
-    outer = parse(
-        name="ABC", share=1, shares={"k": 0}, words=["b", "a"], inner={"size": 5}, maybe={"size": 1}
-    )
+    outer = parse(name="ABC", share=1, shares={"k": 0}, words=["b", "a"], inner={"size": 5}, maybe={"size": 1})
     assert outer == Outer(
         name="abc", share=1.0, shares={"k": 0.0}, words=("b", "a"), inner=Inner(size=5), maybe=Inner(size=1)
     )
@@ -70,9 +68,7 @@ def test_values_that_fit_are_taken() -> None:
         ({"name": "none", "shares": {"k": 0}}, (), "value_error"),
     ],
 )
-def test_a_value_that_does_not_fit_is_named(
-    values: dict[str, Any], where: tuple[int | str, ...], kind: str
-) -> None:
+def test_a_value_that_does_not_fit_is_named(values: dict[str, Any], where: tuple[int | str, ...], kind: str) -> None:
     with pytest.raises(Invalid) as caught:
         parse(**values)
     assert [(fault["loc"], fault["type"]) for fault in caught.value.errors()] == [(where, kind)]

@@ -104,24 +104,13 @@ KNOBS: list[tuple[str, dict[str, Any], Look, tuple[Look, ...]]] = [
         (governor, signals, salience, dreams),
     ),
     ("recall", {"mind__episodes__top_k": 1}, recalled, (governor, signals, loops, dreams, salience)),
-    (
-        "breadth",
-        {"affect__modulation__breadth__base": 8.0},
-        recalled,
-        (governor, signals, loops, dreams, salience),
-    ),
+    ("breadth", {"affect__modulation__breadth__base": 8.0}, recalled, (governor, signals, loops, dreams, salience)),
 ]
 
 
-@pytest.mark.parametrize(
-    ("values", "acts", "still"), [row[1:] for row in KNOBS], ids=[row[0] for row in KNOBS]
-)
+@pytest.mark.parametrize(("values", "acts", "still"), [row[1:] for row in KNOBS], ids=[row[0] for row in KNOBS])
 def test_a_knob_changes_what_it_should_and_nothing_else(
-    streams: list[list[Event]],
-    plain_runs: list[Ran],
-    values: dict[str, Any],
-    acts: Look,
-    still: tuple[Look, ...],
+    streams: list[list[Event]], plain_runs: list[Ran], values: dict[str, Any], acts: Look, still: tuple[Look, ...]
 ) -> None:
     changed = turned(**values)
     runs = plain_runs

@@ -80,9 +80,7 @@ def test_one_whose_parent_was_forgotten_stands_one_below_the_first() -> None:
     def agent(name: str, parent: str) -> AgentReading:
         return AgentReading(name, parent, "", 0, None, None, "", 0, False, 0, (0.0,) * 7, True)
 
-    known = {
-        one.name: one for one in (agent(MAIN, ""), agent("b", "gone"), agent("c", "b"), agent("a", MAIN))
-    }
+    known = {one.name: one for one in (agent(MAIN, ""), agent("b", "gone"), agent("c", "b"), agent("a", MAIN))}
     assert [(one.name, one.depth) for one in tree(known)] == [(MAIN, 0), ("a", 1), ("b", 1), ("c", 2)]
 
 
@@ -140,9 +138,7 @@ def test_what_is_made_of_settings_is_made_once_for_the_same_object() -> None:
     assert keep(one, other) == 4
 
 
-@pytest.mark.parametrize(
-    ("number", "frames"), [(_AGENTS - 1, 3), (2 * _AGENTS - 2, 6), (2 * _AGENTS - 1, 3), (60, 3)]
-)
+@pytest.mark.parametrize(("number", "frames"), [(_AGENTS - 1, 3), (2 * _AGENTS - 2, 6), (2 * _AGENTS - 1, 3), (60, 3)])
 def test_states_of_many_agents_are_kept_further_apart(number: int, frames: int) -> None:
     """With the main agent, fewer than twice so many are kept as ever; any seek stays exact."""
     timeline = Timeline(SETTINGS, every=16)

@@ -11,9 +11,7 @@ from core.folders import own_folder
 
 
 @pytest.mark.parametrize("value", [None, "", " ", "/tmp/else where", "below/here", "~/mine"])  # noqa: S108
-def test_it_is_where_the_platform_says(
-    value: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_it_is_where_the_platform_says(value: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)

@@ -48,9 +48,7 @@ KEEPERS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("name", KEEPERS)
-def test_nobody_else_can_read_what_is_kept(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nobody_else_can_read_what_is_kept(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[int] = []
     connect = sqlite3.connect
 

@@ -20,11 +20,7 @@ from core.settings import Settings
 from core.settings.layers import with_value
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "real_sessions"
-NAMED = (
-    "pi/large-session.jsonl",
-    "claude-code/8463c716-a2ea-4c14-9efa-87158ebd9f20.jsonl",
-    "crush",
-)
+NAMED = ("pi/large-session.jsonl", "claude-code/8463c716-a2ea-4c14-9efa-87158ebd9f20.jsonl", "crush")
 MOST = 420
 pytestmark = pytest.mark.skipif(not REAL.is_dir(), reason="the real sessions are not here")
 
@@ -132,11 +128,7 @@ KNOBS: dict[str, tuple[dict[str, Any], Look, tuple[Look, ...]]] = {
     "acceptance": ({"affect.modulation.acceptance.base": 0.9}, modulation, (*GUARDED, permits, salience)),
     "branches": ({"affect.modulation.branches.base": 2.0}, modulation, (*GUARDED, permits, salience)),
     "retries": ({"affect.modulation.retries.base": 6.0}, modulation, (*GUARDED, permits, salience)),
-    "composition": (
-        {"affect.modulation.composition": 0.0},
-        confidence,
-        (*GUARDED, permits, salience, dreams),
-    ),
+    "composition": ({"affect.modulation.composition": 0.0}, confidence, (*GUARDED, permits, salience, dreams)),
     "confidence pace": ({"mind.tiers.confidence_pace": 0.05}, deserved, (*GUARDED, permits, salience)),
 }
 FIELDS = {
@@ -213,10 +205,5 @@ def test_every_target_moves_of_itself_in_a_real_session() -> None:
 
 @pytest.mark.parametrize("knob", ["tool_trust", "tier_bias"])
 def test_each_rule_of_homeostasis_turns_its_knob_in_a_real_session(knob: str) -> None:
-    turns = [
-        correction.knob
-        for _, steps in plain_runs()
-        for step in steps
-        for correction in step.thought.corrections
-    ]
+    turns = [correction.knob for _, steps in plain_runs() for step in steps for correction in step.thought.corrections]
     assert knob in turns

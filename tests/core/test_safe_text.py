@@ -11,21 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.safe_text import (
-    replace_by_blank,
-    safe,
-    safe_cell,
-    safe_json,
-    safe_json_bytes,
-    toml_escape,
-    whole,
-)
+from core.safe_text import replace_by_blank, safe, safe_cell, safe_json, safe_json_bytes, toml_escape, whole
 from tests.hostile import HOSTILE, harm
 
 TEXTS = st.text(
     st.one_of(
-        st.characters(),
-        st.sampled_from("\x1b\x9b\x7f\u202e\u2066\u200b\u0301\u0489\ufe0f\U000e0041\n\t\r\u2028\ud800"),
+        st.characters(), st.sampled_from("\x1b\x9b\x7f\u202e\u2066\u200b\u0301\u0489\ufe0f\U000e0041\n\t\r\u2028\ud800")
     )
 )
 
@@ -41,9 +32,7 @@ def test_letters_without_width_go(char: str) -> None:
     assert char not in safe(f"a{char}b")
 
 
-@pytest.mark.parametrize(
-    "text", ["plain", "größe", "日本語", "עברית", "e\u0301", "✓ █▁ ⚑", "emoji 🙂", "tiếng Việt"]
-)
+@pytest.mark.parametrize("text", ["plain", "größe", "日本語", "עברית", "e\u0301", "✓ █▁ ⚑", "emoji 🙂", "tiếng Việt"])
 def test_other_text_stays(text: str) -> None:
     assert safe(text) == text
 

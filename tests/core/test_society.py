@@ -24,12 +24,7 @@ SETTINGS = Settings()
 RISK = FIELDS.index("risk_sensitivity")
 AGENTS = ("main", "child-1", "child-2", "child-3", "child-5", "")
 SMALL = Settings.parse(
-    {
-        "affect": {
-            "contagion": {"every": 3, "paths": 16},
-            "society": {"finished": 1, "awake": 3, "summaries": 2},
-        }
-    }
+    {"affect": {"contagion": {"every": 3, "paths": 16}, "society": {"finished": 1, "awake": 3, "summaries": 2}}}
 )
 
 
@@ -117,9 +112,9 @@ def test_inheritance_ends_at_the_depth_limit() -> None:
         parent = f"d{depth}"
     limit = SETTINGS.affect.inheritance.depth
     for depth in range(1, 6):
-        assert bool(
-            acts(society, f"d{depth}")[:1] == [("inherited", society.read().agents[depth].parent)]
-        ) is (depth <= limit)
+        assert bool(acts(society, f"d{depth}")[:1] == [("inherited", society.read().agents[depth].parent)]) is (
+            depth <= limit
+        )
     assert [agent.depth for agent in society.read().agents] == list(range(6))
 
 
@@ -166,9 +161,7 @@ def test_the_main_agent_is_heard_by_all_and_a_parent_by_its_own() -> None:
     for agent in ("child", "grandchild", "stray"):
         assert ("exposed", "main") in acts(society, agent), agent
     first = [
-        entry
-        for entry in map(describe_entry, society.engine("child").affect.lineage.entries)
-        if entry.act == "exposed"
+        entry for entry in map(describe_entry, society.engine("child").affect.lineage.entries) if entry.act == "exposed"
     ]
     assert first[0].partner
 
@@ -210,12 +203,7 @@ def test_room_is_made_for_a_new_agent() -> None:
         [start("x", START, "x")],
         [start("x", START), start("main", START, "x"), start("x", START, "x")],
         [start("y", START, "x"), start("x", START, "y"), AgentEnd(at=START, agent="y", child="x")],
-        [
-            start("x", START),
-            start("x", START, "z"),
-            start("z", START, "x"),
-            AgentEnd(at=START, agent="z", child="x"),
-        ],
+        [start("x", START), start("x", START, "z"), start("z", START, "x"), AgentEnd(at=START, agent="z", child="x")],
         [AgentEnd(at=START, agent="x", child="main"), AgentEnd(at=START, agent="x", child="x")],
         [read_file("x", START), AgentEnd(at=START, child="x"), read_file("x", START), start("x", START)],
     ],
@@ -234,13 +222,7 @@ def test_an_unseen_sub_agent_is_still_told_of() -> None:
     society = Society(SETTINGS)
     society.step(AgentEnd(at=START, child="ghost", outcome="failure"))
     ghost = society.read().agents[1]
-    assert (ghost.name, ghost.parent, ghost.depth, ghost.outcome, ghost.events) == (
-        "ghost",
-        "main",
-        1,
-        "failure",
-        0,
-    )
+    assert (ghost.name, ghost.parent, ghost.depth, ghost.outcome, ghost.events) == ("ghost", "main", 1, "failure", 0)
 
 
 @given(events(70, agents=AGENTS, backwards=True), st.integers(0, 69), st.sampled_from((SETTINGS, SMALL)))

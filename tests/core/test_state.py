@@ -118,18 +118,7 @@ def test_a_dump_of_something_else_is_refused(state: object) -> None:
 
 
 class Rich(Stateful):
-    __slots__ = (
-        "_fired",
-        "_flags",
-        "_high",
-        "_last",
-        "_low",
-        "_pair",
-        "_seen",
-        "_short",
-        "_smalls",
-        "_words",
-    )
+    __slots__ = ("_fired", "_flags", "_high", "_last", "_low", "_pair", "_seen", "_short", "_smalls", "_words")
     NAMED = True
     VERSION = 3
     STATE = (

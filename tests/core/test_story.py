@@ -65,12 +65,8 @@ def test_nothing_thrives_nor_idles_in_trouble(regime: Regime) -> None:
     assert told == Story("exploring", False, regime, "strained", "watching")
 
 
-@pytest.mark.parametrize(
-    ("rate", "phase", "governor"), [(0.399, "thriving", "idle"), (0.4, "strained", "watching")]
-)
-def test_nothing_thrives_nor_idles_where_four_in_ten_commands_fail(
-    rate: float, phase: str, governor: str
-) -> None:
+@pytest.mark.parametrize(("rate", "phase", "governor"), [(0.399, "thriving", "idle"), (0.4, "strained", "watching")])
+def test_nothing_thrives_nor_idles_where_four_in_ten_commands_fail(rate: float, phase: str, governor: str) -> None:
     told = make_story(FINE._replace(failure_rate=rate))
     assert (told.phase, told.governor) == (phase, governor)
 

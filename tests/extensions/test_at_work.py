@@ -59,8 +59,7 @@ def verdict(answer: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("command", "expected"),
-    [("ls", ""), ("git push", "wait"), ("ls production", "deny"), ("explode now", "wait")],
+    ("command", "expected"), [("ls", ""), ("git push", "wait"), ("ls production", "deny"), ("explode now", "wait")]
 )
 async def test_an_extension_can_only_make_a_guarded_call_stricter(
     intake: tuple[IntakeServer, Strict], command: str, expected: str
@@ -75,9 +74,7 @@ async def test_an_extension_can_only_make_a_guarded_call_stricter(
         assert any("strict failed in on_tool_call" in sentence for sentence in server.handler.problems)
 
 
-async def test_our_own_policy_still_asks_where_an_extension_lets_pass(
-    intake: tuple[IntakeServer, Strict],
-) -> None:
+async def test_our_own_policy_still_asks_where_an_extension_lets_pass(intake: tuple[IntakeServer, Strict]) -> None:
     server, _ = intake
     removal = tool("PreToolUse", 1, "rm -rf x")
     answer = await asyncio.to_thread(call, server._place, "hook/claude/guard", removal, 10.0)

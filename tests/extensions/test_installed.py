@@ -159,13 +159,7 @@ def test_nothing_of_a_watched_project_is_ever_loaded(home: Path, log: Path) -> N
         ["watch", str(log), "--headless", "--idle", "0"],
     ):
         done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "tui.cli",
-                *words,
-                *([] if words[0] == "extensions" else ["--project", "."]),
-            ],
+            [sys.executable, "-m", "tui.cli", *words, *([] if words[0] == "extensions" else ["--project", "."])],
             cwd=project,
             env=environment,
             capture_output=True,

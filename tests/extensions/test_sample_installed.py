@@ -18,10 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "sample_extension"
 LINES = [
     {"plain": 1, "t": 1_700_000_000, "session": "p-1", "project": "/work", "say": "make the tests pass"},
-    *(
-        {"plain": 1, "t": 1_700_000_010 + n, "run": "npm test", "ok": False, "output": "FAIL"}
-        for n in range(4)
-    ),
+    *({"plain": 1, "t": 1_700_000_010 + n, "run": "npm test", "ok": False, "output": "FAIL"} for n in range(4)),
 ]
 APP = """
 import asyncio, sys

@@ -69,10 +69,7 @@ def watch(path: Path) -> Evidence:
         words = [_word(marks[number]) for number in range(known, len(marks))]
         words += watcher.look(event, step)
         shown += [Shown(event.at - events[0].at, event.agent, word) for word in words]
-        shown += [
-            Shown(event.at - events[0].at, agent, f"contagion {sender}")
-            for agent, sender in watcher.exposed()
-        ]
+        shown += [Shown(event.at - events[0].at, agent, f"contagion {sender}") for agent, sender in watcher.exposed()]
     return Evidence(session, kit, events, shown, gatherer.close(society.frame()), society.read())
 
 

@@ -205,10 +205,7 @@ def test_the_storm_spreads_and_is_held() -> None:
     assert [one for one in spread if one.at > left], "free again, it is felt again"
     assert {one.agent for one in evidence.of("state stuck")} == {hot}
     assert {one.agent for one in evidence.of("halt")} <= {hot}
-    assert {(one.what, one.agent) for one in evidence.of("loop")} <= {
-        ("loop retest", hot),
-        ("loop churn", hot),
-    }
+    assert {(one.what, one.agent) for one in evidence.of("loop")} <= {("loop retest", hot), ("loop churn", hot)}
     quarantined = {agent.name: agent.quarantines for agent in evidence.society.agents}
     assert quarantined[hot] == 1
     assert sum(quarantined.values()) == 1
@@ -218,9 +215,7 @@ def test_the_governor_would_halt_once_and_the_agent_goes_on() -> None:
     evidence = seen("halt")
     (halt,) = evidence.summary.halts
     assert halt.reason == "STAGNATION"
-    assert (
-        evidence.first("state stuck") < evidence.first("governor RECOVERING") < evidence.first("loop failing")
-    )
+    assert evidence.first("state stuck") < evidence.first("governor RECOVERING") < evidence.first("loop failing")
     assert evidence.first("loop failing") <= evidence.first("halt")
     later = [event for event in evidence.events if isinstance(event, ToolUse) and event.at > halt.at]
     assert len(later) >= 12

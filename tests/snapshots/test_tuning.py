@@ -58,9 +58,7 @@ async def opened(pilot: Pilot[None], name: str) -> Stage:
 
 async def tools(pilot: Pilot[None]) -> None:
     stage = await opened(pilot, "response.loops.tools")
-    stage.bench.draft.set(
-        "response.loops.tools", {"Bash": {"repeat": 40, "stalled": 0}, "Edit": {"oscillation": 60}}
-    )
+    stage.bench.draft.set("response.loops.tools", {"Bash": {"repeat": 40, "stalled": 0}, "Edit": {"oscillation": 60}})
     stage.bench._show()
     await settle(pilot)
     await pilot.press("down", "down", "right", "right")
@@ -102,9 +100,7 @@ def test_turned(snap_compare: Compare, size: str, theme: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("size", ["80x24", "120x40"])
 @pytest.mark.parametrize("before", [settle, swept, refused, presets])
-def test_other_moments(
-    snap_compare: Compare, before: Callable[..., object], size: str, tmp_path: Path
-) -> None:
+def test_other_moments(snap_compare: Compare, before: Callable[..., object], size: str, tmp_path: Path) -> None:
     assert snap_compare(Stage(tmp_path), run_before=before, terminal_size=SIZES[size])
 
 

@@ -58,9 +58,7 @@ def story() -> bytes:
             logs.result(442, "c", FAILED, error=True),
             logs.call(500, "d", "Bash", {"command": "pytest -q tests/test_billing.py"}),
             logs.result(511, "d", FAILED, error=True),
-            talk(
-                540, "One test still fails because the mock returns the old shape, so I will change the mock."
-            ),
+            talk(540, "One test still fails because the mock returns the old shape, so I will change the mock."),
         )
     )
 
@@ -71,10 +69,7 @@ def observatory(folder: Path) -> NooscopeApp:
     plain = Settings()
     still = plain.replace(screen=plain.screen.replace(motion=False))
     return NooscopeApp(
-        Target(path, False),
-        still,
-        bookmarks=lambda name: Bookmarks(name, folder / "b"),
-        theme_folder=folder / "t",
+        Target(path, False), still, bookmarks=lambda name: Bookmarks(name, folder / "b"), theme_folder=folder / "t"
     )
 
 

@@ -20,9 +20,7 @@ from tui.widgets.fleet.fleet_table import FleetTable
 class FleetApp(NooscopeApp):
     """The app on a fleet; what it is asked to open is noted."""
 
-    def __init__(
-        self, home: Path, settings: Settings, target: Target | None = None, *, grouped: bool = False
-    ) -> None:
+    def __init__(self, home: Path, settings: Settings, target: Target | None = None, *, grouped: bool = False) -> None:
         fleet = Roster(settings, {}, home, wall=lambda: NOW)
         super().__init__(target, settings, fleet=fleet, theme_folder=home / "themes")
         self.opened: list[OpenSession] = []

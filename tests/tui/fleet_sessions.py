@@ -48,9 +48,7 @@ class Log:
         self._answer({"type": "text", "text": text}, "end_turn")
 
     def edit(self, number: int) -> None:
-        self.call(
-            "Edit", file_path=f"{self._folder}/m{number}.py", old_string=f"a{self._count}", new_string="b"
-        )
+        self.call("Edit", file_path=f"{self._folder}/m{number}.py", old_string=f"a{self._count}", new_string="b")
 
     def work(
         self, count: int, *, gap: float = 6.0, same: bool = False, wrong: Callable[[int], bool] | None = None

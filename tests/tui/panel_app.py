@@ -11,14 +11,7 @@ import themes
 from core.engine.mind.readings import SalienceReading
 from core.engine.mind.sleep import Dream
 from core.engine.percept import AXES, Axis
-from core.engine.receptor.readings import (
-    AxisReading,
-    Contribution,
-    GateReading,
-    HeldReading,
-    MetaReading,
-    Why,
-)
+from core.engine.receptor.readings import AxisReading, Contribution, GateReading, HeldReading, MetaReading, Why
 from core.events import MAIN
 from core.settings import Settings
 from core.timeline.marks import Mark
@@ -123,9 +116,7 @@ def axis(name: Axis, value: float, threshold: float, baseline: float, **more: An
     """One axis; its offset is what is missing from baseline to threshold."""
     given: dict[str, Any] = {"field": 0.0, "trend": 0.0, "firing": False, "held": False, "release": 0, **more}
     offset = threshold - baseline - given["field"]
-    return AxisReading(
-        axis=name, value=value, threshold=threshold, baseline=baseline, **{"offset": offset, **given}
-    )
+    return AxisReading(axis=name, value=value, threshold=threshold, baseline=baseline, **{"offset": offset, **given})
 
 
 def item(score: float, arrived: float, kind: Any, what: str, age: float, **more: Any) -> SalienceReading:
@@ -166,9 +157,7 @@ MARKS = (
 def recording(marks: tuple[tuple[int, Any, str, float], ...] = MARKS) -> Timeline:
     """A recording with marks and curves of our own, and no events behind them."""
     timeline = Timeline(Settings())
-    timeline.marks.adopt(
-        [Mark(p, START + STEP * p, MAIN, kind, name, weight) for p, kind, name, weight in marks]
-    )
+    timeline.marks.adopt([Mark(p, START + STEP * p, MAIN, kind, name, weight) for p, kind, name, weight in marks])
     track = Track(START)
     for place in range(EVENTS):
         wave = abs((place * 7) % 120 - 60) / 60.0
@@ -285,16 +274,9 @@ def flowing() -> View:
         axis(one.axis, 0.62 if one.axis == "flow" else 0.1, 0.45, 0.25, firing=one.axis == "flow")
         for one in receptor.axes
     )
-    meta = replace(
-        receptor.meta, state="deep_work", field=tuple((name, 0.0) for name, _ in receptor.meta.field)
-    )
+    meta = replace(receptor.meta, state="deep_work", field=tuple((name, 0.0) for name, _ in receptor.meta.field))
     receptor = replace(
-        receptor,
-        axes=calm,
-        gate=GateReading(value=0.62, threshold=0.45, firing=True),
-        held=(),
-        signals=(),
-        meta=meta,
+        receptor, axes=calm, gate=GateReading(value=0.62, threshold=0.45, firing=True), held=(), signals=(), meta=meta
     )
     mind = replace(view.frame.mind, salience=(), queued=0)
     story = replace(view.frame.story, state="deep_work", flowing=True)

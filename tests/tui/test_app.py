@@ -39,13 +39,7 @@ async def test_the_keys_of_the_film(log: Path, app_on: Make) -> None:
         await shown(app, pilot, lambda view: view.mode == "live")
         await pilot.press("space")
         await shown(app, pilot, lambda view: view.mode == "paused" and view.index == 300)
-        for key, index in (
-            ("left", 299),
-            ("pageup", 289),
-            ("right", 290),
-            ("pagedown", 300),
-            ("home", 0),
-        ):
+        for key, index in (("left", 299), ("pageup", 289), ("right", 290), ("pagedown", 300), ("home", 0)):
             await pilot.press(key)
             await shown(app, pilot, lambda view, index=index: view.index == index)  # type: ignore[misc]
         await pilot.press("full_stop")
@@ -256,9 +250,7 @@ async def test_a_key_leaves(log: Path, app_on: Make, key: str) -> None:
 
 
 @pytest.mark.parametrize(("place", "index"), [("120", 120), ("-1", 300), ("0", 0)])
-async def test_a_session_is_opened_at_a_place_and_holds_there(
-    log: Path, app_on: Make, place: str, index: int
-) -> None:
+async def test_a_session_is_opened_at_a_place_and_holds_there(log: Path, app_on: Make, place: str, index: int) -> None:
     app = app_on(log, live=False)
     app._target = Target(log, live=False, at=place)
     async with app.run_test(size=(120, 40)) as pilot:

@@ -33,27 +33,19 @@ def log(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     call = json.loads(log_lines.call(1, "t1"))
     call["message"]["usage"]["cache_creation_input_tokens"] = 10_000_000
     path.write_bytes(
-        log_lines.prompt(0)
-        + json.dumps(call).encode()
-        + b"\n"
-        + log_lines.result(2, "t1")
-        + log_lines.prompt(3)
+        log_lines.prompt(0) + json.dumps(call).encode() + b"\n" + log_lines.result(2, "t1") + log_lines.prompt(3)
     )
     return path
 
 
 @pytest.mark.parametrize(("budget", "over"), [(1.0, True), (1000.0, False)])
-def test_the_day_is_summed_over_this_machine(
-    home: Path, log: Path, still: Settings, budget: float, over: bool
-) -> None:
+def test_the_day_is_summed_over_this_machine(home: Path, log: Path, still: Settings, budget: float, over: bool) -> None:
     told = day_cost(budgeted(still, budget), time.time())
     assert told.over is over
     assert f" of ${budget:,.0f}" in told.ways[-1] and told.ways[-1].startswith("today $")
 
 
-async def test_a_watched_session_shows_the_day_against_the_budget(
-    home: Path, log: Path, still: Settings
-) -> None:
+async def test_a_watched_session_shows_the_day_against_the_budget(home: Path, log: Path, still: Settings) -> None:
     app = NooscopeApp(Target(log), budgeted(still, 1.0), theme_folder=home / "themes", live=True)
     async with app.run_test(size=(120, 40)) as pilot:
         view = await shown(app, pilot, lambda view: view.day is not None and view.total > 2)

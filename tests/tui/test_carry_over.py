@@ -73,9 +73,7 @@ class Live:
         self.timeline = Timeline(chosen)
         initial_states = InitialStates(chosen, store=CarryOverStore())
         carry_over = CarryOver(chosen)
-        self.feed = Feed(
-            Target(path), chosen, self._post, carry_over=carry_over, initial_states=initial_states
-        )
+        self.feed = Feed(Target(path), chosen, self._post, carry_over=carry_over, initial_states=initial_states)
         self.feed.first_painted()
         self._thread = threading.Thread(target=self.feed.run)
 

@@ -34,9 +34,7 @@ END = session(300)[-1].at
 def followed(path: Path, wall: Callable[[], float]) -> Iterator[Mail]:
     mail = Mail()
     settings = with_value(Settings(), "screen.idle", 0.1)
-    feed = Feed(
-        Target(path), settings, mail.post, bookmarks=lambda name: Bookmarks(name, path.parent), wall=wall
-    )
+    feed = Feed(Target(path), settings, mail.post, bookmarks=lambda name: Bookmarks(name, path.parent), wall=wall)
     feed.first_painted()
     thread = threading.Thread(target=feed.run)
     thread.start()

@@ -14,13 +14,7 @@ from tui.screens.fleet import FleetScreen
 from tui.screens.main import MainScreen
 from tui.widgets.common.key_line import KeyLine
 
-KEYS = {
-    "main": "",
-    "transcript": "e",
-    "agents": "a",
-    "model": "m",
-    "fleet": "f",
-}
+KEYS = {"main": "", "transcript": "e", "agents": "a", "model": "m", "fleet": "f"}
 
 
 async def test_help_and_the_way_back(

@@ -15,9 +15,7 @@ from tests.tui.conftest import shown
 from tui.app import NooscopeApp
 
 
-async def test_hidden_words_are_not_read(
-    home: Path, still: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_hidden_words_are_not_read(home: Path, still: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Where] = []
     plain = Documents.raw
 

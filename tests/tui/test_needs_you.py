@@ -34,9 +34,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return said
 
 
-async def test_a_question_rings_once_and_is_taken_back(
-    home: Path, still: Settings, written: list[str]
-) -> None:
+async def test_a_question_rings_once_and_is_taken_back(home: Path, still: Settings, written: list[str]) -> None:
     chosen = resolve([Layer("test", (Given("response.notices.desktop", "osc9"),))]).settings
     settings = chosen.replace(screen=still.screen)
     log = home / "log.jsonl"
@@ -73,9 +71,7 @@ def _stands_at(place: int, view: View) -> bool:
 
 async def test_the_status_is_true_at_any_place_of_a_replay(home: Path, still: Settings) -> None:
     log = home / "log.jsonl"
-    log.write_bytes(
-        prompt(0.0) + call(1.0, "q1", tool="AskUserQuestion") + result(300.0, "q1") + prompt(301.0)
-    )
+    log.write_bytes(prompt(0.0) + call(1.0, "q1", tool="AskUserQuestion") + result(300.0, "q1") + prompt(301.0))
     app = NooscopeApp(Target(log, live=False), still, theme_folder=home / "themes")
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda view: view.loading is None and view.total > 0)

@@ -64,9 +64,7 @@ def ended(session: LogSession) -> bool:
     return all(path.read_bytes()[-1:] == b"\n" for path in files)
 
 
-def test_every_real_session_costs_the_same_in_the_fleet_and_in_the_header(
-    home: Path, shared_data: Path
-) -> None:
+def test_every_real_session_costs_the_same_in_the_fleet_and_in_the_header(home: Path, shared_data: Path) -> None:
     settings = everyone(tail=0.1)
     root = shared_data / "real_sessions"
     sessions = [one for one in found(settings, [root]) if ended(one)]

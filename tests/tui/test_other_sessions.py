@@ -60,9 +60,7 @@ async def test_the_header_counts_others_in_need_and_w_goes_there(home: Path, sti
 
 
 @pytest.mark.parametrize("newest", [False, True])
-async def test_a_newer_session_in_the_folder_is_followed_or_named(
-    home: Path, still: Settings, newest: bool
-) -> None:
+async def test_a_newer_session_in_the_folder_is_followed_or_named(home: Path, still: Settings, newest: bool) -> None:
     here = finished(home, "here", 1, 60)
     working(home, "another", 2)
     app = app_on(here, still, home, newest=newest)

@@ -22,9 +22,7 @@ KEYS = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("seed", "size"), [(1, (80, 24)), (2, (120, 40))], ids=["80x24", "120x40"])
-async def test_any_keys(
-    log: Path, app_on: Callable[..., NooscopeApp], seed: int, size: tuple[int, int]
-) -> None:
+async def test_any_keys(log: Path, app_on: Callable[..., NooscopeApp], seed: int, size: tuple[int, int]) -> None:
     dice = random.Random(seed)  # noqa: S311 keys, not secrets
     app = app_on(log)
     async with app.run_test(size=size) as pilot:

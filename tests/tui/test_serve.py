@@ -161,8 +161,7 @@ async def test_a_socket_without_an_origin_is_refused(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    "sent",
-    ["no json", "[]", '["deliver", 1]', '["stdin", 5]', '["resize", {"width": -1, "height": 2}]', "{}"],
+    "sent", ["no json", "[]", '["deliver", 1]', '["stdin", 5]', '["resize", {"width": -1, "height": 2}]', "{}"]
 )
 async def test_anything_but_keys_ends_the_viewer(site: Site, sent: str) -> None:
     async with aiohttp.ClientSession() as client:

@@ -39,10 +39,7 @@ async def test_they_are_one_notice(log: Path, app_on: Callable[..., NooscopeApp]
         await until(pilot, lambda: bool(len(app._notifications)))
         [notice] = app._notifications
         assert notice.title == "Settings"
-        assert notice.message.splitlines()[2:] == [
-            "settings.toml:3: wrong",
-            "and 2 more: nooscope settings names them",
-        ]
+        assert notice.message.splitlines()[2:] == ["settings.toml:3: wrong", "and 2 more: nooscope settings names them"]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
@@ -68,9 +65,7 @@ def screen_text(app: NooscopeApp) -> str:
     return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
-async def test_a_broken_theme_is_one_notice(
-    log: Path, app_on: Callable[..., NooscopeApp], tmp_path: Path
-) -> None:
+async def test_a_broken_theme_is_one_notice(log: Path, app_on: Callable[..., NooscopeApp], tmp_path: Path) -> None:
     folder = tmp_path / "themes"
     folder.mkdir()
     (folder / "one.toml").write_text('name = "One!"\nprimary = "blau"\ndark = "no"\n')

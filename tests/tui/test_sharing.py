@@ -41,9 +41,7 @@ def test_what_cannot_be_meant_is_said(
     assert "--transcript" in capsys.readouterr().err
 
 
-def test_the_log_itself_is_never_written_over(
-    home: Path, log: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_log_itself_is_never_written_over(home: Path, log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = log.read_bytes()
     assert main(["export", str(log), "--format", "html", "--out", str(log)]) == 2
     assert log.read_bytes() == before

@@ -45,9 +45,7 @@ class Stage(App[None]):
         self.timeline = Timeline(Settings())
         self.timeline.extend(session(400) if events is None else events)
         self.feed = Kept(Labels("stage", folder / "marks"))
-        self.profile_files = ProfileFiles(
-            folder / "mine" / "settings.toml", folder / "project", folder / "chains"
-        )
+        self.profile_files = ProfileFiles(folder / "mine" / "settings.toml", folder / "project", folder / "chains")
         for each in themes.load().themes:
             self.register_theme(each)
         self.theme = theme

@@ -22,12 +22,12 @@ from tui.cli import streams
 if TYPE_CHECKING:
     from tui.cli.options import CliCommand
 
-DEFAULT = "watch"
-"""The command that `nooscope` alone runs."""
+DEFAULT = "watch"  # The command that `nooscope` alone runs.
 MISUSED = 2
 INTERRUPTED = 130
 TERMINATED = 143
 
+# Every command by its own name.
 COMMANDS = {
     "watch": "follow a session live, on the screen or as lines of text",
     "replay": "play a saved session like a film",
@@ -68,8 +68,8 @@ COMMANDS = {
     "doctor": "check terminal, agents, settings, folders and stored files",
     "completion": "print a completion script for bash, zsh or fish",
 }
-"""Every command by its own name."""
 
+# Commands below another name: `nooscope inspect frame LOG`. Each also works without the group's name.
 GROUPS = {
     "inspect": (
         "look closely at one session",
@@ -83,8 +83,8 @@ GROUPS = {
     "fleet": (COMMANDS["fleet"], ("ship", "acp")),
     "doctor": (COMMANDS["doctor"], ("completion",)),
 }
-"""Commands below another name: `nooscope inspect frame LOG`. Each also works without the group's name."""
 
+# The commands in help, by what a person wants to do.
 LISTED = {
     "Watch": ("watch", "fleet", "replay", "demo"),
     "Look back": ("sessions", "search", "recap", "changes", "compare", "cost", "analyze"),
@@ -93,14 +93,13 @@ LISTED = {
     "Share": ("export", "serve"),
     "Set up": ("settings", "doctor"),
 }
-"""The commands in help, by what a person wants to do."""
 
+# The file of each command that shares one.
 _FILES = {
     **dict.fromkeys(("frame", "diff", "events", "tree", "trail"), "inspect"),
     **dict.fromkeys(("whatif", "sweep", "labels"), "tune"),
     **dict.fromkeys(("recap", "why"), "recap"),
 }
-"""The file of each command that shares one."""
 
 _EXAMPLES = """\
 examples:

@@ -213,17 +213,9 @@ def serving_hooks(settings: Settings, requested: bool | None, project: Path | No
     from core.timeline.initial_state import configured_start
 
     try:
-        initial = configured_start(
-            project
-        ).initial  # what is wrong with its files is told by what runs beside
+        initial = configured_start(project).initial  # what is wrong with its files is told by what runs beside
         server = IntakeServer(
-            settings,
-            default_place(),
-            time.time,
-            os.environ,
-            Path.home(),
-            initial=initial,
-            starts=CarryOverStore(),
+            settings, default_place(), time.time, os.environ, Path.home(), initial=initial, starts=CarryOverStore()
         )
         thread = IntakeThread(server, take_over=requested is True)
     except NooscopeError as fault:

@@ -27,13 +27,10 @@ class CliCommand:
     __slots__ = ("add_arguments", "run")
 
     def __init__(
-        self,
-        add_arguments: Callable[[argparse.ArgumentParser], None],
-        run: Callable[[argparse.Namespace], int],
+        self, add_arguments: Callable[[argparse.ArgumentParser], None], run: Callable[[argparse.Namespace], int]
     ) -> None:
         self.add_arguments = add_arguments
-        self.run = run
-        """Returns the exit code."""
+        self.run = run  # Returns the exit code.
 
 
 def add_settings_options(parser: argparse.ArgumentParser) -> None:
@@ -61,15 +58,12 @@ def add_project_option(parser: argparse.ArgumentParser) -> None:
 
 
 BLANK_PATH = "the path is empty; is a variable unset?"
-PLACE = "an event's number, 00:41:12, 41m or an ISO time"
-"""How a person may write a place of a session."""
+PLACE = "an event's number, 00:41:12, 41m or an ISO time"  # How a person may write a place of a session.
 
 
 def add_stretch_options(parser: argparse.ArgumentParser) -> None:
     """`--from` and `--to`."""
-    parser.add_argument(
-        "--from", dest="begin", default="0", metavar="PLACE", help=f"{PLACE} (default: the start)"
-    )
+    parser.add_argument("--from", dest="begin", default="0", metavar="PLACE", help=f"{PLACE} (default: the start)")
     parser.add_argument("--to", dest="end", default="-1", metavar="PLACE", help=f"{PLACE} (default: the end)")
 
 
@@ -188,9 +182,7 @@ def settings_from(args: argparse.Namespace, *, quiet: bool = False) -> Resolved:
         print(f"nooscope: {fault}", file=sys.stderr)
     if any(complaint.origin == "--set" for complaint in wrong):
         raise SystemExit(2)
-    origins = {
-        name: origin for name, origin in resolved.origins.items() if name not in {one.name for one in lost}
-    }
+    origins = {name: origin for name, origin in resolved.origins.items() if name not in {one.name for one in lost}}
     return resolved._replace(settings=settings, origins=origins, complaints=(*wrong, *lost))
 
 

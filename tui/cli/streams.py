@@ -12,15 +12,14 @@ from typing import BinaryIO, TextIO
 
 from core.safe_text import safe
 
+# One character for each, so that columns stay aligned.
 _SPELLED = str.maketrans(
     "█▉▊▋▌▇▆▅▓◆◉●▍▎▏▄▃▂▁▒░·○│├└┌┐┘┤┬┴┼╎─━┄—–…▲▽▼⚑✓✗→←≥≤±×’‘“”△↻⊘■▣◌◇‖□↓",
     "###########*...........|||||||||||-----~^vv!+x><><~x''\"\"?@0##o*|-v",
 )
-"""One character for each, so that columns stay aligned."""
 
 
-_PROGRESS = 40
-"""Columns of the line of progress."""
+_PROGRESS = 40  # Columns of the line of progress.
 
 
 class SafeStream(io.TextIOBase):
@@ -28,8 +27,7 @@ class SafeStream(io.TextIOBase):
 
     def __init__(self, bare: TextIO) -> None:
         self.bare = bare
-        self._lost: OSError | None = None
-        """Why a write failed, raised again by the next flush."""
+        self._lost: OSError | None = None  # Why a write failed, raised again by the next flush.
 
     @property
     def encoding(self) -> str:  # type: ignore[override]

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from tui.draw.line import Line, joined_cells
 
+# Where on the bar, from 0 to 1; its glyph; its style. A bump keeps the style of a filled cell.
 Mark = tuple[float, str, str]
-"""Where on the bar, from 0 to 1; its glyph; its style. A bump keeps the style of a filled cell."""
 BUMP = "▟"
 TRACK = "▁"
 _THIN_BUMP = "┻"
@@ -58,9 +58,7 @@ def stack(parts: Sequence[tuple[float, str, str]], width: int) -> Line:
 def sparkline(points: Sequence[float | None], high: float = 1.0) -> str:
     """One glyph a point, a blank where there is none."""
     reach = high or 1.0
-    return "".join(
-        " " if point is None else _SPARKS[min(7, max(0, int(point / reach * 7.999)))] for point in points
-    )
+    return "".join(" " if point is None else _SPARKS[min(7, max(0, int(point / reach * 7.999)))] for point in points)
 
 
 def area(points: Sequence[float | None], height: int) -> list[str]:
@@ -68,13 +66,10 @@ def area(points: Sequence[float | None], height: int) -> list[str]:
     most = height * 8
     levels = [0 if point is None else max(1, min(most, round(point * most))) for point in points]
     glyphs = " " * (most + 1) + _SPARKS + "█" * most
-    return [
-        "".join([glyphs[level + most - row * 8] for level in levels]) for row in range(height - 1, -1, -1)
-    ]
+    return ["".join([glyphs[level + most - row * 8] for level in levels]) for row in range(height - 1, -1, -1)]
 
 
-_DEEPEST = 8
-"""Levels that are drawn as such."""
+_DEEPEST = 8  # Levels that are drawn as such.
 
 
 def tree_guides(depths: list[int]) -> list[str]:
@@ -97,8 +92,8 @@ def tree_guides(depths: list[int]) -> list[str]:
     return guides[::-1]
 
 
+# The bit of each of the two by four dots of a cell, by column and row.
 _DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
-"""The bit of each of the two by four dots of a cell, by column and row."""
 
 
 class Canvas:
@@ -143,9 +138,7 @@ class Canvas:
         across, down = (end[0] - start[0]) * 2, (end[1] - start[1]) * 4
         steps = max(1, round(max(abs(across), abs(down))))
         for step in range(0, steps + 1, every):
-            self._dot(
-                round(start[0] * 2 + across * step / steps), round(start[1] * 4 + down * step / steps), ink
-            )
+            self._dot(round(start[0] * 2 + across * step / steps), round(start[1] * 4 + down * step / steps), ink)
 
     def _dot(self, x: int, y: int, ink: str) -> None:
         column, row = x // 2, y // 4

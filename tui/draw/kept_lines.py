@@ -16,8 +16,7 @@ from textual.widget import Widget
 
 from core.safe_text import safe
 
-Content = Callable[[int], Iterable[Segment]]
-"""What stands inside a frame on a line, exactly as wide as there is room."""
+Content = Callable[[int], Iterable[Segment]]  # What stands inside a frame on a line, exactly as wide as there is room.
 _Kept = TypeVar("_Kept", bound=Widget)
 
 
@@ -122,8 +121,7 @@ class SafeLines(LineFilter):
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
         return [
-            segment if segment.control else Segment(safe(segment.text, _cells), segment.style)
-            for segment in segments
+            segment if segment.control else Segment(safe(segment.text, _cells), segment.style) for segment in segments
         ]
 
 

@@ -11,8 +11,8 @@ from textual.color import Color
 
 from core.engine.percept import AXES
 
+# Pieces of text, each with the name of its style; text from a log must have gone through `plain`.
 Line: TypeAlias = list[tuple[str, str]]
-"""Pieces of text, each with the name of its style; text from a log must have gone through `plain`."""
 
 
 def fit(text: str, width: int) -> str:
@@ -87,10 +87,10 @@ class StyleRule(NamedTuple):
     share: float = 1.0
     bold: bool = False
     reverse: bool = False
-    tag: bool = False
-    """A word on a coloured background, for what must not be missed."""
+    tag: bool = False  # A word on a coloured background, for what must not be missed.
 
 
+# `track` is the empty part of a bar; dim is for the past.
 STYLES: dict[str, StyleRule] = {
     "plain": StyleRule("foreground"),
     "quiet": StyleRule("quiet"),
@@ -108,16 +108,12 @@ STYLES: dict[str, StyleRule] = {
     **{f"{axis}-dim": StyleRule(f"axis-{axis}", 0.45) for axis in AXES},
     **{f"heat-{step}": StyleRule(f"heat-{step}") for step in range(1, 5)},
 }
-"""`track` is the empty part of a bar; dim is for the past."""
 
 
 def resolve_styles(variables: Mapping[str, str], ground: Color) -> dict[str, Style]:
     """Every style on this background; `variables` are the colours of the theme."""
     page = Color.parse(variables["background"])
-    return {
-        name: _style(ink, _colour(variables[ink.colour], ink.share), ground, page)
-        for name, ink in STYLES.items()
-    }
+    return {name: _style(ink, _colour(variables[ink.colour], ink.share), ground, page) for name, ink in STYLES.items()}
 
 
 def _colour(said: str, share: float) -> Color:
@@ -129,6 +125,4 @@ def _colour(said: str, share: float) -> Color:
 def _style(ink: StyleRule, colour: Color, ground: Color, page: Color) -> Style:
     under = ground + colour if ink.tag else ground
     over = under + (page if ink.tag else colour)
-    return Style(
-        color=over.rich_color, bgcolor=under.rich_color, bold=ink.bold or None, reverse=ink.reverse or None
-    )
+    return Style(color=over.rich_color, bgcolor=under.rich_color, bold=ink.bold or None, reverse=ink.reverse or None)

@@ -56,10 +56,8 @@ if TYPE_CHECKING:
     from core.timeline.opening import Cache
 
 
-_STILL = 10
-"""Pictures in a row that only time asked for, after which they come half as often."""
-_LOADING_RATE = 8
-"""Pictures a second while a log is being read, so that most of the time goes into reading."""
+_STILL = 10  # Pictures in a row that only time asked for, after which they come half as often.
+_LOADING_RATE = 8  # Pictures a second while a log is being read, so that most of the time goes into reading.
 
 
 class Pace:
@@ -67,12 +65,9 @@ class Pace:
 
     def __init__(self, settings: ScreenSettings) -> None:
         self.settings = settings
-        self.due = self.urgent = True
-        """Something is to be shown; a person waits for it."""
-        self.busy = True
-        """Reading comes before drawing."""
-        self.still = 0
-        """Pictures in a row that only time asked for."""
+        self.due = self.urgent = True  # Something is to be shown; a person waits for it.
+        self.busy = True  # Reading comes before drawing.
+        self.still = 0  # Pictures in a row that only time asked for.
         self._drawn = 0.0
 
     def ask(self) -> None:
@@ -150,12 +145,9 @@ def status_with_need(view: View) -> Status | None:
     return with_now(status, now)
 
 
-_BATCH = 0.02
-"""Seconds of reading between two looks at what is asked."""
-_FIRST = 0.5
-"""Seconds for which reading waits at most for the first picture, so that it is not slowed by it."""
-_UNSURE = 1.0
-"""Seconds of reading without an end after which a log that cannot be measured counts as behind."""
+_BATCH = 0.02  # Seconds of reading between two looks at what is asked.
+_FIRST = 0.5  # Seconds for which reading waits at most for the first picture, so that it is not slowed by it.
+_UNSURE = 1.0  # Seconds of reading without an end after which a log that cannot be measured counts as behind.
 
 
 class Feed:
@@ -188,39 +180,30 @@ class Feed:
         self._carry_over = carry_over
         self._notifier = notifier
         self._hooks = hooks
-        self._hooks_told = False
-        """Hooks told something since the last picture."""
+        self._hooks_told = False  # Hooks told something since the last picture.
         self._driver: Driver | None = None
         self._bookmarks = bookmarks if carry_over is not None else None
         self._shelf = Shelf(bookmarks, post, wall)
-        self._at_end = not (play or target.live or target.at)
-        """A finished session is opened at its end."""
+        self._at_end = not (play or target.live or target.at)  # A finished session is opened at its end.
         self._head = Playhead(
-            settings.timeline.play,
-            live=target.live,
-            playing=not (target.live or target.at or self._at_end),
+            settings.timeline.play, live=target.live, playing=not (target.live or target.at or self._at_end)
         )
         self._viewpoint = Viewpoint(self._head, self._shelf, settings.timeline, post, wall)
         self._film = self._film_of(Timeline(settings, initial=self._initial_states.initial), None)
-        self._other: Film | None = None
-        """The session under the changed settings of the bench, while that is shown."""
+        self._other: Film | None = None  # The session under the changed settings of the bench, while that is shown.
         self._watcher: Watcher | None = None
         self._asked: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._stopped = threading.Event()
         self._seen = threading.Event()
         self._notice = ""
-        self._waiting: tuple[Open, ...] = ()
-        """Calls without an answer at the end of the log."""
+        self._waiting: tuple[Open, ...] = ()  # Calls without an answer at the end of the log.
         self._held: tuple[Event, ...] = ()
         self._words = WordsAtPlayhead()
         self._edge: Status | None = None
-        self._ending: View | None = None
-        """The end of a long log, shown until all of it has been read."""
+        self._ending: View | None = None  # The end of a long log, shown until all of it has been read.
         self._pace = Pace(settings.screen)
-        self._even = 0.0
-        """When all that was written had last been read."""
-        self._late = False
-        """The log grows faster than it is read: reading comes before drawing."""
+        self._even = 0.0  # When all that was written had last been read.
+        self._late = False  # The log grows faster than it is read: reading comes before drawing.
 
     def ask(self, request: Message) -> None:
         """Ask for something; the answer is a view."""
@@ -490,9 +473,7 @@ class Feed:
             worded,
             status=self._status(driver, worded, loading),
             edge=self._edge,
-            in_flight=tuple(one.tool for one in self._waiting)
-            if self._head.following and not self._late
-            else (),
+            in_flight=tuple(one.tool for one in self._waiting) if self._head.following and not self._late else (),
             behind=behind if self._head.live else 0,
             loading=loading,
             skipped=source.kit.diagnostics.total,

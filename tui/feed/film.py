@@ -28,8 +28,7 @@ from tui.feed.view import Subject, View
 from tui.feed.viewpoint import Playhead
 
 _KEPT = 64
-_BACK = 8
-"""Frames made on the way to one that lies a little before the last."""
+_BACK = 8  # Frames made on the way to one that lies a little before the last.
 
 
 class Sight(NamedTuple):
@@ -39,8 +38,8 @@ class Sight(NamedTuple):
     people: SocietyReading
     why: Sequence[Why]
     agents: tuple[str, ...]
+    # What its status follows from, open calls left out; not at the live edge, where the log tells more.
     facts: StatusFacts | None = None
-    """What its status follows from, open calls left out; not at the live edge, where the log tells more."""
 
 
 class Sights:
@@ -87,16 +86,10 @@ class Sights:
 def _sight(society: Society, agent: str, at: float | None) -> Sight:
     who = agent if agent in society.agents else MAIN
     receptor = society.engine(who).receptor
-    return Sight(
-        frame=society.frame(who, at),
-        people=society.read(),
-        why=receptor.explain(at),
-        agents=society.agents,
-    )
+    return Sight(frame=society.frame(who, at), people=society.read(), why=receptor.explain(at), agents=society.agents)
 
 
-_MOST = 4000
-"""Events looked back over at most."""
+_MOST = 4000  # Events looked back over at most.
 
 
 class Subjects:
@@ -157,10 +150,8 @@ class Film:
         self._spending = Spending(timeline.events)
         self._stretch = stretch
         self._preserved: tuple[tuple[int, str], Preserved] | None = None
-        self._cuts: dict[str, list[int]] = {}
-        """Where each agent's context was cut."""
-        self._names: dict[str, str] | None = None
-        """What each agent is called, until another one comes."""
+        self._cuts: dict[str, list[int]] = {}  # Where each agent's context was cut.
+        self._names: dict[str, str] | None = None  # What each agent is called, until another one comes.
         for count, event in enumerate(timeline.events, 1):
             self._take(count, event)
 
@@ -189,12 +180,7 @@ class Film:
             self._cuts.setdefault(event.agent, []).append(count - 1)
 
     def view(
-        self,
-        head: Playhead,
-        agent: str,
-        now: float | None,
-        waiting: Sequence[Open] = (),
-        held: Sequence[Event] = (),
+        self, head: Playhead, agent: str, now: float | None, waiting: Sequence[Open] = (), held: Sequence[Event] = ()
     ) -> View:
         """What is to be seen at the playhead; `now` lets the live edge decay to that moment.
 

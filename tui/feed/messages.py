@@ -27,8 +27,7 @@ class Seek(Message):
     """Put the playhead after the first `to` events."""
 
     to: int
-    agent: str = ""
-    """Whose mind is shown there; blank for whom the person chose."""
+    agent: str = ""  # Whose mind is shown there; blank for whom the person chose.
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, Seek)
@@ -88,12 +87,9 @@ class OpenSession(Message):
     """Leave this session for another."""
 
     path: Path
-    live: bool = True
-    """Follow it; a finished session opens at its end."""
-    session: str = ""
-    """Of a file with several sessions, the id of one."""
-    at: str = ""
-    """The place it is opened at; blank for its end."""
+    live: bool = True  # Follow it; a finished session opens at its end.
+    session: str = ""  # Of a file with several sessions, the id of one.
+    at: str = ""  # The place it is opened at; blank for its end.
 
 
 @dataclass(eq=False, repr=False)
@@ -166,10 +162,8 @@ class RemoveBookmark(Message):
 
     place: int
 
-    name: str = ""
-    """Blank: after the place."""
-    note: str = ""
-    """Blank: what the agent is at there."""
+    name: str = ""  # Blank: after the place.
+    note: str = ""  # Blank: what the agent is at there.
 
 
 @dataclass(eq=False, repr=False)
@@ -191,8 +185,7 @@ class LookedBefore(Message):
     """From the feed: how far the person had seen this session when they last left it."""
 
     look: Look
-    new: int
-    """Events recorded since."""
+    new: int  # Events recorded since.
 
 
 @dataclass(eq=False, repr=False)
@@ -284,5 +277,4 @@ class Failed(Message):
     """From the feed: a sentence for the person; nothing was lost but what it names."""
 
     text: str
-    fatal: bool = False
-    """There is nothing to be seen of this session."""
+    fatal: bool = False  # There is nothing to be seen of this session.

@@ -23,10 +23,8 @@ from tui.feed.view import Subject, View
 _TITLES = {"needs_you": "Needs you", "risk": "Risk", "done": "Done"}
 
 
-_FAULTS = 3
-"""Faults of the settings that are told one by one."""
-_READ = 20.0
-"""Seconds in which they can be read."""
+_FAULTS = 3  # Faults of the settings that are told one by one.
+_READ = 20.0  # Seconds in which they can be read.
 
 
 def tell_faults(app: App[Any], faults: Sequence[str]) -> None:
@@ -70,9 +68,7 @@ def notifier_of(app: LiveApp) -> Notifier:
 
     def show(told: ShownNotice) -> None:
         if told.kind != "done":
-            app.post_message(
-                Noticed(told.kind, _TITLES.get(told.kind, told.kind), f"{GLYPHS[told.kind]} {told.text}")
-            )
+            app.post_message(Noticed(told.kind, _TITLES.get(told.kind, told.kind), f"{GLYPHS[told.kind]} {told.text}"))
 
     channels, _ = installed_channels()
     return Notifier(app.settings.response.notices, Terminal(app), show, installed=channels)
@@ -100,8 +96,7 @@ def terminal_title(subject: Subject) -> str:
     return plain(f"▲ needs you: {name} · nooscope", 80)
 
 
-_EVERY = 2.0
-"""Seconds between two looks."""
+_EVERY = 2.0  # Seconds between two looks.
 
 
 def end_with_terminal(fileno: int = 0, every: float = _EVERY) -> None:

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from core.timeline.initial_state import ConfiguredStart
     from core.timeline.opening import Cache
 
-_FAULTS = 3
-"""Faults of files shown one by one; a heap of them would cover what stands."""
+_FAULTS = 3  # Faults of files shown one by one; a heap of them would cover what stands.
 
 
 def is_first_session() -> bool:
@@ -61,10 +60,8 @@ class Opening:
         self._carry_over = carry_over
         self._edits = dict(edits or {})
         self._link = link
-        self._complaints: set[str] = set()
-        """What is wrong with extensions, each told once."""
-        self._faults: tuple[str, ...] = ()
-        """What was last wrong with policies and rules."""
+        self._complaints: set[str] = set()  # What is wrong with extensions, each told once.
+        self._faults: tuple[str, ...] = ()  # What was last wrong with policies and rules.
 
     def feed(
         self,

@@ -22,11 +22,9 @@ if TYPE_CHECKING:
     from core.live.fleet.roster import FleetWatch
     from core.live.fleet.row import FleetRow
 
-OTHERS_AFTER = 1.0
-"""Seconds after which other sessions are looked for, so that the first picture comes first."""
+OTHERS_AFTER = 1.0  # Seconds after which other sessions are looked for, so that the first picture comes first.
 
-DAY_EVERY = 60.0
-"""Seconds between two sums."""
+DAY_EVERY = 60.0  # Seconds between two sums.
 
 
 class DayBudget:

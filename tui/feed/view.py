@@ -30,16 +30,13 @@ class Subject(Struct, frozen=True):
     """The session that is shown."""
 
     session: str = ""
-    tool: str = ""
-    """The program that runs the agent."""
+    tool: str = ""  # The program that runs the agent.
     project: str = ""
     model: str = ""
     path: str = ""
     synthetic_time: bool = False
-    untold: tuple[Matter, ...] = ()
-    """What its log never tells."""
-    title: str = ""
-    """What the session is called, or what was asked first; words of the log."""
+    untold: tuple[Matter, ...] = ()  # What its log never tells.
+    title: str = ""  # What the session is called, or what was asked first; words of the log.
 
 
 class View(Struct, frozen=True):
@@ -47,67 +44,42 @@ class View(Struct, frozen=True):
 
     frame: Frame
     people: SocietyReading
-    why: Sequence[Why] = ()
-    """What makes up each axis, in the order of AXES; worked out when a panel looks at it."""
+    why: Sequence[Why] = ()  # What makes up each axis, in the order of AXES; worked out when a panel looks at it.
     subject: Subject = Subject()
     agent: str = MAIN
     agents: tuple[str, ...] = (MAIN,)
-    names: Mapping[str, str] = field(default_factory=dict)
-    """What each agent of the whole recording is called."""
-    index: int = 0
-    """Events before the playhead."""
-    total: int = 0
-    """Events recorded so far."""
+    names: Mapping[str, str] = field(default_factory=dict)  # What each agent of the whole recording is called.
+    index: int = 0  # Events before the playhead.
+    total: int = 0  # Events recorded so far.
     start: float = 0.0
-    at: float = 0.0
-    """The moment shown."""
+    at: float = 0.0  # The moment shown.
     end: float = 0.0
     mode: Mode = "replay"
     playing: bool = False
     speed: float = 1.0
-    now: Now = Now()
-    """What is going on there; without its words where nobody looks at them."""
-    logs: tuple[Path, ...] = ()
-    """The session's own files; no place outside them is read."""
-    word_logs: tuple[Path, ...] = ()
-    """Those of them in which words stand."""
-    words: bool = True
-    """Words of the log may be shown; False for a screen that others see."""
-    day: DaySpent | None = None
-    """What all agents cost today, where there is a budget."""
+    now: Now = Now()  # What is going on there; without its words where nobody looks at them.
+    logs: tuple[Path, ...] = ()  # The session's own files; no place outside them is read.
+    word_logs: tuple[Path, ...] = ()  # Those of them in which words stand.
+    words: bool = True  # Words of the log may be shown; False for a screen that others see.
+    day: DaySpent | None = None  # What all agents cost today, where there is a budget.
     spent: Spent = Spent()
-    burn: float = 0.0
-    """Tokens a minute, lately."""
-    status: Status | None = None
-    """How the session stands at the moment shown."""
-    others: int = 0
-    """Other sessions that need the person."""
-    newer: str = ""
-    """A session that works in the same folder while this one rests: its agent and status."""
-    edge: Status | None = None
-    """How it stands now, where another moment is shown and it needs a person now."""
+    burn: float = 0.0  # Tokens a minute, lately.
+    status: Status | None = None  # How the session stands at the moment shown.
+    others: int = 0  # Other sessions that need the person.
+    newer: str = ""  # A session that works in the same folder while this one rests: its agent and status.
+    edge: Status | None = None  # How it stands now, where another moment is shown and it needs a person now.
+    # What the session's hooks tell now, wherever the playhead is; None where none has called.
     hooks: HookSigns | None = None
-    """What the session's hooks tell now, wherever the playhead is; None where none has called."""
-    in_flight: tuple[str, ...] = ()
-    """Tools called and not yet answered."""
-    loading: float | None = None
-    """Share of the log read so far, while it is being read."""
-    behind: int = 0
-    """About how many events are written and not read yet, once all that was there at first is."""
-    skipped: int = 0
-    """Lines that could not be read."""
-    preserved: Preserved | None = None
-    """What stood when the agent's context was last cut before the playhead."""
-    notice: str = ""
-    """A notice for the person, such as a log that is gone."""
-    extensions: tuple[ExtensionStanding, ...] = ()
-    """Who listens to the session, in the order they run."""
-    bus: tuple[SubscriberReading, ...] = ()
-    """Who reads the event bus."""
-    what_if: bool = False
-    """The session as it would have been under the changed settings of the bench."""
-    narrator: bool = False
-    """A model may be asked to put facts into prose."""
+    in_flight: tuple[str, ...] = ()  # Tools called and not yet answered.
+    loading: float | None = None  # Share of the log read so far, while it is being read.
+    behind: int = 0  # About how many events are written and not read yet, once all that was there at first is.
+    skipped: int = 0  # Lines that could not be read.
+    preserved: Preserved | None = None  # What stood when the agent's context was last cut before the playhead.
+    notice: str = ""  # A notice for the person, such as a log that is gone.
+    extensions: tuple[ExtensionStanding, ...] = ()  # Who listens to the session, in the order they run.
+    bus: tuple[SubscriberReading, ...] = ()  # Who reads the event bus.
+    what_if: bool = False  # The session as it would have been under the changed settings of the bench.
+    narrator: bool = False  # A model may be asked to put facts into prose.
 
     @property
     def status_needs_you(self) -> bool:

@@ -39,8 +39,7 @@ from tui.feed.messages import (
 )
 from tui.feed.view import Mode
 
-_SAVED = 5.0
-"""Seconds between two writes while a person moves about."""
+_SAVED = 5.0  # Seconds between two writes while a person moves about.
 _LINES = 6
 
 
@@ -52,8 +51,7 @@ class Navigator:
         self._post = post
         self._nav: ChronoNav | None = None
         self._store: TrailStore | None = None
-        self._left: int | None = None
-        """Events there were when the person left the live edge."""
+        self._left: int | None = None  # Events there were when the person left the live edge.
         self._unsaved = False
         self._saved_at = 0.0
 
@@ -74,14 +72,7 @@ class Navigator:
                 self._post(Failed(str(trouble)))
 
     def moved(
-        self,
-        timeline: Timeline,
-        origin: int,
-        place: int,
-        at: float,
-        *,
-        told: bool = False,
-        live: bool = False,
+        self, timeline: Timeline, origin: int, place: int, at: float, *, told: bool = False, live: bool = False
     ) -> None:
         """Record a move; a return says what lies between, and one to the live edge what came meanwhile."""
         nav = self._nav
@@ -103,12 +94,7 @@ class Navigator:
     def save(self, now: float, *, at_once: bool = False) -> None:
         """Write the moves down, at most every few seconds."""
         nav, store = self._nav, self._store
-        if (
-            not self._unsaved
-            or nav is None
-            or store is None
-            or not (at_once or now - self._saved_at >= _SAVED)
-        ):
+        if not self._unsaved or nav is None or store is None or not (at_once or now - self._saved_at >= _SAVED):
             return
         self._unsaved, self._saved_at = False, now
         try:
@@ -118,8 +104,8 @@ class Navigator:
 
 
 _MOVES = (Seek, SeekTime, StepBy, GoLive, TogglePlay, Jump, ReturnTo)
+# Requests that leave the visited agent on the screen.
 _STAYS = (StepBy, Jump, SpeedChange, SetBookmark, RemoveBookmark, Apply)
-"""Requests that leave the visited agent on the screen."""
 
 
 class Viewpoint:
@@ -138,10 +124,8 @@ class Viewpoint:
         self._shelf = shelf
         self._post = post
         self._wall = wall
-        self._chosen = MAIN
-        """Whom the person chose."""
-        self._visited = ""
-        """Whom a jump or an entry led to; any other move but a step comes back."""
+        self._chosen = MAIN  # Whom the person chose.
+        self._visited = ""  # Whom a jump or an entry led to; any other move but a step comes back.
         self._played = 0.0
 
     @property
@@ -211,12 +195,9 @@ class Playhead:
     """Follows the newest event, holds still, or plays; told how much time went by, it has no clock."""
 
     def __init__(self, settings: PlaySettings, *, live: bool, playing: bool = False) -> None:
-        self.live = live
-        """More may come: the log is followed."""
-        self.loading = True
-        """What was there at the opening is still being read."""
-        self.index = 0
-        """Events before it."""
+        self.live = live  # More may come: the log is followed.
+        self.loading = True  # What was there at the opening is still being read.
+        self.index = 0  # Events before it.
         self.following = not playing
         self._reel = Reel(settings.idle)
         self._player = Player(self._reel, settings.speed)
@@ -328,18 +309,14 @@ class Playhead:
         self._film = self._reel.place(self.index)
 
 
-_NAME = 60
-"""Characters of a name one types."""
+_NAME = 60  # Characters of a name one types.
 
 
 class Shelf:
     """Empty until it is known whose bookmarks they are."""
 
     def __init__(
-        self,
-        make: Callable[[str], Bookmarks],
-        post: Callable[[Message], object],
-        wall: Callable[[], float],
+        self, make: Callable[[str], Bookmarks], post: Callable[[Message], object], wall: Callable[[], float]
     ) -> None:
         self._make = make
         self._post = post
@@ -431,9 +408,7 @@ class Shelf:
             self._post(Failed(str(error)))
             return None
         kind = "done" if found.standing == "same" else "risk"
-        self._post(
-            Noticed(kind, f"Back at {plain(name, 60)}", found.words[:1].upper() + found.words[1:] + ".")
-        )
+        self._post(Noticed(kind, f"Back at {plain(name, 60)}", found.words[:1].upper() + found.words[1:] + "."))
         return None if found.standing == "gone" else found.bookmark.place
 
     def tell(self) -> None:

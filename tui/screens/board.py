@@ -29,8 +29,7 @@ from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
 
-ZOOMED = {"zoom": "all panels"}
-"""What the action of the keys that zoom is called while a panel is alone."""
+ZOOMED = {"zoom": "all panels"}  # What the action of the keys that zoom is called while a panel is alone.
 
 
 class Board(LeftOnce[None]):
@@ -40,9 +39,7 @@ class Board(LeftOnce[None]):
     HORIZONTAL_BREAKPOINTS = WIDTHS
     VERTICAL_BREAKPOINTS = HEIGHTS
     ALLOW_IN_MAXIMIZED_VIEW = "KeyLine"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("back", "leave", show=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("back", "leave", show=True)]
 
     view: var[View | None] = var(None)
     recording: var[Timeline | None] = var(None)
@@ -148,16 +145,14 @@ class ZoomScreen(Board):
     """A panel between status and timeline; the playback keys work here too."""
 
     AUTO_FOCUS = "#zoomed"
-    key_names: ClassVar[Mapping[str, str]] = ZOOMED
-    """What the keys that zoom do here."""
+    key_names: ClassVar[Mapping[str, str]] = ZOOMED  # What the keys that zoom do here.
     DEFAULT_CSS = """
     ZoomScreen #zoomed { height: 1fr; }
     """
 
     def __init__(self, origin: Panel, settings: ScreenSettings) -> None:
         super().__init__(settings)
-        self._origin = origin
-        """The panel on the main screen."""
+        self._origin = origin  # The panel on the main screen.
 
     def shared(self) -> Iterable[tuple[Panel, Panel]]:
         yield from super().shared()

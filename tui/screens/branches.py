@@ -153,9 +153,7 @@ foresaw and what then came. `s` tries a sentence of yours at the playhead before
         if copy is not None:
             self._seed += 1
             self._put("dream", [_WAITS])
-            self.run_worker(
-                lambda: self._dream(copy), name="dream", group="dream", thread=True, exclusive=True
-            )
+            self.run_worker(lambda: self._dream(copy), name="dream", group="dream", thread=True, exclusive=True)
 
     def action_steer(self) -> None:
         """Ask for the sentence that is to be tried."""

@@ -146,11 +146,7 @@ class ChangesScreen(Board):
         if reader is None or self._read_for is not timeline:
             reader = OutcomeReader(WordReader(view.word_logs))
             self._reader, self._read_for, self._linked = reader, timeline, -1
-        prompts = (
-            view.total
-            if view.mode == "replay"
-            else sum(1 for mark in timeline.marks if mark.kind == "prompt")
-        )
+        prompts = view.total if view.mode == "replay" else sum(1 for mark in timeline.marks if mark.kind == "prompt")
         reader.feed(timeline.events)
         if prompts != self._linked and view.subject.path:
             self._linked = prompts
@@ -160,9 +156,7 @@ class ChangesScreen(Board):
                     reader.read_links(session, kit, lines)
         return reader
 
-    def _show(
-        self, files: list[FileChange], path: str, diff: list[DiffLine], outcome: SessionOutcome
-    ) -> None:
+    def _show(self, files: list[FileChange], path: str, diff: list[DiffLine], outcome: SessionOutcome) -> None:
         if not self.is_attached or self.view is None:
             return
         rows, page = self.query_one(ChangedFiles), self.query_one("#diff", TextPage)
@@ -203,14 +197,8 @@ class ChangesScreen(Board):
         if chosen is None or view is None or reader is None or self.recording is None:
             return
         self._wanted = chosen.path
-        last = next(
-            (one for one in reader.changes.files(len(self.recording)) if one.path == chosen.path), chosen
-        )
-        after = [
-            place + 1
-            for place in last.places
-            if (place + 1 > view.index if by > 0 else place + 1 < view.index)
-        ]
+        last = next((one for one in reader.changes.files(len(self.recording)) if one.path == chosen.path), chosen)
+        after = [place + 1 for place in last.places if (place + 1 > view.index if by > 0 else place + 1 < view.index)]
         if after:
             self.post_message(Seek(after[0] if by > 0 else after[-1]))
         else:
@@ -230,9 +218,7 @@ def _page(
 ) -> list[Line]:
     if chosen is None:
         return [[(line, "plain")] for line in outcome.lines()]
-    lines: list[Line] = [
-        [(piece, "quiet")] for note in chosen.notes for piece in wrapped(note, max(8, width))
-    ]
+    lines: list[Line] = [[(piece, "quiet")] for note in chosen.notes for piece in wrapped(note, max(8, width))]
     if hidden:
         return [*lines, [("words are hidden: h shows them", "quiet")]]
     for line in diff:
@@ -240,9 +226,7 @@ def _page(
         sign = "" if line.sign == "@" else line.sign
         number = "" if line.sign == "@" else f"{(line.old if line.sign == '-' else line.new):>5} "
         head = number if chosen.state == "complete" else ""
-        lines.append(
-            [(head, "quiet"), (fit(sign + said, max(1, width - len(head))).rstrip(), _STYLES[line.sign])]
-        )
+        lines.append([(head, "quiet"), (fit(sign + said, max(1, width - len(head))).rstrip(), _STYLES[line.sign])])
     if not diff and chosen.state == "complete":
         lines.append([("the file is as it was before the session", "quiet")])
     return lines

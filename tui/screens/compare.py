@@ -16,16 +16,7 @@ from core.agents.registry import make_kit
 from core.errors import NooscopeError
 from core.events import Event, Prompt, ToolUse
 from core.logs.finder import sessions
-from core.report.compare import (
-    Alignment,
-    ComparedRun,
-    align,
-    compared_run,
-    move_words,
-    moves,
-    parting_words,
-    rows,
-)
+from core.report.compare import Alignment, ComparedRun, align, compared_run, move_words, moves, parting_words, rows
 from core.report.formatting import clock, plain
 from core.settings import Settings
 from tui.draw.line import Line, fit, joined_cells, wrapped
@@ -185,9 +176,7 @@ that only one of them made, enter opens A at the playhead.
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("play.back", "step(-1)", show=True),
         bind("play.on", "step(1)"),
-        bind(
-            "jump.difference", "difference", "next difference", "To the next move of only one run", show=True
-        ),
+        bind("jump.difference", "difference", "next difference", "To the next move of only one run", show=True),
         bind("open", "open", "open A", "Open session A at the playhead", show=True),
         bind("back", "leave", show=True),
     ]

@@ -39,8 +39,7 @@ class Narrator(Static):
         self._sample = sample
         self._note = note
         self._line = sample.narration[0]
-        self._agent = MAIN
-        """Whom it showed last."""
+        self._agent = MAIN  # Whom it showed last.
 
     def watch_view(self, view: View | None) -> None:
         """Show the line at the playhead, and the agent it is about unless the person went to another."""

@@ -44,9 +44,7 @@ class ReasonScreen(Dialog[str | None]):
         & Input, & Input:focus { border: none; padding: 0; height: 1; background: $surface; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("back", "dismiss(None)", "cancel", "Cancel", show=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("back", "dismiss(None)", "cancel", "Cancel", show=True)]
 
     def __init__(self, question: PermitQuestion) -> None:
         super().__init__()
@@ -93,9 +91,7 @@ def oldest_question(signs: HookSigns | None) -> PermitQuestion | None:
     return min(waits, key=lambda one: (one.late, one.number), default=None)
 
 
-def answer_permit(
-    app: App[Any], link: IntakeLink | None, question: PermitQuestion | None, choice: str
-) -> None:
+def answer_permit(app: App[Any], link: IntakeLink | None, question: PermitQuestion | None, choice: str) -> None:
     """Answer a question that was seen; a denial asks for its reason first."""
     if question is None or link is None:
         others = len(link.board.questions) if link is not None else 0
@@ -130,12 +126,7 @@ def _denied(app: App[Any], link: IntakeLink, question: PermitQuestion, reason: s
 
 
 def _send(
-    app: App[Any],
-    link: IntakeLink,
-    question: PermitQuestion,
-    choice: str,
-    reason: str,
-    answers: tuple[str, ...] = (),
+    app: App[Any], link: IntakeLink, question: PermitQuestion, choice: str, reason: str, answers: tuple[str, ...] = ()
 ) -> None:
     """From a thread, for it waits for another program; what came of it is said."""
 
@@ -169,9 +160,7 @@ class NoteScreen(Dialog[str | None]):
     """A line for the note; gives it back, or None where no bookmark is wanted."""
 
     DEFAULT_CSS = f"NoteScreen {{ {_BOX} }}"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("back", "dismiss(None)", "cancel", "Cancel", show=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("back", "dismiss(None)", "cancel", "Cancel", show=True)]
 
     def __init__(self, place: int) -> None:
         super().__init__()
@@ -247,21 +236,15 @@ class SteerScreen(Dialog[None]):
         & Input, & Input:focus { border: none; padding: 0; height: 1; background: $surface; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("back", "dismiss", "cancel", "Cancel", show=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("back", "dismiss", "cancel", "Cancel", show=True)]
 
-    def __init__(
-        self, session: str, signs: HookSigns | None, settings: Settings, link: IntakeLink | None
-    ) -> None:
+    def __init__(self, session: str, signs: HookSigns | None, settings: Settings, link: IntakeLink | None) -> None:
         super().__init__()
         self._session = session
         self._obstacle = obstacle(signs, settings, link)
         self._link = link
-        self._shown = ""
-        """The sentence whose effect was last asked for."""
-        self._ready = False
-        """That effect stands on the screen."""
+        self._shown = ""  # The sentence whose effect was last asked for.
+        self._ready = False  # That effect stands on the screen.
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
@@ -307,9 +290,7 @@ class SteerScreen(Dialog[None]):
         def work() -> None:
             fault = link.steer(session, message)
             said = fault or "the agent is told with its next call"
-            app.call_from_thread(
-                app.notify, said, severity="warning" if fault else "information", markup=False
-            )
+            app.call_from_thread(app.notify, said, severity="warning" if fault else "information", markup=False)
 
         app.run_worker(work, name="steer", group="steer", thread=True)
         self.dismiss()

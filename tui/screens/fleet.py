@@ -48,13 +48,12 @@ Gemini CLI, OpenCode, Copilot CLI, OpenHands and others work too. It then appear
   nooscope replay PATH    play a saved log\
 """
 
-_MORE = ("hand.resume", "words.hide", "find.words", "quit")
-"""Keys that the line shows if it has room."""
+_MORE = ("hand.resume", "words.hide", "find.words", "quit")  # Keys that the line shows if it has room.
 
+# Keys that need a session in the list.
 _OF_ROWS = frozenset(("open", "view", "fold", "mark", "search", "hand.resume", "words.hide")) | {
     f"part.{number}" for number in range(1, 7)
 }
-"""Keys that need a session in the list."""
 
 
 class FleetScreen(LeftOnce[None]):
@@ -84,8 +83,7 @@ class FleetScreen(LeftOnce[None]):
     rows: var[tuple[FleetRow, ...]] = var(())
     now: var[float] = var(0.0)
     hooks: var[HookBoard] = var(HookBoard())
-    words: var[bool] = var(True)
-    """What was asked and said is shown; the app's `words` decides."""
+    words: var[bool] = var(True)  # What was asked and said is shown; the app's `words` decides.
 
     @dataclass
     class Seen(Message):
@@ -108,17 +106,13 @@ class FleetScreen(LeftOnce[None]):
         self._watch = FleetWatch(self._roster, lambda rows, now: self.post_message(self.Seen(rows, now)))
         self._arrived = time.monotonic()
         self._first = True
-        self._returns = False
-        """It was not asked for by its name: where it is empty it is left again."""
-        self._seen: tuple[FleetRow, ...] = ()
-        """The rows as the logs tell them."""
+        self._returns = False  # It was not asked for by its name: where it is empty it is left again.
+        self._seen: tuple[FleetRow, ...] = ()  # The rows as the logs tell them.
 
     def compose(self) -> ComposeResult:
         fleet = self._settings.screen.fleet
         yield Static("nooscope fleet  looking for sessions…", id="title", markup=False)
-        yield FleetTable(fleet.span, id="fleet").data_bind(
-            FleetScreen.now, FleetScreen.order, FleetScreen.rows
-        )
+        yield FleetTable(fleet.span, id="fleet").data_bind(FleetScreen.now, FleetScreen.order, FleetScreen.rows)
         yield Static("", id="detail", markup=False)
         yield Static(_NOTHING, id="nothing", markup=False)
         yield EntryLine("agent, project, state, word …", enter="to the list", escape="clear")
@@ -326,13 +320,7 @@ class FleetScreen(LeftOnce[None]):
         for widget in self.query("#title").results(Static):
             widget.update(
                 fleet_title(
-                    self.rows,
-                    self.order,
-                    self.now,
-                    late,
-                    widget.content_size.width,
-                    budget,
-                    self.hooks.limits,
+                    self.rows, self.order, self.now, late, widget.content_size.width, budget, self.hooks.limits
                 ),
                 layout=False,
             )

@@ -32,10 +32,9 @@ from tui.widgets.transcript.document import Document
 from tui.widgets.transcript.entry import PassagePane
 
 _SET_OFF = re.compile(r"(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)")
-_MEASURE = 96
-"""Widest a paragraph gets."""
-_SPACIOUS = 150
-"""Width from which nothing of a key's line has to be cut."""
+_MEASURE = 96  # Widest a paragraph gets.
+_SPACIOUS = 150  # Width from which nothing of a key's line has to be cut.
+# Panels of other screens that are explained at the end.
 _EXPLAINED: tuple[type[Panel], ...] = (
     Document,
     PassagePane,
@@ -44,7 +43,6 @@ _EXPLAINED: tuple[type[Panel], ...] = (
     *AffectScreen.CARDS,
     *ResponseScreen.CARDS,
 )
-"""Panels of other screens that are explained at the end."""
 
 
 class KeyRow(NamedTuple):
@@ -253,9 +251,7 @@ def _wrapped(text: str, width: int) -> list[Line]:
     parts = [part for part in _SET_OFF.split(text) if part]
     bare = [_unmarked(part) if _SET_OFF.fullmatch(part) else part for part in parts]
     clean = "".join(bare)
-    strong = [
-        _SET_OFF.fullmatch(part) is not None for part, word in zip(parts, bare, strict=True) for _ in word
-    ]
+    strong = [_SET_OFF.fullmatch(part) is not None for part, word in zip(parts, bare, strict=True) for _ in word]
     lines: list[Line] = []
     start = end = 0
     for word in re.finditer(r"\S+", clean):

@@ -37,6 +37,7 @@ from tui.widgets.main.signals import SignalFeed
 from tui.widgets.main.triangle import NeuronTriangle
 from tui.widgets.transcript.document import Document
 
+# In the order of their keys.
 PANELS: dict[str, Callable[..., Panel]] = {
     "emotion": EmotionAxes,
     "triangle": NeuronTriangle,
@@ -45,21 +46,18 @@ PANELS: dict[str, Callable[..., Panel]] = {
     "salience": SalienceQueue,
     "signals": SignalFeed,
 }
-"""In the order of their keys."""
 
-ASIDE = ("paths", "context", "salience")
-"""Panels that share one place on a small terminal."""
+ASIDE = ("paths", "context", "salience")  # Panels that share one place on a small terminal.
 
-_HELD = 0.5
-"""Seconds after which empty panels are painted where the first events have not come."""
+_HELD = 0.5  # Seconds after which empty panels are painted where the first events have not come.
 
 
+# What is pointed at in the first session a person opens.
 CAPTIONS = (
     "above    the status: what it is doing, whether it needs you, what failed",
     "1        the axes: how the work feels; │ is where an axis fires",
     "0        the timeline: ← → step, n goes to the next problem, space plays",
 )
-"""What is pointed at in the first session a person opens."""
 
 
 class Captions(Static):
@@ -86,17 +84,14 @@ class MainScreen(Screen[None]):
     view: var[View | None] = var(None)
     recording: var[Timeline | None] = var(None)
     bookmarks: var[tuple[Bookmark, ...]] = var(())
+    # Which of the panels that share a place is seen where there is room for one.
     aside: var[str] = var(ASIDE[0], init=False)
-    """Which of the panels that share a place is seen where there is room for one."""
 
-    def __init__(
-        self, settings: ScreenSettings, *, awaited: bool = False, size: tuple[int, int] | None = None
-    ) -> None:
+    def __init__(self, settings: ScreenSettings, *, awaited: bool = False, size: tuple[int, int] | None = None) -> None:
         super().__init__(classes=None if size is None else classes_for(*size))
         with_kept_lines(self)
         self._settings = settings
-        self._held = awaited
-        """Nothing is painted yet: a session is being opened, and empty panels would only delay it."""
+        self._held = awaited  # Nothing is painted yet: a session is being opened, and empty panels would only delay it.
 
     def compose(self) -> ComposeResult:
         yield StatusHeader().data_bind(MainScreen.view)
@@ -148,9 +143,7 @@ class MainScreen(Screen[None]):
         for panel in self.query(Panel):
             if panel.id in ASIDE:
                 number = list(PANELS).index(panel.id) + 1
-                others = "  ".join(
-                    f"{list(PANELS).index(name) + 1} {name}" for name in ASIDE if name != panel.id
-                )
+                others = "  ".join(f"{list(PANELS).index(name) + 1} {name}" for name in ASIDE if name != panel.id)
                 panel.border_title = f"{number} {panel.TITLE}" + (f"  ({others})" if hidden else "")
 
     def watch_aside(self) -> None:

@@ -48,14 +48,8 @@ from tui.widgets.model.response import (
     ToldCard,
 )
 
-TABS = {
-    "mind": "Mind",
-    "governor": "Governor",
-    "affect": "Affect",
-    "response": "Response",
-    "branches": "Branches",
-}
-"""The tabs in order; keys 1 to 5 open them."""
+# The tabs in order; keys 1 to 5 open them.
+TABS = {"mind": "Mind", "governor": "Governor", "affect": "Affect", "response": "Response", "branches": "Branches"}
 
 
 class TabLine(Static):

@@ -36,10 +36,8 @@ from tui.widgets.common.mark_words import mark_text
 from tui.widgets.common.panel import Panel
 
 _MOST = 60
-_FEW = 8
-"""Sessions offered before anything is typed."""
-_EVENTS = 20_000
-"""Events looked through at most, the newest first."""
+_FEW = 8  # Sessions offered before anything is typed.
+_EVENTS = 20_000  # Events looked through at most, the newest first.
 
 
 class _Observatory(Protocol):
@@ -68,6 +66,7 @@ def named_places(app: App[Any]) -> Iterator[tuple[str, str, Callable[[], object]
             yield f"Panel: {panel.TITLE}", "on the main screen", partial(observatory.show_panel, panel)
 
 
+# What each screen shows, in words people look for.
 SCREEN_NAMES: dict[str, str] = {
     "transcript": "conversation, log, history, messages: everything that was asked, done and answered",
     "changes": "diff, files, edits: what this session changed up to the playhead",
@@ -84,7 +83,6 @@ SCREEN_NAMES: dict[str, str] = {
     "extensions": "plugins: what is installed beside nooscope, its panels and its faults",
     "help": "keys, shortcuts, manual, what each panel means",
 }
-"""What each screen shows, in words people look for."""
 
 
 class _Places(Protocol):
@@ -124,9 +122,7 @@ class OtherSessions(Provider):
 
     async def discover(self) -> Hits:
         for found in await self._sessions(_FEW):
-            yield DiscoveryHit(
-                Content(_called(found)), partial(self._open, found), _called(found), _of(found)
-            )
+            yield DiscoveryHit(Content(_called(found)), partial(self._open, found), _called(found), _of(found))
 
     async def search(self, query: str) -> Hits:
         words = query.lower().split()
@@ -232,11 +228,7 @@ class SessionSearch(Provider):
                 told = " ".join(part for part in (tool_of(event), words, path) if part)
                 sign = OUTCOME_SIGNS.get(event.outcome, ("", ""))[0]
                 when = clock(event.at - view.start)
-                yield (
-                    f"{when}  {sign} {plain(told, 80)}",
-                    f"event {place + 1:,}",
-                    Seek(place + 1, event.agent),
-                )
+                yield (f"{when}  {sign} {plain(told, 80)}", f"event {place + 1:,}", Seek(place + 1, event.agent))
 
 
 def mark_hits(
@@ -293,9 +285,7 @@ def _key_commands(screen: Screen[object]) -> Iterator[SystemCommand]:
         told.add(binding.id)
         title = (binding.tooltip or binding.description).strip()
         shown = screen.app.get_key_display(binding)
-        yield SystemCommand(
-            title, f"{shown}  ({key})" if shown != key else key, _runner(screen, node, binding.action)
-        )
+        yield SystemCommand(title, f"{shown}  ({key})" if shown != key else key, _runner(screen, node, binding.action))
 
 
 def _runner(screen: Screen[object], node: DOMNode, action: str) -> Callable[[], Awaitable[None]]:

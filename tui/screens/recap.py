@@ -170,10 +170,7 @@ def _page(told: SessionStory, nothing: bool, came: list[str], width: int) -> lis
     if nothing:
         return [[("nothing happened since", "quiet")]]
     lines: list[Line] = []
-    for title, answers in [
-        *((title, getattr(told, name)) for name, title in _TITLES),
-        ("What came of it", came),
-    ]:
+    for title, answers in [*((title, getattr(told, name)) for name, title in _TITLES), ("What came of it", came)]:
         lines += [[(title, "strong")]] if answers else []
         for answer in answers:
             lines += [[("  " + line, "plain")] for line in wrapped(answer, max(8, width - 2))]

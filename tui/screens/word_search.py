@@ -33,10 +33,8 @@ from tui.widgets.common.dialog import EntryLine, LeftOnce
 from tui.widgets.common.key_line import KeyLine
 
 _MOST = 40
-_LEAST = 2
-"""Letters from which a word is looked for."""
-_AGAIN = 1.0
-"""Seconds after which words are looked for again while logs are being read."""
+_LEAST = 2  # Letters from which a word is looked for.
+_AGAIN = 1.0  # Seconds after which words are looked for again while logs are being read.
 _SPEAKERS = {"asked": "you", "said": "agent", "call": "call", "result": "result"}
 
 
@@ -94,16 +92,13 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
         super().__init__()
         self._settings = settings
         self._hits: list[Hit] = []
-        self._shown: str = ""
-        """The words whose places are listed."""
+        self._shown: str = ""  # The words whose places are listed.
         self._reading = "reading what is new …"
-        self._fault = ""
-        """Why the words could not be looked for."""
-        self._unread = ""
-        """Why logs could not be read; it stands whatever is found in the others."""
+        self._fault = ""  # Why the words could not be looked for.
+        self._unread = ""  # Why logs could not be read; it stands whatever is found in the others.
         self._index = WordIndex()
+        # Where the index is until this screen is left, when it cannot be kept.
         self._room: tempfile.TemporaryDirectory[str] | None = None
-        """Where the index is until this screen is left, when it cannot be kept."""
 
     def compose(self) -> ComposeResult:
         yield EntryLine("words that stand anywhere in any session …", enter="open there")
@@ -181,9 +176,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
 
     def _open(self, number: int) -> None:
         hit = self._hits[number]
-        self.app.post_message(
-            OpenSession(Path(hit.path), False, hit.session if hit.shared else "", hit.place)
-        )
+        self.app.post_message(OpenSession(Path(hit.path), False, hit.session if hit.shared else "", hit.place))
 
     def _look_again(self) -> None:
         if self._reading:
@@ -200,9 +193,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
         elif not self._hits and self._unread:
             told = "nothing found in the others"
         elif not self._hits:
-            told = "nothing found" + (
-                " so far" if self._reading else "; try fewer words, or their beginnings"
-            )
+            told = "nothing found" + (" so far" if self._reading else "; try fewer words, or their beginnings")
         else:
             told = f"{count(len(self._hits), 'place')}{' at least' if len(self._hits) == _MOST else ''}"
         unkept = "this search is not indexed" if self._room is not None else ""
@@ -244,9 +235,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
         elif self._room is not None:
             self._room.cleanup()
 
-    def _fill_from(
-        self, tree: LogTree, names: Sequence[SessionName], progress: Callable[[int, int], None]
-    ) -> None:
+    def _fill_from(self, tree: LogTree, names: Sequence[SessionName], progress: Callable[[int, int], None]) -> None:
         """Bring the index up to date; where it cannot be kept, one that goes with this screen."""
         try:
             fill_index(self._index, tree, names, progress)

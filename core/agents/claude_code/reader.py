@@ -63,10 +63,8 @@ from core.logs.records import Record
 from core.logs.redact.values import one_line
 from core.logs.times import seconds
 
-STARTERS = frozenset(("Task", "Agent"))
-"""Tools that start a sub-agent."""
-_make = tuple.__new__
-"""Builds a named tuple without its Python-level constructor: one is made for every result."""
+STARTERS = frozenset(("Task", "Agent"))  # Tools that start a sub-agent.
+_make = tuple.__new__  # Builds a named tuple without its Python-level constructor: one is made for every result.
 _TOLD = frozenset(("Grep", "Glob", "TaskOutput", "AgentOutputTool", "BashOutput", "WebFetch"))
 
 
@@ -149,8 +147,7 @@ class ClaudeCodeLinks(LinkReader):
         return "entry", "aside"
 
 
-STRETCH = 64
-"""How many lines a line that came too early is kept for."""
+STRETCH = 64  # How many lines a line that came too early is kept for.
 
 
 class Placed(NamedTuple):
@@ -160,8 +157,7 @@ class Placed(NamedTuple):
     at: float
     where: Where
     number: int
-    block: Block | None = None
-    """The result in it that waits, where only that does."""
+    block: Block | None = None  # The result in it that waits, where only that does.
 
 
 class HeldLines:
@@ -170,8 +166,7 @@ class HeldLines:
     __slots__ = ("_due", "_ids", "held")
 
     def __init__(self) -> None:
-        self.held: dict[str, list[Placed]] = {}
-        """The waiting lines by the id they wait for."""
+        self.held: dict[str, list[Placed]] = {}  # The waiting lines by the id they wait for.
         self._due: dict[str, int] = {}
         self._ids: set[str] = set()
 
@@ -200,8 +195,8 @@ class HeldLines:
         return [placed for name in late for placed in self.release(name)]
 
 
+# Kinds of lines that may come first, and a field only Claude Code's have.
 _ASIDE = (("file-history-snapshot", "snapshot"), ("summary", "leafUuid"), ("queue-operation", "sessionId"))
-"""Kinds of lines that may come first, and a field only Claude Code's have."""
 
 
 def sniff(sample: Sample) -> int:
@@ -255,23 +250,21 @@ class ClaudeCode(AgentReader):
 
     def __init__(self, kit: AgentKit, *, agent: str = MAIN, session: str = "") -> None:
         super().__init__(kit, agent=agent, session=session)
+        # Ids of lines that were read; logs that repeat each other's lines may share one set.
         self.seen: set[str] = set()
-        """Ids of lines that were read; logs that repeat each other's lines may share one set."""
         self._calls = Calls(kit, self.name)
         self._answers = OpenAnswers(kit)
         self._agents = Delegations(agent)
         self._parents = HeldLines()
         self._results = HeldLines()
-        self._taken = 0
-        """The number of lines read, to measure how long a line has waited."""
+        self._taken = 0  # The number of lines read, to measure how long a line has waited.
         self._at = 0.0
         self._clock = LogClock()
         self._begun = False
         self._version = ""
         self._alone = agent != MAIN
         self._compacted = False
-        self._retrying = False
-        """Whether the last line reports a request that failed and is retried."""
+        self._retrying = False  # Whether the last line reports a request that failed and is retried.
         self._fork = Fork(kit) if is_helper(agent) else None
 
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
@@ -464,9 +457,7 @@ class ClaudeCode(AgentReader):
                 if early.block is not None:
                     self._result(early.line, early.block, early.at, early.where, early.number, out)
 
-    def _user(
-        self, line: ClaudeLine, message: Message, at: float, where: Where, number: int, out: list[Event]
-    ) -> None:
+    def _user(self, line: ClaudeLine, message: Message, at: float, where: Where, number: int, out: list[Event]) -> None:
         agent = self._agent(line, at, where, out) if line.is_sidechain else self.agent
         content = message.content
         answered = False
@@ -482,9 +473,7 @@ class ClaudeCode(AgentReader):
         elif not line.is_meta and not line.is_sidechain and not line.is_visible_in_transcript_only:
             self._prompt(user_words(content), at, agent, where, out, typed=not is_machine_prompt(line))
 
-    def _result(
-        self, line: ClaudeLine, block: Block, at: float, where: Where, number: int, out: list[Event]
-    ) -> None:
+    def _result(self, line: ClaudeLine, block: Block, at: float, where: Where, number: int, out: list[Event]) -> None:
         call = block.tool_use_id
         if not call:
             self.kit.diagnostics.note(where.file, number, "result without a call")
@@ -499,14 +488,10 @@ class ClaudeCode(AgentReader):
             out.append(use)
             if tool in STARTERS:
                 self._agents.answered(use, details, out)
-            elif details is not None and isinstance(
-                task := read_part(details.task, BackgroundTask), BackgroundTask
-            ):
+            elif details is not None and isinstance(task := read_part(details.task, BackgroundTask), BackgroundTask):
                 self._agents.reported(task.task_id or "", task.status or "", at, where, out)
 
-    def _prompt(
-        self, text: str, at: float, agent: str, where: Where, out: list[Event], *, typed: bool
-    ) -> None:
+    def _prompt(self, text: str, at: float, agent: str, where: Where, out: list[Event], *, typed: bool) -> None:
         self._agents.notified(text, at, where, agent, out)
         if is_goodbye(text) and not self._alone:
             self._close(agent, out)

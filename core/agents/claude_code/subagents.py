@@ -32,10 +32,8 @@ from core.logs.format import Companion
 from core.logs.links import FAULTS
 from core.logs.log_files import is_folder, is_there, open_log
 
-_make = tuple.__new__
-"""Builds a named tuple without its Python-level constructor: one is made for every line."""
-_WORDLESS = ("tool_use", "thinking")
-"""Parts that say nothing to the person."""
+_make = tuple.__new__  # Builds a named tuple without its Python-level constructor: one is made for every line.
+_WORDLESS = ("tool_use", "thinking")  # Parts that say nothing to the person.
 _THOUGHTS = ("thinking", "redacted_thinking")
 _FINAL = ("end_turn", "stop_sequence", "max_tokens", "refusal")
 
@@ -47,8 +45,7 @@ class _Answer(NamedTuple):
     at: float
     where: Where
     said: str
-    said_at: Where | None
-    """The place of its last words."""
+    said_at: Where | None  # The place of its last words.
 
 
 class OpenAnswers:
@@ -178,15 +175,7 @@ class Fork:
     def pending_events(self) -> list[Event]:
         """Return what it has spent so far, as turns of the main agent."""
         return [
-            replace(
-                turn,
-                stop="total",
-                context_tokens=0,
-                context_window=0,
-                checking=0,
-                doubting=0,
-                said=None,
-            )
+            replace(turn, stop="total", context_tokens=0, context_window=0, checking=0, doubting=0, said=None)
             for turn in (*self._spent, *self._answers.read())
         ]
 
@@ -196,12 +185,7 @@ def _asks(text: str) -> bool:
 
 
 _NOTE = re.compile(r"<task-id>([^<\s]{1,100})</task-id>(?:.*?<status>([a-z_]{1,30})</status>)?", re.DOTALL)
-_ENDS: dict[str, Outcome] = {
-    "completed": "success",
-    "failed": "failure",
-    "killed": "rejected",
-    "stopped": "rejected",
-}
+_ENDS: dict[str, Outcome] = {"completed": "success", "failed": "failure", "killed": "rejected", "stopped": "rejected"}
 
 
 class _Order(NamedTuple):
@@ -248,17 +232,14 @@ class Delegations:
     )
 
     def __init__(self, own: str) -> None:
-        self.alone = False
-        """The log is a sub-agent's own: its side lines are its main lines."""
+        self.alone = False  # The log is a sub-agent's own: its side lines are its main lines.
         self._own = own
         self._open: dict[str, _Order] = {}
+        # Calls answered before their agents showed up, by the words they were given.
         self._late: dict[int, list[str]] = {}
-        """Calls answered before their agents showed up, by the words they were given."""
         self._children: dict[str, str] = {}
-        self._started: dict[str, str] = {}
-        """The agent of each call that has one."""
-        self._free: dict[str, None] = {}
-        """Open calls without an agent, and the same by the words they were given."""
+        self._started: dict[str, str] = {}  # The agent of each call that has one.
+        self._free: dict[str, None] = {}  # Open calls without an agent, and the same by the words they were given.
         self._asked: dict[int, dict[str, None]] = {}
         self._running: dict[str, str] = {}
         self._lines: dict[str, str] = {}
@@ -350,9 +331,7 @@ class Delegations:
                 outcome=use.outcome,
                 tokens=max(0, details.total_tokens or 0) if details is not None else 0,
                 tool_uses=max(0, details.total_tool_use_count or 0) if details is not None else 0,
-                duration=milliseconds / 1000
-                if milliseconds is not None and milliseconds >= 0
-                else use.duration,
+                duration=milliseconds / 1000 if milliseconds is not None and milliseconds >= 0 else use.duration,
             )
         )
 
@@ -432,11 +411,9 @@ def sub_agent_files(path: Path) -> list[Companion]:
     return [Companion(agent, file, is_helper(agent)) for agent, file in files.items()]
 
 
-_TICK = 0.1
-"""Seconds within which a folder may change twice and show one time."""
+_TICK = 0.1  # Seconds within which a folder may change twice and show one time.
 _FOLDERS = 64
-_NAMELESS = 100
-"""Folders kept in memory, and logs of one without a session yet that are read again."""
+_NAMELESS = 100  # Folders kept in memory, and logs of one without a session yet that are read again.
 
 
 class LogsBeside:
@@ -449,8 +426,7 @@ class LogsBeside:
 
     def __init__(self) -> None:
         self._stamp = (0, 0)
-        self._settled = False
-        """Nothing can have come since it was listed without another time of the folder."""
+        self._settled = False  # Nothing can have come since it was listed without another time of the folder.
         self._told: set[Path] = set()
         self._sessions: dict[str, list[Path]] = {}
         self._nameless: list[Path] = []

@@ -19,16 +19,9 @@ from core.logs.format import Format, Sample
 from core.logs.glimpse import Title, codex_request
 from core.logs.times import seconds
 
-_ADDED = (
-    "<environment_context>",
-    "<user_instructions>",
-    "<ENVIRONMENT",
-    "# AGENTS.md instructions",
-    "<turn_aborted>",
-)
-"""Texts of the program in the person's name."""
-_PICTURED = "[image]"
-"""The text of a prompt without words."""
+# Texts of the program in the person's name.
+_ADDED = ("<environment_context>", "<user_instructions>", "<ENVIRONMENT", "# AGENTS.md instructions", "<turn_aborted>")
+_PICTURED = "[image]"  # The text of a prompt without words.
 _FOLDER = re.compile(r"(?:<cwd>|Current working directory: )([^<\n]{1,1000})")
 
 
@@ -38,8 +31,7 @@ class Prompts:
     __slots__ = ("last",)
 
     def __init__(self) -> None:
-        self.last: tuple[str, int] = ("", 0)
-        """The kind of record of the last prompt, and a fingerprint of its text."""
+        self.last: tuple[str, int] = ("", 0)  # The kind of record of the last prompt, and a fingerprint of its text.
 
     def deduplicate(self, sign: str, raw_text: str, *, pictured: bool = False) -> str:
         """Return the person's text; blank if a program wrote it, or another kind of record just had it.
@@ -102,25 +94,18 @@ def codex_title(line: dict[str, Any]) -> Title | None:
     return Title(3, title) if title else None
 
 
-_CELL = "exec"
-"""The tool that runs a script, which calls other tools itself."""
+_CELL = "exec"  # The tool that runs a script, which calls other tools itself.
 _KINDS = frozenset(
     (
         *("session_meta", "response_item", "event_msg", "compacted", "turn_context", "token_usage_record"),
         *("world_state", "inter_agent_communication_metadata", "ghost_snapshot"),
     )
 )
-_ITEMS = frozenset(
-    ("message", "agent_message", "ghost_snapshot", "compaction", "compaction_summary", "other")
-)
+_ITEMS = frozenset(("message", "agent_message", "ghost_snapshot", "compaction", "compaction_summary", "other"))
+# Events that are read, or that repeat what other lines say. A rollback does not undo what was done.
 _EVENTS = frozenset(
     (
-        *(
-            "agent_reasoning",
-            "agent_reasoning_raw_content",
-            "agent_reasoning_section_break",
-            "web_search_end",
-        ),
+        *("agent_reasoning", "agent_reasoning_raw_content", "agent_reasoning_section_break", "web_search_end"),
         *("thread_rolled_back", "thread_goal_updated", "thread_name_updated", "entered_review_mode"),
         *("exited_review_mode", "undo_completed", "plan_update", "view_image_tool_call", "turn_diff"),
         *("image_generation_end", "collab_agent_interaction_end", "collab_waiting_end", "collab_close_end"),
@@ -129,30 +114,18 @@ _EVENTS = frozenset(
         *("collab_agent_spawn_end", "sub_agent_activity"),
     )
 )
-"""Events that are read, or that repeat what other lines say. A rollback does not undo what was done."""
 _COMPLETED = frozenset(
     (
-        *(
-            "UserMessage",
-            "AgentMessage",
-            "ContextCompaction",
-            "SubAgentActivity",
-            "Reasoning",
-            "Plan",
-            "Sleep",
-        ),
+        *("UserMessage", "AgentMessage", "ContextCompaction", "SubAgentActivity", "Reasoning", "Plan", "Sleep"),
         *("CommandExecution", "FileChange", "McpToolCall", "DynamicToolCall", "WebSearch", "ImageView"),
         *("CollabAgentToolCall", "ImageGeneration", "EnteredReviewMode", "ExitedReviewMode"),
     )
 )
-_ALONE = frozenset(("web_search_call", "image_generation_call"))
-"""Calls that are logged once, when they are done."""
+_ALONE = frozenset(("web_search_call", "image_generation_call"))  # Calls that are logged once, when they are done.
 _ENDS = frozenset(("patch_apply_end", "exec_command_end", "mcp_tool_call_end"))
-_OVER = frozenset(("task_complete", "turn_complete", "turn_aborted", "error"))
-"""Signs that the agent's turn is over."""
+_OVER = frozenset(("task_complete", "turn_complete", "turn_aborted", "error"))  # Signs that the agent's turn is over.
 _LATE = frozenset(("tool_search_call", "local_shell_call", "function_call", "custom_tool_call"))
-_ACTS = _LATE | _ALONE | {"reasoning"}
-"""Signs that the model answers, beside its words."""
+_ACTS = _LATE | _ALONE | {"reasoning"}  # Signs that the model answers, beside its words.
 _OUTPUTS = frozenset(
     ("function_call_output", "custom_tool_call_output", "tool_search_output", "local_shell_call_output")
 )
@@ -187,20 +160,13 @@ class Codex(TranscriptReader):
         self._advice = ""
         self._compacted = ""
         self._facts: dict[str, Result] = {}
-        self._cell = ""
-        """The newest script, whose inner calls end under ids of their own."""
+        self._cell = ""  # The newest script, whose inner calls end under ids of their own.
         self._running: dict[str, Sorted] = {}
         self._children = ChildThreads(self.agent)
 
     def own_state(self) -> Any:
         """Return the state of its thread; None while words, facts or an end wait for a line."""
-        if (
-            self._advice
-            or self._turns.speaking
-            or self._turns.searches
-            or self._facts
-            or self._children.closing
-        ):
+        if self._advice or self._turns.speaking or self._turns.searches or self._facts or self._children.closing:
             return None
         if any(is_secret(name) for kind in self._running.values() for name in (kind.program, *kind.targets)):
             return None
@@ -385,9 +351,7 @@ class Codex(TranscriptReader):
 
     def _output(self, item: dict[str, Any], out: list[Event]) -> None:
         call = text(item.get("call_id")) or text(item.get("id"))
-        result, process = read_output(
-            item.get("output", item.get("tools")), cell=self.calls.tool(call) == _CELL
-        )
+        result, process = read_output(item.get("output", item.get("tools")), cell=self.calls.tool(call) == _CELL)
         fact = self._facts.pop(call, None)
         if fact is not None:
             result = result._replace(
@@ -473,9 +437,7 @@ class Codex(TranscriptReader):
 
     def _say(self, sign: str, raw_text: str, record: dict[str, Any], out: list[Event]) -> None:
         """Add a prompt; if two kinds of records repeat it, only once."""
-        prompt_text = (
-            "" if self._child else self._prompts.deduplicate(sign, raw_text, pictured=pictured(record))
-        )
+        prompt_text = "" if self._child else self._prompts.deduplicate(sign, raw_text, pictured=pictured(record))
         if prompt_text:
             add(self._turns.close(self.agent), out)
             out.append(self.prompt(self.now, prompt_text))
@@ -514,11 +476,7 @@ def _sniff(sample: Sample) -> int:
             return 90
         if record.get("type") in ("response_item", "event_msg", "turn_context") and "payload" in record:
             return 90
-        if (
-            record.get("type") in ("function_call", "local_shell_call")
-            and "call_id" in record
-            and "role" not in record
-        ):
+        if record.get("type") in ("function_call", "local_shell_call") and "call_id" in record and "role" not in record:
             return 70
     first = sample.records[0] if sample.records else {}
     return 60 if {"id", "timestamp", "instructions"} <= first.keys() and "type" not in first else 0

@@ -13,8 +13,7 @@ from core.logs.format import Companion
 from core.logs.lines import head
 from core.logs.log_files import absolute_path, is_folder, named_like
 
-_BURST = 2.0
-"""A copied beginning is written at once: later lines than this are the thread's own."""
+_BURST = 2.0  # A copied beginning is written at once: later lines than this are the thread's own.
 _SLACK = 1.0
 _UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-")
 _ROLLOUT_HEAD = 262_144
@@ -30,8 +29,7 @@ class Meta(NamedTuple):
     version: str = ""
     branch: str = ""
     forked_from: str = ""
-    parent: str = ""
-    """The thread that started this one."""
+    parent: str = ""  # The thread that started this one.
     role: str = ""
 
 
@@ -163,10 +161,8 @@ class ChildThreads:
 
     def __init__(self, agent: str) -> None:
         self._agent = agent
-        self.states: dict[str, str] = {}
-        """Of each child begun, `running` or how it ended."""
-        self._closing: dict[str, str] = {}
-        """Which child a call is about to close."""
+        self.states: dict[str, str] = {}  # Of each child begun, `running` or how it ended.
+        self._closing: dict[str, str] = {}  # Which child a call is about to close.
 
     @property
     def closing(self) -> bool:

@@ -15,10 +15,8 @@ from core.agents.values import amount, code, decode, table, text, whole_number, 
 from core.engine.values import fingerprint, shape
 from core.events import Action, Turn, Where
 
-_PHASES = {"final_answer": ENDED, "commentary": "commentary"}
-"""Newer logs mark words as the answer or as commentary."""
-_HEARD = 16
-"""Words remembered until their second sign comes; logs with one sign alone never bring it."""
+_PHASES = {"final_answer": ENDED, "commentary": "commentary"}  # Newer logs mark words as the answer or as commentary.
+_HEARD = 16  # Words remembered until their second sign comes; logs with one sign alone never bring it.
 
 
 class TokenCount(NamedTuple):
@@ -39,12 +37,9 @@ class Counts(NamedTuple):
     """The token counts of a thread between two answers."""
 
     model: str = ""
-    spent: TokenCount = TokenCount()
-    """All so far."""
-    counted: bool = False
-    """The log counts tokens at all."""
-    recorded: bool = False
-    """Answers have records of their own, and running totals repeat them."""
+    spent: TokenCount = TokenCount()  # All so far.
+    counted: bool = False  # The log counts tokens at all.
+    recorded: bool = False  # Answers have records of their own, and running totals repeat them.
     window: int = 0
     context: int = 0
 
@@ -53,10 +48,8 @@ class TurnState(NamedTuple):
     """The state of a thread's answers while no words wait for a count."""
 
     counts: Counts = Counts()
-    heard: tuple[tuple[str, int], ...] = ()
-    """Words logged by only one sign so far: the sign and a fingerprint of each."""
-    over: bool = False
-    """The agent's turn is over, and an event has logged it."""
+    heard: tuple[tuple[str, int], ...] = ()  # Words logged by only one sign so far: the sign and a fingerprint of each.
+    over: bool = False  # The agent's turn is over, and an event has logged it.
 
 
 class _Words(NamedTuple):
@@ -64,8 +57,7 @@ class _Words(NamedTuple):
 
     said: str
     at: float
-    where: Where
-    """Where it last did."""
+    where: Where  # Where it last did.
     stop: str
 
 
@@ -80,10 +72,8 @@ class Turns:
         self._unconfirmed: tuple[tuple[str, int], ...] = ()
         self._over = False
         self._open_words: _Words | None = None
-        self._answered = False
-        """Whether a call was answered since the agent last said or did something."""
-        self.searches = 0
-        """Web searches that no turn has paid for yet."""
+        self._answered = False  # Whether a call was answered since the agent last said or did something.
+        self.searches = 0  # Web searches that no turn has paid for yet.
 
     @property
     def state(self) -> TurnState:
@@ -99,9 +89,7 @@ class Turns:
         """Whether words wait for the count of their answer."""
         return self._open_words is not None
 
-    def say(
-        self, sign: str, answer_text: str, phase: str, at: float, agent: str, where: Where
-    ) -> Turn | None:
+    def say(self, sign: str, answer_text: str, phase: str, at: float, agent: str, where: Where) -> Turn | None:
         """Add words of the agent, and return the turn of the answer before if it is over.
 
         Two kinds of records may repeat the same words, with the count of their answer between them.
@@ -136,9 +124,7 @@ class Turns:
         if total == before or self.counts.recorded:
             return None
         self.counts = self.counts._replace(spent=total)
-        return self._turn(
-            total.since(before) or (last if any(last) else total), last.sent, "", at, agent, where
-        )
+        return self._turn(total.since(before) or (last if any(last) else total), last.sent, "", at, agent, where)
 
     def record(self, record: dict[str, Any], at: float, agent: str, where: Where) -> Turn | None:
         """Return the turn of one answer's usage, which newer logs have."""
@@ -167,9 +153,7 @@ class Turns:
     def uncounted(self, agent: str) -> Turn | None:
         """Return the turn of words whose tokens are not logged yet; they keep waiting."""
         return (
-            None
-            if self._open_words is None
-            else self._build_turn(self._open_words.at, agent, self._open_words.where)
+            None if self._open_words is None else self._build_turn(self._open_words.at, agent, self._open_words.where)
         )
 
     def close(self, agent: str) -> Turn | None:
@@ -192,9 +176,7 @@ class Turns:
         self._over = True
         return [*filter(None, [last_turn]), failed_turn(at, agent, where)]
 
-    def _turn(
-        self, usage: TokenCount, context: int, message: str, at: float, agent: str, where: Where
-    ) -> Turn:
+    def _turn(self, usage: TokenCount, context: int, message: str, at: float, agent: str, where: Where) -> Turn:
         turn = self._build_turn(
             at,
             agent,
@@ -246,9 +228,7 @@ _CALLS = frozenset(("CommandExecution", "FileChange", "McpToolCall", "DynamicToo
 def end_fact(event: dict[str, Any]) -> Result:
     """Return how an event says that a call ended."""
     result = table(event.get("result"))
-    failed = (
-        event.get("success") is False or "Err" in result or table(result.get("Ok")).get("isError") is True
-    )
+    failed = event.get("success") is False or "Err" in result or table(result.get("Ok")).get("isError") is True
     return Result(error=failed, exit_code=code(event.get("exit_code")), duration=_took(event.get("duration")))
 
 
@@ -257,11 +237,7 @@ def item_fact(item: dict[str, Any]) -> Result | None:
     if item.get("type") not in _CALLS:
         return None
     status, exited = text(item.get("status")), code(item.get("exit_code"))
-    return Result(
-        error=status in _FAILED_STATES and exited is None,
-        exit_code=exited,
-        rejected=status == "declined",
-    )
+    return Result(error=status in _FAILED_STATES and exited is None, exit_code=exited, rejected=status == "declined")
 
 
 def _took(value: Any) -> float | None:
@@ -272,11 +248,9 @@ def _took(value: Any) -> float | None:
 _HEAD = 1200
 _EXIT = re.compile(r"^(?:Exit code:|Process exited with code)\s*(-?\d{1,10})\b", re.MULTILINE)
 _WALL = re.compile(r"^Wall time:?\s*([\d.]{1,12})\s*s", re.MULTILINE)
-_RUNNING = re.compile(
-    r"^(?:Process running with session ID|Script running with cell ID)\s*(\S{1,40})", re.MULTILINE
-)
+_RUNNING = re.compile(r"^(?:Process running with session ID|Script running with cell ID)\s*(\S{1,40})", re.MULTILINE)
+# The exit code of a command inside a script, if the script prints it.
 _PRINTED = re.compile(r'"exit_code"\s*:\s*(-?\d{1,9})\b')
-"""The exit code of a command inside a script, if the script prints it."""
 _OUTPUT = re.compile(r"^Output:[ \t]*\n?", re.MULTILINE)
 _FAILED = (
     "Script failed",
@@ -328,11 +302,7 @@ def read_output(value: Any, *, cell: bool = False) -> Output:
         if isinstance(opened.get("metadata"), dict) and "output" in opened:
             facts = opened["metadata"]
             return Output(
-                _ended(
-                    words(opened["output"]),
-                    code(facts.get("exit_code")),
-                    amount(facts.get("duration_seconds")),
-                )
+                _ended(words(opened["output"]), code(facts.get("exit_code")), amount(facts.get("duration_seconds")))
             )
     parted = _OUTPUT.search(text[:_HEAD])
     head = text[: parted.start()] if parted else text[:_HEAD]
@@ -389,9 +359,7 @@ _RANK: dict[Action, int] = {
 
 def sort_cell(normalizer: Normalizer, framework: str, tool: str, script: str) -> Sorted:
     """Sort a script by the strongest tool it calls, with the targets of its like; else as a command."""
-    whole = Sorted(
-        "shell_exec", call=normalizer.sort(framework, tool, script).call, shape=shape(script[:4096])
-    )
+    whole = Sorted("shell_exec", call=normalizer.sort(framework, tool, script).call, shape=shape(script[:4096]))
     text = script[:_LONGEST]
     calls = list(_CALL.finditer(text))
     ends = [*(call.start() for call in calls[1:]), len(text)]

@@ -16,12 +16,9 @@ from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
 from core.logs.times import seconds
 
-_REFUSED = re.compile(
-    r"rejected permission|execution aborted|user dismissed|permission denied by user", re.IGNORECASE
-)
+_REFUSED = re.compile(r"rejected permission|execution aborted|user dismissed|permission denied by user", re.IGNORECASE)
 _TIMED_OUT = re.compile(r"terminated command after exceeding timeout")
-_REPLACED = "REDACTED"
-"""The word that a redactor writes for ids that look like secrets."""
+_REPLACED = "REDACTED"  # The word that a redactor writes for ids that look like secrets.
 _ROLE = re.compile(r"@([\w.-]{1,60}) subagent")
 
 
@@ -33,25 +30,23 @@ class OpenCodeReader(TranscriptReader):
 
     name = "opencode"
     many = True
+    # Of parts.
     kinds = frozenset(
         (
             *("tool", "text", "compaction", "step-finish", "step-start", "reasoning", "file", "patch"),
             *("snapshot", "agent", "subtask", "retry"),
         )
     )
-    """Of parts."""
-    rows = staticmethod(opencode_rows)
-    """How a database is fed to this reader."""
+    rows = staticmethod(opencode_rows)  # How a database is fed to this reader.
     listing = staticmethod(opencode_listing)
-    members = staticmethod(session_files)
-    """How a folder is."""
+    members = staticmethod(session_files)  # How a folder is.
 
     def setup(self) -> None:
         self._sessions: dict[str, dict[str, Any]] = {}
         self._messages: dict[str, dict[str, Any]] = {}
         self._unsaid: dict[str, dict[str, tuple[dict[str, Any], Where]]] = {}
+        # The texts of each open message of the agent, by part.
         self._words: dict[str, dict[str, tuple[str, Where]]] = {}
-        """The texts of each open message of the agent, by part."""
         self._read_ids: set[str] = set()
         self._announced: set[str] = set()
         self._stopped: dict[str, Prompt] = {}
@@ -129,14 +124,7 @@ class OpenCodeReader(TranscriptReader):
         at = seconds(table(info.get("time")).get("created"))
         if at is not None:
             self.now = at
-        out.append(
-            self.start(
-                self.now,
-                name,
-                project=text(info.get("directory")),
-                version=text(info.get("version")),
-            )
-        )
+        out.append(self.start(self.now, name, project=text(info.get("directory")), version=text(info.get("version"))))
 
     def _agent(self, session: str, out: list[Event]) -> str:
         """Return the agent of a session; the first act of a child announces it."""
@@ -168,9 +156,7 @@ class OpenCodeReader(TranscriptReader):
             self._read_ids.add(name)
             times = table(message.get("time"))
             at = self.moment(times.get("completed"), times.get("created"), message.get("created"))
-            self._stopped[session] = self.prompt(
-                at, "", self.here(), self._agent(session, out), interrupt=True
-            )
+            self._stopped[session] = self.prompt(at, "", self.here(), self._agent(session, out), interrupt=True)
         elif message.get("error") and name not in self._read_ids:
             self._read_ids.add(name)
             times = table(message.get("time"))
@@ -223,9 +209,7 @@ class OpenCodeReader(TranscriptReader):
         at = self._time(part, message)
         out.append(self.prompt(at, part_text, where))
 
-    def _compacted(
-        self, part: dict[str, Any], key: str, trigger: str, where: Where, out: list[Event]
-    ) -> None:
+    def _compacted(self, part: dict[str, Any], key: str, trigger: str, where: Where, out: list[Event]) -> None:
         if not key or f"compaction {key}" in self._read_ids:
             return
         self._read_ids.add(f"compaction {key}")
@@ -234,9 +218,7 @@ class OpenCodeReader(TranscriptReader):
         context = self._context.get(agent, 0)
         out.append(Compaction(at=at, agent=agent, where=where, trigger=trigger, tokens_before=context))
 
-    def _turn(
-        self, name: str, part: dict[str, Any], message: dict[str, Any], where: Where, out: list[Event]
-    ) -> None:
+    def _turn(self, name: str, part: dict[str, Any], message: dict[str, Any], where: Where, out: list[Event]) -> None:
         if message.get("summary") is True:
             key = text(message.get("parentID")) or text(message.get("id"))
             self._compacted(part, key, "", where, out)
@@ -300,11 +282,7 @@ class OpenCodeReader(TranscriptReader):
     def _time(self, part: dict[str, Any], message: dict[str, Any]) -> float:
         own, times = table(part.get("time")), table(message.get("time"))
         return self.moment(
-            own.get("end"),
-            own.get("start"),
-            part.get("created"),
-            times.get("completed"),
-            times.get("created"),
+            own.get("end"), own.get("start"), part.get("created"), times.get("completed"), times.get("created")
         )
 
 
@@ -341,18 +319,12 @@ def _database(sample: Sample) -> int:
 
 def _folder(sample: Sample) -> int:
     value = table(sample.document)
-    return (
-        90
-        if text(value.get("id")).startswith("ses") and "projectID" in value and "messages" not in value
-        else 0
-    )
+    return 90 if text(value.get("id")).startswith("ses") and "projectID" in value and "messages" not in value else 0
 
 
 def _export(sample: Sample) -> int:
     head = sample.head.lstrip()[:4096]
-    opening = re.match(
-        rb'\{\s*"info"\s*:\s*\{\s*(?:"[a-z]+"\s*:\s*"[^"]*"\s*,\s*){0,4}"(?:id|slug|projectID)"', head
-    )
+    opening = re.match(rb'\{\s*"info"\s*:\s*\{\s*(?:"[a-z]+"\s*:\s*"[^"]*"\s*,\s*){0,4}"(?:id|slug|projectID)"', head)
     if opening and b'"ses' in head and (b'"projectID"' in head or b'"directory"' in head):
         return 92
     value = table(sample.document)

@@ -18,12 +18,10 @@ from core.logs.log_files import is_file, is_folder, read_log
 
 _UNNAMED = re.compile(r"(?:New|Child) session - \d{4}-")
 _IS_CALL = re.compile(r'"type"\s*:\s*"tool"')
-_SAMPLED = 200
-"""Parts of a session that are looked at to say how many of them are calls."""
+_SAMPLED = 200  # Parts of a session that are looked at to say how many of them are calls.
 _REMEMBERED = 5_000
 _shares: dict[tuple[Path, str, int], float] = {}
-FINAL = frozenset(("completed", "error"))
-"""How the state of a call is named that is over."""
+FINAL = frozenset(("completed", "error"))  # How the state of a call is named that is over.
 _TABLES = ("session", "message", "part")
 _ROW = ("rowid", "id", "session_id", "message_id", "time_created", "time_updated", "data")
 _OF_SESSION = {

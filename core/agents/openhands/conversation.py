@@ -17,23 +17,21 @@ from core.events import AgentStart, Event, Prompt, Turn, Where
 from core.logs.discovery import Found, extent
 from core.logs.log_files import read_log
 
+# Actions that no answer of the model led to.
 _NO_ANSWERS = frozenset(
     (
         *("system", "null", "initialize", "start", "pause", "resume", "stop", "change_agent_state"),
         *("condensation", "condensation_request", "recall", "loop_recovery"),
     )
 )
-"""Actions that no answer of the model led to."""
-Steps = list[tuple[str, dict[str, Any]]]
-"""A run's events with their places."""
+Steps = list[tuple[str, dict[str, Any]]]  # A run's events with their places.
 
 
 class TokensUsed(NamedTuple):
     """The tokens and cost of a conversation, in total or since the last count."""
 
     model: str = ""
-    sent: int = 0
-    """Cached ones among them."""
+    sent: int = 0  # Cached ones among them.
     answered: int = 0
     read: int = 0
     written: int = 0
@@ -118,10 +116,7 @@ def _answers(steps: Steps) -> list[str]:
         place
         for number, (place, step) in enumerate(acted)
         if step["action"] not in _NO_ANSWERS
-        and (
-            step.get("source") == "agent"
-            or (step.get("source") is None and (number or step["action"] != "message"))
-        )
+        and (step.get("source") == "agent" or (step.get("source") is None and (number or step["action"] != "message")))
     ]
 
 
@@ -209,13 +204,12 @@ class Course:
         return Turn(at=at, agent=agent, where=where, cost=0.0, stop=ENDED)
 
 
+# The fields of a turn that come from totals.
 _TOLD = (
     *("model", "input_tokens", "output_tokens", "cache_read", "cache_write", "context_tokens"),
     *("context_window", "cost"),
 )
-"""The fields of a turn that come from totals."""
-_ANSWERING = ("default", "agent")
-"""Names under which the answering model is counted; otherwise it is the first."""
+_ANSWERING = ("default", "agent")  # Names under which the answering model is counted; otherwise it is the first.
 
 
 class OpenHandsFolderReader(TranscriptReader):
@@ -226,13 +220,7 @@ class OpenHandsFolderReader(TranscriptReader):
         (
             *("ConversationStateUpdateEvent", "MessageEvent", "ConversationErrorEvent", "ActionEvent"),
             *("ObservationEvent", "AgentErrorEvent", "UserRejectObservation", "Condensation", "PauseEvent"),
-            *(
-                "InterruptEvent",
-                "SystemPromptEvent",
-                "TokenEvent",
-                "CondensationRequest",
-                "HookExecutionEvent",
-            ),
+            *("InterruptEvent", "SystemPromptEvent", "TokenEvent", "CondensationRequest", "HookExecutionEvent"),
             *("CondensationSummaryEvent", "LLMCompletionLogEvent", "StreamingDeltaEvent"),
         )
     )
@@ -349,13 +337,7 @@ class OpenHandsFolderReader(TranscriptReader):
         )
 
     def _answer(
-        self,
-        event: dict[str, Any],
-        answer_text: str,
-        at: float,
-        out: list[Event],
-        entry: str = "",
-        stop: str = "",
+        self, event: dict[str, Any], answer_text: str, at: float, out: list[Event], entry: str = "", stop: str = ""
     ) -> None:
         """Add the model's answer, whose words are at `entry` of its event; it may come with several calls.
 
@@ -406,10 +388,7 @@ class OpenHandsFolderReader(TranscriptReader):
             return
         self._children[name] = children if tool == "task" else []
         role = text(action.get("subagent_type"))
-        out += [
-            AgentStart(at=at, agent=self.agent, where=self.here(), child=child, role=role)
-            for child in children
-        ]
+        out += [AgentStart(at=at, agent=self.agent, where=self.here(), child=child, role=role) for child in children]
 
     def _observe(self, event: dict[str, Any], kind: str, at: float, out: list[Event]) -> None:
         if event.get("tool_name") == "finish" and kind == "ObservationEvent":

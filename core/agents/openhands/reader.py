@@ -24,11 +24,11 @@ from core.events import AgentStart, Compaction, Event, Matter, SessionEnd, Turn,
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
+# Signs of failure in results without an exit code.
 _SILENT_FAILURE = re.compile(
     r"\[?Your proposed edit has introduced new syntax error|\[No exact match found|ERROR:|\[?Error:"
     r"|-+\n\w+(?:Error|Exception)\s+Traceback|Traceback \(most recent call last\)"
 )
-"""Signs of failure in results without an exit code."""
 
 
 def flat_steps(history: list[Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -102,9 +102,7 @@ def is_evaluation(sample: Sample) -> int:
 def is_event_folder(sample: Sample) -> int:
     """An event a file."""
     head = sample.head.lstrip()
-    if not head.startswith(b"{") or not re.search(
-        rb'"kind"\s*:\s*"\w*(?:Event|Condensation|Observation)', head
-    ):
+    if not head.startswith(b"{") or not re.search(rb'"kind"\s*:\s*"\w*(?:Event|Condensation|Observation)', head):
         return 0
     return 88 if b'"timestamp"' in head and b'"source"' in head else 0
 
@@ -147,13 +145,7 @@ class OpenHandsReader(TranscriptReader):
         self._run(history, name or f"{self.file_name}-{self._line}", model, metrics, out, "/history")
 
     def _run(
-        self,
-        history: list[Any],
-        name: str,
-        model: str,
-        metrics: dict[str, Any],
-        out: list[Event],
-        root: str = "",
+        self, history: list[Any], name: str, model: str, metrics: dict[str, Any], out: list[Event], root: str = ""
     ) -> None:
         """One session. Each run is paired for itself: ids start again."""
         self.calls, self.clock = Calls(self.kit, self.name), LogClock()
@@ -167,9 +159,7 @@ class OpenHandsReader(TranscriptReader):
         if any(not isinstance(part, dict) for step in history for part in items(step) or [step]):
             self.note("event is not an object")
         self.now = known_times[0] if known_times else 0.0
-        folders = (
-            text(table(table(step.get("extras")).get("metadata")).get("working_dir")) for _, step in steps
-        )
+        folders = (text(table(table(step.get("extras")).get("metadata")).get("working_dir")) for _, step in steps)
         folder = next(filter(None, folders), "")
         self._used = answers_used(steps, metrics)
         in_all = total_usage(metrics)
@@ -200,18 +190,14 @@ class OpenHandsReader(TranscriptReader):
         out.extend(self.close_all())
         self._sum_up(in_all, rest, out, start)
 
-    def _left_untold(
-        self, steps: Steps, in_all: TokensUsed, model: str, *, timed: bool
-    ) -> tuple[Matter, ...]:
+    def _left_untold(self, steps: Steps, in_all: TokensUsed, model: str, *, timed: bool) -> tuple[Matter, ...]:
         responses = [response for _, step in steps if (response := response_of(step))]
         used = [in_all, *self._used.values()]
         return left_untold(
             times=timed,
             tokens=any(table(response.get("usage")) for response in responses)
             or any(one.sent or one.answered for one in used),
-            model=model
-            or any(text(response.get("model")) for response in responses)
-            or any(one.model for one in used),
+            model=model or any(text(response.get("model")) for response in responses) or any(one.model for one in used),
             cost=any(one.cost for one in used),
         )
 
@@ -233,9 +219,7 @@ class OpenHandsReader(TranscriptReader):
 
     def _act(self, step: dict[str, Any], place: str, where: Where, out: list[Event]) -> None:
         action, source = step["action"], step.get("source")
-        arguments = table(step.get("args")) or {
-            key: step[key] for key in step if key not in ("action", "source")
-        }
+        arguments = table(step.get("args")) or {key: step[key] for key in step if key not in ("action", "source")}
         self._answer(step, place, arguments, where, out)
         if action == "message" and (source == "user" or (source is None and not self._asked)):
             self._course.prompted()
@@ -256,9 +240,7 @@ class OpenHandsReader(TranscriptReader):
                 self._waiting.append(name)
             if action == "delegate":
                 role = text(arguments.get("agent"))
-                out.append(
-                    AgentStart(at=self.now, agent=self._agents[-1], where=where, child=name, role=role)
-                )
+                out.append(AgentStart(at=self.now, agent=self._agents[-1], where=where, child=name, role=role))
                 self._agents.append(name)
         self._asked = True
 

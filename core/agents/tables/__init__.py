@@ -32,10 +32,8 @@ _SECTIONS: dict[str, tuple[str, ...]] = {
 class Tools(NamedTuple):
     """The tools of one framework."""
 
-    names: dict[str, str]
-    """Actions by name; a later table's word replaces an earlier one's."""
-    patterns: list[tuple[str, str]]
-    """Actions by names with `*`, the first that fits."""
+    names: dict[str, str]  # Actions by name; a later table's word replaces an earlier one's.
+    patterns: list[tuple[str, str]]  # Actions by names with `*`, the first that fits.
     otherwise: str
 
 
@@ -43,8 +41,7 @@ class Tables(NamedTuple):
     """All tables, ours with the user's laid over them."""
 
     tools: dict[str, Tools]
-    lists: dict[str, Lists]
-    """The lists of each other section, the user's words first."""
+    lists: dict[str, Lists]  # The lists of each other section, the user's words first.
 
 
 def read_tables(*extra: Path) -> Tables:
@@ -132,9 +129,7 @@ def _add_tools(frameworks: dict[str, Tools], path: Path, framework: str, value: 
     for action, listed in value.items():
         if action == "otherwise":
             if listed not in ACTIONS:
-                raise SettingsError(
-                    f"{path}: tools.{framework}.otherwise: must be one of {', '.join(ACTIONS)}"
-                )
+                raise SettingsError(f"{path}: tools.{framework}.otherwise: must be one of {', '.join(ACTIONS)}")
             otherwise = listed
             continue
         if action not in ACTIONS:

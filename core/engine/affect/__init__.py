@@ -7,14 +7,7 @@ from core.engine.affect.contagion import CHANNELS, Channel, Emission, Zone, Zone
 from core.engine.affect.fields import FIELDS, FieldName, FieldReading
 from core.engine.affect.lineage import FieldChange, LineageEntry, LineageReading, describe_entry, verify
 from core.engine.affect.policy import BUILT_IN, Policy, parse_policy
-from core.engine.affect.reading import (
-    RESTRICTIONS,
-    AffectReading,
-    AffectStep,
-    KeptAffect,
-    Neighbour,
-    Restriction,
-)
+from core.engine.affect.reading import RESTRICTIONS, AffectReading, AffectStep, KeptAffect, Neighbour, Restriction
 
 __all__ = [
     "Affect",

@@ -32,24 +32,11 @@ from core.events import Event
 from core.settings.affect import AffectSettings, ModulationSettings, QuarantineSettings
 from core.settings.group import canonical
 
-_make = tuple.__new__
-"""Builds a named tuple without its Python-level constructor: one is made for every event."""
+_make = tuple.__new__  # Builds a named tuple without its Python-level constructor: one is made for every event.
 
 
 class Modulator:
     """Compute the targets from deviations: each moves by `reach` times the mean of its drivers."""
-
-    __slots__ = (
-        "_acceptance",
-        "_branches",
-        "_breadth",
-        "_composition",
-        "_delegation",
-        "_escalation",
-        "_fading",
-        "_promotion",
-        "_retries",
-    )
 
     def __init__(self, settings: ModulationSettings) -> None:
         self._promotion = _plain(settings.promotion, 0.5)
@@ -126,8 +113,7 @@ def _plain(target: _Target, weight: float) -> tuple[float, float, float, float]:
     return (target.base, target.low, target.high, target.reach * weight)
 
 
-_BUCKETS = 30
-"""Slices of the sliding window: a bound on memory, and on how coarsely it slides."""
+_BUCKETS = 30  # Slices of the sliding window: a bound on memory, and on how coarsely it slides.
 
 
 class Quarantine(Stateful):
@@ -136,7 +122,6 @@ class Quarantine(Stateful):
     Volatility is the sum of all fields' changes in the window, over fields times the window's minutes.
     """
 
-    __slots__ = ("_enter", "_release", "_scale", "_slices", "_slot", "_sum", "_width", "active", "times")
     STATE = ("_width", "_slot", plain_list("_slices"), "_sum", "active", "times")
 
     def __init__(self, settings: QuarantineSettings) -> None:
@@ -178,10 +163,7 @@ class Quarantine(Stateful):
         slots = int(now / self._width) - self._slot
         if slots <= 0:
             return self._sum * self._scale
-        return (
-            sum([self._slices[(self._slot - back) % _BUCKETS] for back in range(_BUCKETS - slots)])
-            * self._scale
-        )
+        return sum([self._slices[(self._slot - back) % _BUCKETS] for back in range(_BUCKETS - slots)]) * self._scale
 
     def holds(self, now: float) -> bool:
         """Whether quarantine would still hold at that moment."""
@@ -217,8 +199,7 @@ class Quarantine(Stateful):
 
 
 _STILL = (0,) * len(FIELDS)
-LEVELS = (*(f"field.{name}" for name in FIELDS), "volatility")
-"""Names of what `Affect.levels` gives."""
+LEVELS = (*(f"field.{name}" for name in FIELDS), "volatility")  # Names of what `Affect.levels` gives.
 
 
 _bound = Derived(Policy.over)
@@ -231,22 +212,6 @@ class Affect(Stateful):
     It bends how an agent's mind works, and has no way to say what the agent may do.
     """
 
-    __slots__ = (
-        "_at",
-        "_exposure",
-        "_fields",
-        "_modulator",
-        "_noise",
-        "_now",
-        "_observer",
-        "_quarantine",
-        "_settings",
-        "_updater",
-        "composition",
-        "lineage",
-        "modulation",
-        "policy",
-    )
     NAMED = True
     STATE = (
         "_at",
@@ -405,9 +370,7 @@ class Affect(Stateful):
                 return None
             updater.push(pulls, "contagion", authority, now)
             self._exposure.spend(updater.before, updater.after)
-            updater.cuts[:] = [
-                mine | theirs for mine, theirs in zip(updater.cuts, self._exposure.cuts, strict=True)
-            ]
+            updater.cuts[:] = [mine | theirs for mine, theirs in zip(updater.cuts, self._exposure.cuts, strict=True)]
             act = EXPOSED
         entry = self._record(act, source, emission.head)
         self._quarantine.note(updater.moved)
@@ -469,21 +432,9 @@ class Affect(Stateful):
     def _record(self, act: int, source: str, partner: bytes) -> LineageEntry:
         done = self._updater
         return self.lineage.append(
-            self._at,
-            self._now,
-            act,
-            0,
-            NO_INTENSITIES,
-            done.before,
-            done.after,
-            done.cuts,
-            done.noise,
-            source,
-            partner,
+            self._at, self._now, act, 0, NO_INTENSITIES, done.before, done.after, done.cuts, done.noise, source, partner
         )
 
     def _still(self, act: int, other: str) -> LineageEntry:
         values = [field.magnitude for field in self._fields]
-        return self.lineage.append(
-            self._at, self._now, act, 0, NO_INTENSITIES, values, values, _STILL, source=other
-        )
+        return self.lineage.append(self._at, self._now, act, 0, NO_INTENSITIES, values, values, _STILL, source=other)

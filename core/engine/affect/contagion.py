@@ -19,12 +19,9 @@ from core.settings.affect import Authority, ContagionSettings
 class Emission(NamedTuple):
     """What one agent shows of its affect to another."""
 
-    deviations: Vector
-    """From rest, in the order of FIELDS."""
-    head: bytes
-    """The head of its lineage at that moment."""
-    felt: tuple[int, ...] = ()
-    """The places of deviations large enough to be felt, where the sender has looked."""
+    deviations: Vector  # From rest, in the order of FIELDS.
+    head: bytes  # The head of its lineage at that moment.
+    felt: tuple[int, ...] = ()  # The places of deviations large enough to be felt, where the sender has looked.
 
 
 def inherited(fields: Sequence[ControlField], parent: Sequence[float], blend: float) -> list[float]:
@@ -44,8 +41,8 @@ def returned(fields: Sequence[ControlField], child: Sequence[float], back: float
 
 
 Channel = Literal["inheritance", "return", "down", "up", "tree", "broadcast"]
+# Start and end of a delegation; then, while both live: to a sub-agent, to a parent, by files, to all.
 CHANNELS: tuple[Channel, ...] = get_args(Channel)
-"""Start and end of a delegation; then, while both live: to a sub-agent, to a parent, by files, to all."""
 
 AUTHORITY_OF: dict[Channel, Authority] = {
     "inheritance": "parent",
@@ -56,8 +53,7 @@ AUTHORITY_OF: dict[Channel, Authority] = {
     "broadcast": "broadcast",
 }
 
-OPEN = (1.0,) * len(FIELDS)
-"""No field suppressed."""
+OPEN = (1.0,) * len(FIELDS)  # No field suppressed.
 
 
 class Exposure(Stateful):
@@ -66,7 +62,6 @@ class Exposure(Stateful):
     The limit binds the running and the last whole window together, so no stretch of that length exceeds it.
     """
 
-    __slots__ = ("_damping", "_gap", "_last", "_least", "_slot", "_strength", "_this", "_window", "cuts")
     STATE = ("_window", "_slot", plain_list("_this"), plain_list("_last"))
 
     def __init__(self, settings: ContagionSettings) -> None:
@@ -149,20 +144,14 @@ class Exposure(Stateful):
 class ZoneReading(Value, frozen=True):
     """A session's shared mood."""
 
-    mean: tuple[float, ...]
-    """Moving average of all agents' deviations, in the order of FIELDS."""
-    spirals: tuple[FieldName, ...]
-    """Fields whose contagion is suppressed."""
+    mean: tuple[float, ...]  # Moving average of all agents' deviations, in the order of FIELDS.
+    spirals: tuple[FieldName, ...]  # Fields whose contagion is suppressed.
 
 
 class Zone(Stateful):
     """Watch the mean of all agents, and suppress contagion of a field that runs away."""
 
-    __slots__ = ("_calm", "_mean", "_memory", "_spiral", "_suppression", "factors")
-    STATE = (
-        plain_list("_mean"),
-        through("suppressed", "_suppress"),
-    )
+    STATE = (plain_list("_mean"), through("suppressed", "_suppress"))
 
     def __init__(self, settings: ContagionSettings) -> None:
         self._memory = settings.memory

@@ -20,8 +20,7 @@ FieldName = Literal[
 ]
 FIELDS: tuple[FieldName, ...] = get_args(FieldName)
 
-OBSERVED = 6
-"""How many of the triggers are observations of the agent's own work."""
+OBSERVED = 6  # How many of the triggers are observations of the agent's own work.
 
 Vector: TypeAlias = tuple[float, float, float, float, float, float, float]
 
@@ -31,37 +30,7 @@ MASKS = {"inherited": 1.0, "excluded": 0.0}
 class ControlField(Stateful):
     """One modulation axis: its value, its envelope, its pace and who may move it."""
 
-    __slots__ = (
-        "authority",
-        "ceiling",
-        "changed",
-        "contagion_limit",
-        "flips",
-        "floor",
-        "gains",
-        "inherits",
-        "magnitude",
-        "name",
-        "pace",
-        "rate_limit",
-        "refused",
-        "rest",
-        "returns",
-        "side",
-        "slowest",
-        "stretch",
-        "time_constant",
-        "triggers",
-        "updated",
-    )
-    STATE = (
-        "magnitude",
-        "updated",
-        "changed",
-        "side",
-        "flips",
-        "stretch",
-    )
+    STATE = ("magnitude", "updated", "changed", "side", "flips", "stretch")
 
     def __init__(self, name: FieldName, settings: FieldSettings, attenuation: float) -> None:
         self.name = name
@@ -130,12 +99,9 @@ class FieldReading(Value, frozen=True):
     floor: float
     ceiling: float
     rate_limit: float
-    time_constant: float
-    """Effective, in seconds, stretched where the field swings."""
-    updated: float
-    """Subjective seconds at which something last moved it."""
-    change: float
-    """The last such move, signed."""
+    time_constant: float  # Effective, in seconds, stretched where the field swings.
+    updated: float  # Subjective seconds at which something last moved it.
+    change: float  # The last such move, signed.
 
 
 def control_fields(settings: FieldsSettings, attenuation: float) -> tuple[ControlField, ...]:

@@ -20,19 +20,19 @@ from core.engine.values import Value
 from core.settings.affect import TRIGGERS, Trigger
 
 Cut = Literal["trigger", "authority", "rate", "floor", "ceiling", "swing", "contagion", "spiral"]
+# What held a change back: refused trigger or authority, a limit, an envelope's edge, damping.
 CUTS: tuple[Cut, ...] = get_args(Cut)
-"""What held a change back: refused trigger or authority, a limit, an envelope's edge, damping."""
 TRIGGER, AUTHORITY, RATE, FLOOR, CEILING, SWING, CONTAGION, SPIRAL = (1 << bit for bit in range(8))
 
 Act = Literal["observed", "inherited", "bequeathed", "returned", "reported", "exposed", "resumed"]
+# What an entry records; bequeathed and reported are the giving sides, and change nothing.
 ACTS: tuple[Act, ...] = get_args(Act)
-"""What an entry records; bequeathed and reported are the giving sides, and change nothing."""
 OBSERVED_ACT, INHERITED, BEQUEATHED, RETURNED, REPORTED, EXPOSED, RESUMED = range(7)
 
 HASH = 32
 NO_PARTNER = bytes(HASH)
+# last hash, partner's head, index, at, now, act, observed bits, intensities, before, after, noise, cuts.
 _LAYOUT = Layout("<32s32sQddBH6d7d7d7d7B")
-"""last hash, partner's head, index, at, now, act, observed bits, intensities, before, after, noise, cuts."""
 
 Intensities: TypeAlias = Sequence[float]
 NO_INTENSITIES = (0.0,) * OBSERVED
@@ -63,27 +63,18 @@ class LineageReading(Value, frozen=True):
     at: float
     now: float
     act: Act
-    source: str
-    """The other agent, where there is one."""
+    source: str  # The other agent, where there is one.
     observations: tuple[tuple[Trigger, float], ...]
-    changes: tuple[FieldChange, ...]
-    """Only fields that moved or were held back."""
+    changes: tuple[FieldChange, ...]  # Only fields that moved or were held back.
     before_digest: str
     digest: str
-    partner: str
-    """The other agent's head at that moment; empty where there is none."""
+    partner: str  # The other agent's head at that moment; empty where there is none.
 
 
 class Lineage(Stateful):
     """The chain's head, its length, and its newest entries."""
 
-    __slots__ = ("_entries", "_kept", "anchor", "count", "head")
-    STATE = (
-        "anchor",
-        "head",
-        "count",
-        tuple_queue("_entries", LineageEntry),
-    )
+    STATE = ("anchor", "head", "count", tuple_queue("_entries", LineageEntry))
 
     def __init__(self, size: int, genesis: bytes = NO_PARTNER) -> None:
         self._kept = size
@@ -113,18 +104,7 @@ class Lineage(Stateful):
     ) -> LineageEntry:
         """Add one link."""
         payload = _LAYOUT.pack(
-            self.head,
-            partner,
-            self.count,
-            at,
-            now,
-            act,
-            observations,
-            *intensities,
-            *before,
-            *after,
-            *noise,
-            *cuts,
+            self.head, partner, self.count, at, now, act, observations, *intensities, *before, *after, *noise, *cuts
         )
         if source:
             payload += source.encode("utf-8", "surrogatepass")
@@ -176,22 +156,14 @@ def describe_entry(entry: LineageEntry) -> LineageReading:
     """An entry in words and figures."""
     values: tuple[Any, ...] = _LAYOUT.unpack_from(entry.payload)
     before_digest, partner, index, at, now, act, observations = values[:7]
-    intensities, before, after, noise, cuts = (
-        values[7:13],
-        values[13:20],
-        values[20:27],
-        values[27:34],
-        values[34:],
-    )
+    intensities, before, after, noise, cuts = (values[7:13], values[13:20], values[20:27], values[27:34], values[34:])
     return LineageReading(
         index=index,
         at=at,
         now=now,
         act=ACTS[act],
         source=entry.payload[_LAYOUT.size :].decode("utf-8", "surrogatepass"),
-        observations=tuple(
-            (TRIGGERS[bit], intensities[bit]) for bit in range(OBSERVED) if observations >> bit & 1
-        ),
+        observations=tuple((TRIGGERS[bit], intensities[bit]) for bit in range(OBSERVED) if observations >> bit & 1),
         changes=tuple(
             FieldChange(
                 name,

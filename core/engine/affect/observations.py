@@ -7,8 +7,8 @@ from core.engine.state import Stateful, plain_list
 from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
 from core.settings.affect import ObservationSettings
 
+# Positions of the observations among the triggers.
 FAILURE, COMPETING, PRESSURE, NOVELTY, UNCERTAINTY, SUCCESS = range(6)
-"""Positions of the observations among the triggers."""
 
 NEGATIVE = 1 << FAILURE | 1 << PRESSURE | 1 << UNCERTAINTY
 POSITIVE = 1 << SUCCESS
@@ -17,35 +17,7 @@ POSITIVE = 1 << SUCCESS
 class Observer(Stateful):
     """Say what one event is to affect: bits for what was observed, and how strongly."""
 
-    __slots__ = (
-        "_cadence",
-        "_command",
-        "_context_share",
-        "_edit",
-        "_edits",
-        "_empty",
-        "_files",
-        "_forgiveness",
-        "_full_failures",
-        "_least_failures",
-        "_least_files",
-        "_milestone",
-        "_novelty",
-        "_novelty_memory",
-        "_prompted",
-        "_report",
-        "_shift",
-        "_spike",
-        "_streak",
-        "_worth",
-        "intensities",
-    )
-    STATE = (
-        "_streak",
-        plain_list("_files"),
-        "_prompted",
-        "_worth",
-    )
+    STATE = ("_streak", plain_list("_files"), "_prompted", "_worth")
 
     def __init__(self, settings: ObservationSettings) -> None:
         self._least_failures = settings.least_failures
@@ -110,9 +82,7 @@ class Observer(Stateful):
         elif outcome == "empty":
             observations = self._uncertain(self._empty)
         if novelty > self._novelty:
-            self.intensities[NOVELTY] = (
-                min(1.0, (novelty - self._novelty) / (1.0 - self._novelty)) * self._worth
-            )
+            self.intensities[NOVELTY] = min(1.0, (novelty - self._novelty) / (1.0 - self._novelty)) * self._worth
             observations |= 1 << NOVELTY
             if outcome == "success":
                 self._worth += self._novelty_memory * (1.0 - self._worth)

@@ -26,13 +26,10 @@ _HALF = 2.0**31
 class Noise:
     """A vector of noise for each update, within plus and minus the amplitude."""
 
-    __slots__ = ("_amplitude", "_seed", "drawn")
-
     def __init__(self, settings: NoiseSettings, seed: int = 0) -> None:
         self._amplitude = settings.amplitude
         self._seed = (seed + 2**63) % 2**64 - 2**63
-        self.drawn = 0
-        """Vectors so far: all of its state."""
+        self.drawn = 0  # Vectors so far: all of its state.
 
     @property
     def on(self) -> bool:
@@ -48,14 +45,11 @@ class Noise:
         return tuple((word / _HALF - 1.0) * self._amplitude for word in words)
 
 
-FORGOTTEN = 1e-3
-"""Swings that count for no more than this are none."""
+FORGOTTEN = 1e-3  # Swings that count for no more than this are none.
 
 
 class Stabiliser:
     """Stretch a swinging field's time constant, so that it decays and answers more slowly."""
-
-    __slots__ = ("_band", "_growth", "_threshold", "_window")
 
     def __init__(self, settings: StabilitySettings) -> None:
         self._band = settings.band
@@ -90,43 +84,18 @@ class Stabiliser:
             field.side = side
 
 
+# The positions of the bits set in each number.
 _PRESENT = tuple(tuple(bit for bit in range(OBSERVED) if seen >> bit & 1) for seen in range(1 << OBSERVED))
-"""The positions of the bits set in each number."""
 
 
-_INSTANT = 1e-3
-"""Seconds below which rounding might carry a field that decays across the edge it stood at."""
+_INSTANT = 1e-3  # Seconds below which rounding might carry a field that decays across the edge it stood at.
 
 
 class Updater:
     """Move the seven fields, stage by stage, and keep the transaction of the last cycle."""
 
-    __slots__ = (
-        "_effects",
-        "_fields",
-        "_negative",
-        "_neutral",
-        "_noise",
-        "_noisy",
-        "_positive",
-        "_refused",
-        "_stabiliser",
-        "after",
-        "asked",
-        "before",
-        "change",
-        "cuts",
-        "moved",
-        "noise",
-        "strongest",
-    )
-
     def __init__(
-        self,
-        fields: tuple[ControlField, ...],
-        hysteresis: HysteresisSettings,
-        stabiliser: Stabiliser,
-        noise: Noise,
+        self, fields: tuple[ControlField, ...], hysteresis: HysteresisSettings, stabiliser: Stabiliser, noise: Noise
     ) -> None:
         self._fields = fields
         self._negative = hysteresis.negative
@@ -185,11 +154,7 @@ class Updater:
         self.before = self._magnitudes()
         self.decay(elapsed)
         gain = (
-            self._negative
-            if observations & NEGATIVE
-            else self._positive
-            if observations & POSITIVE
-            else self._neutral
+            self._negative if observations & NEGATIVE else self._positive if observations & POSITIVE else self._neutral
         )
         self._move_all(raws, elapsed, gain, now, self._noisy)
         self.after = self._magnitudes()
@@ -203,9 +168,7 @@ class Updater:
         """Set a start rather than a change: bound by the envelope, not by the pace of a cycle."""
         return self._outside(raws, trigger, authority, now, True)
 
-    def _outside(
-        self, raws: Sequence[float], trigger: Trigger, authority: Authority, now: float, start: bool
-    ) -> bool:
+    def _outside(self, raws: Sequence[float], trigger: Trigger, authority: Authority, now: float, start: bool) -> bool:
         admitted = list(raws)
         cuts = self.cuts = [0, 0, 0, 0, 0, 0, 0]
         before = self.before = self._magnitudes()
@@ -230,15 +193,7 @@ class Updater:
 
     def _magnitudes(self) -> list[float]:
         a, b, c, d, e, f, g = self._fields
-        return [
-            a.magnitude,
-            b.magnitude,
-            c.magnitude,
-            d.magnitude,
-            e.magnitude,
-            f.magnitude,
-            g.magnitude,
-        ]
+        return [a.magnitude, b.magnitude, c.magnitude, d.magnitude, e.magnitude, f.magnitude, g.magnitude]
 
     def _move_all(self, raws: Sequence[float], elapsed: float, gain: float, now: float, noisy: bool) -> None:
         """Move the fields that are asked to, and note how far and which one most."""

@@ -29,30 +29,20 @@ class Point(NamedTuple):
 class GovernorEpisode(Value, frozen=True):
     """One governed episode, as far as it has come."""
 
-    number: int
-    """1 for the first; work before any prompt counts as one too."""
-    opened_at: float
-    """Epoch seconds."""
-    closed_at: float
-    """Epoch seconds of the next prompt; of an open episode, of its last step."""
+    number: int  # 1 for the first; work before any prompt counts as one too.
+    opened_at: float  # Epoch seconds.
+    closed_at: float  # Epoch seconds of the next prompt; of an open episode, of its last step.
     steps: int
-    fruitless: int
-    """Steps without reward."""
-    dips: int
-    """How often recovering began."""
-    interrupts: int
-    """How often the person stopped the agent."""
+    fruitless: int  # Steps without reward.
+    dips: int  # How often recovering began.
+    interrupts: int  # How often the person stopped the agent.
     halt: HaltReason | Literal[""]
     halted_at: float
-    halt_value: float
-    """The reading that met the limit."""
+    halt_value: float  # The reading that met the limit.
     halt_limit: float
-    cause: str
-    """What stood in the way at the halt."""
-    after_halt: int
-    """Tool uses that came after the halt."""
-    points: bytes
-    """The course, packed; `trajectory` reads it."""
+    cause: str  # What stood in the way at the halt.
+    after_halt: int  # Tool uses that came after the halt.
+    points: bytes  # The course, packed; `trajectory` reads it.
 
     def trajectory(self) -> tuple[Point, ...]:
         """The budgets over the steps, thinned evenly in a long episode."""
@@ -89,26 +79,6 @@ def _points(packed: bytes) -> list[bytes]:
 class GovernorEpisodes(Stateful):
     """The open episode and a bounded number of those before it."""
 
-    __slots__ = (
-        "_after_halt",
-        "_cause",
-        "_dips",
-        "_fruitless",
-        "_halt",
-        "_halt_limit",
-        "_halt_value",
-        "_halted_at",
-        "_halts",
-        "_interrupts",
-        "_last_at",
-        "_most",
-        "_number",
-        "_opened_at",
-        "_past",
-        "_points",
-        "_steps",
-        "_stride",
-    )
     STATE = (
         each("_past", astuple, lambda row: GovernorEpisode(*row)),
         grouped(

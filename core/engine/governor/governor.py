@@ -19,18 +19,12 @@ class Verdict(StepValue, frozen=True, gc=False):
     """The governor's verdict on one event."""
 
     state: State
-    changed: bool
-    """The state is another than before the event."""
-    halted_now: HaltReason | Literal[""]
-    """Set on the one event at which it would halt."""
-    transition: Transition
-    """Why the state changed within the episode."""
-    step: int
-    """Steps of the episode."""
-    opened: bool
-    """The event opened an episode."""
-    after_halt: int
-    """Tool uses since the halt."""
+    changed: bool  # The state is another than before the event.
+    halted_now: HaltReason | Literal[""]  # Set on the one event at which it would halt.
+    transition: Transition  # Why the state changed within the episode.
+    step: int  # Steps of the episode.
+    opened: bool  # The event opened an episode.
+    after_halt: int  # Tool uses since the halt.
 
 
 class GovernorReading(Value, frozen=True):
@@ -41,31 +35,21 @@ class GovernorReading(Value, frozen=True):
     state: State
     may_act: bool
     step: int
-    stagnant: int
-    """Steps in a row without reward."""
+    stagnant: int  # Steps in a row without reward.
     budgets: Budgets
     pressures: Pressures
-    inputs: tuple[Input, ...]
-    """Reward, novelty, urgency, difficulty, danger."""
+    inputs: tuple[Input, ...]  # Reward, novelty, urgency, difficulty, danger.
     halt: HaltReason | Literal[""]
-    would_halt: str
-    """Where and why it would halt, in words; empty where it would not."""
+    would_halt: str  # Where and why it would halt, in words; empty where it would not.
     after_halt: int
-    episode: GovernorEpisode
-    """The open one."""
-    past: tuple[GovernorEpisode, ...]
-    """Ended ones, oldest first."""
-    episodes: int
-    """Opened so far, kept or not."""
-    halts: int
-    """So far, in episodes kept or not."""
+    episode: GovernorEpisode  # The open one.
+    past: tuple[GovernorEpisode, ...]  # Ended ones, oldest first.
+    episodes: int  # Opened so far, kept or not.
+    halts: int  # So far, in episodes kept or not.
 
 
-LEVELS = (
-    *(f"budget.{name}" for name in Budgets._fields),
-    *(f"pressure.{name}" for name in Pressures._fields),
-)
-"""Names of what `Governor.levels` gives."""
+# Names of what `Governor.levels` gives.
+LEVELS = (*(f"budget.{name}" for name in Budgets._fields), *(f"pressure.{name}" for name in Pressures._fields))
 
 
 class Governor(Stateful):
@@ -74,25 +58,7 @@ class Governor(Stateful):
     No argument of `step` can carry an affect value, so none can move the gate.
     """
 
-    __slots__ = (
-        "_episodes",
-        "_inputs",
-        "_machine",
-        "_name",
-        "_pause",
-        "_profile",
-        "_prompted",
-        "_since",
-        "_tempo",
-    )
-    STATE = (
-        inner("_machine"),
-        inner("_inputs"),
-        inner("_episodes"),
-        "_pause",
-        "_since",
-        "_prompted",
-    )
+    STATE = (inner("_machine"), inner("_inputs"), inner("_episodes"), "_pause", "_since", "_prompted")
 
     def __init__(self, settings: GovernorSettings) -> None:
         self._name = settings.profile
@@ -105,9 +71,7 @@ class Governor(Stateful):
         self._since = 0.0
         self._prompted = False
 
-    def step(
-        self, event: Event, *, novelty: float, elapsed: float, pattern: Pattern, failure_rate: float
-    ) -> Verdict:
+    def step(self, event: Event, *, novelty: float, elapsed: float, pattern: Pattern, failure_rate: float) -> Verdict:
         """Process one event, `elapsed` seconds of wall-clock time after the previous one."""
         self._pause += elapsed
         self._since += elapsed

@@ -41,21 +41,16 @@ _GAINS: dict[Action, tuple[str, RewardCause]] = {
     "plan": ("noted", "took a note"),
     "other": ("noted", "took a note"),
 }
-_CONFIRMATIONS: dict[str, RewardCause] = {
-    "test": "tests passed",
-    "build": "build passed",
-    "commit": "committed",
-}
+_CONFIRMATIONS: dict[str, RewardCause] = {"test": "tests passed", "build": "build passed", "commit": "committed"}
+# Actions whose near-duplicates count as repeats; the others repeat only with equal arguments.
 _BY_SHAPE: frozenset[Action] = frozenset({"shell_exec", "search", "file_read", "memory_read"})
-"""Actions whose near-duplicates count as repeats; the others repeat only with equal arguments."""
+# Actions for which an empty result means that nothing was found; a command may well be silent.
 _LOOKS: frozenset[Action] = frozenset({"search", "file_read", "memory_read"})
-"""Actions for which an empty result means that nothing was found; a command may well be silent."""
+# Programs that run with more rights, or touch what is not the project's.
 _PRIVILEGED = frozenset(
     ("sudo", "doas", "su", "systemctl", "mount", "umount", "dd", "mkfs", "chown", "kill", "pkill", "killall")
 )
-"""Programs that run with more rights, or touch what is not the project's."""
-_OUTSIDE = ("/", "~", "..")
-"""How a path outside the project begins."""
+_OUTSIDE = ("/", "~", "..")  # How a path outside the project begins.
 _RESULT = (1 << 64) - 1
 
 
@@ -70,26 +65,6 @@ class Input(NamedTuple):
 class Inputs(Stateful):
     """Derive one step's signals from events, and remember why each is what it is."""
 
-    __slots__ = (
-        "_building",
-        "_cadence",
-        "_cause",
-        "_confirmed",
-        "_dangers",
-        "_gains",
-        "_gap",
-        "_interrupts",
-        "_losses",
-        "_pressing",
-        "_rate",
-        "_repeated",
-        "_repeats",
-        "_seen",
-        "_share",
-        "_streak",
-        "_values",
-        "_waited",
-    )
     STATE = (
         each("_seen", lambda key: (key >> 64, key & _RESULT), lambda pair: (pair[0] << 64) | pair[1]),
         "_gap",

@@ -23,8 +23,6 @@ class Pressures(NamedTuple):
 class Appraisal:
     """Read one step's signals as a change of each pressure."""
 
-    __slots__ = ("_weights",)
-
     def __init__(self, settings: AppraisalSettings) -> None:
         self._weights = (
             settings.reward_confidence,
@@ -65,8 +63,8 @@ class Appraisal:
         )
 
 
+# The four that grant, and the one that takes.
 _PRESSURES = ("confidence", "curiosity", "arousal", "risk", "frustration")
-"""The four that grant, and the one that takes."""
 
 
 class Budgets(NamedTuple):
@@ -81,18 +79,11 @@ class Budgets(NamedTuple):
 class Kinetics:
     """Let pressures grant and take budget: selective in granting, global in taking, slow in both."""
 
-    __slots__ = ("_decay", "_inertia", "_scales", "_stagnation", "_weights")
-
     def __init__(self, profile: Profile, weights: WeightSettings) -> None:
         self._weights: tuple[float, ...] = tuple(
             getattr(weights, f"{pressure}_{budget}") for budget in Budgets._fields for pressure in _PRESSURES
         )
-        self._scales = (
-            profile.effort_scale,
-            profile.risk_scale,
-            profile.exploration_scale,
-            profile.persistence_scale,
-        )
+        self._scales = (profile.effort_scale, profile.risk_scale, profile.exploration_scale, profile.persistence_scale)
         self._stagnation = (profile.stagnation_effort_scale, profile.stagnation_persistence_scale)
         self._decay = (profile.exploration_decay, profile.persistence_decay, profile.time_decay)
         self._inertia = (profile.inertia, 1.0 - profile.inertia)
@@ -126,10 +117,8 @@ class Kinetics:
         return (
             keep * old_effort + take * (0.0 if effort < 0.0 else 1.0 if effort > 1.0 else effort),
             keep * old_risk + take * (0.0 if risk < 0.0 else 1.0 if risk > 1.0 else risk),
-            keep * old_exploration
-            + take * (0.0 if exploration < 0.0 else 1.0 if exploration > 1.0 else exploration),
-            keep * old_persistence
-            + take * (0.0 if persistence < 0.0 else 1.0 if persistence > 1.0 else persistence),
+            keep * old_exploration + take * (0.0 if exploration < 0.0 else 1.0 if exploration > 1.0 else exploration),
+            keep * old_persistence + take * (0.0 if persistence < 0.0 else 1.0 if persistence > 1.0 else persistence),
         )
 
 
@@ -138,6 +127,7 @@ STATES: tuple[State, ...] = get_args(State)
 
 HaltReason = Literal["SAFETY", "OVERRISK", "EXHAUSTION", "STAGNATION", "EXTERNAL"]
 HALT_REASONS: tuple[HaltReason, ...] = get_args(HaltReason)
+# What the agent does that each halt is about.
 HALT_WORDS: dict[HaltReason, str] = {
     "SAFETY": "explores too far",
     "OVERRISK": "risks too much",
@@ -145,10 +135,9 @@ HALT_WORDS: dict[HaltReason, str] = {
     "STAGNATION": "gets nowhere",
     "EXTERNAL": "took too many steps",
 }
-"""What the agent does that each halt is about."""
 
+# Why a step changed the state; empty where it did not.
 Transition = Literal["", "SAFETY", "OVERRISK", "EXHAUSTION", "STAGNATION", "EXTERNAL", "dip", "stabilised"]
-"""Why a step changed the state; empty where it did not."""
 
 
 class Rule(NamedTuple):
@@ -172,45 +161,18 @@ RULES = (
     Rule(8, "HALTED", "always", "HALTED", ""),
 )
 
-_FRESH = (1.0, 0.0, 0.0, 1.0)
-"""A new run may spend all effort and persistence, and no risk or exploration."""
+_FRESH = (1.0, 0.0, 0.0, 1.0)  # A new run may spend all effort and persistence, and no risk or exploration.
 _NOTHING = (0.0, 0.0, 0.0, 0.0)
-_SPENT = 1e-4
-"""Effort below this is none: inertia alone never brings it to 0."""
+_SPENT = 1e-4  # Effort below this is none: inertia alone never brings it to 0.
 
 
 class Machine(Stateful):
     """One governed run, from a fresh start to a halt that nothing undoes but a new run."""
 
-    __slots__ = (
-        "_appraisal",
-        "_budgets",
-        "_dips",
-        "_kinetics",
-        "_limits",
-        "_pressures",
-        "_recovery",
-        "brink",
-        "halt",
-        "stagnant",
-        "state",
-        "steps",
-    )
-    STATE = (
-        "state",
-        "halt",
-        "steps",
-        "stagnant",
-        tupled("_budgets"),
-        tupled("brink"),
-        tupled("_pressures"),
-    )
+    STATE = ("state", "halt", "steps", "stagnant", tupled("_budgets"), tupled("brink"), tupled("_pressures"))
 
     def __init__(
-        self,
-        profile: Profile,
-        appraisal: AppraisalSettings | None = None,
-        weights: WeightSettings | None = None,
+        self, profile: Profile, appraisal: AppraisalSettings | None = None, weights: WeightSettings | None = None
     ) -> None:
         self._appraisal = Appraisal(appraisal or AppraisalSettings())
         self._kinetics = Kinetics(profile, weights or WeightSettings())
@@ -228,14 +190,11 @@ class Machine(Stateful):
     def reset(self) -> None:
         """Begin a new run."""
         self.state: State = "IDLE"
-        self.halt: HaltReason | Literal[""] = ""
-        """Why it halted, if it did."""
-        self.steps = 0
-        """Steps taken; the halting one is the last."""
-        self.stagnant = 0
-        """Steps in a row without reward."""
+        self.halt: HaltReason | Literal[""] = ""  # Why it halted, if it did.
+        self.steps = 0  # Steps taken; the halting one is the last.
+        self.stagnant = 0  # Steps in a row without reward.
+        # The budgets as the last step computed them, before a halt took them away.
         self.brink: tuple[float, float, float, float] = _FRESH
-        """The budgets as the last step computed them, before a halt took them away."""
         self._budgets: tuple[float, float, float, float] = _FRESH
         self._pressures: tuple[float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0)
 
@@ -287,9 +246,7 @@ class Machine(Stateful):
         self.stagnant = stagnant = 0 if reward > 0.0 else self.stagnant + 1
         window, effort_dip, persistence_dip = self._dips
         stagnating = stagnant >= window
-        self._pressures = pressures = self._appraisal.add(
-            self._pressures, reward, novelty, urgency, difficulty, danger
-        )
+        self._pressures = pressures = self._appraisal.add(self._pressures, reward, novelty, urgency, difficulty, danger)
         computed = self._kinetics.next(pressures, self._budgets, stagnating, dt)
         recovering = self.state == "RECOVERING"
         dipping = not recovering and (computed[0] < effort_dip or computed[3] < persistence_dip)
@@ -310,9 +267,7 @@ class Machine(Stateful):
             return "stabilised"
         return ""
 
-    def _recover(
-        self, computed: tuple[float, float, float, float], dt: float
-    ) -> tuple[float, float, float, float]:
+    def _recover(self, computed: tuple[float, float, float, float], dt: float) -> tuple[float, float, float, float]:
         effort, risk, exploration, persistence = computed
         _, old_risk, old_exploration, _ = self._budgets
         delay, rate, cap = self._recovery
@@ -321,9 +276,7 @@ class Machine(Stateful):
             persistence = max(persistence, min(cap, persistence + rate * dt))
         return (effort, min(risk, old_risk), min(exploration, old_exploration), persistence)
 
-    def _limit(
-        self, budgets: tuple[float, float, float, float], stagnating: bool
-    ) -> HaltReason | Literal[""]:
+    def _limit(self, budgets: tuple[float, float, float, float], stagnating: bool) -> HaltReason | Literal[""]:
         effort, risk, exploration, _ = budgets
         max_exploration, max_risk, exhaustion, floor, max_steps = self._limits
         if exploration >= max_exploration:

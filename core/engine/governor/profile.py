@@ -17,17 +17,12 @@ class Profile(NamedTuple):
     risk_scale: float
     exploration_scale: float
     persistence_scale: float
-    recovery_rate: float
-    """A second."""
-    recovery_delay: float
-    """Seconds."""
+    recovery_rate: float  # A second.
+    recovery_delay: float  # Seconds.
     recovery_cap: float
-    persistence_decay: float
-    """A step."""
-    exploration_decay: float
-    """A step."""
-    time_decay: float
-    """A second, of persistence and exploration alike."""
+    persistence_decay: float  # A step.
+    exploration_decay: float  # A step.
+    time_decay: float  # A second, of persistence and exploration alike.
     stagnation_window: int
     exhaustion_threshold: float
     max_risk: float
@@ -104,11 +99,7 @@ AGGRESSIVE = Profile(
     stagnation_persistence_scale=0.8,
 )
 
-PUBLISHED: dict[str, Profile] = {
-    "conservative": CONSERVATIVE,
-    "balanced": BALANCED,
-    "aggressive": AGGRESSIVE,
-}
+PUBLISHED: dict[str, Profile] = {"conservative": CONSERVATIVE, "balanced": BALANCED, "aggressive": AGGRESSIVE}
 
 
 @Derived

@@ -19,8 +19,7 @@ class Trigger(NamedTuple):
     resolution: Resolution
     least: float
     refire: float
-    like: str = "*"
-    """What the stimulus' words must look like."""
+    like: str = "*"  # What the stimulus' words must look like.
 
 
 class Wakeup(NamedTuple):
@@ -30,6 +29,7 @@ class Wakeup(NamedTuple):
     resolution: Resolution
 
 
+# The built-in triggers and what sets each off.
 CAUSES: dict[str, tuple[Cause, ...]] = {
     "owner_message": ("prompt", "interrupt"),
     "policy_tripwire": ("rejected", "destructive", "halt"),
@@ -40,7 +40,6 @@ CAUSES: dict[str, tuple[Cause, ...]] = {
     "peer_alarm": ("peer",),
     "deadline": ("deadline",),
 }
-"""The built-in triggers and what sets each off."""
 
 
 @Derived
@@ -67,18 +66,13 @@ def _by_cause(active: tuple[Trigger, ...]) -> dict[Cause, tuple[Trigger, ...]]:
 class Wakeups(Stateful):
     """Match stimuli against triggers; an interval holds each trigger back on its own, in the log's time."""
 
-    __slots__ = ("_by_cause", "_fired", "_triggers", "deduplicated", "window")
-    STATE = (
-        "deduplicated",
-        tabled("_fired", 2),
-    )
+    STATE = ("deduplicated", tabled("_fired", 2))
 
     def __init__(self, settings: WakeupSettings, more: tuple[Trigger, ...] = ()) -> None:
         self._triggers = (*triggers(settings), *more) if more else triggers(settings)
         self._by_cause = _by_cause(self._triggers)
         self._fired: dict[str, tuple[float, int]] = {}
-        self.deduplicated = 0
-        """Wakeups left to a theta tick that was due anyway."""
+        self.deduplicated = 0  # Wakeups left to a theta tick that was due anyway.
         self.window = settings.window
 
     def update(self, stimuli: Stimuli, at: float) -> Wakeup | None:
@@ -105,8 +99,7 @@ class Wakeups(Stateful):
 
 Resolution = Literal["gamma", "theta"]
 
-MICRO = 1_000_000
-"""Ticks are kept in whole microseconds."""
+MICRO = 1_000_000  # Ticks are kept in whole microseconds.
 
 
 class Ticks(NamedTuple):
@@ -127,30 +120,6 @@ class Clock(Stateful):
     However long the stretch, it costs no more than the few doublings from the shortest theta to the longest.
     """
 
-    __slots__ = (
-        "_busy",
-        "_delta_every",
-        "_factor",
-        "_gamma_longest",
-        "_gamma_next",
-        "_gamma_shortest",
-        "_gamma_step",
-        "_now",
-        "_since_delta",
-        "_theta",
-        "_theta_longest",
-        "_theta_next",
-        "_theta_shortest",
-        "_throttle_factor",
-        "_throttle_from",
-        "_throttle_hard",
-        "_violation",
-        "_violations",
-        "delta",
-        "due",
-        "gamma",
-        "theta",
-    )
     STATE = (
         grouped("times", "_now", "_gamma_next", "_theta_next", "_theta", "_since_delta"),
         grouped("pace", "_violations", "_busy", "_factor"),
@@ -176,8 +145,8 @@ class Clock(Stateful):
         self._gamma_next = self._gamma_step
         self._theta_next = self._theta
         self._since_delta = 0
+        # Microsecond of the next tick; before it there is no need to advance.
         self.due = min(self._gamma_next, self._theta_next)
-        """Microsecond of the next tick; before it there is no need to advance."""
         self.gamma = 0
         self.theta = 0
         self.delta = 0

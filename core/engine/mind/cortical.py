@@ -14,8 +14,7 @@ from core.events import Event, Prompt, ToolUse
 from core.settings.mind_state import MoodSettings, VitalitySettings
 
 Regime = Literal["calm", "progress", "turbulence", "crisis"]
-REGIMES: tuple[Regime, ...] = get_args(Regime)
-"""From the quietest to the worst."""
+REGIMES: tuple[Regime, ...] = get_args(Regime)  # From the quietest to the worst.
 SEVERITY: dict[Regime, int] = {regime: place for place, regime in enumerate(REGIMES)}
 
 Phase = Literal["thriving", "stable", "conserving", "declining", "terminal"]
@@ -53,22 +52,6 @@ class CorticalReading(Value, frozen=True):
 
 class CorticalState:
     """A surface without setters: a group changes only through the writer that claimed it."""
-
-    __slots__ = (
-        "_accuracy",
-        "_arousal",
-        "_budget_remaining",
-        "_claimed",
-        "_composite",
-        "_dominance",
-        "_economic",
-        "_emotion",
-        "_phase",
-        "_pleasure",
-        "_regime",
-        "_tier",
-        "_trend",
-    )
 
     def __init__(self) -> None:
         self._pleasure = 0.0
@@ -247,8 +230,6 @@ class CorticalState:
 class AffectWriter:
     """Writes pleasure, arousal, dominance and the primary emotion."""
 
-    __slots__ = ("_state",)
-
     def __init__(self, state: CorticalState) -> None:
         self._state = state
 
@@ -264,8 +245,6 @@ class AffectWriter:
 class PredictionWriter:
     """Writes the forecast's accuracy and its trend."""
 
-    __slots__ = ("_state",)
-
     def __init__(self, state: CorticalState) -> None:
         self._state = state
 
@@ -277,8 +256,6 @@ class PredictionWriter:
 
 class MortalityWriter:
     """Writes both vitalities and the behavioural phase."""
-
-    __slots__ = ("_state",)
 
     def __init__(self, state: CorticalState) -> None:
         self._state = state
@@ -294,8 +271,6 @@ class MortalityWriter:
 class EnvironmentWriter:
     """Writes the regime."""
 
-    __slots__ = ("_state",)
-
     def __init__(self, state: CorticalState) -> None:
         self._state = state
 
@@ -306,8 +281,6 @@ class EnvironmentWriter:
 
 class InferenceWriter:
     """Writes the budget left and the tier in use."""
-
-    __slots__ = ("_state",)
 
     def __init__(self, state: CorticalState) -> None:
         self._state = state
@@ -325,20 +298,13 @@ class VitalityReading(Value, frozen=True):
     epistemic: float
     composite: float
     phase: Phase
-    next_bound: float
-    """Composite vitality below which the phase is lost; 0 in the last one."""
+    next_bound: float  # Composite vitality below which the phase is lost; 0 in the last one.
 
 
 class Vitality(Stateful):
     """Weigh the budget left against the accuracy of the forecast; a lost phase is won back with a margin."""
 
-    __slots__ = ("_bounds", "_held", "_margin", "_share", "composite", "economic", "epistemic")
-    STATE = (
-        "economic",
-        "epistemic",
-        "composite",
-        custom("_held", PHASES.__getitem__, PHASES.index),
-    )
+    STATE = ("economic", "epistemic", "composite", custom("_held", PHASES.__getitem__, PHASES.index))
 
     def __init__(self, settings: VitalitySettings) -> None:
         self._share = settings.economic_share
@@ -381,6 +347,7 @@ class Vitality(Stateful):
         return VitalityReading(self.economic, self.epistemic, self.composite, self.phase, bounds[self._held])
 
 
+# The primary emotion by the signs of pleasure, arousal and dominance.
 OCTANTS: dict[tuple[bool, bool, bool], Emotion] = {
     (True, True, True): "joy",
     (True, True, False): "surprise",
@@ -391,7 +358,6 @@ OCTANTS: dict[tuple[bool, bool, bool], Emotion] = {
     (False, False, True): "disgust",
     (False, False, False): "sadness",
 }
-"""The primary emotion by the signs of pleasure, arousal and dominance."""
 
 
 class MoodReading(Value, frozen=True):
@@ -401,43 +367,17 @@ class MoodReading(Value, frozen=True):
     arousal: float
     dominance: float
     emotion: Emotion
-    intensity: float
-    """Distance from a neutral mood, 0 to 1."""
+    intensity: float  # Distance from a neutral mood, 0 to 1.
     pleasure_target: float
     arousal_target: float
     dominance_target: float
-    rate: float
-    """Events a minute."""
-    chosen_share: float
-    """Share of edits that were the agent's own choice and succeeded."""
+    rate: float  # Events a minute.
+    chosen_share: float  # Share of edits that were the agent's own choice and succeeded.
 
 
 class Mood(Stateful):
     """Follow the work in bounded steps: joy comes slowly, dismay faster."""
 
-    __slots__ = (
-        "_arousal_step",
-        "_dead_zone",
-        "_dominance_fall",
-        "_dominance_rise",
-        "_pleasure_fall",
-        "_pleasure_rise",
-        "_prompted_calls",
-        "_rate_neutral",
-        "_rate_window",
-        "_smoothing",
-        "_targets",
-        "_urgency_weight",
-        "arousal",
-        "calls",
-        "dominance",
-        "events",
-        "last",
-        "octant",
-        "pleasure",
-        "rate",
-        "share",
-    )
     STATE = (
         "pleasure",
         "arousal",
@@ -520,9 +460,7 @@ class Mood(Stateful):
         )
         pleasure = self.pleasure = _step(self.pleasure, targets[0], self._pleasure_rise, self._pleasure_fall)
         arousal = self.arousal = _step(self.arousal, targets[1], self._arousal_step, self._arousal_step)
-        dominance = self.dominance = _step(
-            self.dominance, targets[2], self._dominance_rise, self._dominance_fall
-        )
+        dominance = self.dominance = _step(self.dominance, targets[2], self._dominance_rise, self._dominance_fall)
         zone = self._dead_zone
         pleased, aroused, dominant = self.octant
         self.octant = (

@@ -12,8 +12,8 @@ from core.events import Action
 
 Verdict = Literal["gain", "loss", "flat"]
 
+# What begins or ends a stretch of work.
 Border = Literal["start", "prompt", "interrupt", "pattern", "delta", "session_end"]
-"""What begins or ends a stretch of work."""
 
 ACTION_WORDS: dict[Action, str] = {
     "file_read": "reading",
@@ -26,42 +26,30 @@ ACTION_WORDS: dict[Action, str] = {
     "plan": "planning",
     "other": "other calls",
 }
-OUTCOME_WORDS: dict[Verdict, str] = {
-    "gain": "with success",
-    "loss": "without success",
-    "flat": "with no clear result",
-}
+OUTCOME_WORDS: dict[Verdict, str] = {"gain": "with success", "loss": "without success", "flat": "with no clear result"}
 
 
 class Episode(Struct, frozen=True):
     """A stretch of work as it is remembered: shapes and coarse places, no content."""
 
     number: int
-    tick: int
-    """The tick at which it ended."""
-    at: float
-    """When it began, in epoch seconds."""
+    tick: int  # The tick at which it ended.
+    at: float  # When it began, in epoch seconds.
     until: float
-    regime: Regime
-    """The one it was in for most of its ticks."""
+    regime: Regime  # The one it was in for most of its ticks.
     pleasure: float
     arousal: float
     dominance: float
-    action: Action
-    """The most frequent one."""
+    action: Action  # The most frequent one.
     outcome: Verdict
     began_by: Border
     ended_by: Border
     calls: int
     failures: int
-    signature: tuple[tuple[str, int], ...]
-    """Actions and coarse folders with their counts, in the order of their names."""
-    trace: str = ""
-    """Its last calls, two letters each; empty once it is a summary."""
-    session: str = ""
-    """Key of the saved session it comes from; empty for this one."""
-    advised: str = ""
-    """The rule whose advice reached the agent in it; empty if none did."""
+    signature: tuple[tuple[str, int], ...]  # Actions and coarse folders with their counts, in the order of their names.
+    trace: str = ""  # Its last calls, two letters each; empty once it is a summary.
+    session: str = ""  # Key of the saved session it comes from; empty for this one.
+    advised: str = ""  # The rule whose advice reached the agent in it; empty if none did.
 
     def line(self) -> str:
         """The episode in one line."""
@@ -87,8 +75,7 @@ class Recalled(Struct, frozen=True):
     """A past episode and why it came to mind."""
 
     episode: Episode
-    score: float
-    """Similarity times recency."""
+    score: float  # Similarity times recency.
     similarity: float
     regime: float
     affect: float

@@ -15,25 +15,13 @@ from core.engine.mind.cortical import REGIMES, SEVERITY, CorticalState, Tier
 from core.engine.mind.episode import Border, Episode, Heuristic, Recalled, Situation, Verdict, distill
 from core.engine.state import Stateful, each, mapped, plain_list
 from core.engine.values import Derived, Value
-from core.events import (
-    ACTIONS,
-    OUTCOMES,
-    PURPOSES,
-    Action,
-    Event,
-    Outcome,
-    Prompt,
-    Purpose,
-    SessionEnd,
-    ToolUse,
-)
+from core.events import ACTIONS, OUTCOMES, PURPOSES, Action, Event, Outcome, Prompt, Purpose, SessionEnd, ToolUse
 from core.settings.mind_state import EpisodeSettings
 
-_FARTHEST = 2.0 * sqrt(3.0)
-"""Between two opposite corners of the mood."""
+_FARTHEST = 2.0 * sqrt(3.0)  # Between two opposite corners of the mood.
 
+# An episode, its similarity, and what that and its score were made from.
 _Terms: TypeAlias = tuple[Episode, float, float, float, float, float]
-"""An episode, its similarity, and what that and its score were made from."""
 
 
 def _recalled(score: float, terms: _Terms) -> Recalled:
@@ -43,8 +31,6 @@ def _recalled(score: float, terms: _Terms) -> Recalled:
 
 class Likeness:
     """Weigh the same regime, a near mood and the same task; what is old counts less."""
-
-    __slots__ = ("_affect", "_recency_ticks", "_regime", "_task")
 
     def __init__(self, settings: EpisodeSettings) -> None:
         whole = settings.regime_weight + settings.affect_weight + settings.task_weight or 1.0
@@ -163,8 +149,7 @@ class EpisodesReading(Value, frozen=True):
 
     began_by: Border
     calls: int
-    leaning: Verdict
-    """What the open episode would be called if it ended now."""
+    leaning: Verdict  # What the open episode would be called if it ended now.
     task: tuple[tuple[str, int], ...]
     kept: int
     summaries: int
@@ -178,32 +163,6 @@ class Episodes(Stateful):
     Saved ones are handed in like settings: they are not part of a dump.
     """
 
-    __slots__ = (
-        "_advised",
-        "_affect",
-        "_at",
-        "_began_by",
-        "_calls",
-        "_counts",
-        "_depth",
-        "_failures",
-        "_kept",
-        "_least_calls",
-        "_likeness",
-        "_number",
-        "_open_size",
-        "_past",
-        "_pattern",
-        "_places",
-        "_regimes",
-        "_samples",
-        "_score",
-        "_setback",
-        "_settings",
-        "_trace",
-        "_trace_length",
-        "_worth",
-    )
     STATE = (
         "_advised",
         "_number",

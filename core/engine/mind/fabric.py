@@ -113,6 +113,7 @@ class DreamRequested(NamedTuple):
     measure: float
 
 
+# All of these.
 MomentEvent: TypeAlias = (
     ModeChanged
     | TicksDropped
@@ -127,8 +128,8 @@ MomentEvent: TypeAlias = (
     | TraceSeen
     | DreamRequested
 )
-"""All of these."""
 
+# What each kind of stimulus is on the fabric.
 SEEN: dict[StimulusKind, type[MomentEvent]] = {
     "owner_message": OwnerSpoke,
     "policy_violation": PolicyTripped,
@@ -137,7 +138,6 @@ SEEN: dict[StimulusKind, type[MomentEvent]] = {
     "trace": TraceSeen,
     "dream_request": DreamRequested,
 }
-"""What each kind of stimulus is on the fabric."""
 
 
 class SessionBegan(NamedTuple):
@@ -161,8 +161,7 @@ class ToolCalled(NamedTuple):
 
     at: float
     tool: str
-    call: int
-    """Fingerprint of tool and arguments."""
+    call: int  # Fingerprint of tool and arguments.
 
 
 class FileOpened(NamedTuple):
@@ -334,6 +333,7 @@ class AdviceGiven(NamedTuple):
     characters: int
 
 
+# All of these.
 SessionEvent: TypeAlias = (
     SessionBegan
     | SessionOver
@@ -362,7 +362,6 @@ SessionEvent: TypeAlias = (
     | InterventionTold
     | AdviceGiven
 )
-"""All of these."""
 
 
 class Ticked(NamedTuple):
@@ -389,8 +388,7 @@ class ThinkingStarted(NamedTuple):
     at: float
     trigger: str
     model: str
-    invocation: int
-    """Number of the prompt that the agent works on."""
+    invocation: int  # Number of the prompt that the agent works on.
 
 
 class ThinkingEnded(NamedTuple):
@@ -419,8 +417,7 @@ class TurnEnded(NamedTuple):
     model: str
     tokens: int
     cost: float | None
-    cached: float
-    """Share of the context that was read from cache."""
+    cached: float  # Share of the context that was read from cache.
 
 
 class ModelSelected(NamedTuple):
@@ -574,11 +571,7 @@ class Fabric(Stateful):
     A dump carries the count and a short tail: older history is derived, and comes back by replaying the log.
     """
 
-    __slots__ = ("_ring", "_tail", "emitted")
-    STATE = (
-        "emitted",
-        through("tail", "_take_tail"),
-    )
+    STATE = ("emitted", through("tail", "_take_tail"))
 
     def __init__(self, settings: FabricSettings) -> None:
         self._ring: deque[MindEvent] = deque(maxlen=settings.capacity)
@@ -630,13 +623,10 @@ class Fabric(Stateful):
 class Subscription:
     """One reader's place in a fabric; reading moves the reader, never the fabric."""
 
-    __slots__ = ("_fabric", "missed", "next")
-
     def __init__(self, fabric: Fabric, since: int) -> None:
         self._fabric = fabric
         self.next = max(0, since)
-        self.missed = 0
-        """Events that left the ring before this reader came for them."""
+        self.missed = 0  # Events that left the ring before this reader came for them.
 
     def poll(self, fabric: Fabric | None = None) -> list[tuple[int, MindEvent]]:
         """What came since the last call; a fabric that goes on from a dump of the last may be handed in."""

@@ -10,25 +10,21 @@ from core.engine.values import Value
 from core.events import ToolUse
 from core.settings.mind_state import ForecastSettings
 
+# Places in the table of one kind of call; eight context counts follow, failed and all for each.
 _LAST, _FAILED, _CALLS = 0, 1, 2
-"""Places in the table of one kind of call; eight context counts follow, failed and all for each."""
+# Where the counts of each context stand: what the last two calls came to, as two bits.
 _CONTEXT = {0.0: 3, 1.0: 5, 2.0: 7, 3.0: 9}
-"""Where the counts of each context stand: what the last two calls came to, as two bits."""
 
 
 class ForecastReading(Value, frozen=True):
     """How well the forecast does, and what it expects."""
 
-    accuracy: float
-    """1 is perfect, 0 no better than a coin."""
+    accuracy: float  # 1 is perfect, 0 no better than a coin.
     trend: int
     brier: float
-    skill: float
-    """Share of the base rate's error that knowing the kind of call saves; negative when it misleads."""
-    next_failure: float
-    """Chance that the next call fails, whatever it is."""
-    last_expected: float
-    """The chance given to the last call scored."""
+    skill: float  # Share of the base rate's error that knowing the kind of call saves; negative when it misleads.
+    next_failure: float  # Chance that the next call fails, whatever it is.
+    last_expected: float  # The chance given to the last call scored.
     last_failed: bool
     scored: int
 
@@ -47,29 +43,6 @@ class Forecast(Stateful):
     A kind of call that has hardly failed is not as safe as it looks: it leans on the rate of all calls.
     """
 
-    __slots__ = (
-        "_class_weight",
-        "_classes",
-        "_context_weight",
-        "_ignorance",
-        "_lean",
-        "_least",
-        "_memory",
-        "_prior_failed",
-        "_prior_weight",
-        "_slow",
-        "_smoothing",
-        "_table",
-        "_trend_band",
-        "all_calls",
-        "all_failed",
-        "base_brier",
-        "brier",
-        "expected",
-        "failed",
-        "scored",
-        "slow_brier",
-    )
     STATE = (
         custom("_table", _rows, _table),
         "all_calls",
@@ -98,9 +71,7 @@ class Forecast(Stateful):
         self._table: dict[tuple[str, str], list[float]] = {}
         self.all_calls = 0.0
         self.all_failed = 0.0
-        self.brier = self.slow_brier = self.base_brier = (
-            1.0 - settings.initial_accuracy
-        ) * settings.ignorance
+        self.brier = self.slow_brier = self.base_brier = (1.0 - settings.initial_accuracy) * settings.ignorance
         self.expected = settings.prior_failure
         self.failed = False
         self.scored = 0
@@ -193,12 +164,5 @@ class Forecast(Stateful):
         """How well it does and what it expects."""
         skill = 1.0 - self.brier / self.base_brier if self.base_brier > 0.0 else 0.0
         return ForecastReading(
-            self.accuracy,
-            self.trend,
-            self.brier,
-            skill,
-            self._base(),
-            self.expected,
-            self.failed,
-            self.scored,
+            self.accuracy, self.trend, self.brier, skill, self._base(), self.expected, self.failed, self.scored
         )

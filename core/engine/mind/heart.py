@@ -61,33 +61,6 @@ class Heart(Stateful):
     Of ticks that come due together only the last few are run; the others count as time, and as dropped.
     """
 
-    __slots__ = (
-        *_PARTS,
-        "_affect",
-        "_axes",
-        "_due_told",
-        "_execution",
-        "_pace",
-        "composition",
-        "modulation",
-        "_mortality",
-        "_pending",
-        "_prediction",
-        "_serial",
-        "at",
-        "band",
-        "confidence",
-        "corrections",
-        "dreamt",
-        "dropped",
-        "executing",
-        "news",
-        "now",
-        "rows",
-        "urgency",
-        "write_environment",
-        "write_inference",
-    )
     NAMED = True
     STATE = (
         *map(inner, _PARTS),
@@ -131,19 +104,16 @@ class Heart(Stateful):
         self._axes: tuple[float, ...] = _NO_AXES
         self.modulation = NEUTRAL
         self.composition = EVEN
-        self.confidence = 0.0
-        """Felt confidence as affect lets it fade and come back; what the gate goes by."""
+        self.confidence = 0.0  # Felt confidence as affect lets it fade and come back; what the gate goes by.
         self._pace = settings.tiers.confidence_pace
         self._execution = settings.execution
-        self.executing = True
-        """False while the agent lacks the confidence to carry out, and only thinks."""
+        self.executing = True  # False while the agent lacks the confidence to carry out, and only thinks.
         self._serial = 0
         self._due_told = False
         self.band: Band = self.tiers.band
         self.now = 0.0
         self.at = 0.0
-        self.urgency = 0.0
-        """The greatest since the last gamma tick."""
+        self.urgency = 0.0  # The greatest since the last gamma tick.
         self.dropped = 0
         self.rows: tuple[TickRow, ...] = ()
         self.news: tuple[MindEvent, ...] = ()
@@ -274,27 +244,14 @@ class Heart(Stateful):
         """Which tier this moment would deserve."""
         state = self.state
         return self.tiers.opinion(
-            self.forecast.surprise,
-            self.confidence,
-            state.composite,
-            state.arousal,
-            self.homeostasis.tier_bias,
+            self.forecast.surprise, self.confidence, state.composite, state.arousal, self.homeostasis.tier_bias
         )
 
     def _record(self, kind: TickKind, reflected: int) -> None:
         serial = self._serial = self._serial + 1
         tier, accuracy, used, regime = self.state.frame()
         row = self.metrics.tick(
-            serial,
-            kind,
-            self.at,
-            tier,
-            self.gauge.point,
-            accuracy,
-            used,
-            regime,
-            self.sleep.pressure,
-            reflected,
+            serial, kind, self.at, tier, self.gauge.point, accuracy, used, regime, self.sleep.pressure, reflected
         )
         if row is not None:
             self.rows = (*self.rows, row)

@@ -20,8 +20,7 @@ class Correction(NamedTuple):
     signal: SignalId
     deviation: float
     knob: Knob
-    value: float
-    """Where the knob stands now; of the dream mode, 1 for intensive."""
+    value: float  # Where the knob stands now; of the dream mode, 1 for intensive.
 
 
 class RuleState(NamedTuple):
@@ -32,8 +31,7 @@ class RuleState(NamedTuple):
     average: float | None
     deviation: float
     threshold: float
-    straying: int
-    """Ticks in a row beyond the threshold."""
+    straying: int  # Ticks in a row beyond the threshold.
     persistence: int
     correction: float
 
@@ -45,24 +43,6 @@ class Homeostasis(Stateful):
     A knob the operator holds stays where it was set.
     """
 
-    __slots__ = (
-        "_averages",
-        "_base",
-        "_corrections",
-        "_delta",
-        "_deviations",
-        "_gain",
-        "_held",
-        "_high",
-        "_low",
-        "_mode",
-        "_on",
-        "_persistence",
-        "_smoothing",
-        "_straying",
-        "_threshold",
-        "intensive",
-    )
     STATE = (
         plain_list("_averages"),
         plain_list("_deviations"),
@@ -88,8 +68,7 @@ class Homeostasis(Stateful):
         self._deviations = [0.0, 0.0, 0.0]
         self._straying = [0, 0, 0]
         self._corrections = [0.0, 0.0]
-        self.intensive = settings.dream_mode == "intensive"
-        """Whether dreams are intensive."""
+        self.intensive = settings.dream_mode == "intensive"  # Whether dreams are intensive.
 
     @property
     def tool_trust(self) -> float:

@@ -22,8 +22,7 @@ class TickRow(NamedTuple):
     tick: int
     kind: TickKind
     at: float
-    trace: int
-    """Number of the theta tick whose trace this one belongs to."""
+    trace: int  # Number of the theta tick whose trace this one belongs to.
     predict_work: int
     appraise_work: int
     gate_work: int
@@ -56,65 +55,31 @@ class TickRecord(Value, frozen=True, kw_only=True):
     traceparent: str
     tick: int
     kind: TickKind
-    wall_time: float
-    """Epoch seconds of the event under which the tick ran."""
-    predict_work: int
-    """Outcomes forecast."""
-    appraise_work: int
-    """Events appraised."""
-    gate_work: int
-    """Turns placed in a tier."""
-    retrieve_work: int
-    """Past episodes compared with the moment, to recall those like it."""
-    deliberate_seconds: float
-    """Time the model took."""
-    act_seconds: float
-    """Time the tools took."""
-    reflect_work: int
-    """Rules of homeostasis looked over at a theta tick, episodes at a delta tick."""
-    cost: float
-    """US dollars since the last record, as far as prices are known."""
+    wall_time: float  # Epoch seconds of the event under which the tick ran.
+    predict_work: int  # Outcomes forecast.
+    appraise_work: int  # Events appraised.
+    gate_work: int  # Turns placed in a tier.
+    retrieve_work: int  # Past episodes compared with the moment, to recall those like it.
+    deliberate_seconds: float  # Time the model took.
+    act_seconds: float  # Time the tools took.
+    reflect_work: int  # Rules of homeostasis looked over at a theta tick, episodes at a delta tick.
+    cost: float  # US dollars since the last record, as far as prices are known.
     unpriced_turns: int
     tier: Tier
-    tokens_used: int
-    """Of the context."""
-    tokens_budget: int
-    """Context tokens at which a compaction is due; 0 where unknown."""
+    tokens_used: int  # Of the context.
+    tokens_budget: int  # Context tokens at which a compaction is due; 0 where unknown.
     accuracy_change: float
     budget_used: float
     regime: Regime
     actions: int
-    memory_hits: int
-    """Recollections that found a past episode like the moment."""
-    memory_misses: int
-    """Recollections that found none."""
+    memory_hits: int  # Recollections that found a past episode like the moment.
+    memory_misses: int  # Recollections that found none.
     sleep_pressure: float
 
 
 class Metrics(Stateful):
     """Collect what happens between ticks and close it into a row at each tick."""
 
-    __slots__ = (
-        "_accuracy",
-        "_act",
-        "_actions",
-        "_agent",
-        "_cost",
-        "_deliberate",
-        "_events",
-        "_forecasts",
-        "_gamma",
-        "_hits",
-        "_misses",
-        "_retrieved",
-        "_seed",
-        "_tokens",
-        "_turns",
-        "_unpriced",
-        "last",
-        "last_at",
-        "theta",
-    )
     STATE = (
         "_events",
         "_turns",

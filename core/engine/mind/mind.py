@@ -44,29 +44,16 @@ from core.engine.state import Stateful, grouped, inner
 from core.events import MAIN, Compaction, Event, Prompt, ToolUse, Turn
 from core.settings.mind import MindSettings
 
-_make = tuple.__new__
-"""Builds a named tuple without its Python-level constructor: these are made for every event."""
+_make = tuple.__new__  # Builds a named tuple without its Python-level constructor: these are made for every event.
 
 
+# Names of what `Mind.levels` gives.
 LEVELS = ("sleep", "context", "pleasure", "arousal", "dominance", "accuracy", "vitality", "budget")
-"""Names of what `Mind.levels` gives."""
 
 
 class Mind(Stateful):
     """All mechanisms of one agent's mind."""
 
-    __slots__ = (
-        "_asked_at",
-        "_asked_cost",
-        "_asked_turns",
-        "_invocation",
-        "_recalled",
-        "_settings",
-        "_source",
-        "_turns",
-        "_wakeups",
-        "heart",
-    )
     VERSION = 1
     NAMED = True
     STATE = (
@@ -78,11 +65,7 @@ class Mind(Stateful):
     )
 
     def __init__(
-        self,
-        settings: MindSettings,
-        seed: bytes = b"",
-        agent: str = MAIN,
-        wakeups: tuple[Trigger, ...] = (),
+        self, settings: MindSettings, seed: bytes = b"", agent: str = MAIN, wakeups: tuple[Trigger, ...] = ()
     ) -> None:
         self._settings = settings
         self._source = StimulusSource(settings.stimuli)
@@ -93,15 +76,11 @@ class Mind(Stateful):
         self._asked_turns = 0
         self._asked_cost = 0.0
         self._invocation = 0
+        # What the last moment is like, once somebody looked; only a step makes another moment.
         self._recalled: tuple[Recalled, ...] | None = None
-        """What the last moment is like, once somebody looked; only a step makes another moment."""
 
     def step(
-        self,
-        event: Event,
-        percept: Percept,
-        modulation: Modulation = NEUTRAL,
-        composition: Composition = EVEN,
+        self, event: Event, percept: Percept, modulation: Modulation = NEUTRAL, composition: Composition = EVEN
     ) -> Thought:
         """Advance subjective time, then process the event."""
         heart, source = self.heart, self._source
@@ -214,17 +193,13 @@ class Mind(Stateful):
             heart.dream("compaction")
         episode = heart.episodes.update(event, pattern, heart.state, heart.clock.gamma)
         if episode is not None:
-            heart.emit(
-                EpisodeEnded(event.at, episode.number, episode.regime, episode.outcome, episode.ended_by)
-            )
+            heart.emit(EpisodeEnded(event.at, episode.number, episode.regime, episode.outcome, episode.ended_by))
         return episode
 
     def _prompt(self, event: Prompt) -> None:
         heart, at = self.heart, event.at
         if self._asked_at is not None:
-            heart.emit(
-                ThinkingEnded(at, self._invocation, at - self._asked_at, self._asked_turns, self._asked_cost)
-            )
+            heart.emit(ThinkingEnded(at, self._invocation, at - self._asked_at, self._asked_turns, self._asked_cost))
         self._asked_at = None if event.interrupt else at
         self._asked_turns, self._asked_cost = 0, 0.0
         if not event.interrupt:
@@ -287,9 +262,7 @@ class Mind(Stateful):
         """The past episodes most like this moment, as many as affect lets the search look at."""
         heart = self.heart
         most = self.wide(self._settings.episodes.top_k) if k is None else k
-        return heart.episodes.recall(
-            heart.state, heart.clock.gamma, most, tier=heart.tiers.tier, tokens=tokens
-        )
+        return heart.episodes.recall(heart.state, heart.clock.gamma, most, tier=heart.tiers.tier, tokens=tokens)
 
     def _like_now(self) -> tuple[Recalled, ...]:
         if self._recalled is None:
@@ -341,9 +314,7 @@ class Mind(Stateful):
             at=heart.at if at is None else max(at, heart.at),
             salience=salience,
             queued=heart.salience.waiting(now),
-            sleep=read_sleep(
-                sleep, heart.gauge, clock, settings.clock.delta_every, heart.homeostasis.intensive
-            ),
+            sleep=read_sleep(sleep, heart.gauge, clock, settings.clock.delta_every, heart.homeostasis.intensive),
             dreams=heart.dreams.past(),
             dream_count=heart.dreams.count,
             habituation=read_habituation(heart.habituation, clock.gamma, settings.habituation.familiar),

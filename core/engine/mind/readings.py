@@ -24,25 +24,18 @@ from core.engine.mind.tiers import Opinion, TierReading
 class Thought(Struct, frozen=True, gc=False):
     """Handed on to the rooms that come after."""
 
-    ticks: Ticks
-    """Ticks that came due before the event, and those it woke."""
+    ticks: Ticks  # Ticks that came due before the event, and those it woke.
     wakeup: Wakeup | None
-    stimulus: Stimulus | None
-    """The first that entered the salience queue."""
-    novelty: float
-    """What habituation leaves of this event's pattern; 1 where it has none."""
+    stimulus: Stimulus | None  # The first that entered the salience queue.
+    novelty: float  # What habituation leaves of this event's pattern; 1 where it has none.
     regime: Regime
     regime_changed: bool
     dream: Dream | None
-    iframe: bool
-    """A full frame is asked for."""
+    iframe: bool  # A full frame is asked for.
     corrections: tuple[Correction, ...]
-    episode: Episode | None
-    """The stretch of work this event ended."""
-    rows: tuple[TickRow, ...]
-    """One for each tick that was run."""
-    emitted: tuple[MindEvent, ...]
-    """What the mind did of its own; calls and turns are mirrored on the fabric only."""
+    episode: Episode | None  # The stretch of work this event ended.
+    rows: tuple[TickRow, ...]  # One for each tick that was run.
+    emitted: tuple[MindEvent, ...]  # What the mind did of its own; calls and turns are mirrored on the fabric only.
 
 
 class SalienceReading(Struct, frozen=True):
@@ -53,10 +46,8 @@ class SalienceReading(Struct, frozen=True):
     kind: StimulusKind
     cause: Cause
     what: str
-    times: int
-    """How often its pattern is queued."""
-    age: float
-    """Subjective seconds."""
+    times: int  # How often its pattern is queued.
+    age: float  # Subjective seconds.
     at: float
     novelty: float
     relevance: float
@@ -72,21 +63,16 @@ class SleepReading(Struct, frozen=True):
     threshold: float
     intensive: bool
     needed: bool
-    ticks: int | None
-    """Theta ticks until consolidation is needed, at this load."""
-    minutes: float | None
-    """The same in minutes of work, at this rhythm."""
-    dream_ticks: int | None
-    """Theta ticks until the delta tick that brings the dream."""
-    context: float
-    """Share of the way to compaction."""
+    ticks: int | None  # Theta ticks until consolidation is needed, at this load.
+    minutes: float | None  # The same in minutes of work, at this rhythm.
+    dream_ticks: int | None  # Theta ticks until the delta tick that brings the dream.
+    context: float  # Share of the way to compaction.
     context_tokens: int
     compaction_point: int
     turns_to_compaction: int | None
     compactions: int
     compacted_at: float | None
-    context_most: int = 0
-    """Most tokens that its window was seen to hold."""
+    context_most: int = 0  # Most tokens that its window was seen to hold.
 
 
 class HabituationReading(Struct, frozen=True):
@@ -117,11 +103,9 @@ class ClockReading(Struct, frozen=True):
     theta_interval: float
     gamma_in: float
     theta_in: float
-    delta_in: int
-    """Theta ticks to the next delta tick."""
+    delta_in: int  # Theta ticks to the next delta tick.
     violations: int
-    slowed: float
-    """Factor by which the budget slows all rhythms."""
+    slowed: float  # Factor by which the budget slows all rhythms.
 
 
 class TriggerReading(Struct, frozen=True):
@@ -179,8 +163,7 @@ class MindReading(Struct, frozen=True):
     homeostasis: HomeostasisReading
     clock: ClockReading
     triggers: tuple[TriggerReading, ...]
-    deduplicated: int
-    """Wakeups left to a theta tick that was due anyway."""
+    deduplicated: int  # Wakeups left to a theta tick that was due anyway.
     cortical: CorticalReading
     mood: MoodReading
     regime: RegimeReading
@@ -190,25 +173,16 @@ class MindReading(Struct, frozen=True):
     opinion: Opinion
     episodes: EpisodesReading
     last_tick: TickRow | None
-    confidence: float = 0.0
-    """What the gate goes by: confidence as affect lets it fade and come back."""
-    executing: bool = True
-    """False while it lacks the confidence to carry out."""
-    playbook: tuple[str, ...] = ()
-    """What kinds of work in this project mostly led to, with their evidence."""
-    heartbeat: tuple[HeartbeatStep, ...] = ()
-    """The nine steps of the last tick."""
-    recalled: tuple[str, ...] = ()
-    """The past episodes most like this moment, as many as affect lets be looked at."""
-    events: tuple[MindEvent, ...] = ()
-    """The last on the fabric, oldest first."""
-    emitted: int = 0
-    """How many the fabric has had."""
+    confidence: float = 0.0  # What the gate goes by: confidence as affect lets it fade and come back.
+    executing: bool = True  # False while it lacks the confidence to carry out.
+    playbook: tuple[str, ...] = ()  # What kinds of work in this project mostly led to, with their evidence.
+    heartbeat: tuple[HeartbeatStep, ...] = ()  # The nine steps of the last tick.
+    recalled: tuple[str, ...] = ()  # The past episodes most like this moment, as many as affect lets be looked at.
+    events: tuple[MindEvent, ...] = ()  # The last on the fabric, oldest first.
+    emitted: int = 0  # How many the fabric has had.
 
 
-def read_salience(
-    salience: Salience, now: float, ticks: int, unpromoted: float
-) -> tuple[SalienceReading, ...]:
+def read_salience(salience: Salience, now: float, ticks: int, unpromoted: float) -> tuple[SalienceReading, ...]:
     """The winners of attention at a moment."""
     return tuple(
         SalienceReading(

@@ -16,10 +16,8 @@ class RegimeReading(Value, frozen=True):
 
     regime: Regime
     candidate: Regime
-    lasting: float
-    """Seconds for which the candidate has lasted."""
-    needed: float
-    """Seconds it must last."""
+    lasting: float  # Seconds for which the candidate has lasted.
+    needed: float  # Seconds it must last.
 
 
 class RegimeSense(Stateful):
@@ -29,25 +27,7 @@ class RegimeSense(Stateful):
     also ends when enough commands in a row have passed.
     """
 
-    __slots__ = (
-        "_crisis_hold",
-        "_fall_hold",
-        "_least_events",
-        "_now",
-        "_progress_enter",
-        "_rise_hold",
-        "_turbulence_enter",
-        "_turbulence_leave",
-        "candidate",
-        "regime",
-        "since",
-    )
-    STATE = (
-        "regime",
-        "candidate",
-        "since",
-        "_now",
-    )
+    STATE = ("regime", "candidate", "since", "_now")
 
     def __init__(self, settings: RegimeSettings) -> None:
         self._turbulence_enter = settings.turbulence_enter

@@ -22,10 +22,8 @@ class PatternExposure(NamedTuple):
     """How used the mind is to one pattern."""
 
     what: str
-    exposures: float
-    """Effective exposures, faded since last seen."""
-    attenuation: float
-    """Share of novelty the next occurrence would keep."""
+    exposures: float  # Effective exposures, faded since last seen.
+    attenuation: float  # Share of novelty the next occurrence would keep.
 
 
 class Habituation(Stateful):
@@ -34,21 +32,7 @@ class Habituation(Stateful):
     Memory is bounded by the number of patterns kept: the longest unseen goes first.
     """
 
-    __slots__ = (
-        "_collect_every",
-        "_collected",
-        "_exposures",
-        "_faded",
-        "_floor",
-        "_forgetting",
-        "_half_life",
-        "_least_absence",
-        "_most",
-    )
-    STATE = (
-        "_collected",
-        tabled("_exposures", 3),
-    )
+    STATE = ("_collected", tabled("_exposures", 3))
 
     def __init__(self, settings: HabituationSettings) -> None:
         self._half_life = settings.half_life
@@ -113,9 +97,7 @@ class Habituation(Stateful):
         counted = nsmallest(limit, [(-self.count(pattern, tick), pattern) for pattern in self._exposures])
         return tuple(
             PatternExposure(
-                self._exposures[pattern][2],
-                -less,
-                max(self._floor, self._half_life / (self._half_life - less)),
+                self._exposures[pattern][2], -less, max(self._floor, self._half_life / (self._half_life - less))
             )
             for less, pattern in counted
         )
@@ -126,18 +108,14 @@ class Item(NamedTuple):
 
     id: int
     stimulus: Stimulus
-    at: float
-    """Epoch seconds."""
-    now: float
-    """Subjective seconds."""
+    at: float  # Epoch seconds.
+    now: float  # Subjective seconds.
     novelty: float
     relevance: float
     urgency: float
-    score: float
-    """On arrival."""
+    score: float  # On arrival.
     promoted: bool
-    faded: float
-    """The running decay of its class when it arrived."""
+    faded: float  # The running decay of its class when it arrived.
 
 
 @Derived
@@ -145,9 +123,7 @@ def relevance_table(settings: RelevanceSettings) -> dict[tuple[StimulusKind, Reg
     """Relevance by kind and regime."""
     values = asdict(settings)
     return {
-        (kind, regime): values.get(f"{kind}_{regime}", values[kind])
-        for kind in STIMULUS_KINDS
-        for regime in REGIMES
+        (kind, regime): values.get(f"{kind}_{regime}", values[kind]) for kind in STIMULUS_KINDS for regime in REGIMES
     }
 
 
@@ -160,8 +136,7 @@ def _item(row: Sequence[Any]) -> Item:
     return Item(number, Stimulus(*stimulus), *rest)
 
 
-EVEN_TRUST = 0.5
-"""Trust at which no class of tool weighs more or less than its kind."""
+EVEN_TRUST = 0.5  # Trust at which no class of tool weighs more or less than its kind.
 
 
 class Salience(Stateful):
@@ -171,27 +146,7 @@ class Salience(Stateful):
     so that a tick costs the same however long the queue is.
     """
 
-    __slots__ = (
-        "_decay",
-        "_distinct",
-        "_expiry",
-        "_faded",
-        "_items",
-        "_length",
-        "_next",
-        "_relevance",
-        "_smoothing",
-        "_top",
-        "_trust",
-        "_usual",
-        "_weights",
-    )
-    STATE = (
-        "_next",
-        plain_list("_faded"),
-        mapped("_usual"),
-        each("_items", _row, _item),
-    )
+    STATE = ("_next", plain_list("_faded"), mapped("_usual"), each("_items", _row, _item))
 
     def __init__(self, settings: SalienceSettings) -> None:
         self._weights = (settings.novelty_weight, settings.relevance_weight, settings.urgency_weight)
@@ -242,9 +197,7 @@ class Salience(Stateful):
         weights = self._weights
         score = novelty * weights[0] + relevance * weights[1] + urgency * weights[2]
         promoted = score >= threshold
-        item = Item(
-            self._next, stimulus, at, now, novelty, relevance, urgency, score, promoted, self._faded[promoted]
-        )
+        item = Item(self._next, stimulus, at, now, novelty, relevance, urgency, score, promoted, self._faded[promoted])
         self._next += 1
         self._items.append(item)
         if len(self._items) > self._length:

@@ -12,8 +12,7 @@ from core.engine.state import Stateful, through, tuple_queue
 from core.events import Compaction
 from core.settings.mind import ContextSettings, DreamSettings, SleepSettings
 
-Reason = Literal["pressure", "compaction"]
-"""Sleep pressure called for it, or the agent's own context was compacted."""
+Reason = Literal["pressure", "compaction"]  # Sleep pressure called for it, or the agent's own context was compacted.
 
 
 class Dream(NamedTuple):
@@ -23,18 +22,12 @@ class Dream(NamedTuple):
     at: float
     tick: int
     reason: Reason
-    pressure: float
-    """Sleep pressure before it."""
-    compressed: int
-    """Episodes turned into summaries."""
-    expired: int
-    """Salience items thrown away."""
-    forgotten: int
-    """Habituated patterns that had faded."""
-    rebalanced: int
-    """Kinds of stimulus whose usual urgency was updated."""
-    iframe: bool
-    """A full frame was asked for."""
+    pressure: float  # Sleep pressure before it.
+    compressed: int  # Episodes turned into summaries.
+    expired: int  # Salience items thrown away.
+    forgotten: int  # Habituated patterns that had faded.
+    rebalanced: int  # Kinds of stimulus whose usual urgency was updated.
+    iframe: bool  # A full frame was asked for.
 
     def words(self) -> str:
         """Describe the dream in one line."""
@@ -47,11 +40,7 @@ class Dream(NamedTuple):
 class Dreams(Stateful):
     """Run the four parts of a dream and remember the last few."""
 
-    __slots__ = ("_count", "_past")
-    STATE = (
-        "_count",
-        tuple_queue("_past", Dream),
-    )
+    STATE = ("_count", tuple_queue("_past", Dream))
 
     def __init__(self, settings: DreamSettings) -> None:
         self._count = 0
@@ -73,9 +62,7 @@ class Dreams(Stateful):
         expired = salience.drop_expired(now)
         forgotten = habituation.collect(tick)
         rebalanced = salience.rebalance()
-        dream = Dream(
-            self._count, at, tick, reason, pressure, compressed, expired, forgotten, rebalanced, iframe=True
-        )
+        dream = Dream(self._count, at, tick, reason, pressure, compressed, expired, forgotten, rebalanced, iframe=True)
         self._count += 1
         self._past.append(dream)
         return dream
@@ -90,29 +77,13 @@ class Dreams(Stateful):
         return tuple(self._past)
 
 
-FARTHEST = 10_000
-"""Turns; a compaction farther off is not foreseen."""
+FARTHEST = 10_000  # Turns; a compaction farther off is not foreseen.
 
 
 class SleepPressure(Stateful):
     """Accumulate the need to consolidate; a fuller context tires faster."""
 
-    __slots__ = (
-        "_complexity",
-        "_flat",
-        "_full",
-        "_intensive",
-        "_least_ticks",
-        "_ticks",
-        "accumulator",
-        "pressure",
-        "threshold",
-    )
-    STATE = (
-        "accumulator",
-        "_ticks",
-        through("intensive", "set_mode"),
-    )
+    STATE = ("accumulator", "_ticks", through("intensive", "set_mode"))
 
     def __init__(self, settings: SleepSettings) -> None:
         self._full = settings.threshold
@@ -121,12 +92,9 @@ class SleepPressure(Stateful):
         self._least_ticks = settings.least_ticks
         self._intensive = settings.intensive
         self._ticks = 0
-        self.accumulator = 0.0
-        """The load gathered so far."""
-        self.threshold = settings.threshold
-        """The load at which consolidation is needed, as things are now."""
-        self.pressure = 0.0
-        """0..1."""
+        self.accumulator = 0.0  # The load gathered so far.
+        self.threshold = settings.threshold  # The load at which consolidation is needed, as things are now.
+        self.pressure = 0.0  # 0..1.
 
     def update(self, context: float) -> None:
         """Take in one theta tick at this share of the way to compaction."""
@@ -168,8 +136,7 @@ class SleepPressure(Stateful):
         return self.threshold != self._full
 
 
-_LEAST_SEEN = 1000
-"""Tokens below which no program compacts by itself."""
+_LEAST_SEEN = 1000  # Tokens below which no program compacts by itself.
 
 
 class ContextGauge(Stateful):
@@ -179,30 +146,7 @@ class ContextGauge(Stateful):
     agent's program compacts by itself: from then on it is where that happened, if that is sooner.
     """
 
-    __slots__ = (
-        "_default",
-        "_growth",
-        "_reserve",
-        "_seen",
-        "_share",
-        "_smoothing",
-        "_window",
-        "compacted_at",
-        "compactions",
-        "fill",
-        "most",
-        "point",
-        "tokens",
-    )
-    STATE = (
-        "_window",
-        "tokens",
-        "_growth",
-        "compactions",
-        "compacted_at",
-        "_seen",
-        "most",
-    )
+    STATE = ("_window", "tokens", "_growth", "compactions", "compacted_at", "_seen", "most")
 
     def __init__(self, settings: ContextSettings) -> None:
         self._share = settings.share
@@ -210,15 +154,12 @@ class ContextGauge(Stateful):
         self._smoothing = settings.smoothing
         self._default = settings.window
         self._window = 0
-        self._seen = 0
-        """Tokens at which the agent's program last compacted by itself; 0 where it never did."""
+        self._seen = 0  # Tokens at which the agent's program last compacted by itself; 0 where it never did.
         self._growth = 0.0
         self.tokens = 0
-        self.most = 0
-        """Most tokens that this window was seen to hold."""
+        self.most = 0  # Most tokens that this window was seen to hold.
         self.point = self._point(0)
-        self.fill = 0.0
-        """Share of the way to compaction, 0..1."""
+        self.fill = 0.0  # Share of the way to compaction, 0..1.
         self.compactions = 0
         self.compacted_at: float | None = None
 

@@ -12,10 +12,8 @@ from core.engine.state import Stateful, grouped, mapped, tabled
 from core.events import Action, AgentEnd, Compaction, Event, Prompt, ToolUse, Turn
 from core.settings.mind import StimulusSettings
 
-StimulusKind = Literal[
-    "owner_message", "policy_violation", "confirmation", "anomaly", "trace", "dream_request"
-]
-"""OwnerMessage, PolicyViolation, ChainConfirmation, PriceAnomaly, PheromoneHit and DreamRequest."""
+# OwnerMessage, PolicyViolation, ChainConfirmation, PriceAnomaly, PheromoneHit and DreamRequest.
+StimulusKind = Literal["owner_message", "policy_violation", "confirmation", "anomaly", "trace", "dream_request"]
 STIMULUS_KINDS: tuple[StimulusKind, ...] = get_args(StimulusKind)
 
 Cause = Literal[
@@ -39,11 +37,10 @@ Cause = Literal[
     "deadline",
 ]
 
+# The governor halted, another agent reported, or something meant for the agent was not said in time.
 News = Literal["halt", "peer", "deadline"]
-"""The governor halted, another agent reported, or something meant for the agent was not said in time."""
 
-SCHEMA = 1
-"""Enters every pattern: a change of the key fields changes all patterns."""
+SCHEMA = 1  # Enters every pattern: a change of the key fields changes all patterns.
 
 _CALL = 255
 _MEMO = 4096
@@ -55,15 +52,11 @@ class Stimulus(NamedTuple):
 
     kind: StimulusKind
     cause: Cause
-    pattern: bytes
-    """16 bytes: equal for stimuli that are alike in kind, tool and coarse target."""
+    pattern: bytes  # 16 bytes: equal for stimuli that are alike in kind, tool and coarse target.
     urgency: float
-    what: str
-    """A few words a person understands."""
-    measure: float = 1.0
-    """How much of it: characters, failures, times the usual burn, share of the context."""
-    action: Action | Literal[""] = ""
-    """Which class of tool it is about; blank where it is about none."""
+    what: str  # A few words a person understands.
+    measure: float = 1.0  # How much of it: characters, failures, times the usual burn, share of the context.
+    action: Action | Literal[""] = ""  # Which class of tool it is about; blank where it is about none.
 
 
 Stimuli: TypeAlias = tuple[Stimulus, ...]
@@ -87,29 +80,6 @@ def coarse_target(event: ToolUse) -> str:
 class StimulusSource(Stateful):
     """Watch the stream and say which events are stimuli."""
 
-    __slots__ = (
-        "_again",
-        "_burn",
-        "_burn_factor",
-        "_burn_floor",
-        "_burn_smoothing",
-        "_burn_turns",
-        "_burn_warmup",
-        "_calls",
-        "_calls_kept",
-        "_failed_action",
-        "_failed_name",
-        "_failed_same",
-        "_fresh_context",
-        "_near",
-        "_near_told",
-        "_repeats",
-        "_streak",
-        "_streak_least",
-        "_urgency",
-        "looping",
-        "news",
-    )
     STATE = (
         tabled("_calls", 2),
         grouped("failed", "_streak", "_failed_action", "_failed_name", "_failed_same"),
@@ -138,10 +108,8 @@ class StimulusSource(Stateful):
         self._burn_turns = 0
         self._fresh_context = True
         self._near_told = False
-        self.news: dict[News, float] = {}
-        """What other rooms reported since the last event, and how much of it."""
-        self.looping = False
-        """Whether the last call was a repeat that brought nothing new."""
+        self.news: dict[News, float] = {}  # What other rooms reported since the last event, and how much of it.
+        self.looping = False  # Whether the last call was a repeat that brought nothing new.
 
     def report(self, news: News, measure: float = 1.0) -> None:
         """Keep what another room reports; it becomes a stimulus with the next event."""
@@ -182,9 +150,7 @@ class StimulusSource(Stateful):
             return (self._stimulus("trace", "report", "agent", event.outcome, words),)
         if type(event) is Compaction:
             self._near_told, self._fresh_context = False, True
-            words = (
-                f"compaction, {event.tokens_before // 1000}k tokens" if event.tokens_before else "compaction"
-            )
+            words = f"compaction, {event.tokens_before // 1000}k tokens" if event.tokens_before else "compaction"
             return (self._stimulus("dream_request", "compaction", "compaction", event.trigger, words),)
         return ()
 
@@ -193,13 +159,9 @@ class StimulusSource(Stateful):
         self._calls.clear()
         self.looping = False
         if event.interrupt:
-            return self._stimulus(
-                "owner_message", "interrupt", "prompt", "interrupt", "stopped by the person"
-            )
+            return self._stimulus("owner_message", "interrupt", "prompt", "interrupt", "stopped by the person")
         size = event.characters
-        return self._stimulus(
-            "owner_message", "prompt", "prompt", "", f"prompt, {size} characters", float(size)
-        )
+        return self._stimulus("owner_message", "prompt", "prompt", "", f"prompt, {size} characters", float(size))
 
     def _reported(self, news: News, measure: float) -> Stimulus:
         if news == "halt":
@@ -275,9 +237,7 @@ class StimulusSource(Stateful):
         if self._fresh_context:
             self._fresh_context = False
         elif burn:
-            if self._burn_turns >= self._burn_warmup and burn >= max(
-                self._burn_floor, usual * self._burn_factor
-            ):
+            if self._burn_turns >= self._burn_warmup and burn >= max(self._burn_floor, usual * self._burn_factor):
                 times = burn / usual if usual > 0 else 1.0
                 words = f"token burn x{times:.0f}, {burn // 1000}k in a turn"
                 stimuli = (self._stimulus("anomaly", "burn", "burn", event.model, words, times),)
@@ -301,9 +261,7 @@ class StimulusSource(Stateful):
     def _stimulus(
         self, kind: StimulusKind, cause: Cause, tool: str, coarse: str, what: str, measure: float = 1.0
     ) -> Stimulus:
-        return Stimulus(
-            kind, cause, pattern_of(_BYTES[kind], tool, coarse), self._urgency[cause], what, measure
-        )
+        return Stimulus(kind, cause, pattern_of(_BYTES[kind], tool, coarse), self._urgency[cause], what, measure)
 
 
 _BYTES: dict[StimulusKind, int] = {kind: number for number, kind in enumerate(STIMULUS_KINDS, start=1)}

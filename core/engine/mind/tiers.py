@@ -11,8 +11,7 @@ from core.events import Turn
 from core.settings.mind_state import TierSettings
 
 Band = Literal["normal", "no_large", "no_model", "over"]
-BANDS: tuple[Band, ...] = get_args(Band)
-"""From a fresh budget to one that is spent until midnight UTC."""
+BANDS: tuple[Band, ...] = get_args(Band)  # From a fresh budget to one that is spent until midnight UTC.
 
 _HIGHEST: dict[Band, Tier] = {"normal": "T2", "no_large": "T1", "no_model": "T0", "over": "T0"}
 _DAY = 86_400.0
@@ -26,31 +25,24 @@ class TierSpend(Value, frozen=True):
     turns: int
     tokens: int
     money: float
-    unpriced: int
-    """Turns whose price is unknown; their tokens count, their money is missing above."""
+    unpriced: int  # Turns whose price is unknown; their tokens count, their money is missing above.
 
 
 class TierReading(Value, frozen=True):
     """The day's spending and what it still allows."""
 
     model: str
-    tier: Tier
-    """Of the last turn."""
+    tier: Tier  # Of the last turn.
     spends: tuple[TierSpend, ...]
-    used: float
-    """Share of the day's budget used; the tighter of money and tokens."""
+    used: float  # Share of the day's budget used; the tighter of money and tokens.
     remaining: float
     band: Band
-    highest: Tier
-    """The highest tier the band still allows."""
-    resets_at: float
-    """Epoch seconds of the next midnight UTC; 0 before the first turn."""
+    highest: Tier  # The highest tier the band still allows.
+    resets_at: float  # Epoch seconds of the next midnight UTC; 0 before the first turn.
     unpriced: int
-    total_money: float
-    """Of the whole session."""
+    total_money: float  # Of the whole session.
     total_tokens: int
-    total_priced: int
-    """Turns of the whole session whose price is known."""
+    total_priced: int  # Turns of the whole session whose price is known.
     total_unpriced: int
 
 
@@ -59,41 +51,14 @@ class Opinion(Value, frozen=True):
 
     threshold: float
     error: float
-    wanted: Tier
-    """By the gate alone."""
-    tier: Tier
-    """After the budget had its say."""
+    wanted: Tier  # By the gate alone.
+    tier: Tier  # After the budget had its say.
     band: Band
 
 
 class Tiers(Stateful):
     """Place models by the words of their names and count what each tier spends in a UTC day."""
 
-    __slots__ = (
-        "_money_budget",
-        "_no_large",
-        "_no_model",
-        "_none_words",
-        "_otherwise",
-        "_places",
-        "_settings",
-        "_small_words",
-        "_token_budget",
-        "day",
-        "model",
-        "money",
-        "spent_money",
-        "spent_tokens",
-        "tier",
-        "tokens",
-        "total_money",
-        "total_priced",
-        "total_tokens",
-        "total_unpriced",
-        "turns",
-        "unpriced",
-        "used",
-    )
     STATE = (
         "day",
         "model",
@@ -132,8 +97,7 @@ class Tiers(Stateful):
         self.total_priced = self.total_unpriced = 0
         self.spent_money = 0.0
         self.spent_tokens = 0
-        self.used = 0.0
-        """Share of the day's budget used, the tighter of money and tokens; 0 where no limit is set."""
+        self.used = 0.0  # Share of the day's budget used, the tighter of money and tokens; 0 where no limit is set.
 
     def place(self, model: str) -> Tier:
         """The tier of a model; no model at all is T0 only where a word says so."""
@@ -214,9 +178,7 @@ class Tiers(Stateful):
         )
         return max(s.gate_low, min(s.gate_high, theta))
 
-    def opinion(
-        self, error: float, confidence: float, vitality: float, arousal: float, bias: float = 0.0
-    ) -> Opinion:
+    def opinion(self, error: float, confidence: float, vitality: float, arousal: float, bias: float = 0.0) -> Opinion:
         """Compare what was not expected with the threshold, then let the budget cap the answer."""
         theta = self.threshold(confidence, vitality, arousal, bias)
         tier: Tier = "T0" if error < theta else "T1" if error < theta * self._settings.gate_large else "T2"

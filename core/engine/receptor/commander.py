@@ -24,12 +24,10 @@ COUNTED: tuple[Action, ...] = (
     "memory_read",
     "memory_write",
 )
+# The counter of each act; any other act does not affect the pattern.
 CODES: dict[tuple[Action, Outcome], int] = {
-    (action, outcome): code
-    for code, action in enumerate(COUNTED)
-    for outcome in ("success", "failure", "empty")
+    (action, outcome): code for code, action in enumerate(COUNTED) for outcome in ("success", "failure", "empty")
 } | {("shell_exec", "failure"): FAILED_SHELL}
-"""The counter of each act; any other act does not affect the pattern."""
 
 EDITING, RUNNING = 1, 2
 _SIDE = (0, 0, EDITING, RUNNING, 0, 0, 0, RUNNING)
@@ -44,12 +42,7 @@ def failure_rate(counts: list[int]) -> float:
 class Tally(Stateful):
     """Count every act of the session, and how often editing and running alternated."""
 
-    __slots__ = ("_side", "alternations", "counts", "total")
-    STATE = (
-        plain_list("counts"),
-        "_side",
-        "alternations",
-    )
+    STATE = (plain_list("counts"), "_side", "alternations")
 
     def __init__(self) -> None:
         self.counts = [0] * 8
@@ -77,31 +70,15 @@ class Window:
     A change between editing and running counts while both its acts are inside.
     """
 
-    __slots__ = (
-        "_acts",
-        "_added",
-        "_changes",
-        "_last",
-        "_most",
-        "_side",
-        "counts",
-        "oldest",
-        "span",
-        "total",
-    )
-
     def __init__(self, span: float, most: int) -> None:
         self.span = span
         self._most = most
         self._acts: deque[tuple[float, int]] = deque()
-        self.oldest = inf
-        """Time of the oldest act."""
+        self.oldest = inf  # Time of the oldest act.
         self._added = 0
-        self._changes: deque[int] = deque()
-        """Numbers of the acts after which the side changed."""
+        self._changes: deque[int] = deque()  # Numbers of the acts after which the side changed.
         self._side = 0
-        self._last = -1
-        """Number of the last act that edited or ran."""
+        self._last = -1  # Number of the last act that edited or ran.
         self.counts = [0] * 8
         self.total = 0
 
@@ -187,27 +164,7 @@ class Commander(Stateful):
     unknown tools and calls that were refused or never ended say nothing of the agent's ways.
     """
 
-    __slots__ = (
-        "_medium",
-        "_passes",
-        "_recovery",
-        "_rules",
-        "_session",
-        "_short",
-        "events",
-        "failure_rate",
-        "medium_pattern",
-        "pattern",
-        "turned",
-        "usual",
-    )
-    STATE = (
-        inner("_short"),
-        inner("_medium"),
-        inner("_session"),
-        "_passes",
-        "turned",
-    )
+    STATE = (inner("_short"), inner("_medium"), inner("_session"), "_passes", "turned")
 
     def __init__(self, settings: CommanderSettings) -> None:
         self._rules = _Rules(settings)
@@ -215,18 +172,14 @@ class Commander(Stateful):
         self._medium = Window(settings.medium, settings.most)
         self._session = Tally()
         self._recovery = settings.recovery_passes
-        self._passes = 0
-        """Passing commands since the last failing one."""
-        self.turned = False
-        """Whether the last act turned the short window to trial and error, unlike the medium one."""
+        self._passes = 0  # Passing commands since the last failing one.
+        self.turned = False  # Whether the last act turned the short window to trial and error, unlike the medium one.
         self.pattern: Pattern = "stagnation"
         self.medium_pattern: Pattern = "stagnation"
-        self.events = 0
-        """Acts of the short window."""
-        self.failure_rate = 0.0
-        """Share of its shell commands that failed."""
+        self.events = 0  # Acts of the short window.
+        self.failure_rate = 0.0  # Share of its shell commands that failed.
+        # Shares of the patterns in earlier sessions; not part of a dump.
         self.usual: tuple[tuple[Pattern, float], ...] = ()
-        """Shares of the patterns in earlier sessions; not part of a dump."""
 
     def update(self, now: float, action: Action, outcome: Outcome) -> None:
         """Count one tool use and classify again."""
@@ -302,16 +255,6 @@ class Commander(Stateful):
 
 class _Rules:
     """The heuristics, in a fixed order."""
-
-    __slots__ = (
-        "_alternations",
-        "_delegation",
-        "_exploration",
-        "_failures",
-        "_implementation",
-        "_stagnation",
-        "_wandering",
-    )
 
     def __init__(self, settings: CommanderSettings) -> None:
         self._stagnation = settings.stagnation_events

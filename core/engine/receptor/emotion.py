@@ -20,12 +20,12 @@ from core.settings.receptor import EmotionSettings, Impulse, ImpulseSettings
 Vector: TypeAlias = tuple[float, float, float, float, float, float]
 
 FRUSTRATION, SEEKING, CONFIDENCE, FATIGUE, FLOW, UNCERTAINTY = range(6)
-NONE = -1
-"""No axis."""
+NONE = -1  # No axis.
 ZERO: Vector = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 POSITION: dict[Axis, int] = {axis: position for position, axis in enumerate(AXES)}
 
 
+# The impulse of a tool use by its outcome alone; `ActionFacts` adds others. A command with empty output passed.
 CAUSES: dict[tuple[Action, Outcome], str] = {
     ("shell_exec", "failure"): "shell_failure",
     ("shell_exec", "success"): "shell_success",
@@ -39,9 +39,6 @@ CAUSES: dict[tuple[Action, Outcome], str] = {
     ("memory_read", "empty"): "memory_miss",
     ("memory_write", "success"): "memory_write",
 }
-"""The impulse of a tool use by its outcome alone; `ActionFacts` adds others.
-
-A command with empty output passed."""
 LONG_PROMPT = "long_prompt"
 EVERY_EVENT = "every_event"
 CONTEXT_SHIFT = "context_shift"
@@ -49,23 +46,17 @@ TURN_TO_TRIAL_ERROR = "turn_to_trial_error"
 IMPLEMENTATION = "implementation"
 
 
-_Met: TypeAlias = tuple[tuple[str, ...], str, bool]
-"""Causes, pattern and shift of one event."""
-_ROWS = 4096
-"""Most sums cached; the cache is emptied when it is full."""
+_Met: TypeAlias = tuple[tuple[str, ...], str, bool]  # Causes, pattern and shift of one event.
+_ROWS = 4096  # Most sums cached; the cache is emptied when it is full.
 
 
 class Impulses:
     """Sum the impulses of each combination of causes, pattern and shift once for all agents."""
 
-    __slots__ = ("_by_name", "_rows", "implementation", "weariness")
-
     def __init__(self, settings: ImpulseSettings) -> None:
-        self.weariness = settings.fatigue_per_hour / 3600.0
-        """Fatigue that each second worked adds to an event."""
+        self.weariness = settings.fatigue_per_hour / 3600.0  # Fatigue that each second worked adds to an event.
         self._by_name, self._rows = _rows_by_name(settings)
-        self.implementation = self._by_name[IMPLEMENTATION]
-        """The row that failures and frustration reduce."""
+        self.implementation = self._by_name[IMPLEMENTATION]  # The row that failures and frustration reduce.
 
     def row(self, causes: tuple[str, ...], pattern: str, shifted: bool) -> Vector:
         """Return the impulses of an event, without the fatigue of hours worked."""
@@ -121,9 +112,9 @@ _COMPACTED = (COMPACTION,)
 _NEGLIGIBLE = 1e-12
 
 
+# One event: number, at, now, causes, pattern, whether it shifted, the axes after it, flow it disrupted, and the shares
+# of the implementation impulses for confidence and for flow.
 _Mark: TypeAlias = tuple[int, float, float, tuple[str, ...], str, bool, Vector, float, float, float]
-"""One event: number, at, now, causes, pattern, whether it shifted, the axes after it, flow it disrupted, and
-the shares of the implementation impulses for confidence and for flow."""
 
 
 def _mark(row: Sequence[Any]) -> _Mark:
@@ -138,24 +129,7 @@ class EmotionEngine(Stateful):
     to a value always sum to it. `undisturbed` is flow as it would be had no signal ever disrupted it.
     """
 
-    __slots__ = (
-        "_given",
-        "_impulses",
-        "_marks",
-        "_now",
-        "_rates",
-        "_relief",
-        "_trend",
-        "_weariness",
-        "undisturbed",
-        "values",
-    )
-    STATE = (
-        "_now",
-        tupled("values"),
-        "undisturbed",
-        each("_marks", tuple, _mark),
-    )
+    STATE = ("_now", tupled("values"), "undisturbed", each("_marks", tuple, _mark))
 
     def __init__(self, settings: EmotionSettings, impulses: ImpulseSettings) -> None:
         self._given = (settings, impulses)
@@ -171,14 +145,7 @@ class EmotionEngine(Stateful):
         self.undisturbed = 0.0
 
     def update(
-        self,
-        event: int,
-        at: float,
-        now: float,
-        causes: tuple[str, ...],
-        pattern: str,
-        shifted: bool,
-        calm: float = 1.0,
+        self, event: int, at: float, now: float, causes: tuple[str, ...], pattern: str, shifted: bool, calm: float = 1.0
     ) -> None:
         """Let the axes fade until `now`, then add the impulses of the event.
 
@@ -271,10 +238,7 @@ class EmotionEngine(Stateful):
                     contributions.append(Contribution(event, at, source, amount * left, amount))
             since, level = moment, values[position]
         return Why(
-            axis=axis,
-            value=self.ahead(now)[position],
-            contributions=tuple(reversed(contributions)),
-            older=older,
+            axis=axis, value=self.ahead(now)[position], contributions=tuple(reversed(contributions)), older=older
         )
 
     def still(self) -> EmotionEngine:
@@ -317,8 +281,6 @@ def _vector(values: Sequence[float]) -> Vector:
 class Explanation(Sequence[Why]):
     """The contributions to each axis at one moment, in the order of AXES, computed when they are read."""
 
-    __slots__ = ("_made", "_now", "_still")
-
     def __init__(self, emotion: EmotionEngine, now: float) -> None:
         self._still = emotion.still()
         self._now = now
@@ -337,11 +299,7 @@ class Explanation(Sequence[Why]):
         return self._made[place]
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Explanation)
-            and self._now == other._now
-            and self._still.dump() == other._still.dump()
-        )
+        return isinstance(other, Explanation) and self._now == other._now and self._still.dump() == other._still.dump()
 
     def __hash__(self) -> int:
         return hash((self._now, self._still.values))

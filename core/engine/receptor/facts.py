@@ -11,16 +11,13 @@ from core.engine.state import Stateful, byte_queue, grouped, keyed, mapped
 from core.events import ToolUse, Turn
 from core.settings.receptor import FactSettings
 
-_OWN, _EDITED, _FAILED = 1, 2, 4
-"""Marks of a file: the agent created it, edited it, failed to edit it."""
-_STALE, _EDIT = 1, 2
-"""Marks of a recent action."""
-_DOUBTS = 3
-"""Most phrases of doubt before one action that count."""
-_TARGETS = 4
-"""Most files of one action that are counted."""
+_OWN, _EDITED, _FAILED = 1, 2, 4  # Marks of a file: the agent created it, edited it, failed to edit it.
+_STALE, _EDIT = 1, 2  # Marks of a recent action.
+_DOUBTS = 3  # Most phrases of doubt before one action that count.
+_TARGETS = 4  # Most files of one action that are counted.
 
 
+# Counts over the whole session, each a whole number.
 COUNTS = (
     "actions",
     "looks",
@@ -52,7 +49,6 @@ COUNTS = (
     "words_of_checking",
     "words_of_doubt",
 )
-"""Counts over the whole session, each a whole number."""
 
 
 class ActionFacts(Stateful):
@@ -62,21 +58,6 @@ class ActionFacts(Stateful):
     did not make itself; a check is the first command after an edit.
     """
 
-    __slots__ = (
-        "_calls",
-        "_dirty",
-        "_doubts",
-        "_edited",
-        "_errors",
-        "_failing",
-        "_files",
-        "_generation",
-        "_kept",
-        "_looked",
-        "_recent",
-        "_results",
-        *COUNTS,
-    )
     STATE = (
         grouped("counts", *COUNTS),
         byte_queue("_recent"),
@@ -95,8 +76,7 @@ class ActionFacts(Stateful):
         self._kept = settings.kept
         self._recent: deque[int] = deque(maxlen=settings.recent)
         self._failing: deque[bool] = deque(maxlen=settings.failing)
-        self._edited = 0
-        """Edits among the recent actions."""
+        self._edited = 0  # Edits among the recent actions.
         self._calls: dict[int, int] = {}
         self._results: dict[int, None] = {}
         self._errors: dict[int, None] = {}
@@ -104,8 +84,7 @@ class ActionFacts(Stateful):
         self._looked: dict[str, int] = {}
         self._generation = 0
         self._dirty = False
-        self._doubts = 0
-        """Phrases of doubt since the last action."""
+        self._doubts = 0  # Phrases of doubt since the last action.
         self.actions = self.looks = self.runs = self.tests = 0
         self.edits = self.changes = self.changed_files = self.failures = 0
         self.failures_in_a_row = self.same_error = self.failed_edits = self.failed_edits_again = 0

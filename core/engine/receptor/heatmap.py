@@ -14,13 +14,10 @@ from core.engine.state import KeptField, Stateful, custom, tupled
 from core.events import ToolUse
 from core.settings.receptor import HeatmapSettings
 
-_DEEPEST = 64
-"""Levels of a tree, far below where nested values can no longer be read, compared or written."""
+_DEEPEST = 64  # Levels of a tree, far below where nested values can no longer be read, compared or written.
 
 
 class _Node:
-    __slots__ = ("children", "count", "heat", "leaf", "name", "path")
-
     def __init__(self, name: str, path: str) -> None:
         self.name = name
         self.path = path
@@ -34,12 +31,7 @@ class _Node:
         if len(children) > 1:
             children = sorted(children, key=lambda child: (-child.heat, child.name))
         return NodeReading(
-            self.name,
-            self.path,
-            self.count,
-            self.heat,
-            self.leaf,
-            tuple([child.read() for child in children]),
+            self.name, self.path, self.count, self.heat, self.leaf, tuple([child.read() for child in children])
         )
 
 
@@ -52,9 +44,7 @@ def components(path: str) -> tuple[str, ...]:
     return ("/", *parts) if path.startswith("/") else tuple(parts) or (path,)
 
 
-def grow(
-    leaves: Sequence[PathReading], hidden: Iterable[tuple[str, int, float]] = ()
-) -> tuple[NodeReading, ...]:
+def grow(leaves: Sequence[PathReading], hidden: Iterable[tuple[str, int, float]] = ()) -> tuple[NodeReading, ...]:
     """The tree of the leaves that are shown, hottest branches first, with the sums of all leaves.
 
     Of `hidden` ones, path, count and heat are added to the branches that are there anyway.
@@ -83,32 +73,19 @@ def grow(
     return root.read().children
 
 
-_REBASE = 30.0
-"""Fading times after which weights are scaled back, far from where floats end."""
-_KEPT = 0.75
-"""Share of the leaves that stays when the coldest are forgotten."""
+_REBASE = 30.0  # Fading times after which weights are scaled back, far from where floats end.
+_KEPT = 0.75  # Share of the leaves that stays when the coldest are forgotten.
 
 
-_MANY = 8
-"""Times as many leaves as are wanted, from which on choosing costs less than sorting."""
+_MANY = 8  # Times as many leaves as are wanted, from which on choosing costs less than sorting.
 
 
-_DIMENSIONS = (
-    "count",
-    "last_access",
-    "last_modified",
-    "last_state",
-    "modified",
-    "opened",
-    "path",
-    "weight",
-)
+_DIMENSIONS = ("count", "last_access", "last_modified", "last_state", "modified", "opened", "path", "weight")
 
 
 class Leaf(Stateful):
     """One path and its six dimensions; `weight` is its decayed count, in fixed units."""
 
-    __slots__ = _DIMENSIONS
     STATE = _DIMENSIONS
 
     def __init__(self, path: str) -> None:
@@ -158,27 +135,11 @@ class Heatmap(Stateful):
     only changes when one is visited. The context is the first few hot paths, and after a shift those then.
     """
 
-    __slots__ = (
-        "_base",
-        "_context",
-        "_fade",
-        "_last",
-        "_leaves",
-        "_most",
-        "_shift",
-        "_shown",
-        "_size",
-        "_targets",
-        "_top",
-        "shifts",
-    )
     STATE = (
         "_base",
         custom("_leaves", _dump_leaves, _load_leaves),
         KeptField(
-            "top",
-            "tuple([leaf.path for leaf in self._top])",
-            "self._top = [self._leaves[path] for path in {value}]",
+            "top", "tuple([leaf.path for leaf in self._top])", "self._top = [self._leaves[path] for path in {value}]"
         ),
         tupled("_context"),
         "shifts",
@@ -196,8 +157,8 @@ class Heatmap(Stateful):
         self._top: list[Leaf] = []
         self._context: tuple[str, ...] = ()
         self.shifts = 0
+        # The last reading and its time; valid until a leaf changes.
         self._last: tuple[float, HeatmapReading] | None = None
-        """The last reading and its time; valid until a leaf changes."""
 
     def restored(self) -> None:
         """Drop the cached reading."""
@@ -304,15 +265,10 @@ class Heatmap(Stateful):
         top = [leaf.read(unit) for leaf in hottest]
         top_paths = {leaf.path for leaf in hottest}
         hidden = [
-            (leaf.path, leaf.count, leaf.weight / unit)
-            for leaf in self._leaves.values()
-            if leaf.path not in top_paths
+            (leaf.path, leaf.count, leaf.weight / unit) for leaf in self._leaves.values() if leaf.path not in top_paths
         ]
         reading = HeatmapReading(
-            tree=grow(top, hidden),
-            top=tuple(top),
-            leaves=len(self._leaves),
-            context=self._context,
+            tree=grow(top, hidden), top=tuple(top), leaves=len(self._leaves), context=self._context
         )
         self._last = (now, reading)
         return reading

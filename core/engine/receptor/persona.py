@@ -33,8 +33,7 @@ class AmbientPrior(Struct, frozen=True, rename="camel"):
 class Prior(Struct, frozen=True, rename="camel"):
     """Body memory across sessions; its names are those of its file."""
 
-    ts: float
-    """Event time of the newest session's last event."""
+    ts: float  # Event time of the newest session's last event.
     session_count: int
     ambient: AmbientPrior
     pattern_distribution: dict[Pattern, float]
@@ -76,9 +75,7 @@ def blend_prior(old: Prior | None, session: Prior, settings: PriorSettings) -> P
             mix_values(old.ambient.baseline_emotion, session.ambient.baseline_emotion, weight, AXES),
             mix_values(old.ambient.adapted_thresholds, session.ambient.adapted_thresholds, weight, AXES),
         ),
-        pattern_distribution=mix_values(
-            old.pattern_distribution, session.pattern_distribution, weight, PATTERNS
-        ),
+        pattern_distribution=mix_values(old.pattern_distribution, session.pattern_distribution, weight, PATTERNS),
         action_signature=mix_values(old.action_signature, session.action_signature, weight, ACTIONS),
     )
 
@@ -154,8 +151,7 @@ class Origin(Struct, frozen=True, forbid_unknown_fields=True):
     """Whose it is, as far as anyone may know."""
 
     model: Family
-    profile: str
-    """Hash of the statistics themselves."""
+    profile: str  # Hash of the statistics themselves.
     sessions: int
 
 
@@ -176,13 +172,11 @@ class WorkContext(Struct, frozen=True, forbid_unknown_fields=True):
 class SessionMeta(Struct, frozen=True, forbid_unknown_fields=True):
     """How much data the persona rests on."""
 
-    elapsed: float
-    """Minutes."""
+    elapsed: float  # Minutes.
     snapshots: int
     mean_confidence: float
     emotion_variance: float
-    entropy: float
-    """Of the actions, in bits."""
+    entropy: float  # Of the actions, in bits.
 
 
 class Persona(Struct, frozen=True, forbid_unknown_fields=True):
@@ -206,8 +200,7 @@ class Encounter(Struct, frozen=True):
     seed: int
     likeness: float
     blend: float
-    met: int
-    """Number of personas to choose from."""
+    met: int  # Number of personas to choose from.
 
 
 def model_family(model: str) -> Family:
@@ -262,11 +255,7 @@ def make_persona(
     settings: PersonaSettings,
 ) -> Persona | None:
     """Return a persona, or None if the session has too little data."""
-    if (
-        snapshots < settings.snapshots
-        or mean.get("confidence", 0.0) < settings.confidence
-        or not any(actions.values())
-    ):
+    if snapshots < settings.snapshots or mean.get("confidence", 0.0) < settings.confidence or not any(actions.values()):
         return None
     means = {axis: _unit(mean.get(axis, 0.0)) for axis in AXES}
     persona = Persona(
@@ -314,9 +303,7 @@ def genuine(persona: Persona) -> bool:
 def likeness(one: Mapping[Action, float], other: Mapping[Action, float]) -> float:
     """Return the cosine of two action signatures; 0 if either is empty."""
     shared = sum(one.get(name, 0.0) * other.get(name, 0.0) for name in ACTIONS)
-    lengths = sqrt(
-        sum(value * value for value in one.values()) * sum(value * value for value in other.values())
-    )
+    lengths = sqrt(sum(value * value for value in one.values()) * sum(value * value for value in other.values()))
     return min(1.0, shared / lengths) if lengths > 0.0 else 0.0
 
 

@@ -16,16 +16,11 @@ class AxisReading(Struct, frozen=True):
     threshold: float
     baseline: float
     offset: float
-    field: float
-    """Shift by the meta neuron; always 0 for flow."""
-    trend: float
-    """Change since a while ago."""
-    firing: bool
-    """A signal of this axis is active, fired or held."""
-    held: bool
-    """The signal is active although the value is below the threshold."""
-    release: int
-    """Events below the threshold until it is released; 0 if no signal is active."""
+    field: float  # Shift by the meta neuron; always 0 for flow.
+    trend: float  # Change since a while ago.
+    firing: bool  # A signal of this axis is active, fired or held.
+    held: bool  # The signal is active although the value is below the threshold.
+    release: int  # Events below the threshold until it is released; 0 if no signal is active.
 
 
 class GateReading(Struct, frozen=True):
@@ -49,11 +44,9 @@ class MetaReading(Struct, frozen=True):
     """C, the meta neuron."""
 
     state: AgentState
-    rates: tuple[tuple[Axis, float], ...]
-    """Share of the buffer in which each axis was the strongest."""
+    rates: tuple[tuple[Axis, float], ...]  # Share of the buffer in which each axis was the strongest.
     field: tuple[tuple[Axis, float], ...]
-    buffer: tuple[Axis | None, ...]
-    """Strongest axis of each of the last events, oldest first."""
+    buffer: tuple[Axis | None, ...]  # Strongest axis of each of the last events, oldest first.
 
 
 class WindowReading(Struct, frozen=True):
@@ -73,11 +66,9 @@ class BehaviourReading(Struct, frozen=True):
     short: WindowReading
     medium: WindowReading
     session: WindowReading
-    delta: str
-    """Such as `exploration -> trial_error`; empty if both agree."""
+    delta: str  # Such as `exploration -> trial_error`; empty if both agree.
     meaning: str
-    usual: tuple[tuple[Pattern, float], ...] = ()
-    """Shares of the patterns in earlier sessions, if there were any."""
+    usual: tuple[tuple[Pattern, float], ...] = ()  # Shares of the patterns in earlier sessions, if there were any.
 
 
 class PathReading(Struct, frozen=True):
@@ -108,26 +99,19 @@ class HeatmapReading(Struct, frozen=True):
     """Where the work is."""
 
     tree: tuple[NodeReading, ...]
-    top: tuple[PathReading, ...]
-    """The shown leaves, hottest first."""
-    leaves: int
-    """How many are remembered, shown or not."""
-    context: tuple[str, ...]
-    """The hot paths a shift is measured against."""
+    top: tuple[PathReading, ...]  # The shown leaves, hottest first.
+    leaves: int  # How many are remembered, shown or not.
+    context: tuple[str, ...]  # The hot paths a shift is measured against.
 
 
 class Contribution(Struct, frozen=True):
     """The remaining contribution of one impulse to a value."""
 
-    event: int
-    """Number of the event, from 1."""
+    event: int  # Number of the event, from 1.
     at: float
-    source: str
-    """Name of the impulse in the settings, or `compaction` or `disruption`."""
-    amount: float
-    """The part that remains."""
-    impulse: float
-    """Its original effect."""
+    source: str  # Name of the impulse in the settings, or `compaction` or `disruption`.
+    amount: float  # The part that remains.
+    impulse: float  # Its original effect.
 
 
 class Why(Struct, frozen=True):
@@ -143,63 +127,39 @@ class FactsReading(Struct, frozen=True, kw_only=True):
     """Plain figures of what the agent did; an action is a tool use that took place."""
 
     actions: int
-    looks: int
-    """Files read and searches made."""
-    runs: int
-    """Shell commands."""
+    looks: int  # Files read and searches made.
+    runs: int  # Shell commands.
     tests: int
-    edits: int
-    """Edits that went through."""
-    changes: int
-    """Of these, edits of files that the agent did not make itself."""
+    edits: int  # Edits that went through.
+    changes: int  # Of these, edits of files that the agent did not make itself.
     changed_files: int
     failures: int
     failures_in_a_row: int
-    failures_recent: int
-    """Failures among the last `of_failures` actions."""
+    failures_recent: int  # Failures among the last `of_failures` actions.
     of_failures: int
-    same_error: int
-    """Failures whose error had come before."""
+    same_error: int  # Failures whose error had come before.
     failed_edits: int
-    failed_edits_again: int
-    """Failed edits of a file with an earlier failed edit."""
+    failed_edits_again: int  # Failed edits of a file with an earlier failed edit.
     failed_reads: int
-    same_result: int
-    """Calls made again with the same result."""
-    new_result: int
-    """Calls made again with another result."""
-    stale_recent: int
-    """Results among the last `of_recent` actions that had come before."""
-    edits_recent: int
-    """Edits among the last `of_recent` actions, good or failed."""
+    same_result: int  # Calls made again with the same result.
+    new_result: int  # Calls made again with another result.
+    stale_recent: int  # Results among the last `of_recent` actions that had come before.
+    edits_recent: int  # Edits among the last `of_recent` actions, good or failed.
     of_recent: int
-    edits_again: int
-    """Edits of a file edited before."""
-    rereads: int
-    """Files read again although nothing was edited since."""
-    new_files: int
-    """Actions that touched a file for the first time."""
-    checks: int
-    """Commands that were the first after an edit."""
+    edits_again: int  # Edits of a file edited before.
+    rereads: int  # Files read again although nothing was edited since.
+    new_files: int  # Actions that touched a file for the first time.
+    checks: int  # Commands that were the first after an edit.
     checks_passed: int
-    runs_since_change: int
-    """Commands run since the first change."""
-    edits_since_pass: int
-    """Successful edits since a command last passed."""
-    since_good_edit: int
-    """Actions since the last good edit, or since the beginning."""
-    since_change: int
-    """Actions since the last change, or since the beginning."""
-    since_run: int
-    """Actions since the last command, or since the beginning."""
-    failures_since_edit: int
-    """Failures since the last good edit, or since the beginning."""
-    looks_before_edit: int
-    """Files read and searches made before the first change."""
-    words_of_checking: int
-    """Phrases of checking in the agent's text, each counted once per answer."""
-    words_of_doubt: int
-    """Phrases of doubt in the agent's text, each counted once per answer."""
+    runs_since_change: int  # Commands run since the first change.
+    edits_since_pass: int  # Successful edits since a command last passed.
+    since_good_edit: int  # Actions since the last good edit, or since the beginning.
+    since_change: int  # Actions since the last change, or since the beginning.
+    since_run: int  # Actions since the last command, or since the beginning.
+    failures_since_edit: int  # Failures since the last good edit, or since the beginning.
+    looks_before_edit: int  # Files read and searches made before the first change.
+    words_of_checking: int  # Phrases of checking in the agent's text, each counted once per answer.
+    words_of_doubt: int  # Phrases of doubt in the agent's text, each counted once per answer.
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -224,14 +184,10 @@ class ReceptorReading(Struct, frozen=True):
     """The whole receptor at one moment."""
 
     at: float
-    now: float
-    """Subjective seconds since the first event."""
-    wall: float
-    """Wall seconds since the first event."""
-    events: int
-    """Events of every kind so far."""
-    idle: bool
-    """The silence is so long that the baseline is frozen."""
+    now: float  # Subjective seconds since the first event.
+    wall: float  # Wall seconds since the first event.
+    events: int  # Events of every kind so far.
+    idle: bool  # The silence is so long that the baseline is frozen.
     axes: tuple[AxisReading, ...]
     gate: GateReading
     held: tuple[HeldReading, ...]
@@ -239,7 +195,5 @@ class ReceptorReading(Struct, frozen=True):
     meta: MetaReading
     behaviour: BehaviourReading
     heatmap: HeatmapReading
-    shifts: int
-    """How often the context shifted so far."""
-    facts: FactsReading
-    """The plain figures behind all this."""
+    shifts: int  # How often the context shifted so far.
+    facts: FactsReading  # The plain figures behind all this.

@@ -9,14 +9,7 @@ from mypy_extensions import mypyc_attr
 
 from core.engine.percept import AXES, AgentState, Axis, Pattern, Percept, Signal
 from core.engine.receptor.commander import Commander
-from core.engine.receptor.emotion import (
-    FLOW,
-    FRUSTRATION,
-    LONG_PROMPT,
-    TURN_TO_TRIAL_ERROR,
-    EmotionEngine,
-    Explanation,
-)
+from core.engine.receptor.emotion import FLOW, FRUSTRATION, LONG_PROMPT, TURN_TO_TRIAL_ERROR, EmotionEngine, Explanation
 from core.engine.receptor.facts import ActionFacts
 from core.engine.receptor.heatmap import Heatmap
 from core.engine.receptor.readings import AxisReading, ReceptorReading, Why
@@ -34,16 +27,7 @@ class SubjectiveTime(Stateful):
     from there.
     """
 
-    __slots__ = ("_at", "_cap", "_freeze", "_room", "elapsed", "gap", "now", "silence", "wall")
-    STATE = (
-        "_at",
-        "_room",
-        "now",
-        "wall",
-        "gap",
-        "elapsed",
-        "silence",
-    )
+    STATE = ("_at", "_room", "now", "wall", "gap", "elapsed", "silence")
 
     def __init__(self, settings: TimeSettings) -> None:
         self._cap = settings.cap
@@ -51,10 +35,8 @@ class SubjectiveTime(Stateful):
         self._at: float | None = None
         self._room = settings.cap
         self.now = 0.0
-        self.wall = 0.0
-        """Wall seconds since the first event, without backward jumps."""
-        self.gap = 0.0
-        """Wall seconds between the last two events."""
+        self.wall = 0.0  # Wall seconds since the first event, without backward jumps.
+        self.gap = 0.0  # Wall seconds between the last two events.
         self.elapsed = 0.0
         self.silence = False
 
@@ -91,18 +73,16 @@ class SubjectiveTime(Stateful):
         return gap, 0.0 if gap > self._freeze else min(gap, self._room)
 
 
-EFFECTIVE = ("success", "failure", "empty")
-"""Outcomes of a call that took place; other outcomes only add fatigue."""
+EFFECTIVE = ("success", "failure", "empty")  # Outcomes of a call that took place; other outcomes only add fatigue.
 
 
+# Names of the values of `Receptor.levels`.
 LEVELS = (*(f"threshold.{axis}" for axis in AXES), *(f"baseline.{axis}" for axis in AXES))
-"""Names of the values of `Receptor.levels`."""
 
 
 _NO_CAUSES: tuple[str, ...] = ()
 _LONG_PROMPT = (LONG_PROMPT,)
-_new_tuple = tuple.__new__
-"""Builds a named tuple without its Python-level constructor, as this runs for every event."""
+_new_tuple = tuple.__new__  # Builds a named tuple without its Python-level constructor, as this runs for every event.
 
 
 def _dump_signals(signals: tuple[Signal, ...]) -> tuple[Any, ...]:
@@ -123,25 +103,6 @@ class Receptor(Stateful):
     the short window is at its limit, there is neither flow nor deep work.
     """
 
-    __slots__ = (
-        "_ambient",
-        "_clock",
-        "_commander",
-        "_disruption_flow",
-        "_disruption_share",
-        "_emotion",
-        "_events",
-        "_failures",
-        "_gate",
-        "_heatmap",
-        "_long_prompt",
-        "_meta",
-        "_neuron",
-        "_signals",
-        "_silence",
-        "_storm",
-        "facts",
-    )
     NAMED = True
     STATE = (
         "_events",
@@ -167,8 +128,7 @@ class Receptor(Stateful):
         self._meta = MetaNeuron(settings.meta)
         self._heatmap = Heatmap(settings.heatmap)
         self._failures = settings.flow.failures
-        self.facts = ActionFacts(settings.facts)
-        """Plain counts of what the agent did."""
+        self.facts = ActionFacts(settings.facts)  # Plain counts of what the agent did.
         self._storm = settings.meta.stuck_failures
         self._long_prompt = settings.emotion.long_prompt
         self._disruption_flow = settings.emotion.disruption_flow
@@ -365,9 +325,7 @@ class Receptor(Stateful):
         )
 
     def _axis(self, axis: int, value: float, trend: float, flowing: bool) -> AxisReading:
-        threshold, baseline, offset, field = self._neuron.terms(
-            axis, self._ambient.baseline, self._meta.field
-        )
+        threshold, baseline, offset, field = self._neuron.terms(axis, self._ambient.baseline, self._meta.field)
         release = self._neuron.release(axis)
         firing = flowing if axis == FLOW else release > 0
         return AxisReading(

@@ -36,13 +36,7 @@ class AmbientEstimator(Stateful):
     to zero or the prior. For flow it follows the undisturbed value, so B and C cannot move A's threshold.
     """
 
-    __slots__ = ("_constant", "_ignore", "_now", "_prior", "_seeded", "baseline")
-    STATE = (
-        "_now",
-        "_seeded",
-        plain_list("baseline"),
-        plain_list("_prior"),
-    )
+    STATE = ("_now", "_seeded", plain_list("baseline"), plain_list("_prior"))
 
     def __init__(self, settings: AmbientSettings) -> None:
         self._constant = settings.time_constant
@@ -112,19 +106,6 @@ class MetaNeuron(Stateful):
     raises that of frustration, being stuck lowers it, any other state brings it back.
     """
 
-    __slots__ = (
-        "_bound",
-        "_buffer",
-        "_danger",
-        "_deep_flow",
-        "_hits",
-        "_safe",
-        "_step",
-        "_stuck_failures",
-        "_stuck_frustration",
-        "field",
-        "state",
-    )
     STATE = (
         queued("_buffer"),
         "state",
@@ -151,13 +132,7 @@ class MetaNeuron(Stateful):
             setattr(self.field, axis, min(max(shift, -self._bound), self._bound))
 
     def update(
-        self,
-        dominant: int,
-        silence: bool,
-        pattern: Pattern,
-        frustration: float,
-        flow: float,
-        failures: int = 0,
+        self, dominant: int, silence: bool, pattern: Pattern, frustration: float, flow: float, failures: int = 0
     ) -> None:
         """Step with B's dominant axis of the last event, then set state and field for this one.
 
@@ -186,9 +161,7 @@ class MetaNeuron(Stateful):
         elif field.frustration:
             field.frustration = _back(field.frustration, step)
 
-    def _derive(
-        self, silence: bool, pattern: Pattern, frustration: float, flow: float, failures: int
-    ) -> AgentState:
+    def _derive(self, silence: bool, pattern: Pattern, frustration: float, flow: float, failures: int) -> AgentState:
         if silence:
             return "idle"
         if pattern == "delegation":
@@ -207,11 +180,7 @@ class MetaNeuron(Stateful):
         return MetaReading(
             state=state,
             rates=tuple((axis, self._hits[position] / count) for position, axis in enumerate(AXES)),
-            field=(
-                ("frustration", field.frustration),
-                ("seeking", field.seeking),
-                ("uncertainty", field.uncertainty),
-            ),
+            field=(("frustration", field.frustration), ("seeking", field.seeking), ("uncertainty", field.uncertainty)),
             buffer=tuple(None if position == NONE else AXES[position] for position in self._buffer),
         )
 
@@ -226,8 +195,8 @@ def _back(value: float, step: float) -> float:
     return max(value - step, 0.0) if value > 0.0 else min(value + step, 0.0)
 
 
+# The axes of B, in the order of its signals; flow is not among them.
 ORDER = (FRUSTRATION, SEEKING, UNCERTAINTY, CONFIDENCE, FATIGUE)
-"""The axes of B, in the order of its signals; flow is not among them."""
 COMPOUND: SignalName = "compound_frustration_seeking"
 NAMES: dict[int, SignalName] = {
     FRUSTRATION: "frustration_spike",
@@ -238,8 +207,7 @@ NAMES: dict[int, SignalName] = {
 }
 
 
-_make = tuple.__new__
-"""Builds a named tuple without its Python-level constructor, as this runs for every act."""
+_make = tuple.__new__  # Builds a named tuple without its Python-level constructor, as this runs for every act.
 
 
 class EmotionNeuron(Stateful):
@@ -249,42 +217,21 @@ class EmotionNeuron(Stateful):
     act failed. While A fires, B sends nothing and drops what it held.
     """
 
-    __slots__ = (
-        "_compound",
-        "_high",
-        "_hold",
-        "_intensity",
-        "_left",
-        "_low",
-        "_offsets",
-        "dominant",
-        "greatest",
-    )
-    STATE = (
-        plain_list("_left"),
-        plain_list("_intensity"),
-        "_compound",
-        "dominant",
-        "greatest",
-    )
+    STATE = (plain_list("_left"), plain_list("_intensity"), "_compound", "dominant", "greatest")
 
     def __init__(self, settings: NeuronSettings, ambient: AmbientSettings) -> None:
         self._hold = settings.hold
         self._low = ambient.low
         self._high = ambient.high
         self._offsets = tuple(getattr(ambient.offset, axis) for axis in AXES)
+        # Events below the threshold until each axis is released; 0 if no signal is active.
         self._left = [0] * len(AXES)
-        """Events below the threshold until each axis is released; 0 if no signal is active."""
         self._intensity = [0.0] * len(AXES)
         self._compound = False
-        self.dominant = NONE
-        """The axis furthest above its threshold."""
-        self.greatest = 0.0
-        """Its distance above the threshold."""
+        self.dominant = NONE  # The axis furthest above its threshold.
+        self.greatest = 0.0  # Its distance above the threshold.
 
-    def update(
-        self, values: Vector, baseline: Sequence[float], field: Field, failing: bool
-    ) -> tuple[Signal, ...]:
+    def update(self, values: Vector, baseline: Sequence[float], field: Field, failing: bool) -> tuple[Signal, ...]:
         """Return the signals that fire or are still held; `failing` says whether any recent act failed."""
         left = self._left
         excess = self._excess(values, baseline, field)
@@ -394,12 +341,7 @@ class FlowGate(Stateful):
     The threshold is made of the flow baseline and a fixed offset; no field of the meta neuron is handed in.
     """
 
-    __slots__ = ("_high", "_low", "_offset", "firing", "fresh", "intensity")
-    STATE = (
-        "firing",
-        "fresh",
-        "intensity",
-    )
+    STATE = ("firing", "fresh", "intensity")
 
     def __init__(self, settings: AmbientSettings) -> None:
         self._offset = settings.offset.flow

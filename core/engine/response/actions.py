@@ -20,15 +20,13 @@ from core.events import Action, AgentEnd, AgentStart
 from core.settings.response import ActionSettings
 
 ALONE = "alone"
-_MOST = 32
-"""Roles remembered, and sub-agents at work whose role is."""
+_MOST = 32  # Roles remembered, and sub-agents at work whose role is.
 
 
 class Delegate(NamedTuple):
     """One way to go on, and what speaks for it."""
 
-    role: str
-    """The role of a sub-agent, or `alone`."""
+    role: str  # The role of a sub-agent, or `alone`.
     score: float
     runs: int = 0
     good: int = 0
@@ -37,7 +35,6 @@ class Delegate(NamedTuple):
 class Delegates(Stateful):
     """How each role of sub-agent did; affect's preference weighs them against going on alone."""
 
-    __slots__ = ("_roles", "_running")
     STATE = (tabled("_roles", 2), mapped("_running"))
 
     def __init__(self) -> None:
@@ -79,8 +76,6 @@ def handing_over(order: tuple[Delegate, ...]) -> str:
 class Recollection:
     """What the mind remembers of moments like this; looked up only when a method wants it."""
 
-    __slots__ = ("_mind",)
-
     def __init__(self, mind: Mind) -> None:
         self._mind = mind
 
@@ -112,13 +107,10 @@ class Scene(NamedTuple):
     recollection: Recollection
     heatmap: Heatmap
     settings: ActionSettings
-    signature: Mapping[Action, float] = {}
-    """Shares of the actions so far."""
+    signature: Mapping[Action, float] = {}  # Shares of the actions so far.
     personas: tuple[Persona, ...] = ()
-    delegates: tuple[Delegate, ...] = (Delegate(ALONE, 1.0),)
-    """Ways to go on, the preferred first."""
-    means: str = ""
-    """Which means run out, budget or context."""
+    delegates: tuple[Delegate, ...] = (Delegate(ALONE, 1.0),)  # Ways to go on, the preferred first.
+    means: str = ""  # Which means run out, budget or context.
 
     @property
     def value(self) -> float:
@@ -180,8 +172,7 @@ class CheckpointRequest(NamedTuple):
 
     at: float
     name: str
-    centre: str
-    """The folder or file most of the work is in."""
+    centre: str  # The folder or file most of the work is in.
     state: str
     pattern: str
 
@@ -286,9 +277,7 @@ def _personas(scene: Scene) -> list[str]:
     if not near:
         return []
     weight = sum([alike for alike, _ in near])
-    patterns = {
-        name: sum([alike * one.patterns.get(name, 0.0) for alike, one in near]) / weight for name in PATTERNS
-    }
+    patterns = {name: sum([alike * one.patterns.get(name, 0.0) for alike, one in near]) / weight for name in PATTERNS}
     stuck = sum([alike * one.states.get("stuck", 0.0) for alike, one in near]) / weight
     usual = max(PATTERNS, key=lambda name: patterns[name])
     who = "1 known persona works" if len(near) == 1 else f"{len(near)} known personas work"

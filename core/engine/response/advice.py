@@ -58,16 +58,13 @@ class Adviser:
     and so does what was open when the context was cut: there is no flow left to disturb.
     """
 
-    __slots__ = ("_acts", "_counts", "_free", "_said", "_settings", "_turn_open")
-
     def __init__(self, settings: AdviceSettings) -> None:
         self._settings = settings
         self._acts = 0
         self._turn_open = True
         self._said: dict[int, None] = {}
         self._counts: dict[str, int] = {}
-        self._free: dict[str, int] = {}
-        """From which act on a rule may speak again."""
+        self._free: dict[str, int] = {}  # From which act on a rule may speak again.
 
     def act(self) -> None:
         """The agent did something."""

@@ -13,8 +13,7 @@ from core.engine.state import Stateful, custom, tuple_queue
 from core.engine.values import Value
 from core.settings.response import MemoSettings, QueueSettings
 
-CHARACTERS = 4
-"""Of one token, roughly."""
+CHARACTERS = 4  # Of one token, roughly.
 
 
 class MemoLine(NamedTuple):
@@ -27,8 +26,6 @@ class MemoLine(NamedTuple):
 
 class HotMemo:
     """Keep the newest notices and hand them over as text, the newest first."""
-
-    __slots__ = ("_entries", "_tokens")
 
     def __init__(self, settings: MemoSettings) -> None:
         self._entries: deque[MemoLine] = deque(maxlen=settings.size)
@@ -69,14 +66,12 @@ class HotMemo:
         self._entries.extend(MemoLine(*entry) for entry in state)
 
 
+# Its window came and nobody spoke, it reached the agent, past its deadline, or pushed out by others.
 Fate = Literal["delivered", "said", "expired", "displaced"]
-"""Its window came and nobody spoke, it reached the agent, past its deadline, or pushed out by others."""
-_ELSEWHERE = "elsewhere"
-"""Who sent a sentence that nothing here asked for: other settings, or the person."""
+_ELSEWHERE = "elsewhere"  # Who sent a sentence that nothing here asked for: other settings, or the person.
 
 
-_LOOKED_BACK = 8
-"""Words told last that an echo in the log may belong to."""
+_LOOKED_BACK = 8  # Words told last that an echo in the log may belong to.
 
 
 class Intervention(NamedTuple):
@@ -84,20 +79,15 @@ class Intervention(NamedTuple):
 
     number: int
     kind: InterventionKind
-    window: Window | None
-    """Of a follow-up only; the others go before the next event."""
-    source: Source | None
-    """Of a self-steer only."""
-    cancel: bool
-    """Of a steer: stop what the agent is at."""
+    window: Window | None  # Of a follow-up only; the others go before the next event.
+    source: Source | None  # Of a self-steer only.
+    cancel: bool  # Of a steer: stop what the agent is at.
     message: str
     priority: int
-    sender: str
-    """The method that asked for it, or `person`."""
+    sender: str  # The method that asked for it, or `person`.
     created_at: float
     deadline: float
-    state: AgentState
-    """The agent's when it was asked for."""
+    state: AgentState  # The agent's when it was asked for.
 
 
 class ToldIntervention(NamedTuple):
@@ -106,10 +96,8 @@ class ToldIntervention(NamedTuple):
     intervention: Intervention
     fate: Fate
     at: float
-    trouble: float
-    """Frustration when it was said."""
-    after_state: AgentState | None
-    """Some acts later; None while they have not come."""
+    trouble: float  # Frustration when it was said.
+    after_state: AgentState | None  # Some acts later; None while they have not come.
     after_trouble: float | None
 
 
@@ -117,10 +105,8 @@ class QueueReading(Value, frozen=True):
     """The waiting and the past interventions."""
 
     waiting: tuple[Intervention, ...]
-    told: tuple[ToldIntervention, ...]
-    """Oldest first."""
-    count: int
-    """Asked for so far."""
+    told: tuple[ToldIntervention, ...]  # Oldest first.
+    count: int  # Asked for so far.
 
 
 def _rows(values: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
@@ -138,7 +124,6 @@ class InterventionQueue(Stateful):
     comes back as an event.
     """
 
-    __slots__ = ("_deadline", "_follow", "_number", "_size", "_told", "open", "waiting")
     STATE = (
         "_number",
         custom("waiting", tuple, lambda rows: [Intervention(*row) for row in rows]),
@@ -151,8 +136,7 @@ class InterventionQueue(Stateful):
         self._deadline = settings.deadline
         self._follow = settings.follow
         self._told: deque[ToldIntervention] = deque(maxlen=settings.kept)
-        self.open: list[list[int]] = []
-        """Of words just said, the number and the acts until their effect is noted."""
+        self.open: list[list[int]] = []  # Of words just said, the number and the acts until their effect is noted.
         self._number = 0
         self.waiting: list[Intervention] = []
 
@@ -186,16 +170,12 @@ class InterventionQueue(Stateful):
 
         What was asked for at this very event waits for the next.
         """
-        due = [
-            one for one in self.waiting if at > one.deadline or one.window is None or one.window in windows
-        ]
+        due = [one for one in self.waiting if at > one.deadline or one.window is None or one.window in windows]
         if not due:
             return ()
         numbers = {one.number for one in due}
         self.waiting = [one for one in self.waiting if one.number not in numbers]
-        return tuple(
-            self._end(one, "expired" if at > one.deadline else "delivered", at, trouble) for one in due
-        )
+        return tuple(self._end(one, "expired" if at > one.deadline else "delivered", at, trouble) for one in due)
 
     def record_said(self, call: int, at: float, state: AgentState, trouble: float) -> ToldIntervention:
         """A sentence reached the agent: the one that waits or was just due, else one asked for elsewhere."""

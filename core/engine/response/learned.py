@@ -6,11 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from core.engine.percept import (
-    AXES,
-    NEUTRAL,
-    Axis,
-)
+from core.engine.percept import AXES, NEUTRAL, Axis
 from core.engine.response.method import CUE_AXES, CUES, Cue
 from core.engine.values import Derived
 from core.settings.response import LearningSettings
@@ -24,13 +20,11 @@ class Learned(Struct, frozen=True):
     deltas: dict[Axis, float] = field(default_factory=dict)
     expected: dict[Axis, float] = field(default_factory=dict)
     stretches: int = 0
-    until: float = 0.0
-    """Event time of the newest stretch."""
+    until: float = 0.0  # Event time of the newest stretch.
 
 
 NOTHING_LEARNED = Learned()
-_MOST = 1.5
-"""Of a proposal that is welcome, so much of it."""
+_MOST = 1.5  # Of a proposal that is welcome, so much of it.
 
 
 def share_accepted(acceptance: float) -> float:

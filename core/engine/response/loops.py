@@ -10,18 +10,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, get_args
 
-from core.engine.state import (
-    KeptField,
-    Stateful,
-    byte_queue,
-    custom,
-    each,
-    keyed,
-    mapped,
-    plain_list,
-    queued,
-    through,
-)
+from core.engine.state import KeptField, Stateful, byte_queue, custom, each, keyed, mapped, plain_list, queued, through
 from core.engine.values import Value
 from core.events import Event, Prompt, ToolUse, Turn
 from core.settings.loops import (
@@ -35,19 +24,15 @@ from core.settings.loops import (
     StalledSettings,
 )
 
+# The plainest first: if several are active, the first one names the loop.
 DETECTORS: tuple[DetectorName, ...] = get_args(DetectorName)
-"""The plainest first: if several are active, the first one names the loop."""
-_CHECKS = frozenset(("test", "build", "commit"))
-"""Purposes of calls that end a loop if they pass."""
+_CHECKS = frozenset(("test", "build", "commit"))  # Purposes of calls that end a loop if they pass.
 _PASSED = frozenset(("success", "empty"))
 _WITHOUT_OUTCOME = frozenset(("pending", "collateral"))
 _LONGEST_ROUND = 6
-_FEWEST = 2
-"""A limit below this is not a repetition."""
-_NEVER = 1 << 30
-"""The limit of a tool whose loops are ignored."""
-_ANNOUNCED = 32
-"""How many announced loops are remembered."""
+_FEWEST = 2  # A limit below this is not a repetition.
+_NEVER = 1 << 30  # The limit of a tool whose loops are ignored.
+_ANNOUNCED = 32  # How many announced loops are remembered.
 _NO_LIMITS: dict[DetectorName, int] = {}
 
 
@@ -55,15 +40,12 @@ class Loop(NamedTuple):
     """An agent going in circles, as a person is told of it."""
 
     detector: DetectorName
-    period: int
-    """Calls in one round; 0 if it has no rounds."""
+    period: int  # Calls in one round; 0 if it has no rounds.
+    # Rounds, failures, edits or calls, depending on the detector.
     count: int  # type: ignore[assignment]
-    """Rounds, failures, edits or calls, depending on the detector."""
-    tool: str
-    """The program or tool concerned."""
+    tool: str  # The program or tool concerned.
     what: str
-    intensity: float
-    """One half at the limit, three quarters at twice the limit, never 1."""
+    intensity: float  # One half at the limit, three quarters at twice the limit, never 1.
     began_at: float
 
 
@@ -111,14 +93,12 @@ def _is_good_edit(event: ToolUse) -> bool:
 class Detector(Stateful):
     """Count towards a limit; subclasses decide what counts and what starts the count again."""
 
-    __slots__ = ("_limit", "began_at", "count", "limit", "patience", "subject", "tool")
     STATE: ClassVar[Sequence[str | KeptField]] = ("count", "limit", "began_at", "subject", "tool")
     period = 0
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self.patience = 0
-        """Repetitions allowed beyond the limit, or fewer if negative."""
+        self.patience = 0  # Repetitions allowed beyond the limit, or fewer if negative.
         self.reset()
 
     def reset(self) -> None:
@@ -162,14 +142,12 @@ class Detector(Stateful):
             self.limit = self._limit
 
 
-Key = tuple[int, int]
-"""A call and its result."""
+Key = tuple[int, int]  # A call and its result.
 
 
 class Repeat(Detector):
     """The same call, or the same round of calls, with the same results."""
 
-    __slots__ = ("_began", "_keys", "_longest", "_rounds", "_runs", "_times", "failed", "period")
     STATE = (
         *Detector.STATE,
         each("_keys", tuple, lambda row: (row[0], row[1])),
@@ -192,8 +170,7 @@ class Repeat(Detector):
         super().reset()
         self._keys.clear()
         self._times.clear()
-        self._runs = [0] * _LONGEST_ROUND
-        """For each period, how many calls in a row equal the call one period earlier."""
+        self._runs = [0] * _LONGEST_ROUND  # For each period, how many calls in a row equal the call one period earlier.
         self._began = [0.0] * _LONGEST_ROUND
         self.period = 0
         self.failed = False
@@ -255,7 +232,6 @@ class Repeat(Detector):
 class Failing(Detector):
     """Calls that fail, with no edit and no check that went well in between."""
 
-    __slots__ = ("_linger", "_quiet")
     STATE = (*Detector.STATE, "_quiet")
 
     def __init__(self, settings: FailingSettings) -> None:
@@ -265,8 +241,7 @@ class Failing(Detector):
     def reset(self) -> None:
         """Forget the failures."""
         super().reset()
-        self._quiet = 0
-        """Calls since the last failure."""
+        self._quiet = 0  # Calls since the last failure.
 
     def update(self, event: ToolUse, tool_limit: int) -> None:
         """Count a failure; a good edit, a passed check or a stretch without failures starts again."""
@@ -286,7 +261,6 @@ class Failing(Detector):
 class Retest(Detector):
     """A command that fails again although something was edited in between."""
 
-    __slots__ = ("_commands", "_edits", "_size", "between", "same_error")
     STATE = (
         *Detector.STATE,
         custom(
@@ -301,8 +275,8 @@ class Retest(Detector):
 
     def __init__(self, settings: RetestSettings) -> None:
         self._size = settings.kept
+        # By shape: failures, edits before the first and the last, last result, whether all were alike.
         self._commands: dict[int, list[int]] = {}
-        """By shape: failures, edits before the first and the last, last result, whether all were alike."""
         super().__init__(settings.times)
 
     def reset(self) -> None:
@@ -347,7 +321,6 @@ class Retest(Detector):
 class Rework(Detector):
     """Files edited again and again while calls fail and no check passes."""
 
-    __slots__ = ("_failures", "_files", "_needed", "_settled", "_size")
     STATE = (*Detector.STATE, keyed("_files"), "_failures", "_settled")
 
     def __init__(self, settings: ReworkSettings) -> None:
@@ -361,8 +334,7 @@ class Rework(Detector):
         super().reset()
         self._files.clear()
         self._failures = 0
-        self._settled = 0
-        """Failures when a file was last edited for the first time: it is trying something new."""
+        self._settled = 0  # Failures when a file was last edited for the first time: it is trying something new.
 
     @property
     def active(self) -> bool:
@@ -391,8 +363,7 @@ class Rework(Detector):
         return f"{self._failures} failures and {self.count} re-edits without a check that passed"
 
 
-Edit = tuple[tuple[str, ...], int, int]
-"""Files, the text removed, the text inserted."""
+Edit = tuple[tuple[str, ...], int, int]  # Files, the text removed, the text inserted.
 
 
 class Oscillation(Detector):
@@ -402,7 +373,6 @@ class Oscillation(Detector):
     undone out of sight.
     """
 
-    __slots__ = ("_edits", "_linger", "_quiet", "_size", "_written")
     STATE = (
         *Detector.STATE,
         custom(
@@ -410,11 +380,7 @@ class Oscillation(Detector):
             lambda edits: tuple([(*edit, *value) for edit, value in edits.items()]),
             lambda rows: {(tuple(files), old, new): (flips, at) for files, old, new, flips, at in rows},
         ),
-        custom(
-            "_written",
-            lambda texts: tuple(texts.items()),
-            lambda rows: {tuple(row[0]): row[1] for row in rows},
-        ),
+        custom("_written", lambda texts: tuple(texts.items()), lambda rows: {tuple(row[0]): row[1] for row in rows}),
         "_quiet",
     )
 
@@ -430,8 +396,7 @@ class Oscillation(Detector):
         super().reset()
         self._edits.clear()
         self._written.clear()
-        self._quiet = 0
-        """Calls since the last flip."""
+        self._quiet = 0  # Calls since the last flip.
 
     def update(self, event: ToolUse, tool_limit: int) -> None:
         """Look up whether an edit reverses or repeats an earlier one."""
@@ -445,9 +410,7 @@ class Oscillation(Detector):
         if not before or before == after:
             return
         edits = self._edits
-        earlier = edits.pop((event.targets, after, before), None) or edits.pop(
-            (event.targets, before, after), None
-        )
+        earlier = edits.pop((event.targets, after, before), None) or edits.pop((event.targets, before, after), None)
         flips, began = (earlier[0] + 1, earlier[1]) if earlier is not None else (0, event.at)
         if len(edits) >= self._size:
             del edits[next(iter(edits))]
@@ -479,18 +442,14 @@ class Oscillation(Detector):
 class Stalled(Detector):
     """Calls that bring nothing new: no new file, no new result, no new edit, no check with another answer."""
 
-    __slots__ = ("_answers", "_known", "_size", "_window", "_window_size")
     STATE = (*Detector.STATE, byte_queue("_window", bool), keyed("_known"), mapped("_answers"))
 
     def __init__(self, settings: StalledSettings) -> None:
         self._size = settings.kept
         self._window_size = settings.window
-        self._window: deque[bool] = deque(maxlen=settings.window)
-        """Of the last calls, which brought nothing new."""
-        self._known: dict[int | str, None] = {}
-        """Results, edits and files seen."""
-        self._answers: dict[int, int] = {}
-        """The last answer of each check."""
+        self._window: deque[bool] = deque(maxlen=settings.window)  # Of the last calls, which brought nothing new.
+        self._known: dict[int | str, None] = {}  # Results, edits and files seen.
+        self._answers: dict[int, int] = {}  # The last answer of each check.
         super().__init__(settings.times)
 
     def reset(self) -> None:
@@ -570,19 +529,6 @@ class LoopDetector(Stateful):
     every loop.
     """
 
-    __slots__ = (
-        "_active",
-        "_announced",
-        "_cooldown",
-        "_final",
-        "_growth",
-        "_names",
-        "_parts",
-        "_patience",
-        "_prompt",
-        "_times",
-        "_tools",
-    )
     NAMED = True
     STATE = (
         through("parts", "_load_parts"),
@@ -679,9 +625,7 @@ class LoopDetector(Stateful):
             return None
         part = self._part(self._active)
         strength = intensity(part.count, part.limit)
-        return Loop(
-            self._active, part.period, part.count, part.tool, part.describe(), strength, part.began_at
-        )
+        return Loop(self._active, part.period, part.count, part.tool, part.describe(), strength, part.began_at)
 
     def read(self) -> LoopReading:
         """Return every detector's count and limit."""

@@ -10,6 +10,8 @@ from msgspec import convert
 from core.engine.percept import AGENT_STATES, AgentState, Axis
 from core.settings.group import Group, Spec
 
+# What a method may listen to: the receptor's signals, a loop, a governor's halt, pressure on the person, and budget or
+# context running out.
 Cue = Literal[
     "compound",
     "frustration",
@@ -22,10 +24,9 @@ Cue = Literal[
     "pressure",
     "mortality",
 ]
-"""What a method may listen to: the receptor's signals, a loop, a governor's halt, pressure on the person, and
-budget or context running out."""
 CUES: tuple[Cue, ...] = get_args(Cue)
 
+# Flow is not among them: it only silences.
 CUE_OF: dict[str, Cue] = {
     "compound_frustration_seeking": "compound",
     "frustration_spike": "frustration",
@@ -34,7 +35,6 @@ CUE_OF: dict[str, Cue] = {
     "confidence_sustained": "confidence",
     "fatigue_rising": "fatigue",
 }
-"""Flow is not among them: it only silences."""
 
 CUE_AXES: dict[Cue, tuple[Axis, ...]] = {
     "compound": ("frustration", "seeking"),
@@ -46,13 +46,7 @@ CUE_AXES: dict[Cue, tuple[Axis, ...]] = {
 }
 
 MethodType = Literal[
-    "knowledge_search",
-    "path_suggest",
-    "status_notify",
-    "context_persist",
-    "action_log",
-    "future_probe",
-    "loop_alert",
+    "knowledge_search", "path_suggest", "status_notify", "context_persist", "action_log", "future_probe", "loop_alert"
 ]
 Mode = Literal["auto", "notify", "background"]
 Frequency = Literal["low", "medium", "high"]
@@ -61,6 +55,7 @@ InterventionKind = Literal["steer", "follow_up", "self_steer"]
 Window = Literal["decide", "reflect", "curator", "dream"]
 Source = Literal["risk", "mortality", "policy", "attention"]
 
+# What a sentence may name in braces.
 PLACES = (
     "cue",
     "state",
@@ -75,7 +70,6 @@ PLACES = (
     "change",
     "means",
 )
-"""What a sentence may name in braces."""
 
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
@@ -108,10 +102,8 @@ class MethodTrigger(Group):
     states: Annotated[tuple[AgentState, ...], Spec(min_length=1, before=_states)]
     sensitivity: Annotated[float, Spec("How much of a signal counts.", 0, 1)]
     frequency: Frequency = "low"
-    threshold: Annotated[float | None, Spec(ge=0, le=1)] = None
-    """A threshold of its own, in place of the settings'."""
-    despite_flow: bool = False
-    """Speak of loops even while the agent flows: a loop of successes feels like flow."""
+    threshold: Annotated[float | None, Spec(ge=0, le=1)] = None  # A threshold of its own, in place of the settings'.
+    despite_flow: bool = False  # Speak of loops even while the agent flows: a loop of successes feels like flow.
 
 
 class Deliver(Group):
@@ -129,8 +121,8 @@ class Action(Group):
     """What a method says, and to whom."""
 
     say: Annotated[str, Spec(max_length=300, after=_sentence)] = ""
+    # What the agent is told, as a fact, where that differs from what the person is.
     tell: Annotated[str, Spec(max_length=300, after=_sentence)] = ""
-    """What the agent is told, as a fact, where that differs from what the person is."""
     kind: NoticeKind = "risk"
     limit: Annotated[int | None, Spec(ge=1, le=50)] = None
     deliver: Deliver | None = None

@@ -17,9 +17,10 @@ from core.settings.response import OutlookSettings
 Stage = Literal["too early", "10", "15", "20", "end"]
 Direction = Literal["too early", "worse", "usual", "better"]
 
+# From how many actions on each stage holds, the latest first.
 STAGES: tuple[tuple[int, Stage], ...] = ((20, "20"), (15, "15"), (10, "10"))
-"""From how many actions on each stage holds, the latest first."""
 
+# How each count is told: one, and any other number.
 _WORDS: dict[str, tuple[str, str]] = {
     "actions": ("1 action so far", "{n} actions so far"),
     "looks": ("1 file read or search made", "{n} files read or searches made"),
@@ -34,10 +35,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "same_result": ("1 call again, same result", "{n} calls again, same result"),
     "rereads": ("1 file read again in vain", "{n} files read again in vain"),
     "new_files": ("1 new file touched", "{n} new files touched"),
-    "checks_passed": (
-        "1 edit checked and passed",
-        "{n} edits checked and passed",
-    ),
+    "checks_passed": ("1 edit checked and passed", "{n} edits checked and passed"),
     "runs_since_change": ("1 command since the first change", "{n} commands since the first change"),
     "edits_since_pass": ("1 edit since a command passed", "{n} edits since a command passed"),
     "since_good_edit": ("1 action since a good edit", "{n} actions since a good edit"),
@@ -49,7 +47,6 @@ _WORDS: dict[str, tuple[str, str]] = {
     "words_of_checking": ("1 phrase of good runs", "{n} phrases of good runs"),
     "words_of_doubt": ("1 phrase of failing runs", "{n} phrases of failing runs"),
 }
-"""How each count is told: one, and any other number."""
 
 _AGAINST = frozenset(
     (
@@ -69,8 +66,8 @@ _AGAINST = frozenset(
         "words_of_doubt",
     )
 )
+# Counts that by themselves speak against a run, or for it.
 _FOR = frozenset(("tests", "checks_passed", "words_of_checking"))
-"""Counts that by themselves speak against a run, or for it."""
 
 
 class Reason(NamedTuple):
@@ -78,8 +75,7 @@ class Reason(NamedTuple):
 
     name: str
     number: int
-    amount: float
-    """In log-odds; above 0 speaks against the run."""
+    amount: float  # In log-odds; above 0 speaks against the run.
     text: str
 
 
@@ -88,16 +84,12 @@ class OutlookReading(Struct, frozen=True):
 
     stage: Stage
     direction: Direction
-    shift: float
-    """In log-odds of going wrong; 0 is as usual."""
-    band: float
-    """How far the shift may be off, as a standard error."""
-    chance: float | None
-    """Of going wrong; only where a base rate is known."""
+    shift: float  # In log-odds of going wrong; 0 is as usual.
+    band: float  # How far the shift may be off, as a standard error.
+    chance: float | None  # Of going wrong; only where a base rate is known.
+    # What counts most first; counts that only correct others are in the shift and not here.
     reasons: tuple[Reason, ...]
-    """What counts most first; counts that only correct others are in the shift and not here."""
-    fitted_on: str
-    """Runs the weights were fitted on: how many, of what kind, when."""
+    fitted_on: str  # Runs the weights were fitted on: how many, of what kind, when.
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -118,8 +110,7 @@ class _Fit(NamedTuple):
 
     names: tuple[str, ...]
     means: tuple[float, ...]
-    weights: tuple[float, ...]
-    """For the logarithm of one more than the count, its mean taken off."""
+    weights: tuple[float, ...]  # For the logarithm of one more than the count, its mean taken off.
     band: float
 
 
@@ -178,9 +169,7 @@ def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> Outl
             reasons.append(Reason(name, number, amount, f"{words}, {than} than usual: {word}"))
     reasons.sort(key=lambda reason: -abs(reason.amount))
     shift = shift_of(facts, stage) - settings.own_shift
-    direction: Direction = (
-        "worse" if shift > settings.usual else "better" if shift < -settings.usual else "usual"
-    )
+    direction: Direction = "worse" if shift > settings.usual else "better" if shift < -settings.usual else "usual"
     return OutlookReading(
         stage, direction, shift, fit.band, chance(shift, settings.base_rate), tuple(reasons[:6]), fitted_on
     )

@@ -17,8 +17,8 @@ from core.errors import PermitRefused
 from core.settings.group import canonical
 from core.settings.response import GuardSettings
 
+# Needs nothing, needs a permit, needs a permit that the person approved.
 CallTier = Literal["read", "write", "privileged"]
-"""Needs nothing, needs a permit, needs a permit that the person approved."""
 
 
 class Asked(NamedTuple):
@@ -26,17 +26,14 @@ class Asked(NamedTuple):
 
     session: str
     tool: str
-    arguments: bytes
-    """In one canonical form."""
+    arguments: bytes  # In one canonical form.
     command: str = ""
     targets: tuple[str, ...] = ()
-    tier: CallTier = "write"
-    """By what it does."""
+    tier: CallTier = "write"  # By what it does.
     why: str = "it may write"
+    # It concerns the guard itself: an approval covers this one call and never the rest of the session.
     own: bool = False
-    """It concerns the guard itself: an approval covers this one call and never the rest of the session."""
-    kind: str = ""
-    """What an approval for the session covers beside it; blank for this very call alone."""
+    kind: str = ""  # What an approval for the session covers beside it; blank for this very call alone.
 
     @property
     def hash(self) -> str:
@@ -47,14 +44,10 @@ class Asked(NamedTuple):
 class Standing(NamedTuple):
     """What the governor and the budget say of the session; there is no room for a mood."""
 
-    halt: str = ""
-    """Why the governor halted; blank where it did not."""
-    fuse: bool = False
-    """It did so for the number of steps alone."""
-    budget: float = 1.0
-    """Share of the budget left."""
-    trust: float = 0.0
-    """Trust a call needs now, as what is left of the means makes it; higher is tighter."""
+    halt: str = ""  # Why the governor halted; blank where it did not.
+    fuse: bool = False  # It did so for the number of steps alone.
+    budget: float = 1.0  # Share of the budget left.
+    trust: float = 0.0  # Trust a call needs now, as what is left of the means makes it; higher is tighter.
 
 
 class Decision(NamedTuple):
@@ -67,8 +60,6 @@ class Decision(NamedTuple):
 
 class PermitPolicy:
     """What becomes of a call of each tier, as the person's settings make it."""
-
-    __slots__ = ("_settings", "hash")
 
     def __init__(self, settings: GuardSettings) -> None:
         self._settings = settings
@@ -95,9 +86,7 @@ class PermitPolicy:
         if tier == "read":
             return Decision("pass", tier, why)
         if standing.halt and (self._settings.steps or not standing.fuse):
-            return Decision(
-                "deny", tier, f"the governor halted ({standing.halt}): until the next prompt only reading"
-            )
+            return Decision("deny", tier, f"the governor halted ({standing.halt}): until the next prompt only reading")
         if tier == "privileged":
             return Decision("person", tier, why)
         if standing.budget <= self._settings.budget:
@@ -125,8 +114,6 @@ _MINT = object()
 
 class Permit:
     """One use of one tool with one set of arguments; only `Safety` can make one, and it cannot be copied."""
-
-    __slots__ = ("_bound", "_expires", "_number", "_seal")
 
     def __init__(self, mint: object, number: int, bound: Bound, expires: float, seal: bytes) -> None:
         if mint is not _MINT:
@@ -158,8 +145,6 @@ class Permit:
 
 class Safety:
     """Makes permits and takes each of them once; its key is handed in and never leaves it."""
-
-    __slots__ = ("_key", "_lifetime", "_number", "_out", "policy")
 
     def __init__(self, settings: GuardSettings, key: bytes) -> None:
         self.policy = PermitPolicy(settings)

@@ -37,11 +37,9 @@ class Notice(NamedTuple):
     at: float
     agent: str
     kind: NoticeKind
-    rule: str
-    """The method that speaks, or `done`."""
+    rule: str  # The method that speaks, or `done`.
     text: str
-    cooldown: float
-    """Seconds within which the same rule need not be heard twice."""
+    cooldown: float  # Seconds within which the same rule need not be heard twice.
 
 
 class Reaction(NamedTuple):
@@ -49,10 +47,8 @@ class Reaction(NamedTuple):
 
     fired: tuple[Firing, ...]
     notices: tuple[Notice, ...]
-    told: tuple[ToldIntervention, ...]
-    """Interventions whose moment came with this event."""
-    loop: Loop | None
-    """A loop recognised, or notably grown, with this event."""
+    told: tuple[ToldIntervention, ...]  # Interventions whose moment came with this event.
+    loop: Loop | None  # A loop recognised, or notably grown, with this event.
     checkpoints: tuple[CheckpointRequest, ...]
 
 
@@ -62,22 +58,17 @@ QUIET = Reaction((), (), (), None, ())
 class ResponseReading(Struct, frozen=True):
     """The response as a screen shows it."""
 
-    candidates: tuple[Candidate, ...]
-    """Every method at the last act, with all terms of its score."""
+    candidates: tuple[Candidate, ...]  # Every method at the last act, with all terms of its score.
     memo: tuple[MemoLine, ...]
     memo_text: str
     queue: QueueReading
-    log: tuple[MemoLine, ...]
-    """What was noted in silence, oldest first."""
-    fired: tuple[tuple[str, int], ...]
-    """How often each method fired so far."""
+    log: tuple[MemoLine, ...]  # What was noted in silence, oldest first.
+    fired: tuple[tuple[str, int], ...]  # How often each method fired so far.
     last: Firing | None
     loops: LoopReading
     pressure: float
-    asks_at: float
-    """Pressure at which the person is asked, as affect bends it."""
+    asks_at: float  # Pressure at which the person is asked, as affect bends it.
     learned: tuple[tuple[Axis, float], ...]
     checkpoints: tuple[CheckpointRequest, ...]
     outlook: OutlookReading
-    delegates: tuple[Delegate, ...] = ()
-    """Ways to go on, the one affect prefers first."""
+    delegates: tuple[Delegate, ...] = ()  # Ways to go on, the one affect prefers first.

@@ -12,14 +12,7 @@ from core.engine.mind.tiers import BANDS, Band
 from core.engine.percept import AXES, NEUTRAL, Percept
 from core.engine.receptor import Receptor
 from core.engine.receptor.persona import Persona, distribution
-from core.engine.response.actions import (
-    REGISTRY,
-    CheckpointRequest,
-    Delegates,
-    Recollection,
-    Scene,
-    advised_delegate,
-)
+from core.engine.response.actions import REGISTRY, CheckpointRequest, Delegates, Recollection, Scene, advised_delegate
 from core.engine.response.interventions import HotMemo, InterventionQueue, MemoLine, ToldIntervention
 from core.engine.response.learned import NOTHING_LEARNED, Learned, cue_deltas
 from core.engine.response.loops import Loop, LoopDetector
@@ -39,11 +32,7 @@ class Escalation(Stateful):
     It asks again after the pressure fell well below, or after the person spoke.
     """
 
-    __slots__ = ("_armed", "_halt", "_loop", "_rearm", "pressure", "weights")
-    STATE = (
-        "_armed",
-        "pressure",
-    )
+    STATE = ("_armed", "pressure")
 
     def __init__(self, settings: ResponseEscalationSettings) -> None:
         self.weights: dict[Cue, float] = {
@@ -84,39 +73,12 @@ _FRUSTRATION = AXES.index("frustration")
 _PERSON = Deliver(kind="steer", priority=255)
 _CANCEL = Deliver(kind="steer", priority=255, cancel=True)
 
-_PATIENCE = 2
-"""Repetitions that affect may add to the limit of a loop; it may take one away."""
+_PATIENCE = 2  # Repetitions that affect may add to the limit of a loop; it may take one away.
 
 
 class Response(Stateful):
     """The interpretation of one agent's signals; it looks at receptor and mind and touches neither."""
 
-    __slots__ = (
-        "_agent",
-        "_band",
-        "_checkpoints",
-        "_counts",
-        "_ears",
-        "_ended",
-        "_escalation",
-        "_final",
-        "_last",
-        "_learned",
-        "_log",
-        "_means",
-        "_memo",
-        "_mind",
-        "_personas",
-        "_receptor",
-        "_scorer",
-        "_settings",
-        "delegates",
-        "loops",
-        "queue",
-        "resolved",
-        "rules",
-        "tally",
-    )
     NAMED = True
     STATE = (
         inner("_scorer"),
@@ -154,8 +116,7 @@ class Response(Stateful):
         self._scorer = Scorer(settings.scoring, self.rules, cue_deltas(self._learned, settings.learning))
         self._escalation = Escalation(settings.escalation)
         self._ears = {
-            name: (self._scorer.floor[cue], self._escalation.weights.get(cue, 0.0))
-            for name, cue in CUE_OF.items()
+            name: (self._scorer.floor[cue], self._escalation.weights.get(cue, 0.0)) for name, cue in CUE_OF.items()
         }
         self._ears["flow_active"] = (1.0, 0.0)
         self._memo = HotMemo(settings.memo)
@@ -165,8 +126,7 @@ class Response(Stateful):
         self._final = frozenset(self._settings.notices.final) if agent == MAIN else frozenset()
         self._counts: dict[str, int] = {}
         self._ended = False
-        self.resolved = False
-        """Whether a test passed or a commit succeeded, and nothing has failed since."""
+        self.resolved = False  # Whether a test passed or a commit succeeded, and nothing has failed since.
         self._means = ""
         self._band: Band = "normal"
         self._last: Firing | None = None
@@ -180,9 +140,7 @@ class Response(Stateful):
         """Take the personas that a look ahead may ask."""
         self._personas = personas
 
-    def step(
-        self, event: Event, percept: Percept, thought: Thought, verdict: Verdict, mood: AffectStep
-    ) -> Reaction:
+    def step(self, event: Event, percept: Percept, thought: Thought, verdict: Verdict, mood: AffectStep) -> Reaction:
         """Process one event and what the other models made of it."""
         lean = mood.modulation.persistence - NEUTRAL.persistence
         loop = self.loops.update(event, max(-1, min(_PATIENCE, round(lean))))
@@ -252,9 +210,7 @@ class Response(Stateful):
         text = "The session is over." if over else "Done, and waiting for you."
         return QUIET._replace(notices=(Notice(event.at, self._agent, "done", "done", text, 0.0),))
 
-    def _weigh(
-        self, percept: Percept, verdict: Verdict, mood: AffectStep, loop: Loop | None, act: bool
-    ) -> Reaction:
+    def _weigh(self, percept: Percept, verdict: Verdict, mood: AffectStep, loop: Loop | None, act: bool) -> Reaction:
         """Gather what may be heard and let the methods that fire act; but for an act only a loop is heard."""
         signals = percept.signals
         at, state = percept.at, percept.state
@@ -280,10 +236,7 @@ class Response(Stateful):
                 loud = True
                 extra.append(("halt", 1.0))
             pressure = self._escalation.update(
-                calm,
-                self.loops.current,
-                verdict.state == "HALTED",
-                mood.modulation.escalation_threshold,
+                calm, self.loops.current, verdict.state == "HALTED", mood.modulation.escalation_threshold
             )
             if pressure is not None:
                 loud = True
@@ -329,9 +282,7 @@ class Response(Stateful):
             )
             name, reason = method.id, scene.reason()
             text, checkpoint = REGISTRY[method.type](scene, method)
-            firing = Firing(
-                at, self._agent, name, method.type, method.mode, cue, state, intensity, score, reason, text
-            )
+            firing = Firing(at, self._agent, name, method.type, method.mode, cue, state, intensity, score, reason, text)
             self._counts[name] = self._counts.get(name, 0) + 1
             self._last = firing
             fired.append(firing)
@@ -436,9 +387,9 @@ def _background(response: Response, _: Method, firing: Firing) -> None:
     response.write_down(firing)
 
 
+# How each mode leaves what a method said.
 DISPATCH: Mapping[Mode, Callable[[Response, Method, Firing], Notice | None]] = {
     "auto": _auto,
     "notify": _notify,
     "background": _background,
 }
-"""How each mode leaves what a method said."""

@@ -18,8 +18,7 @@ from core.engine.response.tables import RECEPTOR_RULES
 from core.errors import PolicyError
 from core.settings.group import Field, Group, Invalid, Spec, fields_of
 
-MOST_WAKEUPS = 64
-"""Wakeups one file may name."""
+MOST_WAKEUPS = 64  # Wakeups one file may name.
 _WAKEUP_FIELDS = {
     "id": "1 to 40 of a-z, 0-9, - and _, and none of the built-in triggers",
     "causes": f"a list of {', '.join(get_args(Cause))}",
@@ -80,10 +79,8 @@ def _wakeup_fault(error: Any) -> str:
     return f"{name} {verb} {_WAKEUP_FIELDS.get(name, 'something else')}"
 
 
-MOST = 8
-"""Methods one project may add; with more, their notices could push out those of others."""
-OWN_WORDS = ("done", "question")
-"""What notices of our own are called; a method of that name could use up their rest."""
+MOST = 8  # Methods one project may add; with more, their notices could push out those of others.
+OWN_WORDS = ("done", "question")  # What notices of our own are called; a method of that name could use up their rest.
 
 _FREQUENCIES = ("low", "medium", "high")
 
@@ -91,8 +88,7 @@ _FREQUENCIES = ("low", "medium", "high")
 class Refusal(NamedTuple):
     """One field of a project's method that is left out, and what it may be."""
 
-    field: str
-    """Empty where the whole method is left out."""
+    field: str  # Empty where the whole method is left out.
     why: str
 
     def __str__(self) -> str:
@@ -151,8 +147,7 @@ class RuleSet(NamedTuple):
 
     methods: tuple[Method, ...]
     origins: Mapping[str, str]
-    wakeups: tuple[WakeupRule, ...] = ()
-    """The person's own conditions that wake the mind."""
+    wakeups: tuple[WakeupRule, ...] = ()  # The person's own conditions that wake the mind.
 
     @property
     def triggers(self) -> tuple[Trigger, ...]:
@@ -260,9 +255,7 @@ def _tree(content: bytes, source: str) -> dict[str, Any]:
         tree.setdefault("methods", [])
     if not isinstance(tree, dict) or not isinstance(tree.get("methods"), list):
         fault = "must be a list" if isinstance(tree, dict) and "methods" in tree else "missing"
-        raise PolicyError(
-            f'{source}: methods: {fault}; a rule file is {{"methods": [...], "wakeups": [...]}}'
-        )
+        raise PolicyError(f'{source}: methods: {fault}; a rule file is {{"methods": [...], "wakeups": [...]}}')
     unknown = [name for name in tree if name not in ("methods", "wakeups")]
     if unknown:
         raise PolicyError(f"{source}: {unknown[0]}: unknown; it may be methods or wakeups")
@@ -273,9 +266,7 @@ def _laid_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     merged = dict(below)
     for name, value in above.items():
         under = merged.get(name)
-        merged[name] = (
-            _laid_over(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
-        )
+        merged[name] = _laid_over(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
     return merged
 
 

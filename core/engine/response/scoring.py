@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from core.engine.percept import (
-    AGENT_STATES,
-    AXES,
-    PATTERNS,
-    AgentState,
-    Axis,
-    Pattern,
-    Percept,
-    Signal,
-    SignalName,
-)
+from core.engine.percept import AGENT_STATES, AXES, PATTERNS, AgentState, Axis, Pattern, Percept, Signal, SignalName
 from core.engine.response.method import CUE_AXES, CUE_OF, CUES, Cue, Method, MethodType, Mode
 from core.engine.response.rules import RuleSet
 from core.engine.state import KeptField, Stateful, custom, mapped, plain_list, through
@@ -23,8 +13,7 @@ from core.engine.values import Value
 from core.events import ACTIONS, Action
 from core.settings.response import ScoringSettings
 
-Cues = Sequence[tuple[Cue, float]]
-"""What may be heard beside the receptor's signals, and how strongly."""
+Cues = Sequence[tuple[Cue, float]]  # What may be heard beside the receptor's signals, and how strongly.
 
 _SLACK = 1.0 - 1e-9
 _NEVER = float("inf")
@@ -36,14 +25,12 @@ class Candidate(Value, frozen=True):
     id: str
     type: MethodType
     mode: Mode
-    cue: Cue | None
-    """The signal that fits best; None where none of its signals stands."""
+    cue: Cue | None  # The signal that fits best; None where none of its signals stands.
     signal_match: float
     state_match: float
     intensity: float
     sensitivity: float
-    learned: float
-    """1 plus the learned delta."""
+    learned: float  # 1 plus the learned delta.
     recency: float
     score: float
     threshold: float
@@ -60,8 +47,8 @@ class Shot(NamedTuple):
     score: float
 
 
+# What no flow may keep from the person; loops pass where the method says so, as the built-in one does.
 MUST_KNOW: frozenset[Cue] = frozenset(("halt", "pressure", "mortality"))
-"""What no flow may keep from the person; loops pass where the method says so, as the built-in one does."""
 
 
 def _flows(signals: tuple[Signal, ...]) -> bool:
@@ -77,18 +64,6 @@ def _passes(cue: Cue, method: Method) -> bool:
 class _Rule:
     """A method with its numbers at hand."""
 
-    __slots__ = (
-        "_soonest",
-        "cooldown",
-        "last",
-        "least",
-        "method",
-        "sensitivity",
-        "states",
-        "threshold",
-        "wake",
-    )
-
     def __init__(self, method: Method, settings: ScoringSettings, scales: Mapping[Cue, float]) -> None:
         trigger = method.trigger
         self.method = method
@@ -97,15 +72,13 @@ class _Rule:
         self.threshold = settings.threshold if trigger.threshold is None else trigger.threshold
         self.cooldown: float = getattr(settings, trigger.frequency)
         self.last: float | None = None
-        self.least: dict[Cue, float] = {}
-        """Intensity that no other factor could lift above the threshold."""
+        self.least: dict[Cue, float] = {}  # Intensity that no other factor could lift above the threshold.
         for cue in trigger.signals:
             most = self.sensitivity * scales[cue]
             self.least[cue] = self.threshold / most * _SLACK if most > 0.0 else _NEVER
         least = min(self.least.values())
         self._soonest = self.cooldown * least ** (1.0 / settings.recovery) * _SLACK if least < 1.0 else _NEVER
-        self.wake = -_NEVER
-        """Before this no signal, of at most 1, could make it fire again."""
+        self.wake = -_NEVER  # Before this no signal, of at most 1, could make it fire again.
 
     def fired(self, at: float | None) -> None:
         """Note when it last fired."""
@@ -124,19 +97,6 @@ class Scorer(Stateful):
     Acts alone are weighed; between them nothing new is felt.
     """
 
-    __slots__ = (
-        "_at",
-        "_before",
-        "_extra",
-        "_listening",
-        "_mismatch",
-        "_power",
-        "_rules",
-        "_scales",
-        "_signals",
-        "_state",
-        "floor",
-    )
     STATE = (
         through("fired", "_take_fired"),
         "_at",
@@ -152,15 +112,13 @@ class Scorer(Stateful):
         self._scales: dict[Cue, float] = {cue: 1.0 + deltas.get(cue, 0.0) for cue in CUES}
         self._rules = [_Rule(method, settings, self._scales) for method in rules.methods]
         self._listening: dict[Cue, list[tuple[float, _Rule]]] = {
-            cue: [
-                (rule.least[cue], rule) for rule in self._rules if rule.method.enabled and cue in rule.least
-            ]
+            cue: [(rule.least[cue], rule) for rule in self._rules if rule.method.enabled and cue in rule.least]
             for cue in CUES
         }
+        # Intensity of each cue up to which no method could fire.
         self.floor: dict[Cue, float] = {
             cue: min((least for least, _ in rules), default=_NEVER) for cue, rules in self._listening.items()
         }
-        """Intensity of each cue up to which no method could fire."""
         self._at = 0.0
         self._state: AgentState = "idle"
         self._signals: tuple[Signal, ...] = ()
@@ -177,9 +135,7 @@ class Scorer(Stateful):
         if self._before:
             self._before = {}
 
-    def update(
-        self, at: float, state: AgentState, signals: tuple[Signal, ...], extra: Cues = ()
-    ) -> list[Shot]:
+    def update(self, at: float, state: AgentState, signals: tuple[Signal, ...], extra: Cues = ()) -> list[Shot]:
         """Weigh all methods that hear something; those above their threshold, the best first."""
         self.rest(at, state, signals)
         self._extra = tuple(extra)
@@ -244,10 +200,7 @@ class Scorer(Stateful):
         if flow and any(_passes(cue, method) for cue, _ in audible):
             audible = [(cue, intensity) for cue, intensity in audible if _passes(cue, method)]
             silenced = False
-        scored = [
-            (self._score(rule, last, intensity, self._scales[cue]), cue, intensity)
-            for cue, intensity in audible
-        ]
+        scored = [(self._score(rule, last, intensity, self._scales[cue]), cue, intensity) for cue, intensity in audible]
         score, cue, intensity = max(scored, key=lambda one: one[0]) if scored else (0.0, None, 0.0)
         fired = name in self._before
         return Candidate(
@@ -318,18 +271,14 @@ class SessionTally(Value, frozen=True):
     """The statistics of one agent's session so far."""
 
     at: float
-    seconds: float
-    """Of subjective time."""
+    seconds: float  # Of subjective time.
     patterns: dict[Pattern, int]
     states: dict[AgentState, int]
     actions: dict[Action, int]
-    fires: dict[Axis, int]
-    """Signals that began to stand, of each axis."""
+    fires: dict[Axis, int]  # Signals that began to stand, of each axis.
     snapshots: int
-    mean: dict[Axis, float]
-    """Of the snapshots, one a theta tick."""
-    variance: float
-    """Of the emotion vector over the snapshots, summed over its axes."""
+    mean: dict[Axis, float]  # Of the snapshots, one a theta tick.
+    variance: float  # Of the emotion vector over the snapshots, summed over its axes.
 
 
 def _counted(name: str, keys: tuple[str, ...]) -> KeptField:
@@ -340,7 +289,6 @@ def _counted(name: str, keys: tuple[str, ...]) -> KeptField:
 class ActTally(Stateful):
     """Count acts as they go by, and look at the axes once a theta tick."""
 
-    __slots__ = ("_at", "_fires", "_now", "_snapshots", "_squares", "_sums", "actions", "patterns", "states")
     STATE = (
         _counted("patterns", PATTERNS),
         _counted("states", AGENT_STATES),
@@ -385,10 +333,7 @@ class ActTally(Stateful):
         snapshots = self._snapshots or 1
         means = [total / snapshots for total in self._sums]
         spread = sum(
-            [
-                max(0.0, square / snapshots - mean * mean)
-                for square, mean in zip(self._squares, means, strict=True)
-            ]
+            [max(0.0, square / snapshots - mean * mean) for square, mean in zip(self._squares, means, strict=True)]
         )
         return SessionTally(
             at=self._at,

@@ -22,12 +22,10 @@ from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
 from core.settings import Settings
 from core.settings.affect import ContagionSettings, SocietySettings
 
-_TOUCHED = 4
-"""Targets of one call that count as touched."""
+_TOUCHED = 4  # Targets of one call that count as touched.
 
 
-ALONE = (0.0,) * len(FIELDS)
-"""What one agent by itself adds to the mean of a session: it can draw nobody along."""
+ALONE = (0.0,) * len(FIELDS)  # What one agent by itself adds to the mean of a session: it can draw nobody along.
 
 
 class Peer(NamedTuple):
@@ -40,7 +38,6 @@ class Peer(NamedTuple):
 class Commons(Stateful):
     """Remember who touched which file last, and pass affect on between those who meet."""
 
-    __slots__ = ("_limit", "_pairs", "_paths", "rounds", "zone")
     STATE = (
         "rounds",
         mapped("_paths"),
@@ -109,43 +106,33 @@ class AgentReading(Struct, frozen=True):
     """One agent of a session, running, finished or summed up."""
 
     name: str
-    parent: str
-    """Empty for the main agent and for one whose start was not seen."""
+    parent: str  # Empty for the main agent and for one whose start was not seen.
     role: str
     depth: int
-    started: float | None
-    """When its parent started it; None where that was not seen."""
+    started: float | None  # When its parent started it; None where that was not seen.
     ended: float | None
     outcome: str
     events: int
     quarantined: bool
     quarantines: int
-    deviations: tuple[float, ...]
-    """Of its control fields from rest, in the order of FIELDS."""
-    awake: bool
-    """False once only this summary is left."""
+    deviations: tuple[float, ...]  # Of its control fields from rest, in the order of FIELDS.
+    awake: bool  # False once only this summary is left.
 
 
 class SocietyReading(Struct, frozen=True):
     """A whole session as a screen shows it."""
 
-    agents: tuple[AgentReading, ...]
-    """Parents before their sub-agents, so that depth draws the tree."""
+    agents: tuple[AgentReading, ...]  # Parents before their sub-agents, so that depth draws the tree.
     running: int
-    finished: int
-    """Finished sub-agents, forgotten ones included."""
-    forgotten: int
-    """Summaries given up for want of room."""
+    finished: int  # Finished sub-agents, forgotten ones included.
+    forgotten: int  # Summaries given up for want of room.
     quarantined: tuple[str, ...]
-    mean: tuple[float, ...]
-    """Of the running agents' deviations, in the order of FIELDS."""
-    loudest: str
-    """The running agent that is furthest from rest in any field."""
+    mean: tuple[float, ...]  # Of the running agents' deviations, in the order of FIELDS.
+    loudest: str  # The running agent that is furthest from rest in any field.
     zone: ZoneReading
-    rounds: int
-    """Rounds of contagion so far."""
+    rounds: int  # Rounds of contagion so far.
+    # Other sessions in the same folder that were heard of, and when each last reported.
     neighbours: tuple[tuple[str, float], ...] = ()
-    """Other sessions in the same folder that were heard of, and when each last reported."""
 
 
 def tree(readings: Mapping[str, AgentReading]) -> list[AgentReading]:
@@ -169,18 +156,6 @@ EngineMaker = Callable[..., Engine]
 class SessionAgent(Stateful):
     """One agent and its engine."""
 
-    __slots__ = (
-        "ended",
-        "engine",
-        "events",
-        "last",
-        "name",
-        "outcome",
-        "parent",
-        "past_quarantines",
-        "role",
-        "started",
-    )
     STATE = (
         "name",
         "parent",
@@ -203,8 +178,7 @@ class SessionAgent(Stateful):
         self.ended: float | None = None
         self.outcome = ""
         self.events = 0
-        self.last = 0
-        """Number of its last event in the session."""
+        self.last = 0  # Number of its last event in the session.
         self.past_quarantines = 0
 
     def go_on(self, past: AgentReading) -> None:
@@ -235,30 +209,15 @@ class SessionAgent(Stateful):
 class SessionAgents:
     """Keep only so many agents awake; a finished one goes first, then who was still for longest."""
 
-    __slots__ = (
-        "_limits",
-        "_make",
-        "_seed",
-        "awake",
-        "finished",
-        "forgotten",
-        "order",
-        "summaries",
-    )
-
     def __init__(self, limits: SocietySettings, make: EngineMaker, seed: int) -> None:
         self._limits = limits
         self._make = make
         self._seed = seed
-        self.awake: dict[str, SessionAgent] = {}
-        """In the order they came."""
-        self.order: dict[str, None] = {}
-        """Those awake, the one that was still for longest first."""
-        self.finished: dict[str, None] = {}
-        """Those awake that have ended, in the order they did."""
+        self.awake: dict[str, SessionAgent] = {}  # In the order they came.
+        self.order: dict[str, None] = {}  # Those awake, the one that was still for longest first.
+        self.finished: dict[str, None] = {}  # Those awake that have ended, in the order they did.
         self.summaries: dict[str, AgentReading] = {}
-        self.forgotten = 0
-        """Finished agents whose summary was given up for want of room."""
+        self.forgotten = 0  # Finished agents whose summary was given up for want of room.
 
     def join(self, name: str, count: int) -> SessionAgent:
         """Wake an agent that comes with an event of that number, for the first time or again."""
@@ -373,8 +332,7 @@ class SessionAgents:
                 self.forgotten += 1
 
 
-_NEIGHBOURS = 16
-"""Other sessions in the same folder whose last report is remembered."""
+_NEIGHBOURS = 16  # Other sessions in the same folder whose last report is remembered.
 
 
 def _of_agents(
@@ -395,7 +353,6 @@ class Society(Stateful):
     agents touch the same file, and every few events.
     """
 
-    __slots__ = ("_agents", "_commons", "_count", "_every", "_heard", "_inherited", "settings")
     VERSION = 2
     NAMED = True
     STATE = (
@@ -403,9 +360,7 @@ class Society(Stateful):
         KeptField("forgotten", "self._agents.forgotten", "self._agents.forgotten = {value}"),
         mapped("_heard"),
         _of_agents("members", SessionAgents.dump_awake, SessionAgents.load_awake),
-        KeptField(
-            "finished", "tuple(self._agents.finished)", "self._agents.finished = dict.fromkeys({value})"
-        ),
+        KeptField("finished", "tuple(self._agents.finished)", "self._agents.finished = dict.fromkeys({value})"),
         _of_agents("summaries", SessionAgents.dump_summaries, SessionAgents.load_summaries),
         inner("_commons"),
     )
@@ -429,8 +384,7 @@ class Society(Stateful):
         self._every = affect.contagion.every
         self._inherited = affect.inheritance.depth
         self._commons = Commons(affect.contagion)
-        self._heard: dict[str, float] = {}
-        """Other sessions in the same folder, and when each last reported."""
+        self._heard: dict[str, float] = {}  # Other sessions in the same folder, and when each last reported.
         self._count = 0
         self._agents.join(MAIN, 0)
 

@@ -42,9 +42,7 @@ class Dataset:
             atomic.replace(self.folder / _NAME, msgspec.json.encode(about) + b"\n", atomic.AS_USUAL)
         elif known != about:
             was = ", ".join(known.tree)
-            raise UsageError(
-                f"{self.folder} was made from {was} (version {known.version}); name another folder"
-            )
+            raise UsageError(f"{self.folder} was made from {was} (version {known.version}); name another folder")
 
     def about(self) -> About | None:
         """The description of the dataset; None if there is none."""
@@ -68,8 +66,7 @@ class Dataset:
 
 
 T = TypeVar("T")
-_AGAIN = 3
-"""Times a share that failed is tried again."""
+_AGAIN = 3  # Times a share that failed is tried again.
 _PATIENCE = 15
 
 
@@ -84,10 +81,7 @@ def cluster(address: str, workers: int) -> Iterator[Any]:
         if address == "local":
             at = stack.enter_context(
                 distributed.LocalCluster(
-                    n_workers=workers,
-                    threads_per_worker=1,
-                    dashboard_address=None,
-                    silence_logs=logging.CRITICAL,
+                    n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
                 )
             )
         try:

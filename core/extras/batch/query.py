@@ -77,9 +77,7 @@ def ask(folder: Path, question: str) -> QueryResult:
     if Dataset(folder).about() is None:
         raise UsageError(f"{folder} holds no dataset; make one with: nooscope analyze TREE --parquet FOLDER")
     if question not in QUESTIONS and not any(map(str.isspace, question.strip())):
-        raise UsageError(
-            f"no question is named {question!r}; there are {', '.join(QUESTIONS)}, or ask in SQL"
-        )
+        raise UsageError(f"no question is named {question!r}; there are {', '.join(QUESTIONS)}, or ask in SQL")
     sql = QUESTIONS[question].sql if question in QUESTIONS else question
     place = str(folder.resolve()).replace("'", "''")
     with duckdb.connect(":memory:") as base:
@@ -104,9 +102,7 @@ def ask(folder: Path, question: str) -> QueryResult:
 
 def _view(table: str, place: str, filled: bool) -> str:
     if filled:
-        files = (
-            f"read_parquet('{place}/{table}/*/*/*.parquet', hive_partitioning = true, union_by_name = true)"
-        )
+        files = f"read_parquet('{place}/{table}/*/*/*.parquet', hive_partitioning = true, union_by_name = true)"
         return f"CREATE VIEW {table} AS SELECT * FROM {files}"  # noqa: S608 our own names
     columns = ", ".join(f'NULL::{col.type} AS "{col.name}"' for col in TABLES[table])
     return f"CREATE VIEW {table} AS SELECT {columns}, NULL::VARCHAR AS agent, NULL::DATE AS day WHERE false"

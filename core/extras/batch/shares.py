@@ -26,8 +26,7 @@ from core.report.analysis import Summary, analyse
 from core.safe_text import whole
 from core.timeline.run_inputs import RunInputs
 
-Put = Callable[[str, str, dict[str, Any]], object]
-"""Takes a table, a day and a row."""
+Put = Callable[[str, str, dict[str, Any]], object]  # Takes a table, a day and a row.
 
 _TICK = (
     *("tick", "kind", "deliberate_seconds", "act_seconds", "cost", "tokens_used", "tokens_budget"),
@@ -78,11 +77,7 @@ class Rows:
             record = society.engine(event.agent).mind.heart.metrics.record
             for row in map(record, step.thought.rows):
                 values = {name: getattr(row, name) for name in _TICK}
-                when = {
-                    "session_id": self._key,
-                    "who": whole(event.agent),
-                    "at": _valid_time(row.wall_time),
-                }
+                when = {"session_id": self._key, "who": whole(event.agent), "at": _valid_time(row.wall_time)}
                 self._put("ticks", day_of(row.wall_time), when | values)
         self._number += 1
 
@@ -90,10 +85,7 @@ class Rows:
         values: dict[str, Any] = {"n": self._number, "kind": event.__struct_config__.tag}
         if isinstance(event, ToolUse):
             values |= {name: getattr(event, name) for name in _CALL}
-            values["targets"], values["shape"] = (
-                list(map(whole, event.targets)),
-                f"{event.shape:016x}",
-            )
+            values["targets"], values["shape"] = (list(map(whole, event.targets)), f"{event.shape:016x}")
             values["tool"], values["program"] = whole(event.tool), whole(event.program)
         elif isinstance(event, Turn):
             values |= {name: getattr(event, name) for name in _TURN}
@@ -159,10 +151,9 @@ def put_session(session: LogSession, start: RunInputs, copy: int, put: Put) -> S
     return summary
 
 
+# Into how many shares sessions fall by the hash of their ids; a share is one file a table, agent and day.
 SHARES = 1024
-"""Into how many shares sessions fall by the hash of their ids; a share is one file a table, agent and day."""
-_OPEN = 200
-"""Files of rows that are open at once."""
+_OPEN = 200  # Files of rows that are open at once.
 
 
 class SessionShare(NamedTuple):
@@ -260,9 +251,7 @@ class _Spool:
 
 def _copy(columns: tuple[Col, ...], source: Path, target: Path) -> str:
     """The statement that turns lines into Parquet, with our types and our order of columns."""
-    read = ", ".join(
-        f"'{col.name}': '{'DOUBLE' if col.type == 'TIMESTAMP' else col.type}'" for col in columns
-    )
+    read = ", ".join(f"'{col.name}': '{'DOUBLE' if col.type == 'TIMESTAMP' else col.type}'" for col in columns)
     chosen = ", ".join(
         f'make_timestamp(CAST(round("{col.name}" * 1e6) AS BIGINT)) AS "{col.name}"'
         if col.type == "TIMESTAMP"
@@ -280,8 +269,7 @@ def _quoted(path: Path) -> str:
     return str(path).replace("'", "''")
 
 
-VERSION = 1
-"""Raised whenever a column changes its meaning; columns are otherwise only added."""
+VERSION = 1  # Raised whenever a column changes its meaning; columns are otherwise only added.
 
 
 class Col(NamedTuple):

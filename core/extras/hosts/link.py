@@ -19,12 +19,10 @@ from core.settings.logs import HostsSettings
 _BYTES = 1_000_000
 _DAY = 86_400.0
 _EXPIRES = 5.0
-_PULL = 512
-"""Messages asked for at once."""
+_PULL = 512  # Messages asked for at once.
 _IDLE = 60.0
 _CONNECT = 15.0
-_AGAIN = 0.1
-"""Seconds until the one other try the library makes of a server that did not answer."""
+_AGAIN = 0.1  # Seconds until the one other try the library makes of a server that did not answer.
 
 
 class Server(NamedTuple):
@@ -43,8 +41,7 @@ class StreamState(NamedTuple):
     """The extent of the stream."""
 
     created: str
-    first: int
-    """The oldest message it still contains."""
+    first: int  # The oldest message it still contains.
     last: int
 
 
@@ -52,9 +49,7 @@ def server_of(url: str, environment: Mapping[str, str]) -> Server:
     """The server behind an address; user, token, credentials and TLS by NATS's own variables."""
     for each in url.split(","):
         if not _is_address(each):
-            raise UsageError(
-                f"{_without_user(each)!r} is not an address of a NATS server; write nats://host:4222"
-            )
+            raise UsageError(f"{_without_user(each)!r} is not an address of a NATS server; write nats://host:4222")
     variables = {name: environment.get(f"NATS_{name}", "") for name in ("USER", "PASSWORD", "TOKEN", "CREDS")}
     options: dict[str, Any] = {}
     if variables["USER"]:
@@ -192,17 +187,14 @@ class StreamItem(NamedTuple):
     subject: str
     id: str
     data: bytes
-    left: int
-    """Messages that follow it."""
+    left: int  # Messages that follow it.
 
 
 class Reading:
     """The stream from a place on, in order and without gaps; asked for in portions, so that a slow reader
     only takes longer."""
 
-    def __init__(
-        self, link: NatsLink, subject: str = STORED, *, words: bool = True, pull: int = _PULL
-    ) -> None:
+    def __init__(self, link: NatsLink, subject: str = STORED, *, words: bool = True, pull: int = _PULL) -> None:
         self._link = link
         self._subject = subject
         self._words = words
@@ -281,6 +273,4 @@ class Reading:
         self._next += 1
         self._wanted -= 1
         self.left = left
-        batch.append(
-            StreamItem(sequence, message.subject, headers.get("Nats-Msg-Id", ""), bytes(message.data), left)
-        )
+        batch.append(StreamItem(sequence, message.subject, headers.get("Nats-Msg-Id", ""), bytes(message.data), left))

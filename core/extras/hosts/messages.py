@@ -17,8 +17,7 @@ from core.logs.redact.values import redact_name
 from core.logs.session import identity
 from core.safe_text import whole
 
-_WORDS = 4_000
-"""Characters of a prompt, an answer or a command that are sent at most."""
+_WORDS = 4_000  # Characters of a prompt, an answer or a command that are sent at most.
 _PRINTS = ("call", "shape", "result", "before", "after")
 
 
@@ -60,10 +59,7 @@ class Names:
             case SessionStart():
                 changed |= {"project": self.path(event.project), "branch": self.word(event.branch)}
             case ToolUse():
-                changed |= {
-                    "targets": tuple(map(self.path, event.targets)),
-                    "program": self.word(event.program),
-                }
+                changed |= {"targets": tuple(map(self.path, event.targets)), "program": self.word(event.program)}
                 changed |= {name: self.number(getattr(event, name)) for name in _PRINTS}
                 changed["tool"] = event.tool if "__" not in event.tool else f"mcp__{self.word(event.tool)}"
             case AgentStart():
@@ -93,8 +89,7 @@ class Sender:
         self.session = redact_name(session)
         self.subject = session_subject(host, agent, self.session)
         self._names = names
-        self._read = read
-        """Reads the words of events that are sent with them; None sends no words."""
+        self._read = read  # Reads the words of events that are sent with them; None sends no words.
         self._seen: set[bytes] = set()
         self._start = self.subject.encode() + b"\0"
         self.last = 0.0
@@ -157,10 +152,8 @@ def _sent_words(event: Event, read: Callable[[Event], Words]) -> dict[str, Any]:
 
 ROOT = "noo"
 STREAM = "NOO"
-STORED = f"{ROOT}.*.*.*"
-"""Host, agent and session of every event."""
-ALIVE = f"{ROOT}.*"
-"""A sign of life from a host; never stored."""
+STORED = f"{ROOT}.*.*.*"  # Host, agent and session of every event.
+ALIVE = f"{ROOT}.*"  # A sign of life from a host; never stored.
 
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 _TOKEN = re.compile(r"[A-Za-z0-9_=~-]{1,120}")

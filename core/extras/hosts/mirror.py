@@ -30,17 +30,13 @@ from core.settings import Settings
 from core.store import atomic
 
 _PLACE = "place.json"
-_LONGEST = 1_000_000
-"""Bytes of a message that are taken at most."""
+_LONGEST = 1_000_000  # Bytes of a message that are taken at most.
 _TAIL = 1_100_000
-_SYNCED = 60.0
-"""Seconds between two times at which all is had on the disk."""
-_SAVED = 1.0
-"""Seconds between two notes of how far the stream was read."""
+_SYNCED = 60.0  # Seconds between two times at which all is had on the disk.
+_SAVED = 1.0  # Seconds between two notes of how far the stream was read.
 _BACKOFF = (0.2, 0.5, 1.0, 2.0, 5.0)
 _TORN = b'"seq":'
-_PLACES = (b"where", b"called", b"said")
-"""Fields that name a place in a file of another host."""
+_PLACES = (b"where", b"called", b"said")  # Fields that name a place in a file of another host.
 _REFUSED = (None, b"", 0.0)
 
 
@@ -49,8 +45,7 @@ class _Note(msgspec.Struct):
 
     seq: int
     synced: int
-    boot: str
-    """Which start of the machine it was written under."""
+    boot: str  # Which start of the machine it was written under.
 
 
 def _boot() -> str:
@@ -190,10 +185,8 @@ class SignsOfLife:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self.lost = ""
-        """Why nothing comes from the server now."""
-        self.heard: dict[str, float] = {}
-        """When each host last gave a sign of life, by the token of its name."""
+        self.lost = ""  # Why nothing comes from the server now.
+        self.heard: dict[str, float] = {}  # When each host last gave a sign of life, by the token of its name.
         self.since = clock()
 
     def trouble(self, host: str, patience: float) -> str:
@@ -354,8 +347,7 @@ def host_of(path: Path, folder: Path) -> str:
         return ""
 
 
-_OVER = ("ended", "gave up")
-"""Statuses that stay true however long nothing is heard."""
+_OVER = ("ended", "gave up")  # Statuses that stay true however long nothing is heard.
 
 
 class Hosts(Protocol):
@@ -385,8 +377,7 @@ class HostRoster(Roster):
         super().__init__(settings, os.environ, Path.home(), agents=agents, wall=wall)
         self._hosts = hosts
         self._folder = folder
-        self._expected = expected
-        """Hosts that have a row of their own while they are away and have no session."""
+        self._expected = expected  # Hosts that have a row of their own while they are away and have no session.
         self._patience = settings.ingest.hosts.sign * settings.ingest.hosts.missed
         self._limits = Limits.of(settings)
 

@@ -30,12 +30,10 @@ from core.logs.log_files import is_folder
 from core.logs.session import identity
 from core.settings import Settings
 
-_ANSWER = 10.0
-"""Seconds in which the server must have stored a batch."""
+_ANSWER = 10.0  # Seconds in which the server must have stored a batch.
 _BACKOFF = (0.2, 0.5, 1.0, 2.0, 5.0)
 _LOOK = 30.0
-_SOON = 0.25
-"""Seconds between two looks at calls that may stay open."""
+_SOON = 0.25  # Seconds between two looks at calls that may stay open.
 
 
 class Shipper:
@@ -61,8 +59,7 @@ class Shipper:
         self._stop = asyncio.Event()
         self._stirred = asyncio.Event()
         self._changed: set[Path] = set()
-        self.sent = 0
-        """Events of this run that the stream has stored."""
+        self.sent = 0  # Events of this run that the stream has stored.
         self._noteless = False
         self._looked = self._signed = float("-inf")
 
@@ -76,9 +73,7 @@ class Shipper:
         quiet = threading.Event()
         watcher = None
         if not once:
-            watcher = threading.Thread(
-                target=self._watch, args=(asyncio.get_running_loop(), quiet), daemon=True
-            )
+            watcher = threading.Thread(target=self._watch, args=(asyncio.get_running_loop(), quiet), daemon=True)
             watcher.start()
         try:
             return await self._persist(once)
@@ -171,9 +166,7 @@ class Shipper:
         batch = self._outbox
         with _lost():
             answers = [
-                await link.stream.publish_async(
-                    one.subject, one.payload, headers={"Nats-Msg-Id": one.id.hex()}
-                )
+                await link.stream.publish_async(one.subject, one.payload, headers={"Nats-Msg-Id": one.id.hex()})
                 for one in batch
             ]
             stored = await link.answered(asyncio.gather(*answers), _ANSWER)
@@ -254,8 +247,7 @@ def _ours(id_: str) -> bool:
     return len(id_) == 32 and all(letter in "0123456789abcdef" for letter in id_)
 
 
-_SETTLED = 1.0
-"""Seconds a call must be open before it is sent."""
+_SETTLED = 1.0  # Seconds a call must be open before it is sent.
 
 
 class ShippedSession:
@@ -268,8 +260,7 @@ class ShippedSession:
         self._told: tuple[object, ...] = ()
         self._open: tuple[tuple[object, ...], float] = ((), 0.0)
         self.due = True
-        self.watching_open = True
-        """It is not known yet whether calls stay open."""
+        self.watching_open = True  # It is not known yet whether calls stay open.
 
     def take(self, most: int) -> list[ShippedEvent]:
         """The next events that were not sent yet."""
@@ -326,8 +317,7 @@ class Sources:
         self._environment = environment
         self._home = home
         self._host = host
-        self._sent = sent
-        """Returns the ids of a session's events that were sent before."""
+        self._sent = sent  # Returns the ids of a session's events that were sent before.
         self._paths = list(paths)
         self._names = names
         self._words = words
@@ -335,8 +325,7 @@ class Sources:
         self._kit = make_kit(settings.ingest)
         self._finder = Finder(self._kit.counting(Diagnostics()), settings.ingest.lines)
         self._open: dict[str, ShippedSession] = {}
-        self._done: dict[str, float] = {}
-        """When a session that rests had last changed."""
+        self._done: dict[str, float] = {}  # When a session that rests had last changed.
         self.faults = self._kit.diagnostics
         self.lacking = True
 
@@ -438,8 +427,7 @@ class SenderFile:
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._path = path
-        self._unnoted: list[tuple[str, bytes, int]] = []
-        """Ids that arrived and could not be stored yet."""
+        self._unnoted: list[tuple[str, bytes, int]] = []  # Ids that arrived and could not be stored yet.
         self._lock = _alone(path.with_suffix(".lock"))
         try:
             self._base = sqlite3.connect(path, isolation_level=None)
@@ -451,9 +439,7 @@ class SenderFile:
             raise self._fault(fault) from None
         except sqlite3.Error as fault:
             self._lock.close()
-            raise StoreError(
-                f"{path} cannot be used ({fault}); remove it to read it again from the stream"
-            ) from None
+            raise StoreError(f"{path} cannot be used ({fault}); remove it to read it again from the stream") from None
 
     def close(self) -> None:
         """Let another sender have it."""

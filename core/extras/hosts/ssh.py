@@ -30,26 +30,20 @@ from core.report.formatting import plain, span
 from core.settings import Settings
 
 _VERSION = 1
-_PAUSES = (1.0, 2.0, 5.0, 15.0, 30.0)
-"""Seconds between two tries to reach a host."""
-_LONGEST = 1_200_000
-"""Bytes of a line that are read at most."""
-_SESSIONS = 2_000
-"""Sessions of one host that are mirrored at most."""
+_PAUSES = (1.0, 2.0, 5.0, 15.0, 30.0)  # Seconds between two tries to reach a host.
+_LONGEST = 1_200_000  # Bytes of a line that are read at most.
+_SESSIONS = 2_000  # Sessions of one host that are mirrored at most.
 _CHUNK = 65_536
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:%-]{0,252}")
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,63}")
-_NOT_FOUND = 127
-"""Exit code of a shell that does not find the program."""
+_NOT_FOUND = 127  # Exit code of a shell that does not find the program.
 
 
 class PipeLine(msgspec.Struct, omit_defaults=True):
     """One line of the pipe: a greeting, an event or a sign."""
 
-    nooscope: int = 0
-    """Version of this protocol, in the greeting alone."""
-    sign: str = ""
-    """`alive`, or `caught up` once all that was there has been sent."""
+    nooscope: int = 0  # Version of this protocol, in the greeting alone.
+    sign: str = ""  # `alive`, or `caught up` once all that was there has been sent.
     subject: str = ""
     id: str = ""
     event: msgspec.Raw = msgspec.Raw(b"")
@@ -149,23 +143,18 @@ class PipeShipper:
 class _Host:
     """One machine: runs ssh, writes what comes into the mirror, and tries again when the connection ends."""
 
-    def __init__(
-        self, address: SshAddress, ssh: Sequence[str], receive: Callable[[list[StreamItem]], None]
-    ) -> None:
+    def __init__(self, address: SshAddress, ssh: Sequence[str], receive: Callable[[list[StreamItem]], None]) -> None:
         self.address = address
         self._ssh = ssh
         self._receive = receive
         self._stop = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
-        self._ids: set[str] = set()
-        """Events received before, which a new connection sends again."""
+        self._ids: set[str] = set()  # Events received before, which a new connection sends again.
         self._sessions: set[str] = set()
         self._greeted = False
-        self.settled = threading.Event()
-        """All that was there has come, or the host could not be reached."""
+        self.settled = threading.Event()  # All that was there has come, or the host could not be reached.
         self.heard = time.monotonic()
-        self.away = ""
-        """Why nothing comes; blank while connected."""
+        self.away = ""  # Why nothing comes; blank while connected.
         self._thread = threading.Thread(target=self._run, name=f"nooscope-{address.host}", daemon=True)
 
     def start(self) -> None:
@@ -195,9 +184,7 @@ class _Host:
         """Follow the host until the connection ends; return why it did."""
         with tempfile.TemporaryFile() as errors:
             command = self.address.command(self._ssh, ask=ask)
-            with subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors
-            ) as process:
+            with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors) as process:
                 self._process = process
                 if self._stop.is_set() or process.stdout is None:
                     process.terminate()

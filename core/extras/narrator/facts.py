@@ -19,17 +19,15 @@ from core.report.troubles import troubles
 from core.timeline.timeline import Timeline
 
 Read = Callable[[Event], Words]
-_SAID = 200
-"""Letters of the log's own words in one fact."""
-_LAST = 12
-"""Events among which the agent's last words are looked for."""
+_SAID = 200  # Letters of the log's own words in one fact.
+_LAST = 12  # Events among which the agent's last words are looked for.
+# Sentences for an agent at rest.
 _AT_REST: dict[Close, str] = {
     "said": "it answered, and the log does not say whether it is done",
     "done": "it ended its turn and waits for a prompt",
     "stopped": "the person stopped it",
     "ended": "the session is over",
 }
-"""Sentences for an agent at rest."""
 
 
 class Fact(NamedTuple):
@@ -86,9 +84,7 @@ def _failed(events: Sequence[Event], start: int, read: Read, *, solved: bool = T
         error = log_words(telling_line(words.output), 120)
         call_words = _call_text(use, words)
         why = f': "{error}"' if error else ""
-        facts.append(
-            Fact(start + trouble.last + 1, f"{call_words} failed {times(trouble.failures)}{why}", "failed")
-        )
+        facts.append(Fact(start + trouble.last + 1, f"{call_words} failed {times(trouble.failures)}{why}", "failed"))
         if trouble.solved is not None:
             edits = ", ".join(plain(path, 50) for path in trouble.edits[:3])
             after = f" after changing {edits}" if edits else ""
@@ -99,11 +95,7 @@ def _failed(events: Sequence[Event], start: int, read: Read, *, solved: bool = T
         elif trouble.in_vain:
             edits = count(trouble.in_vain, "file")
             facts.append(
-                Fact(
-                    start + trouble.last + 1,
-                    f"{call_words} failed again after {edits} had been changed",
-                    "unsolved",
-                )
+                Fact(start + trouble.last + 1, f"{call_words} failed again after {edits} had been changed", "unsolved")
             )
     return facts
 

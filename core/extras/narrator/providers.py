@@ -19,8 +19,7 @@ from core.errors import SettingsError
 
 _HOSTED = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com/v1"}
 _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
-_LONGEST = 2_000_000
-"""Bytes of an answer at most."""
+_LONGEST = 2_000_000  # Bytes of an answer at most.
 _SERVICE = "nooscope"
 
 
@@ -30,8 +29,7 @@ class Provider(NamedTuple):
     kind: str
     model: str
     address: str
-    variable: str
-    """Name of the variable or keyring entry with the key."""
+    variable: str  # Name of the variable or keyring entry with the key.
 
     @property
     def name(self) -> str:
@@ -53,9 +51,7 @@ def provider_of(words: str) -> Provider:
     kind, model, *rest = words.split()
     addresses = [word for word in rest if "://" in word]
     variables = [word for word in rest if "://" not in word]
-    provider = Provider(
-        kind, model, (addresses or [_HOSTED[kind]])[0].rstrip("/"), (variables or [_KEYS[kind]])[0]
-    )
+    provider = Provider(kind, model, (addresses or [_HOSTED[kind]])[0].rstrip("/"), (variables or [_KEYS[kind]])[0])
     if not provider.address.startswith("https://") and not provider.local:
         raise SettingsError(f"{provider.address} would send facts and keys in the clear; use https")
     return provider
@@ -72,13 +68,11 @@ class ModelReply(NamedTuple):
 class ModelFailed(Exception):
     """A request that came to nothing."""
 
-    again = True
-    """A second request to the model may succeed."""
+    again = True  # A second request to the model may succeed.
 
     def __init__(self, words: str, wait: float = 0.0) -> None:
         super().__init__(words)
-        self.wait = wait
-        """Seconds the provider asks to be left alone."""
+        self.wait = wait  # Seconds the provider asks to be left alone.
 
 
 class ModelDeclined(ModelFailed):
@@ -118,9 +112,7 @@ def ask_model(
     host, port = address.hostname or "", address.port
     connection: http.client.HTTPConnection
     if address.scheme == "https":
-        connection = http.client.HTTPSConnection(
-            host, port, timeout=timeout, context=ssl.create_default_context()
-        )
+        connection = http.client.HTTPSConnection(host, port, timeout=timeout, context=ssl.create_default_context())
     else:
         connection = http.client.HTTPConnection(host, port, timeout=timeout)
     try:
@@ -143,12 +135,7 @@ def _request(
     headers = {"Content-Type": "application/json", "User-Agent": "nooscope", "Accept": "text/event-stream"}
     if provider.kind == "anthropic":
         headers |= {"anthropic-version": "2023-06-01", **({"x-api-key": key} if key else {})}
-        body: dict[str, Any] = {
-            "model": provider.model,
-            "max_tokens": most,
-            "stream": True,
-            "system": system,
-        }
+        body: dict[str, Any] = {"model": provider.model, "max_tokens": most, "stream": True, "system": system}
         return {**body, "messages": [{"role": "user", "content": text}]}, headers, "/messages"
     headers |= {"Authorization": f"Bearer {key}"} if key else {}
     messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
@@ -167,10 +154,7 @@ def _refusal(answer: http.client.HTTPResponse) -> ModelFailed:
 
 
 def _lines(
-    wire: socket.socket,
-    answer: http.client.HTTPResponse,
-    until: float,
-    clock: Callable[[], float],
+    wire: socket.socket, answer: http.client.HTTPResponse, until: float, clock: Callable[[], float]
 ) -> Iterator[bytes]:
     """The lines of an answer, however slowly they come, until the time is over."""
     rest, size = b"", 0

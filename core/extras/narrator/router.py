@@ -34,8 +34,7 @@ _MOST = 12
 _LONGEST = 400
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.S)
 _WORD = re.compile(r"[^\W_]{3,}|\d+")
-_STEM = 4
-"""Letters by which two forms of a word are one."""
+_STEM = 4  # Letters by which two forms of a word are one.
 _COMMON = frozenset(
     _WORD.findall(
         "the and was were are for that this with has have had its then than from but not been into after"
@@ -150,14 +149,11 @@ class Told(NamedTuple):
 
     claims: tuple[Claim, ...]
     tier: Tier
-    who: str
-    """`templates`, or the model and its host."""
-    reason: str
-    """Why this tier, and what went wrong on the way."""
-    kept: bool = False
-    """It comes from the cache and cost nothing."""
+    who: str  # `templates`, or the model and its host.
+    reason: str  # Why this tier, and what went wrong on the way.
+    kept: bool = False  # It comes from the cache and cost nothing.
+    # Proposed, with too little in the facts for how strict affect is now: for the person to judge.
     left: tuple[Claim, ...] = ()
-    """Proposed, with too little in the facts for how strict affect is now: for the person to judge."""
 
 
 def demand_of(purpose: Purpose, frame: Frame, settings: Settings) -> float:
@@ -204,9 +200,7 @@ class Router:
         self._narrator = settings.narrator
         self._store = store or SpendStore()
         limit = self._narrator.cache * 1_000_000
-        self._cache = cache or (
-            ReadingCache(reading_cache_path().with_name("prose.db"), limit) if limit else None
-        )
+        self._cache = cache or (ReadingCache(reading_cache_path().with_name("prose.db"), limit) if limit else None)
         self._registry = program_registry() if registry is None else registry
         self._wall = wall
         self._sleep = sleep
@@ -221,12 +215,7 @@ class Router:
         return max(money, tokens)
 
     def tell(
-        self,
-        purpose: Purpose,
-        facts: Sequence[Fact],
-        frame: Frame,
-        template: Sequence[Claim],
-        most: Tier = "T2",
+        self, purpose: Purpose, facts: Sequence[Fact], frame: Frame, template: Sequence[Claim], most: Tier = "T2"
     ) -> Told:
         """Write prose from facts; by the template if no model is on, allowed or fit."""
         if not self._narrator.on:
@@ -239,9 +228,7 @@ class Router:
                 choice = Choice(most, f"{most} was asked for")
             if choice.tier == "T0":
                 return Told(tuple(template), "T0", "templates", choice.reason)
-            prose = self._routed(
-                purpose, facts, choice, template, frame.affect.modulation.delegation_preference
-            )
+            prose = self._routed(purpose, facts, choice, template, frame.affect.modulation.delegation_preference)
         except NooscopeError as error:
             return Told(tuple(template), "T0", "templates", str(error))
         if prose.tier == "T0":
@@ -251,12 +238,7 @@ class Router:
         return prose._replace(claims=claims or tuple(template), left=left)
 
     def _routed(
-        self,
-        purpose: Purpose,
-        facts: Sequence[Fact],
-        choice: Choice,
-        template: Sequence[Claim],
-        preference: float,
+        self, purpose: Purpose, facts: Sequence[Fact], choice: Choice, template: Sequence[Claim], preference: float
     ) -> Told:
         facts_sent = list(facts)[-self._narrator.facts :]
         system = SYSTEM.replace("{most}", str(_SENTENCES)).replace("{task}", _TASKS[purpose])
@@ -404,9 +386,7 @@ def status_lines(settings: Settings, store: SpendStore, now: float) -> list[str]
                 lines.append(f"{tier}: {error}")
                 continue
             key = "on this machine" if provider.local else f"key in {provider.variable}"
-            lines.append(
-                f"{tier}: {provider.name}, {key}{'' if provider.local or api_key(provider) else ': missing'}"
-            )
+            lines.append(f"{tier}: {provider.name}, {key}{'' if provider.local or api_key(provider) else ': missing'}")
     try:
         spend = store.read(now)
     except StoreError as error:
@@ -446,9 +426,7 @@ def tell_dream(router: Router, timeline: Timeline, stop: int, most: Tier = "T2")
     frame = timeline.at(stop)
     dreams = frame.mind.dreams
     if not dreams:
-        return Told(
-            (Claim("Nothing has been dreamt yet.", ()),), "T0", "templates", "there is nothing to tell"
-        )
+        return Told((Claim("Nothing has been dreamt yet.", ()),), "T0", "templates", "there is nothing to tell")
     place = max(1, timeline.index_at(dreams[-1].at))
     words = dream_sentence(dreams[-1])
     return router.tell("dream", [Fact(place, words, "dream")], frame, [Claim(words, (place,))], most)

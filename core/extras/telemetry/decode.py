@@ -187,15 +187,7 @@ def _binary_span(data: bytes, resource: dict[str, Any]) -> SpanRecord:
         elif field == 15:
             code = next((number(v) for f, v in fields(message(raw)) if f == 3), 0)
     return SpanRecord(
-        names[1],
-        names[2],
-        names[4],
-        name,
-        times[7] / 1e9,
-        times[8] / 1e9,
-        attributes(pairs),
-        resource,
-        code == _ERROR,
+        names[1], names[2], names[4], name, times[7] / 1e9, times[8] / 1e9, attributes(pairs), resource, code == _ERROR
     )
 
 

@@ -22,25 +22,14 @@ from core.agents.codex.turns import read_output
 from core.agents.normalizer import AgentKit
 from core.agents.open_events import write
 from core.agents.values import code, text, whole_number
-from core.events import (
-    MAIN,
-    Action,
-    AgentEnd,
-    AgentStart,
-    Compaction,
-    Event,
-    Prompt,
-    SessionEnd,
-    SessionStart,
-)
+from core.events import MAIN, Action, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart
 from core.extras.telemetry.decode import LogRecord, SpanRecord
 from core.logs.redact.values import redact_event, redact_name
 from core.store.atomic import append
 
 _REFUSED = frozenset(("reject", "rejected", "denied", "abort", "deny"))
 _MAIN_NAMES = frozenset(("", MAIN, "/root"))
-_SEEN = 20_000
-"""Calls and answers of a session that were seen, so that none counts twice."""
+_SEEN = 20_000  # Calls and answers of a session that were seen, so that none counts twice.
 
 
 class Session:
@@ -53,8 +42,7 @@ class Session:
         self.calls = Calls(kit, tool)
         self.agents = {MAIN}
         self.seen: dict[str, None] = {}
-        self.by_logs = False
-        """Its log records contain the same, so its spans are skipped."""
+        self.by_logs = False  # Its log records contain the same, so its spans are skipped.
 
     def first(self, name: str) -> bool:
         """Whether something of this name comes for the first time."""
@@ -111,15 +99,7 @@ def _prompt(_: Session, __: AgentKit, values: dict[str, Any], at: float) -> list
     return [Prompt(at=at, characters=_number(values.get("prompt_length")) or len(prompt))]
 
 
-def _use(
-    session: Session,
-    name: str,
-    tool: str,
-    arguments: Any,
-    result: Result,
-    at: float,
-    agent: str,
-) -> list[Event]:
+def _use(session: Session, name: str, tool: str, arguments: Any, result: Result, at: float, agent: str) -> list[Event]:
     if not session.first(f"use {name}" if name else ""):
         return []
     began = None if result.duration is None else at - result.duration
@@ -131,12 +111,7 @@ def _tool_result(session: Session, _: AgentKit, values: dict[str, Any], at: floa
     agent, events = _agent(session, text(values.get("agent_name")) or text(values.get("agent.name")), at)
     tool = text(values.get("tool_name")) or text(values.get("function_name"))
     arguments: Any = next(
-        (
-            values[key]
-            for key in ("tool_input", "arguments", "function_args", "tool_parameters")
-            if values.get(key)
-        ),
-        {},
+        (values[key] for key in ("tool_input", "arguments", "function_args", "tool_parameters") if values.get(key)), {}
     )
     output = text(values.get("output")) or text(values.get("error"))
     failed = not _truth(values.get("success", True))
@@ -232,10 +207,7 @@ def _agent_finish(session: Session, _: AgentKit, values: dict[str, Any], at: flo
     failed = "success" in values and not _truth(values["success"])
     return [
         AgentEnd(
-            at=at,
-            child=name,
-            outcome="failure" if failed else "success",
-            duration=_duration(values.get("duration_ms")),
+            at=at, child=name, outcome="failure" if failed else "success", duration=_duration(values.get("duration_ms"))
         )
     ]
 
@@ -298,9 +270,7 @@ def _chat(session: Session, kit: AgentKit, span: SpanRecord, at: float) -> list[
 
 def _execute(session: Session, _: AgentKit, span: SpanRecord, at: float) -> list[Event]:
     values = span.attributes
-    tool = (
-        text(values.get("gen_ai.tool.name")) or text(values.get("tool.name")) or span.name.partition(" ")[2]
-    )
+    tool = text(values.get("gen_ai.tool.name")) or text(values.get("tool.name")) or span.name.partition(" ")[2]
     arguments = values.get("gen_ai.tool.call.arguments") or values.get("input.value") or {}
     output = text(values.get("gen_ai.tool.call.result")) or text(values.get("output.value"))
     failed = span.failed or bool(values.get("error.type"))
@@ -324,6 +294,7 @@ def _remember(session: Session, _: AgentKit, span: SpanRecord, at: float) -> lis
     return [structs.replace(use, action=_OWN_SPANS[operation]) for use in uses]
 
 
+# Operations that are spans of their own and not calls of a tool.
 _OWN_SPANS: dict[str, Action] = {
     "plan": "plan",
     "retrieval": "search",
@@ -336,7 +307,6 @@ _OWN_SPANS: dict[str, Action] = {
         "memory_write",
     ),
 }
-"""Operations that are spans of their own and not calls of a tool."""
 INFERENCE = {"LLM": "chat", "TOOL": "execute_tool", "AGENT": "invoke_agent"}
 SPANS: dict[str, ReadSpan] = {
     "chat": _chat,
@@ -350,8 +320,7 @@ SPANS: dict[str, ReadSpan] = {
 
 _TOOLS = {"claude_code": "claude-code", "codex": "codex", "gemini_cli": "gemini"}
 _SESSION = ("session.id", "conversation.id", "gen_ai.conversation.id")
-_KEPT = 2000
-"""Sessions remembered at once."""
+_KEPT = 2000  # Sessions remembered at once.
 
 
 class TelemetryEvent(NamedTuple):
@@ -368,8 +337,7 @@ class Intake:
     def __init__(self, kit: AgentKit) -> None:
         self._kit = kit
         self._sessions: dict[str, Session] = {}
-        self.passed_over = 0
-        """Records without anything for an event."""
+        self.passed_over = 0  # Records without anything for an event.
 
     def logs(self, records: Iterable[LogRecord]) -> list[TelemetryEvent]:
         """The events of log records."""
@@ -444,8 +412,7 @@ def session_file(folder: Path, session: str) -> Path:
     return folder / f"{name}.jsonl"
 
 
-_NEW_SESSIONS = 100
-"""New sessions, and so files, that one request may begin."""
+_NEW_SESSIONS = 100  # New sessions, and so files, that one request may begin.
 
 
 class Inbox:

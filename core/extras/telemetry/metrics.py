@@ -15,12 +15,9 @@ from core.live.status_facts import StatusTracker
 from core.settings import Settings
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-_AGENTS = 16
-"""Agent programs with a label of their own; the rest are `other`."""
-_SESSIONS = 200
-"""Sessions with a label of their own, the newest, where they have any."""
-_KEPT = 1000
-"""Sessions kept at once."""
+_AGENTS = 16  # Agent programs with a label of their own; the rest are `other`.
+_SESSIONS = 200  # Sessions with a label of their own, the newest, where they have any.
+_KEPT = 1000  # Sessions kept at once.
 Labels = tuple[tuple[str, str], ...]
 Sample = tuple[Labels, float]
 
@@ -58,8 +55,8 @@ class MetricsPage:
         self._by_session = by_session
         self._sessions: dict[str, _Session] = {}
         self._totals: dict[str, _Totals] = {}
+        # What is known of sessions whose logs are followed; of others only their events are.
         self.facts: dict[str, StatusFacts] = {}
-        """What is known of sessions whose logs are followed; of others only their events are."""
 
     def update(self, session: str, tool: str, event: Event, step: Step, society: Society) -> None:
         """Take in one event of a session and what it did."""
@@ -115,14 +112,10 @@ class MetricsPage:
             lambda one: [((("state", one.state),), 1.0)],
         )
         yield self._gauge(
-            "nooscope_context_ratio",
-            f"Share of the way to compaction, {of}.",
-            lambda one: [((), one.context)],
+            "nooscope_context_ratio", f"Share of the way to compaction, {of}.", lambda one: [((), one.context)]
         )
         yield self._gauge(
-            "nooscope_sleep_pressure_ratio",
-            f"Need to consolidate, 0 to 1, {of}.",
-            lambda one: [((), one.sleep)],
+            "nooscope_sleep_pressure_ratio", f"Need to consolidate, 0 to 1, {of}.", lambda one: [((), one.sleep)]
         )
         by_status: Counter[str] = Counter()
         for name, one in self._sessions.items():

@@ -32,8 +32,7 @@ _PROVIDERS = {
     "gemini-cli": "gcp.gemini",
     "copilot": "github.copilot",
 }
-_MOST_EVENTS = 512
-"""Span events kept for one agent's span; the oldest go first."""
+_MOST_EVENTS = 512  # Span events kept for one agent's span; the oldest go first.
 
 
 class SpanEvent(NamedTuple):
@@ -55,10 +54,8 @@ class Span(NamedTuple):
     end: float
     attributes: dict[str, Attribute]
     events: tuple[SpanEvent, ...] = ()
-    error: str = ""
-    """The kind of error it ended with; blank if it did not fail."""
-    client: bool = False
-    """A call to a remote service rather than work in the process."""
+    error: str = ""  # The kind of error it ended with; blank if it did not fail.
+    client: bool = False  # A call to a remote service rather than work in the process.
 
 
 class _Agent:
@@ -99,9 +96,7 @@ class Tracer:
         agent.start, agent.end = min(agent.start, event.at), max(agent.end, event.at)
         span_events = [
             SpanEvent(
-                mark.at,
-                f"nooscope.{mark.kind}",
-                {f"nooscope.{mark.kind}": self._mark_text(mark.kind, mark.name)},
+                mark.at, f"nooscope.{mark.kind}", {f"nooscope.{mark.kind}": self._mark_text(mark.kind, mark.name)}
             )
             for mark in self._marks.between(place, place + 1)
             if mark.kind in _TOLD
@@ -141,9 +136,7 @@ class Tracer:
     def _mark_text(self, kind: MarkKind, name: str) -> str:
         return name if self._privacy.words or kind not in ("prompt", "compaction") else kind
 
-    def _use(
-        self, event: ToolUse, step: Step, agent: _Agent, place: int, span_events: tuple[SpanEvent, ...]
-    ) -> Span:
+    def _use(self, event: ToolUse, step: Step, agent: _Agent, place: int, span_events: tuple[SpanEvent, ...]) -> Span:
         privacy = self._privacy
         tool = event.tool if privacy.words else event.action
         attributes: dict[str, Attribute] = {
@@ -196,10 +189,7 @@ class Tracer:
 
     def _closed(self, name: str, agent: _Agent) -> Span:
         attributes = self._common("invoke_agent", name)
-        attributes |= {
-            "gen_ai.usage.input_tokens": agent.input,
-            "gen_ai.usage.output_tokens": agent.output,
-        }
+        attributes |= {"gen_ai.usage.input_tokens": agent.input, "gen_ai.usage.output_tokens": agent.output}
         if model := self._privacy.name(self._model):
             attributes["gen_ai.request.model"] = model
         if agent.cost is not None:
@@ -233,11 +223,7 @@ class Tracer:
 
 def resource(tool: str, version: str) -> dict[str, Any]:
     """Who sends: the agent's program is the service, as backends group by it."""
-    return {
-        "service.name": tool or "agent",
-        "telemetry.sdk.name": "nooscope",
-        "telemetry.sdk.version": version,
-    }
+    return {"service.name": tool or "agent", "telemetry.sdk.name": "nooscope", "telemetry.sdk.version": version}
 
 
 def _id(*parts: str, size: int = 8) -> str:
@@ -246,10 +232,8 @@ def _id(*parts: str, size: int = 8) -> str:
     return blake3(text).hexdigest(length=size)
 
 
-BATCH = 256
-"""Spans of one request at most."""
-_WAITING = 20_000
-"""Spans that wait to be sent at most; more are counted as lost."""
+BATCH = 256  # Spans of one request at most.
+_WAITING = 20_000  # Spans that wait to be sent at most; more are counted as lost.
 _TRIES = 4
 _AGAIN = frozenset((429, 502, 503, 504))
 _ANSWER = 65_536
@@ -274,8 +258,8 @@ class Collector:
         )
         self._headers = {"Content-Type": "application/json", **(headers or {})}
         self._timeout = timeout
+        # The address without anything secret in it.
         self.name = f"{parts.scheme}://{self._host}" + (f":{port}" if port else "")
-        """The address without anything secret in it."""
 
     def send(self, body: bytes) -> None:
         """Send one request, or raise `NotSent`."""

@@ -30,21 +30,14 @@ from core.settings import Settings
 from core.timeline.initial_state import InitialState
 from core.timeline.opening import seed_of
 
-_MINDS = 200
-"""Sessions whose minds are kept for figures; the one longest silent goes first."""
+_MINDS = 200  # Sessions whose minds are kept for figures; the one longest silent goes first.
 
 
 class Station:
     """Takes requests one at a time."""
 
     def __init__(
-        self,
-        kit: AgentKit,
-        settings: Settings,
-        inbox: Inbox,
-        clock: Callable[[], float],
-        *,
-        by_session: bool = False,
+        self, kit: AgentKit, settings: Settings, inbox: Inbox, clock: Callable[[], float], *, by_session: bool = False
     ) -> None:
         self._kit = kit
         self._settings = settings

@@ -22,8 +22,7 @@ from core.report.sums import Budget, dated_charges, forecast
 from core.settings import Settings
 from core.store.reading_cache import reading_cache
 
-_DAY = 1600
-"""Minutes of charges a row carries."""
+_DAY = 1600  # Minutes of charges a row carries.
 
 
 class WholeCost:
@@ -32,10 +31,8 @@ class WholeCost:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._made: SessionCost | None = None
-        self._made_of = (0, 0.0)
-        """Size and change of the logs that this is the cost of."""
-        self._of = (0, 0.0)
-        """Size and change of the logs when they were last looked at."""
+        self._made_of = (0, 0.0)  # Size and change of the logs that this is the cost of.
+        self._of = (0, 0.0)  # Size and change of the logs when they were last looked at.
         self._name: SessionName | None = None
         self._tree: LogTree | None = None
         self._reader: CostReader | None = None
@@ -124,9 +121,7 @@ def _sessions(settings: Settings, paths: list[Path]) -> Iterator[LogSession]:
     if not paths:
         return
     try:
-        yield from Finder(make_kit(settings.ingest).counting(Diagnostics()), settings.ingest.lines).sessions(
-            paths
-        )
+        yield from Finder(make_kit(settings.ingest).counting(Diagnostics()), settings.ingest.lines).sessions(paths)
     except UnreadableLog:
         return
 

@@ -37,12 +37,9 @@ from core.settings import Settings
 from core.timeline.run_inputs import InitialStates, RunInputs
 
 _FRUSTRATION, _FLOW = AXES.index("frustration"), AXES.index("flow")
-_TURNS = 2000
-"""Turns remembered at most for the tokens of the last minutes."""
-_MINUTES = 1600
-"""Minutes in which something was charged that are remembered: a little more than a day."""
-_FADED = 10.0
-"""Seconds after which a quiet agent's axes are read again."""
+_TURNS = 2000  # Turns remembered at most for the tokens of the last minutes.
+_MINUTES = 1600  # Minutes in which something was charged that are remembered: a little more than a day.
+_FADED = 10.0  # Seconds after which a quiet agent's axes are read again.
 _PIECE = 65_536
 
 
@@ -50,12 +47,7 @@ class SessionModel:
     """One session from some place of its logs on."""
 
     def __init__(
-        self,
-        session: LogSession | Path,
-        kit: Kit,
-        initial_states: InitialStates,
-        inputs: RunInputs,
-        changed: float,
+        self, session: LogSession | Path, kit: Kit, initial_states: InitialStates, inputs: RunInputs, changed: float
     ) -> None:
         settings = initial_states.settings
         self.kit = kit
@@ -63,10 +55,9 @@ class SessionModel:
         self.curve: deque[tuple[int, float]] = deque(maxlen=BUCKETS)
         self.project = self.tool = self.model = ""
         self.last: Event | None = None
+        # The last one that is more than the end of a turn, which says nothing of its own.
         self._shown: Event | None = None
-        """The last one that is more than the end of a turn, which says nothing of its own."""
-        self.fresh = True
-        """Something came since `facts` were last taken."""
+        self.fresh = True  # Something came since `facts` were last taken.
         self._part = settings.screen.fleet.span / BUCKETS
         self._stretch = settings.screen.burn
         self._spent: deque[tuple[float, int]] = deque(maxlen=_TURNS)
@@ -75,8 +66,8 @@ class SessionModel:
         self._cost = Sum()
         self._charges: deque[Charge] = deque(maxlen=_MINUTES)
         copied = session.copied if isinstance(session, LogSession) else ()
+        # Turns of the sessions it was forked from, which are charged there.
         self._told = identities(copied, kit, settings.ingest.lines) if copied else set()
-        """Turns of the sessions it was forked from, which are charged there."""
         self._last_call: ToolUse | None = None
         self._calls = 0
         self.failures = 0
@@ -261,8 +252,7 @@ _MB = 1_000_000
 
 
 _MEMBER_MB = 1_000_000
-_REDRAWN = 5.0
-"""Seconds after which a quiet session's figures are read again."""
+_REDRAWN = 5.0  # Seconds after which a quiet session's figures are read again.
 
 
 class Member:
@@ -279,18 +269,15 @@ class Member:
         cache: KeptRows | None = None,
     ) -> None:
         self.found = listing
-        self.due = True
-        """There may be something to read."""
-        self.heard = 0.0
-        """When its logs last gave a sign of life."""
+        self.due = True  # There may be something to read.
+        self.heard = 0.0  # When its logs last gave a sign of life.
         self._kit = kit
         self._finder = finder
         self._settings = settings
         self._initial_states = initial_states or InitialStates(settings)
         self._limits = Limits.of(settings)
         self._model: SessionModel | None = None
-        self._whole: SessionModel | None = None
-        """The same session from its beginning, until it has caught up."""
+        self._whole: SessionModel | None = None  # The same session from its beginning, until it has caught up.
         self._cut = False
         self._caught_up = False
         self._changed = listing.modified
@@ -299,8 +286,7 @@ class Member:
         self._copied = copied
         self._cost = WholeCost(settings)
         self._kept = cache
-        self._place: KeptRow | None = None
-        """Where its row is kept, if its minds read the logs as they were then."""
+        self._place: KeptRow | None = None  # Where its row is kept, if its minds read the logs as they were then.
 
     @property
     def awake(self) -> bool:

@@ -7,9 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from core.live.fleet.row import FleetRow
 
-Sorting = Literal[
-    "need", "recent", "cost", "failures", "context", "frustration", "tokens", "project", "agent"
-]
+Sorting = Literal["need", "recent", "cost", "failures", "context", "frustration", "tokens", "project", "agent"]
 
 _KEYS: dict[Sorting, Callable[[FleetRow], Any]] = {
     "need": lambda row: row.status.urgency,
@@ -22,9 +20,10 @@ _KEYS: dict[Sorting, Callable[[FleetRow], Any]] = {
     "project": lambda row: row.name.casefold(),
     "agent": lambda row: row.agent,
 }
+# The orders one key goes through; by project they are grouped, by frustration the readings are shown.
 VIEWS: tuple[Sorting, ...] = ("project", "need", "recent", "cost", "failures", "context", "frustration")
-"""The orders one key goes through; by project they are grouped, by frustration the readings are shown."""
 
+# What the number keys list: the statuses of each.
 STATUS_FILTERS: dict[str, frozenset[str]] = {
     "all": frozenset(),
     "needs you": frozenset(("needs you", "may need you")),
@@ -33,24 +32,18 @@ STATUS_FILTERS: dict[str, frozenset[str]] = {
     "done": frozenset(("done", "gave up")),
     "ended": frozenset(("ended",)),
 }
-"""What the number keys list: the statuses of each."""
 
 
 class Order(NamedTuple):
     """What the person chose."""
 
     sorting: Sorting = "need"
-    grouped: bool = False
-    """By project, the most urgent one first; a project with several sessions has a heading."""
-    status: int = 0
-    """Which of the status filters is on; 0 lists all."""
+    grouped: bool = False  # By project, the most urgent one first; a project with several sessions has a heading.
+    status: int = 0  # Which of the status filters is on; 0 lists all.
     text: str = ""
-    folded: bool = True
-    """Sessions at rest take one line together."""
-    axes: bool = False
-    """Show what their minds read instead of what they are about."""
-    marked: tuple[str, ...] = ()
-    """Keys of the sessions marked for a comparison."""
+    folded: bool = True  # Sessions at rest take one line together.
+    axes: bool = False  # Show what their minds read instead of what they are about.
+    marked: tuple[str, ...] = ()  # Keys of the sessions marked for a comparison.
 
     def next_view(self) -> Order:
         """Return the order after this one."""
@@ -81,8 +74,7 @@ class Fold(NamedTuple):
 
 Item: TypeAlias = FleetRow | Heading | Fold
 
-_FEW = 3
-"""Sessions at rest that are listed before they are folded."""
+_FEW = 3  # Sessions at rest that are listed before they are folded.
 
 
 def listed(rows: Sequence[FleetRow], order: Order) -> list[Item]:
@@ -135,8 +127,7 @@ class Census(NamedTuple):
     look: int
     work: int
     rest: int
-    new: int = 0
-    """Without any event so far."""
+    new: int = 0  # Without any event so far.
 
 
 def census(rows: Sequence[FleetRow]) -> Census:

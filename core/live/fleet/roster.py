@@ -24,16 +24,12 @@ from core.logs.records import Log
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
 
-_SLICE = 200
-"""Events read of one session before the next has its turn."""
-_LINES = ".jsonl"
-"""How logs are called that a fork may repeat."""
-_OLDER = 2_000
-"""Sessions listed at most beside those that are followed."""
+_SLICE = 200  # Events read of one session before the next has its turn.
+_LINES = ".jsonl"  # How logs are called that a fork may repeat.
+_OLDER = 2_000  # Sessions listed at most beside those that are followed.
+# Why a place gives no sessions where nothing is wrong with it.
 _BLANK = ("empty", "a folder without logs", "no log matches")
-"""Why a place gives no sessions where nothing is wrong with it."""
-_FOREIGN = 10_000
-"""Files remembered that belong to no session."""
+_FOREIGN = 10_000  # Files remembered that belong to no session.
 
 
 class Roster:
@@ -50,16 +46,12 @@ class Roster:
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.settings = settings
-        self.initial_states = InitialStates(settings)
-        """Where every session starts."""
+        self.initial_states = InitialStates(settings)  # Where every session starts.
         self.wall = wall
-        self.list_older = False
-        """Sessions that changed too long ago to be followed are listed unread."""
+        self.list_older = False  # Sessions that changed too long ago to be followed are listed unread.
         self._older: tuple[FleetRow, ...] = ()
-        self.unread: tuple[str, ...] = ()
-        """Files that are not logs or cannot be opened, and why."""
-        self.lacking = True
-        """A file changed that belongs to no session yet."""
+        self.unread: tuple[str, ...] = ()  # Files that are not logs or cannot be opened, and why.
+        self.lacking = True  # A file changed that belongs to no session yet.
         self._environment = environment
         self._home = home
         self._paths = list(paths)
@@ -143,9 +135,7 @@ class Roster:
             listings = describe_sessions(self._agents, self._finder.sessions(self._paths), now, active)
         except UnreadableLog as fault:
             reasons = (str(fault),) if not _is_blank(str(fault)) else ()
-        reasons += tuple(
-            f"{one.file}: {one.reason}" for one in self._faults.first if not _is_blank(one.reason)
-        )
+        reasons += tuple(f"{one.file}: {one.reason}" for one in self._faults.first if not _is_blank(one.reason))
         self.unread = tuple(dict.fromkeys(reasons))
         return listings
 
@@ -247,12 +237,9 @@ def _is_blank(reason: str) -> bool:
     return all(each.endswith(_BLANK) for each in reason.split("; "))
 
 
-_READING = 0.1
-"""Seconds of reading between two looks at the clock."""
-_BREATH = 0.005
-"""Seconds left to the screen between two stretches of reading."""
-_NEW = 1.0
-"""Seconds between two searches that unknown files ask for."""
+_READING = 0.1  # Seconds of reading between two looks at the clock.
+_BREATH = 0.005  # Seconds left to the screen between two stretches of reading.
+_NEW = 1.0  # Seconds between two searches that unknown files ask for.
 
 
 class FleetWatch:
@@ -269,9 +256,7 @@ class FleetWatch:
         """Run until stopped; rows are shown from the thread."""
         before = self._thread
         self._stop = stop = threading.Event()
-        self._thread = threading.Thread(
-            target=self._run, args=(stop, before), name="nooscope-fleet", daemon=True
-        )
+        self._thread = threading.Thread(target=self._run, args=(stop, before), name="nooscope-fleet", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:

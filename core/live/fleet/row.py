@@ -24,8 +24,7 @@ from core.settings.group import canonical
 from core.store.reading_cache import reading_cache
 from core.timeline.run_inputs import Fingerprints, RunInputs
 
-BUCKETS = 20
-"""Parts of the small curve."""
+BUCKETS = 20  # Parts of the small curve.
 
 
 class FleetRow(Struct, frozen=True):
@@ -34,8 +33,7 @@ class FleetRow(Struct, frozen=True):
     key: str
     path: Path
     session: str
-    agent: str
-    """The program that runs it."""
+    agent: str  # The program that runs it.
     project: str
     facts: StatusFacts
     status: Status
@@ -44,48 +42,33 @@ class FleetRow(Struct, frozen=True):
     pattern: str = ""
     frustration: float = 0.0
     flow: float = 0.0
+    # Highest frustration of each part of the last minutes in which something happened, by its number.
     curve: tuple[tuple[int, float], ...] = ()
-    """Highest frustration of each part of the last minutes in which something happened, by its number."""
     context_tokens: int = 0
     compaction_point: int = 0
     compactions: int = 0
     governor: str = ""
     halt: str = ""
-    burn: float = 0.0
-    """Tokens a minute."""
-    burnt: float = 0.0
-    """Until when that figure is valid."""
-    figures: FactsReading | None = None
-    """Plain figures of what the main agent did."""
-    outlook: OutlookReading | None = None
-    """Whether it goes worse or better than usual."""
-    outcome: str = ""
-    """Pull request, commits and last tests, in a few words."""
-    last: str = ""
-    """The last event in words."""
+    burn: float = 0.0  # Tokens a minute.
+    burnt: float = 0.0  # Until when that figure is valid.
+    figures: FactsReading | None = None  # Plain figures of what the main agent did.
+    outlook: OutlookReading | None = None  # Whether it goes worse or better than usual.
+    outcome: str = ""  # Pull request, commits and last tests, in a few words.
+    last: str = ""  # The last event in words.
     last_sign: str = ""
     last_at: float = 0.0
-    title: str = ""
-    """What the session is about."""
-    dollars: float = 0.0
-    """What it cost, sub-agents included, as far as it was read."""
-    priced: int = 0
-    """Turns whose price is known."""
+    title: str = ""  # What the session is about.
+    dollars: float = 0.0  # What it cost, sub-agents included, as far as it was read.
+    priced: int = 0  # Turns whose price is known.
     unpriced: int = 0
-    charges: tuple[Charge, ...] = ()
-    """What was charged in each minute of the last day."""
+    charges: tuple[Charge, ...] = ()  # What was charged in each minute of the last day.
     calls: int = 0
     failures: int = 0
-    partial: bool = False
-    """Only the end of the log was read by its minds."""
-    uncounted: bool = False
-    """Cost, calls and failures are those of that end alone."""
-    skipped: int = 0
-    """Lines that could not be read."""
-    signs: HookSigns | None = None
-    """What its hooks report ahead of its log."""
-    host: str = ""
-    """The machine it runs on; blank for this one."""
+    partial: bool = False  # Only the end of the log was read by its minds.
+    uncounted: bool = False  # Cost, calls and failures are those of that end alone.
+    skipped: int = 0  # Lines that could not be read.
+    signs: HookSigns | None = None  # What its hooks report ahead of its log.
+    host: str = ""  # The machine it runs on; blank for this one.
 
     def at(self, now: float, limits: Limits) -> FleetRow:
         """The same session at another moment."""
@@ -179,10 +162,7 @@ def row_json(row: FleetRow, now: float) -> dict[str, Any]:
         "facts": row.figures,
         "outlook": row.outlook,
         "outcome": row.outcome,
-        "sentences": [
-            *(row.figures.sentences if row.figures else ()),
-            *(row.outlook.sentences if row.outlook else ()),
-        ],
+        "sentences": [*(row.figures.sentences if row.figures else ()), *(row.outlook.sentences if row.outlook else ())],
         "tokens_per_minute": round(row.burn, 1),
         "last_event": row.last,
         "last_event_at": row.last_at or None,

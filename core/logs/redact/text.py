@@ -25,51 +25,44 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 _QUOTE = r"""\\*["']"""
+# The text after a name: a separator and a value, quoted or bare.
 _ASSIGNED = re.compile(
     rf"(?P<between>(?:{_QUOTE})?\s*(?::=|=>|[:=])\s*|(?P<flag>[ ]+)"
     rf"|(?P<listed>{_QUOTE},(?:\s|\\+[nrt]){{0,40}}+(?={_QUOTE})))"
     rf"(?:(?P<quote>{_QUOTE})(?P<quoted>(?:(?!(?P=quote))(?:\\[^\n]|[^\n\\]))++)(?:(?=(?P=quote))|\Z)"
     r"""|(?P<bare>[^\s"'\\,;&<>(){}\[\]$`|*]++)(?P<call>[(\[]?))"""
 )
-"""The text after a name: a separator and a value, quoted or bare."""
 _OPTION = re.compile(r"""["']--?(?:[A-Za-z0-9_-]*[_-])?\Z""")
-_LONGEST_OPTION = 64
-"""The text before a name that is an option in a list of words."""
+_LONGEST_OPTION = 64  # The text before a name that is an option in a list of words.
+# Another option, behind one that takes no value and makes the program ask.
 _NEXT_OPTION = re.compile(r"--[a-z][a-z0-9-]*(?:=.*)?", re.DOTALL)
-"""Another option, behind one that takes no value and makes the program ask."""
 
-_KEYS = tuple(f"{kind}{link}" for kind in _NAMES.keys for link in _LINKS)
-"""Words before `key` that make it a secret."""
+_KEYS = tuple(f"{kind}{link}" for kind in _NAMES.keys for link in _LINKS)  # Words before `key` that make it a secret.
+# Words before `pass` that make it a password.
 _PASSES = tuple(f"{kind}{link}" for kind in _NAMES.passes for link in _LINKS)
-"""Words before `pass` that make it a password."""
 
 _TAGGED = re.compile(r"""\\*["']?>(?P<value>[^<>\s]{3,200})</""")
 _WORD = re.compile(r"[A-Za-z]+(?:[_.-][A-Za-z]+)*")
 _PATH = re.compile(r"(?:~|\.{1,2})?(?:/[\w.@ -]{1,32}){2,}/?|(?:~|\.{1,2})/[\w.-]+")
 _PLAIN_VALUE = re.compile("|".join(_NAMES.plain_values), re.IGNORECASE)
 _SHORTEST_PASSWORD = 3
-_SHORTEST_SECRET = 6
-"""Shorter values are not secrets."""
-_SHORTEST_FIELD = 4
-"""Shortest value of a field, whose meaning is certain."""
-_LONGEST_NUMBER = 11
-"""Digits of a number that counts or names something."""
+_SHORTEST_SECRET = 6  # Shorter values are not secrets.
+_SHORTEST_FIELD = 4  # Shortest value of a field, whose meaning is certain.
+_LONGEST_NUMBER = 11  # Digits of a number that counts or names something.
 _PLACEHOLDER = re.compile(
     r"\$[A-Z_][A-Z0-9_]*|\$\{[^{}]*\}|\{[A-Za-z_][A-Za-z0-9_.]*\}|\$?\{\{[^{}]*\}\}|\$\([^()]*\)|<[^<>]*>"
     r"|%[A-Z_]+%|\*+"
 )
-_NAME_SUFFIX = re.compile(
-    r"(?i)[ _-]?(?:value|string|plain(?:text)?|base64|b64|pem|confirm(?:ation)?|[0-9]{1,3})\Z"
-)
-"""What may follow the name of a secret."""
+# What may follow the name of a secret.
+_NAME_SUFFIX = re.compile(r"(?i)[ _-]?(?:value|string|plain(?:text)?|base64|b64|pem|confirm(?:ation)?|[0-9]{1,3})\Z")
 
+# The text after a secret's name in a sentence: my password is ..., the token for staging was ...
 _SENTENCE = re.compile(
     r"(?i:(?:[ ](?:for|of|to|on|in|at)(?:[ ][\w.@'-]{1,30}){1,4}?)?[ ](?:is|was|will[ ]be)"
     r"(?:[ ](?:now|set[ ]to))?:?[ ])"
     r"(?:\\*[\"'`]+(?P<quoted>[^\s\"'`\\<][^\n\"'`\\<]{3,80})(?:(?=\\*[\"'`])|\Z)"
     r"|(?P<bare>[^\s\"'`\\<>$%{(\[*][^\s\"'`\\<>]{3,200}))"
 )
-"""The text after a secret's name in a sentence: my password is ..., the token for staging was ..."""
 _RANDOM_LOOK = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])\S+|\S*[^\W\d_][!@#$%^&*]\S*|\S*[a-z][A-Z]\S*")
 _DESCRIPTION = re.compile(rf"(?i)(?:{'|'.join(_NAMES.descriptions)}|[a-z]+(?:ed|ing|able|ible))")
 _POINTS = ".,;:!?)"
@@ -107,9 +100,7 @@ def _assigned_value(text: str, name: _SecretName) -> Span | None:
     if match["listed"] and not _OPTION.search(text, max(0, name.start - _LONGEST_OPTION), name.start):
         return None
     value = match["bare"] or match["quoted"]
-    if (match["flag"] or match["listed"]) and (
-        _NEXT_OPTION.fullmatch(value) or text.endswith("--no-", 0, name.start)
-    ):
+    if (match["flag"] or match["listed"]) and (_NEXT_OPTION.fullmatch(value) or text.endswith("--no-", 0, name.start)):
         return None
     if name.kind == "login" and not _is_login(value):
         return None
@@ -183,14 +174,8 @@ def _is_login(value: str) -> bool:
 
 def _secret_names(text: str, small: str) -> list[_SecretName]:
     """Return the names of secrets in the text, in order."""
-    names = [
-        _SecretName(at, at + len(word), "password")
-        for word in _NAMES.passwords
-        for at in _places(small, word)
-    ]
-    names += [
-        _SecretName(at, at + len(word), "secret") for word in _NAMES.secrets for at in _places(small, word)
-    ]
+    names = [_SecretName(at, at + len(word), "password") for word in _NAMES.passwords for at in _places(small, word)]
+    names += [_SecretName(at, at + len(word), "secret") for word in _NAMES.secrets for at in _places(small, word)]
     for at in _places(small, "key"):
         before = _before(small, at, _KEYS)
         if before:
@@ -209,11 +194,7 @@ def _secret_names(text: str, small: str) -> list[_SecretName]:
         elif led in ('"', "'"):
             names.append(_SecretName(at, at + 4, "login"))
     for word in _NAMES.endings:
-        names += [
-            _SecretName(at, at + len(word), "secret")
-            for at in _places(text, word)
-            if text[at - 1 : at] == "_"
-        ]
+        names += [_SecretName(at, at + len(word), "secret") for at in _places(text, word) if text[at - 1 : at] == "_"]
     names.sort()
     return [name for name in names if not _name_continues(text, name.end)]
 
@@ -240,9 +221,7 @@ def _name_continues(text: str, end: int) -> bool:
 def _is_innocent(match: re.Match[str], name: str, password: bool) -> bool:
     """Whether an assigned value is not a secret: a type, a number, a path, a variable, a call."""
     value = match["bare"] or match["quoted"]
-    if len(value) < (_SHORTEST_PASSWORD if password else _SHORTEST_SECRET) or (
-        value.isdecimal() and not password
-    ):
+    if len(value) < (_SHORTEST_PASSWORD if password else _SHORTEST_SECRET) or (value.isdecimal() and not password):
         return True
     if value.startswith(("<", "$", "%", "{", "*", "[")) or is_plain_word(value) or _PATH.fullmatch(value):
         return True
@@ -251,8 +230,7 @@ def _is_innocent(match: re.Match[str], name: str, password: bool) -> bool:
     return bool(match["call"]) or (not password and not name.isupper() and _WORD.fullmatch(value) is not None)
 
 
-_LONGEST = 2_000
-"""Letters of a command that are looked at."""
+_LONGEST = 2_000  # Letters of a command that are looked at.
 _GAP = r"(?:[ \t]|\\+\n|\\+[nrt])++"
 _VALUE = (
     rf"(?:(?P<quote>\\*[\"'])(?P<quoted>(?:(?!(?P=quote))[^\n]){{1,{_LONGEST}}})(?:(?P=quote)|\Z)"
@@ -278,11 +256,11 @@ _PGPASS = (
     r"(?:(?<![^\s])|(?<=\\n))[^\s:\\\"']{1,100}:(?:5432|\*):[^\s:\\\"']{1,64}:[^\s:\\\"']{1,64}:"
     r"(?P<bare>[^\s\\\"'<$/][^\s\\\"'<]{2,})"
 )
+# A pipe into a program that reads a password from it.
 _TAKES_IT = (
     r"[ ]*\|[ ]*(?:sudo[ ]+(?:-[a-zA-Z]+[ ]+)*-[a-zA-Z]*S|(?:sudo[ ]+)?(?:chpasswd|passwd|docker[ ]+login"
     r"|podman[ ]+login|helm[ ]+registry|gh[ ]+auth|vault[ ]+login|wrangler|fly[ ]+auth))"
 )
-"""A pipe into a program that reads a password from it."""
 _PIPED = tuple(
     rf"{word}(?:(?<![A-Za-z0-9_.-]{word})|(?<=\\[nrt]{word}))(?:[ ]-[ne]+)?[ ]+"
     rf"(?:\\*[\"']%s(?:\\+n)?\\*[\"'][ ]+)?{_VALUE}{_TAKES_IT}"
@@ -364,18 +342,17 @@ def _secret_part(value: str, start: int, separator: str) -> Iterator[Span]:
         yield start, end
 
 
-_LONGEST_ADDRESS = 512
-"""Letters of an address that are looked at."""
+_LONGEST_ADDRESS = 512  # Letters of an address that are looked at.
 _REST = re.compile(r"[^\s\"'\\<>`]{1,512}")
+# An `@` with a host after it.
 _HOST = re.compile(r"(?<!/)@(?=[A-Za-z0-9_.\[-][A-Za-z0-9_.:\]-]*(?:[/?#),;]|\Z))")
-"""An `@` with a host after it."""
 _PORT_AND_PATH = re.compile(r"[0-9]{0,5}(?:[/?#),;].*)?", re.DOTALL)
 _VARIABLE_PART = re.compile(r"\$.*|\{.*|%[sd(].*|\*+|:|x{3,}|\.{3,}")
+# A random user name: long with a digit, or with digits among its letters.
 _RANDOM_NAME = re.compile(
     r"(?=[A-Za-z_.~-]*[0-9])[A-Za-z0-9_.~%=+-]{16,}"
     r"|(?=(?:[^0-9]{0,15}[0-9]{1,15}+[A-Za-z]){2})[A-Za-z0-9_.~%=+-]{10,15}"
 )
-"""A random user name: long with a digit, or with digits among its letters."""
 _HOOKS = {
     "hooks.slack.com/": re.compile(r"hooks\.slack\.com/(?:services|workflows|triggers)/([^\s\"'\\<>]+)"),
     "/api/webhooks/": re.compile(r"/api/webhooks/([^\s\"'\\<>]+)"),
@@ -452,8 +429,7 @@ _ORACLE_LOGIN = (
     r"[A-Za-z][A-Za-z0-9_$#.\[\]]{0,60}/"
     r"(?:\\*\"(?P<quoted>[^\s\"\\]{2,200})\\*\"|(?P<bare>[^\s\"'\\;|&<>()$`@/{%][^\s\"'\\;|&<>()]++))"
 )
-_BEGINS = re.compile(r"(?:\A|[\n;|&(\"'`]|\\n)[ \t]{0,8}\Z")
-"""The text before the first word of a command."""
+_BEGINS = re.compile(r"(?:\A|[\n;|&(\"'`]|\\n)[ \t]{0,8}\Z")  # The text before the first word of a command.
 
 
 def login_spans(text: str) -> Iterator[Span]:
@@ -507,10 +483,9 @@ _FIELD_NAME = re.compile(
     r"(?:password|passwd|passphrase|secret|token|credential|(?:api|access|private)[_-]?key)"
     rf"(?:[_-]?(?:[0-9]{{1,3}}|base|data))?{_OPTIONAL_QUOTE}(?:[,\s]|\\+[nrt]){{1,40}}{_OPTIONAL_QUOTE})\Z"
 )
+# A name and its value as two fields, as in manifests and configuration files.
 _FIELD_VALUE = re.compile(rf"(?i:value){_IS}(?P<value>(?![<${{%*\[])[^\s\"'\\<>,;(){{}}\[\]]{{3,400}})")
-"""A name and its value as two fields, as in manifests and configuration files."""
-_BEFORE = 160
-"""Letters before a value in which its name is looked for."""
+_BEFORE = 160  # Letters before a value in which its name is looked for.
 _KIND = re.compile(rf"kind{_OPTIONAL_QUOTE}[ ]*:[ ]*{_OPTIONAL_QUOTE}Secret(?![A-Za-z0-9_-])")
 _DATA = re.compile(
     rf"(?:data|stringData){_OPTIONAL_QUOTE}[ ]*:"
@@ -520,8 +495,7 @@ _FIELD = re.compile(
     rf"[A-Za-z0-9_.-]{{1,253}}{_OPTIONAL_QUOTE}[ ]*:[ ]*{_OPTIONAL_QUOTE}"
     r"(?P<value>(?!<redacted>|[|>][-+]?(?:\s|\\|$))[^\s\"'\\,{}<>]{4,})"
 )
-_DOCUMENT_END = re.compile(r"(?:\n|\\n)---")
-"""The separator of two documents in one text."""
+_DOCUMENT_END = re.compile(r"(?:\n|\\n)---")  # The separator of two documents in one text.
 
 
 def named_spans(text: str, small: str) -> Iterator[Span]:
@@ -548,8 +522,7 @@ def _manifest_secrets(text: str) -> Iterator[Span]:
 
 
 _BLOCKS = re.compile(
-    r"-----BEGIN (?P<kind>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----.*?(?:-----END (?P=kind)-----|\Z)",
-    re.DOTALL,
+    r"-----BEGIN (?P<kind>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----.*?(?:-----END (?P=kind)-----|\Z)", re.DOTALL
 )
 _SCHEME = re.compile(
     rf"(?i:{EDGE}(?:bearer|basic|ssws)\s+)((?=[a-z._~+/-]{{0,200}}[0-9A-Z=])[A-Za-z0-9+/=._~-]{{12,}})"
@@ -559,6 +532,7 @@ _HEADER = re.compile(
 )
 _COOKIE = re.compile(rf"(?i){EDGE}cookie\\*[\"']?\s*:\s*\\*[\"']?(?!<redacted>)([^\"'\\\n<>]{{8,}})")
 _SESSION = re.compile(r"_session=(?![0-9a-f]{8}-[0-9a-f]{4}-)([A-Za-z0-9%=+/._-]{24,})")
+# Words in small letters, and what follows them.
 _HEADERS = (
     ("bearer", _SCHEME),
     ("basic", _SCHEME),
@@ -567,24 +541,17 @@ _HEADERS = (
     ("cookie", _COOKIE),
     ("_session=", _SESSION),
 )
-"""Words in small letters, and what follows them."""
 
-_PRIVATE_KEY = re.compile(
-    r"(?i)private[ _-]?key\W{1,12}(?:is\W{1,6})?(?P<bare>(?:0x)?[0-9a-f]{64})(?![0-9a-f])"
-)
+_PRIVATE_KEY = re.compile(r"(?i)private[ _-]?key\W{1,12}(?:is\W{1,6})?(?P<bare>(?:0x)?[0-9a-f]{64})(?![0-9a-f])")
 _PHRASE_NAME = (
     r"(?i)(?:seed|recovery|mnemonic|backup|secret)[ _-]?(?:phrase|words)?(?:[ ]is|\\*[\"']?[ ]*[:=])\s*"
     r"\\*[\"']?"
 )
-_SEED_PHRASE = re.compile(
-    rf"{_PHRASE_NAME}(?P<bare>(?:[a-z]{{3,8}}[ ,]{{1,2}}){{11,23}}[a-z]{{3,8}})(?![A-Za-z])"
-)
+_SEED_PHRASE = re.compile(rf"{_PHRASE_NAME}(?P<bare>(?:[a-z]{{3,8}}[ ,]{{1,2}}){{11,23}}[a-z]{{3,8}})(?![A-Za-z])")
 _TORN_PHRASE = re.compile(rf"{_PHRASE_NAME}(?P<bare>(?:[a-z]{{3,8}}[ ,]{{1,2}}){{1,23}}[a-z]{{0,8}})\Z")
 _TORN_BYTES = re.compile(r"(?<![\w,.])\[(?P<bare>\s*[0-9]{1,3}(?:\s*,\s*[0-9]{0,3}){1,63})\Z")
 _KEY_BYTES = re.compile(r"(?<![\w,.])\[(?P<bare>\s*[0-9]{1,3}(?:\s*,\s*[0-9]{1,3}){63})\s*\]")
-_SECURE_STRING = re.compile(
-    r"(?i)ConvertTo-SecureString(?:[ ]+-(?:AsPlainText|Force))*(?:[ ]+-String)?[ ]+" + _VALUE
-)
+_SECURE_STRING = re.compile(r"(?i)ConvertTo-SecureString(?:[ ]+-(?:AsPlainText|Force))*(?:[ ]+-String)?[ ]+" + _VALUE)
 _PIPED_STRING = re.compile(
     r"(?i)(?P<quote>\\*[\"'])(?P<bare>[^\n\"'\\$]{1,200})(?P=quote)[ ]*\|[ ]*ConvertTo-SecureString"
 )
@@ -611,14 +578,14 @@ _UNSEEN_CHARACTERS = (
 )
 _UNSEEN_ESCAPES = r"\\{1,8}+u(?:00ad|200[b-f]|202[a-e]|206[0-9a-f]|feff)"
 _UNSEEN_CHARACTER, _UNSEEN_ESCAPE = re.compile(_UNSEEN_CHARACTERS), re.compile(_UNSEEN_ESCAPES)
+# Characters without width, as they are or as escapes of JSON.
 _UNSEEN = re.compile(f"(?:{_UNSEEN_CHARACTERS}|{_UNSEEN_ESCAPES})+")
-"""Characters without width, as they are or as escapes of JSON."""
 _LETTERS = "[A-Za-z0-9_.+/=-]"
+# A line break, and letters and digits that may continue a token.
 _CONTINUATION = re.compile(
     r"(?:\\?\r?\n|\\{1,8}+r?\\{0,8}+n)[ \t]{0,8}"
     rf"(?P<piece>(?=[A-Za-z_.+/=-]{{0,80}}[0-9])(?=[0-9_.+/=-]{{0,80}}[A-Za-z]){_LETTERS}{{6,}}+)"
 )
-"""A line break, and letters and digits that may continue a token."""
 _LAST_PIECE = re.compile(rf"(?:(?<!{_LETTERS})|(?<=\\[nrt])){_LETTERS}{{6,400}}+\Z")
 
 
@@ -664,8 +631,7 @@ def _in_text(pieces: Sequence[Span], joined: Span) -> Span:
     return ends[0], ends[1] + 1
 
 
-_TORN = 256
-"""Letters at a cut that may begin a secret."""
+_TORN = 256  # Letters at a cut that may begin a secret.
 _LAST_WORD = re.compile(rf"\S{{1,{_TORN}}}\Z")
 
 

@@ -21,10 +21,11 @@ import msgspec
 
 Span = tuple[int, int]
 
+# No letter before; the last letter of an escaped line end does not count as one.
 EDGE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
-"""No letter before; the last letter of an escaped line end does not count as one."""
 
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+# `{mixed}`: a digit and a capital among the next letters, as in random text and rarely in names.
 _PIECES = {
     "{any}": "[A-Za-z0-9_-]",
     "{alnum}": "[A-Za-z0-9]",
@@ -35,7 +36,6 @@ _PIECES = {
     "{uuid}": "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
     "{uuid4}": "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
 }
-"""`{mixed}`: a digit and a capital among the next letters, as in random text and rarely in names."""
 
 
 class Names(msgspec.Struct, frozen=True):
@@ -43,30 +43,22 @@ class Names(msgspec.Struct, frozen=True):
 
     passwords: tuple[str, ...]
     secrets: tuple[str, ...]
-    keys: tuple[str, ...]
-    """Words before `key`."""
+    keys: tuple[str, ...]  # Words before `key`.
     after_key: tuple[str, ...]
-    passes: tuple[str, ...]
-    """Words before `pass`."""
-    endings: tuple[str, ...]
-    """Endings of environment variables."""
-    plain_values: tuple[str, ...]
-    """Types, constants and mere names."""
-    descriptions: tuple[str, ...]
-    """Words that describe a password instead of being one."""
+    passes: tuple[str, ...]  # Words before `pass`.
+    endings: tuple[str, ...]  # Endings of environment variables.
+    plain_values: tuple[str, ...]  # Types, constants and mere names.
+    descriptions: tuple[str, ...]  # Words that describe a password instead of being one.
 
 
 class Program(msgspec.Struct, array_like=True, frozen=True):
     """A program that takes a password on its command line."""
 
     stem: str
-    more: str
-    """How its name continues."""
-    form: str
-    """How the value follows the flag: either, apart, attached or pass."""
+    more: str  # How its name continues.
+    form: str  # How the value follows the flag: either, apart, attached or pass.
     flags: str
-    separator: str = ""
-    """What separates a user name from the password."""
+    separator: str = ""  # What separates a user name from the password.
     list_separator: str = ""
 
 
@@ -87,22 +79,22 @@ def _expand(expression: str) -> str:
     return expression
 
 
+# The expression that follows each beginning.
 _AFTER = {
     word: _expand(expression)
     for section in SHAPES.beginnings.values()
     for words, expression in section.items()
     for word in words.split()
 }
-"""The expression that follows each beginning."""
 _OTHER_LETTERS = re.compile(r"\[[^]]*[+/=.]|\\\$")
+# Beginnings of tokens that are one stretch of letters, digits, `_` and `-`, or begin with one.
 _ONE_STRETCH = tuple(
     word
     for word, expression in _AFTER.items()
     if re.fullmatch(r"[\w-]+", word) and not _OTHER_LETTERS.search(expression)
 )
-"""Beginnings of tokens that are one stretch of letters, digits, `_` and `-`, or begin with one."""
+# Those that continue beyond that stretch.
 _CONTINUED = frozenset(word for word in _ONE_STRETCH if r"\." in _AFTER[word])
-"""Those that continue beyond that stretch."""
 _ANYWHERE = tuple(word for word in _AFTER if word not in _ONE_STRETCH)
 _MIDDLES = {
     mark: (_expand(before), width, _expand(after))
@@ -110,22 +102,16 @@ _MIDDLES = {
     for mark in marks.split()
 }
 
-_LONG = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{15,}")
-"""Stretches long enough to be a token."""
-_SMALL = "abcdefghijklmnopqrstuvwxyz_-"
-"""Letters of which no token consists alone."""
-_ESCAPED = frozenset("nrt")
-"""Letters that may end an escaped line end instead of starting a stretch."""
+_LONG = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{15,}")  # Stretches long enough to be a token.
+_SMALL = "abcdefghijklmnopqrstuvwxyz_-"  # Letters of which no token consists alone.
+_ESCAPED = frozenset("nrt")  # Letters that may end an escaped line end instead of starting a stretch.
 _AWS = ("AKIA", "ASIA", "ABIA", "ACCA")
-_NEAR_ID = 240
-"""Letters around the id of an AWS key in which its secret is looked for."""
+_NEAR_ID = 240  # Letters around the id of an AWS key in which its secret is looked for.
 _AWS_SECRET = re.compile(
     r"(?:(?<![A-Za-z0-9/+=])|(?<=\\[nrt]))(?=[A-Za-z/+]{0,39}[0-9])(?=[a-z0-9/+]{0,39}[A-Z])(?=[A-Z0-9/+]{0,39}[a-z])"
     r"[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"
 )
-_WALLET = re.compile(
-    r"(?:5[HJK]|[KL][1-9A-HJ-NP-Za-km-z]|[9c][1-9A-HJ-NP-Za-km-z])[1-9A-HJ-NP-Za-km-z]{49,50}"
-)
+_WALLET = re.compile(r"(?:5[HJK]|[KL][1-9A-HJ-NP-Za-km-z]|[9c][1-9A-HJ-NP-Za-km-z])[1-9A-HJ-NP-Za-km-z]{49,50}")
 
 
 def token_spans(text: str) -> Iterator[Span]:

@@ -9,42 +9,23 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from core.events import (
-    Advice,
-    AgentEnd,
-    AgentStart,
-    Compaction,
-    Event,
-    Prompt,
-    SessionEnd,
-    SessionStart,
-    ToolUse,
-    Turn,
-)
-from core.logs.redact.text import (
-    HIDDEN,
-    SecretKind,
-    is_secret_value,
-    name_kind,
-    redact,
-    redact_torn,
-    redact_words,
-)
+from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
+from core.logs.redact.text import HIDDEN, SecretKind, is_secret_value, name_kind, redact, redact_torn, redact_words
 from core.safe_text import safe
 
-_DEEPEST = 64
-"""Levels of a value that are looked at; what is deeper is left out."""
+_DEEPEST = 64  # Levels of a value that are looked at; what is deeper is left out.
 _LONGEST_NAME = 80
 _LONGEST_COMMAND = 100_000
 _LONGEST_TEXT = 1_000_000
 _OPENS, _CLOSES = frozenset("{["), frozenset("}]")
+# Whole names, in lower case, that no ending announces.
 _HEADERS: dict[str, SecretKind] = {
     **dict.fromkeys(("authorization", "proxy-authorization", "cookie", "set-cookie", "bearer"), "secret"),
     **dict.fromkeys(("passcode", "pw"), "password"),
 }
-"""Whole names, in lower case, that no ending announces."""
+# Names beside `pass` that make it a password.
 _USERS = frozenset(("user", "username", "user_name", "login", "email", "host"))
-"""Names beside `pass` that make it a password."""
+# Names of descriptions inside a table of secrets.
 _ABOUT = frozenset(
     (
         *("name", "names", "id", "type", "kind", "user", "username", "login", "email", "host", "hostname"),
@@ -52,18 +33,14 @@ _ABOUT = frozenset(
         *("provider", "status", "label", "title", "created", "updated", "samesite"),
     )
 )
-"""Names of descriptions inside a table of secrets."""
 _ABOUT_ENDS = ("_id", "_email", "_url", "_uri", "_at", "_name", "_type")
 _NAMED_BY = ("name", "Name", "key", "Key", "header", "variable", "field", "label")
 _TYPED_INTO = ("element", "selector", "placeholder")
-_GIVEN = ("value", "Value", "text", "val")
-"""Fields of a name, of what is typed into, and of what is given to them."""
+_GIVEN = ("value", "Value", "text", "val")  # Fields of a name, of what is typed into, and of what is given to them.
 _LABEL_END = re.compile(r"(?i)(?:[ _-](?:field|input|box))?[ *:?.]{0,8}\Z")
 _OPTION = re.compile(r"--?[A-Za-z]")
-_PATCHED = frozenset(("", " ", "+", "-", "\\"))
-"""Beginnings of lines in a patch."""
-_INSET = re.compile(r"\n {1,8}(?=\S)")
-"""Indentation of formatted JSON."""
+_PATCHED = frozenset(("", " ", "+", "-", "\\"))  # Beginnings of lines in a patch.
+_INSET = re.compile(r"\n {1,8}(?=\S)")  # Indentation of formatted JSON.
 _FOLDER = re.compile(r"[/~.]|[A-Za-z]:[/\\]")
 _PASSWORD = re.compile(r"(?i)passw(?:or)?d|passphrase|passcode")
 _COMMANDS = ("command", "cmd", "program")
@@ -231,17 +208,13 @@ _FIELDS: dict[type[Event], tuple[str, ...]] = {
     AgentEnd: ("agent", "child"),
     SessionEnd: ("agent", "reason"),
 }
-_MOST_NAMES = 50_000
-"""Names remembered at once."""
-_SHORTEST_NAME = 12
-"""Shortest name that can contain a secret."""
+_MOST_NAMES = 50_000  # Names remembered at once.
+_SHORTEST_NAME = 12  # Shortest name that can contain a secret.
 
-_LOOK = 8
-"""Multiple of the shown length that is read, so that a secret across the cut is recognised."""
+_LOOK = 8  # Multiple of the shown length that is read, so that a secret across the cut is recognised.
 
 _redacted_names: dict[str, str] = {}
-_harmless: set[str] = {""}
-"""Names without secrets, as nearly all are."""
+_harmless: set[str] = {""}  # Names without secrets, as nearly all are.
 
 
 def redact_event(event: Event) -> Event:
@@ -254,9 +227,7 @@ def redact_event(event: Event) -> Event:
                     break
             else:
                 return event
-    elif (
-        type(event) is Turn and event.model in harmless and event.stop in harmless and event.agent in harmless
-    ):
+    elif type(event) is Turn and event.model in harmless and event.stop in harmless and event.agent in harmless:
         return event
     return _redact_fields(event)
 

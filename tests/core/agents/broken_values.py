@@ -18,9 +18,7 @@ JUNK = st.one_of(
     st.sampled_from(["1" * 30, "\x00", "9999-99-99T99:99:99.999Z", "tool_use", "assistant", "kid"]),
     st.recursive(
         st.one_of(st.none(), st.integers(-9, 9), st.text(max_size=3)),
-        lambda inner: st.one_of(
-            st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)
-        ),
+        lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)),
         max_leaves=5,
     ),
 )
@@ -29,9 +27,7 @@ JUNK = st.one_of(
 def places_in(value: Any, above: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The way to every value inside a value."""
     found = [above] if above else []
-    steps: Any = (
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    )
+    steps: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, item in steps:
         found += places_in(item, (*above, step))
     return found

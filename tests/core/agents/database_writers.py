@@ -27,9 +27,7 @@ CREATE INDEX session_parent_idx ON session (parent_id);
 
 def insert(database: sqlite3.Connection, table: str, **row: Any) -> None:
     """A new row; lists and objects become JSON."""
-    told = {
-        name: json.dumps(value) if isinstance(value, list | dict) else value for name, value in row.items()
-    }
+    told = {name: json.dumps(value) if isinstance(value, list | dict) else value for name, value in row.items()}
     marks = ", ".join("?" * len(told))
     statement = f"INSERT INTO {table} ({', '.join(told)}) VALUES ({marks})"  # noqa: S608
     database.execute(statement, tuple(told.values()))
@@ -118,12 +116,7 @@ class OpenCodeWriter:
         self.again("part", name, {**begun, "text": f"I say {name}", "time": {"start": 1, "end": self.now}})
         name, tool = rows["call"]
         times = {**tool["state"]["time"], "end": self.now}
-        state = {
-            **tool["state"],
-            "status": "completed",
-            "output": "x",
-            "metadata": {"exit": dice.randrange(2)},
-        }
+        state = {**tool["state"], "status": "completed", "output": "x", "metadata": {"exit": dice.randrange(2)}}
         self.again("part", name, {**tool, "state": {**state, "time": times}})
         step = {"type": "step-finish", "reason": "stop", "tokens": {"input": 9, "output": 1}, "cost": 0.1}
         self.row("part", self.name("prt"), step, session_id=session, message_id=message)

@@ -22,12 +22,7 @@ class Tally:
     output_tokens: int = 0
 
 
-_REFUSED = (
-    "doesn't want to proceed",
-    "was aborted",
-    "chose to stay in plan mode",
-    "Sibling tool call errored",
-)
+_REFUSED = ("doesn't want to proceed", "was aborted", "chose to stay in plan mode", "Sibling tool call errored")
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:

@@ -123,9 +123,7 @@ def mini_swe_agent(path: Path) -> list[Count]:
 def openhands(path: Path) -> list[Count]:
     """Actions that do something, and the observations after them."""
     raw = path.read_text("utf-8")
-    runs = (
-        [json.loads(raw)] if path.suffix == ".json" else [json.loads(x)["history"] for x in raw.splitlines()]
-    )
+    runs = [json.loads(raw)] if path.suffix == ".json" else [json.loads(x)["history"] for x in raw.splitlines()]
     tools = ("run", "run_ipython", "read", "edit", "write", "browse", "browse_interactive", "delegate")
     counts = []
     for run in runs:
@@ -137,9 +135,7 @@ def openhands(path: Path) -> list[Count]:
                 extras = event.get("extras") or {}
                 code = (extras.get("metadata") or {}).get("exit_code", event.get("exit_code"))
                 text = event.get("content", "")
-                told = text.startswith(
-                    ("[Your proposed edit has introduced", "[No exact match found", "ERROR:")
-                )
+                told = text.startswith(("[Your proposed edit has introduced", "[No exact match found", "ERROR:"))
                 count.errors += event["observation"] == "error" or told or (code or 0) > 0
                 count.pending += code == -1
         counts.append(count)

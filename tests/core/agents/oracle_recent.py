@@ -60,9 +60,7 @@ def crush(path: Path) -> Count:
             shutil.copyfile(file, Path(folder, file.name))
         with closing(sqlite3.connect(Path(folder, path.name))) as database:
             roots = {
-                name
-                for name, above in database.execute("SELECT id, parent_session_id FROM sessions")
-                if not above
+                name for name, above in database.execute("SELECT id, parent_session_id FROM sessions") if not above
             }
             told = database.execute("SELECT session_id, role, parts FROM messages").fetchall()
             known = database.execute("SELECT count(*) FROM sessions WHERE id NOT LIKE 'title-%'").fetchone()

@@ -102,9 +102,7 @@ def antigravity(path: Path) -> list[Count]:
             asked += len(step.get("tool_calls") or [])
         elif step.get("source") == "MODEL" and step.get("status") != "RUNNING" and kind != "CHECKPOINT":
             told += kind != "GENERIC" or asked > told
-            count.errors += step.get("status") == "ERROR" or "failed with exit code" in str(
-                step.get("content")
-            )
+            count.errors += step.get("status") == "ERROR" or "failed with exit code" in str(step.get("content"))
     count.tool_uses, count.pending = max(asked, told), max(0, asked - told)
     return [count]
 
@@ -118,9 +116,7 @@ def cline(path: Path) -> list[Count]:
         results = [block for block in blocks if block["type"] == "tool_result"]
         calls |= {block["id"] for block in blocks if block["type"] == "tool_use"}
         answered |= {block["tool_use_id"] for block in results}
-        count.errors += sum(
-            bool(block.get("is_error")) or '"success": false' in json.dumps(block) for block in results
-        )
+        count.errors += sum(bool(block.get("is_error")) or '"success": false' in json.dumps(block) for block in results)
         count.prompts += message["role"] == "user" and not results
     count.tool_uses, count.pending = len(calls), len(calls - answered)
     return [count]
@@ -146,10 +142,7 @@ def openhands_v1(path: Path) -> list[Count]:
     for line in lines_of(path):
         kind = line.get("kind")
         count.prompts += kind == "MessageEvent" and line.get("source") == "user"
-        if kind == "ActionEvent" and (line.get("action") or {}).get("kind") not in (
-            "FinishAction",
-            "ThinkAction",
-        ):
+        if kind == "ActionEvent" and (line.get("action") or {}).get("kind") not in ("FinishAction", "ThinkAction"):
             calls.add(line["tool_call_id"])
         elif kind in ("ObservationEvent", "AgentErrorEvent") and line["tool_call_id"] in calls:
             answered.add(line["tool_call_id"])
@@ -160,18 +153,7 @@ def openhands_v1(path: Path) -> list[Count]:
     return [count]
 
 
-_TIMES = (
-    "timestamp",
-    "created_at",
-    "time",
-    "ts",
-    "startTime",
-    "lastUpdated",
-    "created",
-    "completed",
-    "start",
-    "end",
-)
+_TIMES = ("timestamp", "created_at", "time", "ts", "startTime", "lastUpdated", "created", "completed", "start", "end")
 
 
 def span(path: Path) -> tuple[float, float]:

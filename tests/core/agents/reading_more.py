@@ -46,11 +46,7 @@ def encoded(value: Any) -> bytes:
 
 
 def read(
-    reader: type[Reader],
-    records: list[Any],
-    kit: AgentKit | None = None,
-    agent: str = MAIN,
-    finish: bool = True,
+    reader: type[Reader], records: list[Any], kit: AgentKit | None = None, agent: str = MAIN, finish: bool = True
 ) -> list[Event]:
     """All events of some records, fed one after the other."""
     made = reader(kit or new_kit(), agent=agent, session="log")
@@ -91,9 +87,7 @@ class Log:
         """What a reader is fed for these entries and the tail."""
         if self.around is None:
             return [*entries, *self.tail]
-        listed = [
-            json.loads(entry) if isinstance(entry, bytes) else entry for entry in [*entries, *self.tail]
-        ]
+        listed = [json.loads(entry) if isinstance(entry, bytes) else entry for entry in [*entries, *self.tail]]
         return [{**self.around, self.key: listed} if self.key else listed]
 
 

@@ -10,9 +10,7 @@ REAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "real_sessions"
 _FORMS = {"cline-sdk": "cline", "openhands-v1": "openhands"}
 """Folders that are named after a form of an agent's logs."""
 _NAMES = {agent.name for agent in AGENTS}
-FOLDERS = sorted(
-    path for path in REAL.glob("*") if path.is_dir() and _FORMS.get(path.name, path.name) in _NAMES
-)
+FOLDERS = sorted(path for path in REAL.glob("*") if path.is_dir() and _FORMS.get(path.name, path.name) in _NAMES)
 """One for each agent that has a reader, named like it or like one of its forms."""
 FILES = sorted(
     path

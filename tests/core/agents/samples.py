@@ -63,9 +63,7 @@ def claude(kind: str, second: int, **fields: Any) -> dict[str, Any]:
     }
 
 
-def asks(
-    second: int, call: str, tool: str, arguments: Any, message: str = "", **fields: Any
-) -> dict[str, Any]:
+def asks(second: int, call: str, tool: str, arguments: Any, message: str = "", **fields: Any) -> dict[str, Any]:
     """The model calls a tool."""
     return claude(
         "assistant",
@@ -105,12 +103,7 @@ def codex_meta(second: int, thread: str = "t1", **fields: Any) -> dict[str, Any]
 def codex_call(second: int, call: str, name: str, arguments: Any) -> dict[str, Any]:
     """A function call."""
     return codex(
-        "response_item",
-        second,
-        type="function_call",
-        name=name,
-        arguments=json.dumps(arguments),
-        call_id=call,
+        "response_item", second, type="function_call", name=name, arguments=json.dumps(arguments), call_id=call
     )
 
 

@@ -14,9 +14,7 @@ from tests.core.agents.samples_recent import RECENT
 from tests.core.agents.samples_rest import CHAT, CHAT_RUN, OPENCODE, OPENEVENTS, OPENHANDS, OPENHANDS_FOLDER
 
 
-def gemini_call(
-    name: str, tool: str = "run_shell_command", status: str = "success", **more: Any
-) -> dict[str, Any]:
+def gemini_call(name: str, tool: str = "run_shell_command", status: str = "success", **more: Any) -> dict[str, Any]:
     """A call of Gemini's with its result."""
     output = more.pop("output", "Output: fine\nExit Code: 0")
     return {
@@ -44,13 +42,7 @@ def gemini_answer(name: str, *calls: dict[str, Any], at: float = 4.0, tokens: An
     }
 
 
-GEMINI_HEADER = {
-    "sessionId": "s1",
-    "projectHash": "ab",
-    "startTime": iso(0),
-    "lastUpdated": iso(0),
-    "kind": "main",
-}
+GEMINI_HEADER = {"sessionId": "s1", "projectHash": "ab", "startTime": iso(0), "lastUpdated": iso(0), "kind": "main"}
 GEMINI = Log(
     "gemini",
     gemini.GeminiReader,
@@ -61,11 +53,7 @@ GEMINI = Log(
         {"$set": {"lastUpdated": iso(5)}},
         gemini_answer("m2", gemini_call("c1")),
         {"$rewindTo": "m2"},
-        {
-            "$set": {
-                "messages": [gemini_answer("m3", gemini_call("c2", "read_file", args={"file_path": "a.py"}))]
-            }
-        },
+        {"$set": {"messages": [gemini_answer("m3", gemini_call("c2", "read_file", args={"file_path": "a.py"}))]}},
         {"id": "m4", "type": "info", "timestamp": iso(9), "content": "Request cancelled."},
     ],
     [gemini_answer("m9", gemini_call("c9", "tailtool", args={}, at=20), at=19)],
@@ -75,13 +63,7 @@ GEMINI = Log(
 def pi_entry(number: int, message: dict[str, Any]) -> dict[str, Any]:
     """A message of pi in its place in the tree."""
     parent = None if number == 1 else f"e{number - 1}"
-    return {
-        "type": "message",
-        "id": f"e{number}",
-        "parentId": parent,
-        "timestamp": iso(number),
-        "message": message,
-    }
+    return {"type": "message", "id": f"e{number}", "parentId": parent, "timestamp": iso(number), "message": message}
 
 
 def pi_answer(*calls: tuple[str, str, Any], stop: str = "toolUse") -> dict[str, Any]:
@@ -111,18 +93,9 @@ PI = Log(
         pi_entry(2, pi_answer(("c1", "bash", {"command": "make test"}), ("c2", "read", {"path": "mill.c"}))),
         pi_entry(3, pi_result("c1", "bash", "stones broke\n\n\nCommand exited with code 2", True)),
         pi_entry(4, pi_result("c2", "read", "int main")),
-        {
-            "type": "compaction",
-            "id": "k",
-            "parentId": "e4",
-            "timestamp": iso(5),
-            "summary": "s",
-            "tokensBefore": 9,
-        },
+        {"type": "compaction", "id": "k", "parentId": "e4", "timestamp": iso(5), "summary": "s", "tokensBefore": 9},
         {"type": "model_change", "timestamp": iso(5), "modelId": "m"},
-        pi_entry(
-            6, {"role": "bashExecution", "command": "ls", "output": "a", "exitCode": 0, "cancelled": False}
-        ),
+        pi_entry(6, {"role": "bashExecution", "command": "ls", "output": "a", "exitCode": 0, "cancelled": False}),
     ],
     [pi_entry(8, pi_answer(("c9", "tailtool", {}))), pi_entry(9, pi_result("c9", "tailtool", "done"))],
 )
@@ -191,11 +164,7 @@ SWE_AGENT = Log(
         {"action": "", "observation": "what?"},
     ],
     [{"action": "tailtool now", "observation": "done"}],
-    {
-        "environment": "e",
-        "history": [{"role": "user", "content": "Fix the mill.", "agent": "main"}],
-        "info": {},
-    },
+    {"environment": "e", "history": [{"role": "user", "content": "Fix the mill.", "agent": "main"}], "info": {}},
     "trajectory",
 )
 
@@ -204,11 +173,7 @@ def mini_answer(command: str, at: int) -> dict[str, Any]:
     """An answer of mini-swe-agent's model."""
     usage = {"prompt_tokens": 100, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 60}}
     response = {"id": f"g{at}", "model": "m", "created": 1_770_000_000 + at, "usage": usage}
-    return {
-        "role": "assistant",
-        "content": f"I try.\n\n```bash\n{command}\n```",
-        "extra": {"response": response},
-    }
+    return {"role": "assistant", "content": f"I try.\n\n```bash\n{command}\n```", "extra": {"response": response}}
 
 
 def mini_result(code: int, output: str) -> dict[str, Any]:

@@ -18,13 +18,7 @@ def droid_message(number: int, role: str, *content: dict[str, Any]) -> dict[str,
     """A message of Droid's in its place in the chain."""
     parent = "s1" if number == 1 else f"m{number - 1}"
     message = {"role": role, "content": list(content)}
-    return {
-        "type": "message",
-        "id": f"m{number}",
-        "parentId": parent,
-        "timestamp": iso(number),
-        "message": message,
-    }
+    return {"type": "message", "id": f"m{number}", "parentId": parent, "timestamp": iso(number), "message": message}
 
 
 def droid_call(name: str, tool: str, **given: Any) -> dict[str, Any]:
@@ -55,10 +49,7 @@ DROID = Log(
         {"type": "todo_state", "todos": []},
         {"type": "compaction_state", "summary": "so far", "timestamp": iso(6)},
     ],
-    [
-        droid_message(8, "assistant", droid_call("c9", "tailtool")),
-        droid_message(9, "user", droid_result("c9", "done")),
-    ],
+    [droid_message(8, "assistant", droid_call("c9", "tailtool")), droid_message(9, "user", droid_result("c9", "done"))],
 )
 
 
@@ -162,10 +153,7 @@ KIMI_WIRE = Log(
         wire("CompactionBegin", 8),
         wire("CompactionEnd", 9),
     ],
-    [
-        wire("ToolCall", 20, **wire_call("c9", "tailtool")),
-        wire("ToolResult", 21, **wire_result("c9", "done")),
-    ],
+    [wire("ToolCall", 20, **wire_call("c9", "tailtool")), wire("ToolResult", 21, **wire_result("c9", "done"))],
 )
 
 
@@ -193,9 +181,7 @@ GOOSE = Log(
     [
         {"working_dir": "/home/ada/mill", "description": "Mill", "message_count": 4},
         goose_message("user", 1, {"type": "text", "text": "Fix the mill."}),
-        goose_message(
-            "assistant", 2, {"type": "text", "text": "Well."}, goose_call("c1", "developer__shell")
-        ),
+        goose_message("assistant", 2, {"type": "text", "text": "Well."}, goose_call("c1", "developer__shell")),
         goose_message("user", 3, goose_result("c1", "no rule", wrong=True)),
         goose_message("assistant", 4, goose_call("c2", "developer__text_editor", command="view", path="a.c")),
         goose_message("user", 5, goose_result("c2", "int main;")),
@@ -282,10 +268,7 @@ CRUSH = Log(
         *({"table": "messages", **row} for row in CRUSH_MESSAGES),
     ],
     [
-        {
-            "table": "messages",
-            **crush_message("m8", "assistant", 20, crush_call("c9", "tailtool"), finish(21)),
-        },
+        {"table": "messages", **crush_message("m8", "assistant", 20, crush_call("c9", "tailtool"), finish(21))},
         {"table": "messages", **crush_message("m9", "tool", 22, crush_result("c9", "done"))},
         {"table": "spent", **CRUSH_SESSIONS[0]},
     ],

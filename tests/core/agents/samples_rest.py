@@ -13,9 +13,7 @@ from core.agents.openhands import reader as openhands
 from tests.core.agents.reading_more import Log
 
 
-def openhands_action(
-    number: int, action: str, arguments: dict[str, Any], source: str = "agent"
-) -> dict[str, Any]:
+def openhands_action(number: int, action: str, arguments: dict[str, Any], source: str = "agent") -> dict[str, Any]:
     """An action of V0."""
     stamp = f"2026-03-01T10:00:{number:02d}.000000"
     return {"id": number, "timestamp": stamp, "source": source, "action": action, "args": arguments}
@@ -72,9 +70,7 @@ OPENHANDS_FOLDER = Log(
     "openhands folder",
     openhands_folder.OpenHandsFolderReader,
     [
-        openhands_file(
-            1, "MessageEvent", llm_message={"role": "user", "content": [{"type": "text", "text": "Go."}]}
-        ),
+        openhands_file(1, "MessageEvent", llm_message={"role": "user", "content": [{"type": "text", "text": "Go."}]}),
         openhands_call(2, "c1", "terminal", command="make"),
         openhands_answer(3, "c1", "no rule", exit_code=2),
         openhands_call(4, "c2", "file_editor", command="view", path="/w/mill.c"),
@@ -104,25 +100,14 @@ CHAT = Log(
         {"role": "user", "content": "Fix the mill."},
         chat_call("c1", "execute_bash", {"command": "make"}),
         chat_result("c1", "no rule\n[Command finished with exit code 2]"),
-        {
-            "role": "assistant",
-            "content": "So\n<function=execute_bash>\n<parameter=command>ls</parameter>\n</function>",
-        },
-        {
-            "role": "user",
-            "content": "EXECUTION RESULT of [execute_bash]:\nmill.c\n[Command finished with exit code 0]",
-        },
+        {"role": "assistant", "content": "So\n<function=execute_bash>\n<parameter=command>ls</parameter>\n</function>"},
+        {"role": "user", "content": "EXECUTION RESULT of [execute_bash]:\nmill.c\n[Command finished with exit code 0]"},
         {"role": "assistant", "content": "<function=finish>\n</function>"},
     ],
     [chat_call("c9", "tailtool", {}), chat_result("c9", "done")],
 )
 CHAT_RUN = Log(
-    "chat run",
-    chat.ChatReader,
-    CHAT.entries,
-    CHAT.tail,
-    {"run": "r1", "model": "m", "times": [5, 6, 7, 8]},
-    "messages",
+    "chat run", chat.ChatReader, CHAT.entries, CHAT.tail, {"run": "r1", "model": "m", "times": [5, 6, 7, 8]}, "messages"
 )
 
 
@@ -140,12 +125,7 @@ def opencode_tool(row: str, tool: str, status: str, updated: int, **state: Any) 
     start = 1_770_000_000_000 + updated
     message = state.pop("message_id", "msg_2")
     session = state.pop("session_id", "ses_1")
-    body = {
-        "status": status,
-        "input": state.pop("input", {}),
-        "time": {"start": start, "end": start + 500},
-        **state,
-    }
+    body = {"status": status, "input": state.pop("input", {}), "time": {"start": start, "end": start + 500}, **state}
     data = {"type": "tool", "callID": row, "tool": tool, "state": body}
     return opencode_row("part", row, data, updated, message_id=message, session_id=session)
 
@@ -163,9 +143,7 @@ OPENCODE = Log(
         opencode_tool(
             "prt_2", "bash", "completed", 3, input={"command": "make"}, output="no rule", metadata={"exit": 2}
         ),
-        opencode_tool(
-            "prt_3", "read", "completed", 4, output="x", input={"filePath": "/c.c"}, session_id="ses_2"
-        ),
+        opencode_tool("prt_3", "read", "completed", 4, output="x", input={"filePath": "/c.c"}, session_id="ses_2"),
         opencode_tool("prt_4", "task", "completed", 5, output="found", metadata={"sessionId": "ses_2"}),
         opencode_row(
             "part",
@@ -191,13 +169,7 @@ OPENEVENTS = Log(
         {"kind": "session_start", "at": 1000.0, "session": "s1", "tool": "mill"},
         {"kind": "prompt", "at": 1001.0, "session": "s1", "characters": 12, "call": "00000000000000ff"},
         {"at": 1002, "session": "s1", "tool": "bash", "exit_code": 1, "target": "a.py"},
-        {
-            "at": "2026-03-01T10:00:00Z",
-            "session": "s2",
-            "tool": "grep",
-            "outcome": "empty",
-            "tokens": {"input": 5},
-        },
+        {"at": "2026-03-01T10:00:00Z", "session": "s2", "tool": "grep", "outcome": "empty", "tokens": {"input": 5}},
         {"at": 1003, "session": "s2", "tool": "x", "action": "file_edit", "agent": "sub", "parent": "main"},
     ],
     [{"at": 2000, "session": "s1", "tool": "tailtool", "action": "other"}],

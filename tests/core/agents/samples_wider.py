@@ -57,21 +57,8 @@ ACP: list[Any] = [
     update(2, "agent_message_chunk", content={"type": "text", "text": "Let me "}),
     update(2, "agent_message_chunk", content={"type": "text", "text": "look."}),
     update(3, "tool_call", toolCallId="c1", title="`make`", kind="execute", rawInput={"command": "make"}),
-    update(
-        5,
-        "tool_call_update",
-        toolCallId="c1",
-        status="completed",
-        rawOutput={"exit_code": 2, "output": "boom"},
-    ),
-    update(
-        6,
-        "tool_call",
-        toolCallId="c2",
-        title="Edit a.c",
-        kind="edit",
-        locations=[{"path": "/home/ada/mill/a.c"}],
-    ),
+    update(5, "tool_call_update", toolCallId="c1", status="completed", rawOutput={"exit_code": 2, "output": "boom"}),
+    update(6, "tool_call", toolCallId="c2", title="Edit a.c", kind="edit", locations=[{"path": "/home/ada/mill/a.c"}]),
     rpc(
         6,
         "agent",
@@ -89,10 +76,7 @@ ACP: list[Any] = [
         13,
         "agent",
         id=2,
-        result={
-            "stopReason": "end_turn",
-            "usage": {"inputTokens": 900, "outputTokens": 40, "cachedReadTokens": 500},
-        },
+        result={"stopReason": "end_turn", "usage": {"inputTokens": 900, "outputTokens": 40, "cachedReadTokens": 500}},
     ),
 ]
 
@@ -109,21 +93,8 @@ def grok(at: int, sort: str, /, *, own: bool = False, **more: Any) -> dict[str, 
 
 GROK: list[Any] = [
     grok(0, "user_message_chunk", content={"type": "text", "text": "Fix it."}),
-    grok(
-        1,
-        "tool_call",
-        toolCallId="c1",
-        title="run_terminal_cmd",
-        kind="execute",
-        rawInput={"command": "make"},
-    ),
-    grok(
-        4,
-        "tool_call_update",
-        toolCallId="c1",
-        status="completed",
-        rawOutput={"exit_code": 1, "output": "no rule"},
-    ),
+    grok(1, "tool_call", toolCallId="c1", title="run_terminal_cmd", kind="execute", rawInput={"command": "make"}),
+    grok(4, "tool_call_update", toolCallId="c1", status="completed", rawOutput={"exit_code": 1, "output": "no rule"}),
     grok(5, "subagent_spawned", own=True, subagent_id="k", child_session_id="kid", subagent_type="explore"),
     grok(9, "subagent_finished", own=True, subagent_id="k", status="completed", tool_calls=3, tokens_used=70),
     grok(10, "auto_compact_completed", own=True, tokens_before=900, tokens_after=90),
@@ -140,11 +111,7 @@ KIRO: list[Any] = [
     {
         "version": "v1",
         "kind": "Prompt",
-        "data": {
-            "message_id": "1",
-            "content": [{"kind": "text", "data": "Fix it."}],
-            "meta": {"timestamp": BEGAN},
-        },
+        "data": {"message_id": "1", "content": [{"kind": "text", "data": "Fix it."}], "meta": {"timestamp": BEGAN}},
     },
     {
         "version": "v1",
@@ -152,10 +119,7 @@ KIRO: list[Any] = [
         "data": {
             "message_id": "2",
             "content": [
-                {
-                    "kind": "toolUse",
-                    "data": {"toolUseId": "c1", "name": "shell", "input": {"command": "make"}},
-                }
+                {"kind": "toolUse", "data": {"toolUseId": "c1", "name": "shell", "input": {"command": "make"}}}
             ],
         },
     },
@@ -168,9 +132,7 @@ KIRO: list[Any] = [
                     "kind": "toolResult",
                     "data": {
                         "toolUseId": "c1",
-                        "content": [
-                            {"kind": "json", "data": {"exit_status": "exit status: 2", "stdout": "boom"}}
-                        ],
+                        "content": [{"kind": "json", "data": {"exit_status": "exit status: 2", "stdout": "boom"}}],
                         "status": "success",
                     },
                 }
@@ -191,9 +153,7 @@ VIBE: list[Any] = [
         "content": "",
         "injected": False,
         "message_id": "2",
-        "tool_calls": [
-            {"id": "c1", "index": 0, "function": {"name": "bash", "arguments": '{"command":"make"}'}}
-        ],
+        "tool_calls": [{"id": "c1", "index": 0, "function": {"name": "bash", "arguments": '{"command":"make"}'}}],
     },
     {
         "role": "tool",
@@ -217,9 +177,7 @@ HERMES: list[Any] = [
     {
         "role": "assistant",
         "content": "",
-        "tool_calls": json.dumps(
-            [{"id": "c1", "function": {"name": "terminal", "arguments": '{"command":"make"}'}}]
-        ),
+        "tool_calls": json.dumps([{"id": "c1", "function": {"name": "terminal", "arguments": '{"command":"make"}'}}]),
         "tool_call_id": "",
         "tool_name": "",
         "finish_reason": "tool_calls",
@@ -248,24 +206,13 @@ HERMES: list[Any] = [
 
 def managed(at: int, kind: str, **more: Any) -> dict[str, Any]:
     """An event of a managed agent."""
-    return {
-        "id": f"sevt_{at}{kind[-4:]}",
-        "type": kind,
-        "processed_at": f"2026-03-01T10:00:{at:02}.000Z",
-        **more,
-    }
+    return {"id": f"sevt_{at}{kind[-4:]}", "type": kind, "processed_at": f"2026-03-01T10:00:{at:02}.000Z", **more}
 
 
 MANAGED: list[Any] = [
     managed(0, "user.message", content=[{"type": "text", "text": "Fix it."}]),
     {**managed(1, "agent.tool_use", name="bash", input={"command": "make"}), "id": "sevt_c1"},
-    managed(
-        3,
-        "agent.tool_result",
-        tool_use_id="sevt_c1",
-        content=[{"type": "text", "text": "boom"}],
-        is_error=True,
-    ),
+    managed(3, "agent.tool_result", tool_use_id="sevt_c1", content=[{"type": "text", "text": "boom"}], is_error=True),
     managed(4, "session.thread_created", session_thread_id="kid", agent_name="reviewer"),
     managed(5, "agent.thread_context_compacted"),
     managed(6, "span.model_request_end", model_usage={"input_tokens": 90, "output_tokens": 20}),
@@ -392,12 +339,7 @@ ATIF: dict[str, Any] = {
             "trajectory_id": "kid",
             "agent": {"name": "explore", "version": "1"},
             "steps": [
-                {
-                    "step_id": 1,
-                    "source": "agent",
-                    "message": "All is well.",
-                    "metrics": {"completion_tokens": 5},
-                }
+                {"step_id": 1, "source": "agent", "message": "All is well.", "metrics": {"completion_tokens": 5}}
             ],
         }
     ],
@@ -414,13 +356,7 @@ DEVIN: dict[str, Any] = {
     ],
 }
 OPENCLAW: list[Any] = [
-    {
-        "type": "session",
-        "id": "openclaw-1",
-        "version": 3,
-        "timestamp": "2026-03-01T10:00:00Z",
-        "cwd": "/home/ada/mill",
-    },
+    {"type": "session", "id": "openclaw-1", "version": 3, "timestamp": "2026-03-01T10:00:00Z", "cwd": "/home/ada/mill"},
     {
         "type": "custom_message",
         "customType": "openclaw.runtime-context",
@@ -492,9 +428,7 @@ ZED_THREAD: dict[str, Any] = {
                     {"Text": "Look."},
                     {"ToolUse": {"id": "c1", "name": "terminal", "input": {"command": "make"}}},
                 ],
-                "tool_results": {
-                    "c1": {"tool_use_id": "c1", "is_error": True, "content": [{"Text": "boom"}]}
-                },
+                "tool_results": {"c1": {"tool_use_id": "c1", "is_error": True, "content": [{"Text": "boom"}]}},
             }
         },
         {"Compaction": {"Summary": "so far"}},
@@ -511,9 +445,7 @@ ZED_THREAD: dict[str, Any] = {
 def zed_database(path: Path) -> None:
     """A thread of Zed, compressed as it stores them."""
     with sqlite3.connect(path) as database:
-        database.execute(
-            "CREATE TABLE threads (id TEXT, summary TEXT, updated_at TEXT, data_type TEXT, data BLOB)"
-        )
+        database.execute("CREATE TABLE threads (id TEXT, summary TEXT, updated_at TEXT, data_type TEXT, data BLOB)")
         row = ("z1", "Mill", "2026-03-01T10:00:00Z", "zstd", compress(json.dumps(ZED_THREAD).encode()))
         database.execute("INSERT INTO threads VALUES (?, ?, ?, ?, ?)", row)
 
@@ -524,18 +456,14 @@ _COLUMNS = "role, content, tool_call_id, tool_calls, tool_name, timestamp, finis
 def hermes_database(path: Path) -> None:
     """Hermes' database with a coding session, and a chat that is none."""
     with sqlite3.connect(path) as database:
-        database.execute(
-            "CREATE TABLE sessions (id, source, model, started_at, input_tokens, output_tokens, title)"
-        )
+        database.execute("CREATE TABLE sessions (id, source, model, started_at, input_tokens, output_tokens, title)")
         database.execute(f"CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id, {_COLUMNS}, active)")
         database.execute("INSERT INTO sessions VALUES ('h1', 'cli', 'gpt-5', ?, 90, 20, 'Mill')", (BEGAN,))
         database.execute("INSERT INTO sessions VALUES ('h2', 'telegram', 'gpt-5', ?, 0, 0, '')", (BEGAN,))
         insert = f"INSERT INTO messages (session_id, {_COLUMNS}, active) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
         for row in HERMES:
             database.execute(insert, ("h1", *(row[name] for name in _COLUMNS.split(", ")), 1))
-        database.execute(
-            "INSERT INTO messages (session_id, role, content, active) VALUES ('h1', 'user', 'undone', 0)"
-        )
+        database.execute("INSERT INTO messages (session_id, role, content, active) VALUES ('h1', 'user', 'undone', 0)")
 
 
 def kiro_database(path: Path) -> None:
@@ -555,9 +483,7 @@ def kiro_database(path: Path) -> None:
             "user": {
                 "content": {
                     "ToolUseResults": {
-                        "tool_use_results": [
-                            {"tool_use_id": "c1", "status": "Error", "content": [{"Text": "boom"}]}
-                        ]
+                        "tool_use_results": [{"tool_use_id": "c1", "status": "Error", "content": [{"Text": "boom"}]}]
                     }
                 },
                 "timestamp": "2026-03-01T10:00:05Z",
@@ -566,9 +492,7 @@ def kiro_database(path: Path) -> None:
         },
     ]
     with sqlite3.connect(path) as database:
-        database.execute(
-            "CREATE TABLE conversations_v2 (key, conversation_id, value, created_at, updated_at)"
-        )
+        database.execute("CREATE TABLE conversations_v2 (key, conversation_id, value, created_at, updated_at)")
         value = json.dumps({"history": turns})
         database.execute("INSERT INTO conversations_v2 VALUES ('/home/ada/mill', 'k1', ?, 1, 2)", (value,))
 

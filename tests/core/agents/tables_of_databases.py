@@ -42,10 +42,7 @@ def made(path: Path, schema: str, *, wal: bool = False) -> sqlite3.Connection:
 def put(database: sqlite3.Connection, table: str, *given: dict[str, Any]) -> None:
     """Add rows, or change those that are there; lists and objects become JSON."""
     for row in given:
-        told = {
-            name: json.dumps(value) if isinstance(value, list | dict) else value
-            for name, value in row.items()
-        }
+        told = {name: json.dumps(value) if isinstance(value, list | dict) else value for name, value in row.items()}
         marks = ", ".join("?" * len(told))
         statement = f"INSERT OR REPLACE INTO {table} ({', '.join(told)}) VALUES ({marks})"  # noqa: S608
         database.execute(statement, tuple(told.values()))

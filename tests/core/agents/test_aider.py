@@ -194,13 +194,7 @@ def test_an_answer_is_held_until_it_is_counted() -> None:
 
 @pytest.mark.parametrize(
     "typed",
-    [
-        "/undo",
-        "/add a.py",
-        "!make",
-        "<blank>",
-        "Add file to the chat? (Y)es/(N)o/(A)ll/(D)on't ask again [Yes]: all",
-    ],
+    ["/undo", "/add a.py", "!make", "<blank>", "Add file to the chat? (Y)es/(N)o/(A)ll/(D)on't ask again [Yes]: all"],
 )
 def test_what_is_typed_for_the_program_is_no_prompt(tmp_path: Path, typed: str) -> None:
     """Nor is it what a session is about."""
@@ -216,9 +210,7 @@ def test_a_command_that_asks_the_model_is_a_prompt(tmp_path: Path) -> None:
 
 def test_a_start_that_was_left_at_once_is_no_session(tmp_path: Path) -> None:
     again = _START.replace("10:00", "11:00")
-    assert [one.id for one in _sessions(tmp_path, _START + _STOP + _LEFT + again + _ASKED)] == [
-        "2026-03-01T11-00-00"
-    ]
+    assert [one.id for one in _sessions(tmp_path, _START + _STOP + _LEFT + again + _ASKED)] == ["2026-03-01T11-00-00"]
 
 
 def test_what_is_quoted_to_the_model_is_not_its_answer(tmp_path: Path) -> None:

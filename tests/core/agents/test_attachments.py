@@ -61,10 +61,7 @@ def gemini(*parts: dict[str, Any]) -> dict[str, Any]:
                 },
             ],
         ),
-        (
-            CopilotReader,
-            [COPILOT_START, copilot_event(2, "user.message", {"content": "", "attachments": [IMAGE]})],
-        ),
+        (CopilotReader, [COPILOT_START, copilot_event(2, "user.message", {"content": "", "attachments": [IMAGE]})]),
     ],
 )
 def test_an_image_alone_is_a_prompt(reader: type[Reader], records: list[Any]) -> None:

@@ -19,11 +19,7 @@ def _said(role: str, content: Any, **more: Any) -> dict[str, Any]:
 
 def test_the_same_conversation_as_lines_document_and_list() -> None:
     told = [*CHAT.entries, *CHAT.tail]
-    lines, document, listed = (
-        read(ChatReader, told),
-        read(ChatReader, [{"messages": told}]),
-        read(ChatReader, [told]),
-    )
+    lines, document, listed = (read(ChatReader, told), read(ChatReader, [{"messages": told}]), read(ChatReader, [told]))
     assert kinds(lines) == kinds(document) == kinds(listed)
     assert [(use.tool, use.outcome, use.exit_code) for use in uses(document)] == [
         ("execute_bash", "failure", 2),
@@ -35,14 +31,9 @@ def test_the_same_conversation_as_lines_document_and_list() -> None:
 
 
 def test_runs_on_lines_are_sessions_with_their_own_times() -> None:
-    messages = [
-        _said("user", "Go."),
-        chat_call("c1", "execute_bash", {"command": "ls"}),
-        chat_result("c1", "a"),
-    ]
+    messages = [_said("user", "Go."), chat_call("c1", "execute_bash", {"command": "ls"}), chat_result("c1", "a")]
     runs = [
-        {"run": f"r{n}", "model": "m", "resolved": True, "times": [1000.5 * n], "messages": messages}
-        for n in (1, 2)
+        {"run": f"r{n}", "model": "m", "resolved": True, "times": [1000.5 * n], "messages": messages} for n in (1, 2)
     ]
     events = read(ChatReader, runs)
     starts = [event for event in events if isinstance(event, SessionStart)]
@@ -94,9 +85,7 @@ def test_a_call_given_up_is_not_answered_by_a_later_result() -> None:
 
 
 def test_a_refused_call_is_a_failure_and_no_prompt() -> None:
-    said = (
-        "Missing required parameters for function 'execute_bash'\n[Error occurred in processing last action]"
-    )
+    said = "Missing required parameters for function 'execute_bash'\n[Error occurred in processing last action]"
     events = read(ChatReader, [[_said("user", said)]])
     assert kinds(events) == ["SessionStart", "ToolUse"]
     assert (uses(events)[0].tool, uses(events)[0].outcome) == ("execute_bash", "failure")
@@ -116,9 +105,7 @@ def test_a_refused_call_is_a_failure_and_no_prompt() -> None:
     ],
 )
 def test_outcomes(told: str, outcome: str, code: int | None) -> None:
-    (use,) = uses(
-        read(ChatReader, [[chat_call("c", "execute_bash", {"command": "make"}), chat_result("c", told)]])
-    )
+    (use,) = uses(read(ChatReader, [[chat_call("c", "execute_bash", {"command": "make"}), chat_result("c", told)]]))
     assert (use.outcome, use.exit_code) == (outcome, code)
 
 
@@ -140,11 +127,7 @@ def test_content_parts_and_the_older_function_call() -> None:
         {"type": "tool_result", "tool_use_id": "c1", "content": "no", "is_error": True},
         {"type": "text", "text": "Hm"},
     ]
-    legacy = {
-        "role": "assistant",
-        "content": "",
-        "function_call": {"name": "read_file", "arguments": '{"path": "b"}'},
-    }
+    legacy = {"role": "assistant", "content": "", "function_call": {"name": "read_file", "arguments": '{"path": "b"}'}}
     told = [
         _said("assistant", parts),
         _said("user", result),
@@ -158,11 +141,7 @@ def test_content_parts_and_the_older_function_call() -> None:
 
 def test_own_times_and_usage_of_messages() -> None:
     usage = {"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 40}}
-    call = chat_call("c", "execute_bash", {"command": "ls"}) | {
-        "timestamp": 50.0,
-        "usage": usage,
-        "model": "gpt-5",
-    }
+    call = chat_call("c", "execute_bash", {"command": "ls"}) | {"timestamp": 50.0, "usage": usage, "model": "gpt-5"}
     events = read(ChatReader, [call, chat_result("c", "a") | {"timestamp": 53.0}])
     start, turn, _ = events
     assert isinstance(start, SessionStart)

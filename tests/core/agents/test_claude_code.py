@@ -59,9 +59,7 @@ def test_the_words_behind_thoughts_belong_to_an_answer_that_ends_the_turn() -> N
     reader = ClaudeCode(new_kit())
     thought, said = (reader.feed(encoded(line), Where("log", 0, 9), 1) for line in lines)
     assert not any(isinstance(event, Turn) for event in thought)
-    assert [(turn.stop, turn.said is not None) for turn in said if isinstance(turn, Turn)] == [
-        ("end_turn", True)
-    ]
+    assert [(turn.stop, turn.said is not None) for turn in said if isinstance(turn, Turn)] == [("end_turn", True)]
     assert [event.stop for event in _read(lines[0]) if isinstance(event, Turn)] == ["end_turn"]
 
 
@@ -77,10 +75,7 @@ def test_what_the_program_says_itself_is_no_turn() -> None:
     [
         (says(1, "please"), [(6, False)]),
         (says(1, [{"type": "text", "text": "please"}]), [(6, False)]),
-        (
-            says(1, [{"type": "text", "text": "<ide_opened_file>x"}, {"type": "text", "text": "please"}]),
-            [(6, False)],
-        ),
+        (says(1, [{"type": "text", "text": "<ide_opened_file>x"}, {"type": "text", "text": "please"}]), [(6, False)]),
         (says(1, [{"type": "image", "source": {"data": "AA"}}]), [(7, False)]),
         (says(1, "[Request interrupted by user]"), [(29, True)]),
         (says(1, "<command-message>fix</command-message>"), [(38, False)]),
@@ -92,11 +87,7 @@ def test_what_the_program_says_itself_is_no_turn() -> None:
         (says(1, "   "), []),
         (claude("attachment", 1, attachment={"type": "queued_command", "prompt": "wait"}), [(4, False)]),
         (
-            claude(
-                "attachment",
-                1,
-                attachment={"type": "queued_command", "prompt": [{"type": "text", "text": "hm"}]},
-            ),
+            claude("attachment", 1, attachment={"type": "queued_command", "prompt": [{"type": "text", "text": "hm"}]}),
             [(2, False)],
         ),
         (claude("attachment", 1, attachment={"type": "todo", "prompt": "wait"}), []),
@@ -110,9 +101,7 @@ def test_prompts(line: dict[str, Any], prompts: list[tuple[int, bool]]) -> None:
 
 def test_compactions() -> None:
     """A boundary and its summary are one; an older log has only the summary."""
-    boundary = claude(
-        "system", 1, subtype="compact_boundary", compactMetadata={"trigger": "auto", "preTokens": 167000}
-    )
+    boundary = claude("system", 1, subtype="compact_boundary", compactMetadata={"trigger": "auto", "preTokens": 167000})
     summary = says(2, "This session is continued", isCompactSummary=True)
     events = _read(boundary, summary, says(3, "another", isCompactSummary=True))
     found = [event for event in events if isinstance(event, Compaction)]
@@ -219,9 +208,7 @@ def test_wrong_types_cost_their_field_only() -> None:
     line = asks(1, "c", "Bash", _BASH, cwd=7, gitBranch=["x"], version=None)
     line["message"]["usage"] = {"input_tokens": "many", "output_tokens": 3}
     line["message"]["content"].insert(0, "stray")
-    events = feed(
-        ClaudeCode(kit), [line, answers(2, "c", "ok"), b"half a li", b"[1]", b"\xff\xfe{", {"type": 3}]
-    )
+    events = feed(ClaudeCode(kit), [line, answers(2, "c", "ok"), b"half a li", b"[1]", b"\xff\xfe{", {"type": 3}])
     assert [use.id for use in uses(events)] == ["c"]
     assert [event.output_tokens for event in events if isinstance(event, Turn)] == [3]
     assert kit.diagnostics.counts == {"field of a wrong type": 2, "not JSON": 2, "not an object": 1}
@@ -262,13 +249,7 @@ def _orders() -> list[bytes]:
         result(7, "b", "found", parentUuid="u6", **side),
         result(8, "t", "seen", parentUuid="u4"),
         line(9, type="system", subtype="compact_boundary", parentUuid=None, compactMetadata={"preTokens": 9}),
-        line(
-            10,
-            type="user",
-            isCompactSummary=True,
-            message={"role": "user", "content": "so far"},
-            parentUuid="u9",
-        ),
+        line(10, type="user", isCompactSummary=True, message={"role": "user", "content": "so far"}, parentUuid="u9"),
         prompt(11, "more", parentUuid="u10"),
         call(12, "c", parentUuid="u11"),
         result(13, "c", parentUuid="u12"),
@@ -295,9 +276,7 @@ def test_the_order_of_lines_loses_nothing(data: st.DataObject) -> None:
     assert _counts(lines) == wanted
 
 
-@pytest.mark.parametrize(
-    ("between", "joined"), [(20, True), (62, True), (63, True), (64, False), (80, False)]
-)
+@pytest.mark.parametrize(("between", "joined"), [(20, True), (62, True), (63, True), (64, False), (80, False)])
 def test_a_result_waits_for_its_call_for_a_stretch(between: int, joined: bool) -> None:
     """Then the log is at fault, and the call stays open."""
     kit = new_kit()
@@ -320,12 +299,7 @@ def test_a_result_waits_for_its_call_for_a_stretch(between: int, joined: bool) -
 def test_what_is_cached_for_an_hour_costs_more(kept: dict[str, Any] | None, dollars: float) -> None:
     """Twice what is sent; for five minutes a quarter more."""
     usage = {"input_tokens": 0, "output_tokens": 0, "cache_creation_input_tokens": 1_000_000}
-    message = {
-        "id": "m",
-        "model": "claude-opus-4-8",
-        "content": [],
-        "usage": {**usage, "cache_creation": kept},
-    }
+    message = {"id": "m", "model": "claude-opus-4-8", "content": [], "usage": {**usage, "cache_creation": kept}}
     events = feed(ClaudeCode(new_kit(), session="file"), [line(1, type="assistant", message=message)])
     (turn,) = (event for event in events if isinstance(event, Turn))
     assert turn.cost == pytest.approx(dollars) and turn.cache_write == 1_000_000
@@ -405,10 +379,7 @@ def test_new_kinds_of_lines_are_counted_and_known_ones_are_not() -> None:
         reader,
         [
             says(0, "hello"),
-            *(
-                {"type": kind, "sessionId": "s1"}
-                for kind in ("mode", "pr-link", "permission-mode", "telepathy")
-            ),
+            *({"type": kind, "sessionId": "s1"} for kind in ("mode", "pr-link", "permission-mode", "telepathy")),
             claude("system", 1, subtype="turn_duration"),
             claude("system", 2, subtype="levitation"),
             claude("attachment", 3, attachment={"type": "hook_success"}),
@@ -417,6 +388,5 @@ def test_new_kinds_of_lines_are_counted_and_known_ones_are_not() -> None:
         ],
     )
     assert list(reader.kit.diagnostics.skipped) == [
-        ("claude-code", "2.1.0", kind)
-        for kind in ("telepathy", "system/levitation", "attachment/crystal_ball")
+        ("claude-code", "2.1.0", kind) for kind in ("telepathy", "system/levitation", "attachment/crystal_ball")
     ]

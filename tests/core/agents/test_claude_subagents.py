@@ -22,9 +22,7 @@ def _read(*lines: Any, agent: str = "main") -> list[Event]:
 
 def test_inline_side_lines_belong_to_the_call_that_gave_them_their_words() -> None:
     """Two agents run at once; each line follows its parent."""
-    calls = [
-        asks(1, name, "Task", {"prompt": f"do {name}", "subagent_type": "explorer"}) for name in ("x", "y")
-    ]
+    calls = [asks(1, name, "Task", {"prompt": f"do {name}", "subagent_type": "explorer"}) for name in ("x", "y")]
     side = [
         says(2, "do y", isSidechain=True, uuid="y0"),
         says(2, "do x", isSidechain=True, uuid="x0"),
@@ -34,15 +32,8 @@ def test_inline_side_lines_belong_to_the_call_that_gave_them_their_words() -> No
         answers(4, "cy", "ok", isSidechain=True, parentUuid="y1", uuid="y2"),
     ]
     told = {"totalTokens": 70, "totalToolUseCount": 1, "totalDurationMs": 2500}
-    events = _read(
-        *calls, *side, answers(5, "x", "done", toolUseResult=told), answers(6, "y", "no", error=True)
-    )
-    assert [(use.id, use.agent) for use in uses(events)] == [
-        ("cx", "x"),
-        ("cy", "y"),
-        ("x", "main"),
-        ("y", "main"),
-    ]
+    events = _read(*calls, *side, answers(5, "x", "done", toolUseResult=told), answers(6, "y", "no", error=True))
+    assert [(use.id, use.agent) for use in uses(events)] == [("cx", "x"), ("cy", "y"), ("x", "main"), ("y", "main")]
     starts = [event for event in events if isinstance(event, AgentStart)]
     assert [(start.child, start.agent, start.role) for start in starts] == [
         ("y", "main", "explorer"),
@@ -79,9 +70,7 @@ def test_an_agent_in_the_background_ends_with_its_notice() -> None:
     notice = "<task-notification>\n<task-id>bg</task-id>\n<status>failed</status>"
     events = _read(
         asks(1, "t", "Task", {"prompt": "a"}),
-        answers(
-            2, "t", "launched", toolUseResult={"agentId": "bg", "isAsync": True, "status": "async_launched"}
-        ),
+        answers(2, "t", "launched", toolUseResult={"agentId": "bg", "isAsync": True, "status": "async_launched"}),
         {"type": "queue-operation", "operation": "enqueue", "timestamp": stamp(8), "content": notice},
         says(9, notice),
     )
@@ -95,12 +84,7 @@ def test_companions(tmp_path: Path) -> None:
     folder = tmp_path / "s1" / "subagents"
     workflow = folder / "workflows" / "wf_1"
     workflow.mkdir(parents=True)
-    for file in (
-        main,
-        folder / "agent-a1b2.jsonl",
-        folder / "agent-acompact-77.jsonl",
-        workflow / "agent-c3.jsonl",
-    ):
+    for file in (main, folder / "agent-a1b2.jsonl", folder / "agent-acompact-77.jsonl", workflow / "agent-c3.jsonl"):
         file.write_bytes(encoded(says(0, "x")))
     (tmp_path / "agent-d4.jsonl").write_bytes(encoded(says(0, "x", sessionId="s1")))
     (tmp_path / "agent-e5.jsonl").write_bytes(encoded(says(0, "x", sessionId="s2")))
@@ -118,21 +102,14 @@ def test_the_command_to_leave_ends_the_session_and_its_agents(command: str) -> N
     text = f"<command-name>/{command}</command-name>\n <command-message>{command}</command-message>"
     events = feed(
         ClaudeCode(new_kit(), session="file"),
-        [
-            prompt(0),
-            call(1, "t", "Task", {"prompt": "look"}),
-            result(2, "t", toolUseResult=launched),
-            prompt(3, text),
-        ],
+        [prompt(0), call(1, "t", "Task", {"prompt": "look"}), result(2, "t", toolUseResult=launched), prompt(3, text)],
     )
     assert [event.outcome for event in events if isinstance(event, AgentEnd)] == ["pending"]
     assert [event.reason for event in events if isinstance(event, SessionEnd)] == ["exit"]
     assert sum(isinstance(event, Prompt) for event in events) == 1
 
 
-@pytest.mark.parametrize(
-    ("status", "ends"), [("running", []), ("completed", ["success"]), ("failed", ["failure"])]
-)
+@pytest.mark.parametrize(("status", "ends"), [("running", []), ("completed", ["success"]), ("failed", ["failure"])])
 def test_a_look_at_an_agent_in_the_background_tells_its_end(status: str, ends: list[str]) -> None:
     """Once, when it is over."""
     launched = {"isAsync": True, "status": "async_launched", "agentId": "a1"}

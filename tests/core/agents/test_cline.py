@@ -44,10 +44,7 @@ def asks(name: str, tool: str, arguments: Any, **more: Any) -> dict[str, Any]:
 
 
 def answers(name: str, content: Any, **more: Any) -> dict[str, Any]:
-    return {
-        "role": "user",
-        "content": [{"type": "tool_result", "tool_use_id": name, "content": content, **more}],
-    }
+    return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": name, "content": content, **more}]}
 
 
 OLD = [
@@ -57,13 +54,9 @@ OLD = [
     says("<execute_command>\n<command>make</command>\n</execute_command>"),
     user("[execute_command for 'make'] Result:\nCommand failed. Exit code: 2\nno", DETAILS),
     says("<replace_in_file>\n<path>a.py</path>\n<diff>x</diff>\n</replace_in_file>"),
-    user(
-        "[replace_in_file for 'a.py'] Result:\nThe tool execution failed with the following error: x", DETAILS
-    ),
+    user("[replace_in_file for 'a.py'] Result:\nThe tool execution failed with the following error: x", DETAILS),
     says("<execute_command>\n<command>rm x</command>\n</execute_command>"),
-    user(
-        "[execute_command for 'rm x'] Result:\nThe user denied this operation.", "<feedback>\nno\n</feedback>"
-    ),
+    user("[execute_command for 'rm x'] Result:\nThe user denied this operation.", "<feedback>\nno\n</feedback>"),
     says("<attempt_completion>\n<result>done</result>\n</attempt_completion>"),
 ]
 
@@ -180,11 +173,7 @@ SDK = {
             "modelInfo": {"id": "anthropic/claude-opus-4.8"},
             "metrics": {"inputTokens": 900, "outputTokens": 10, "cacheReadTokens": 600, "cost": 0.5},
         },
-        {
-            **answers("a", [{"query": "make", "result": "no", "success": False}]),
-            "id": "m3",
-            "ts": BEGAN + 2000,
-        },
+        {**answers("a", [{"query": "make", "result": "no", "success": False}]), "id": "m3", "ts": BEGAN + 2000},
     ],
 }
 
@@ -192,11 +181,7 @@ SDK = {
 def test_the_newer_form() -> None:
     events = feed(ClineReader(new_kit()), [SDK])
     [start] = of(SessionStart, events)
-    assert (start.session, start.project, start.model) == (
-        "s-1",
-        "/home/ada/sdk",
-        "anthropic/claude-opus-4.8",
-    )
+    assert (start.session, start.project, start.model) == ("s-1", "/home/ada/sdk", "anthropic/claude-opus-4.8")
     [turn] = of(Turn, events)
     assert (turn.input_tokens, turn.cache_read, turn.cost) == (300, 600, 0.5)
     [use] = uses(events)
@@ -280,10 +265,7 @@ def test_what_the_program_says_in_the_persons_name_is_no_prompt() -> None:
     said = [
         {"role": "user", "content": [{"type": "text", "text": text}], "ts": 1_000_000_000_000 + place}
         for place, text in enumerate(
-            (
-                '<user_input mode="yolo">make it work</user_input>',
-                "[SYSTEM] This run is not complete until ...",
-            )
+            ('<user_input mode="yolo">make it work</user_input>', "[SYSTEM] This run is not complete until ...")
         )
     ]
     document = {"agent": "lead", "sessionId": "7", "messages": said}

@@ -37,24 +37,12 @@ def _shell(output: Any, tool: str = "shell", arguments: Any = None) -> tuple[str
 @pytest.mark.parametrize(
     ("output", "found"),
     [
-        (
-            json.dumps({"output": "ok", "metadata": {"exit_code": 0, "duration_seconds": 0.5}}),
-            ("success", 0, 0.5),
-        ),
-        (
-            json.dumps({"output": "no", "metadata": {"exit_code": 2, "duration_seconds": 0.5}}),
-            ("failure", 2, 0.5),
-        ),
+        (json.dumps({"output": "ok", "metadata": {"exit_code": 0, "duration_seconds": 0.5}}), ("success", 0, 0.5)),
+        (json.dumps({"output": "no", "metadata": {"exit_code": 2, "duration_seconds": 0.5}}), ("failure", 2, 0.5)),
         (json.dumps({"output": "", "metadata": {"exit_code": 0}}), ("empty", 0, 2.0)),
         ("Exit code: 1\nWall time: 1.5 seconds\nOutput:\nboom", ("failure", 1, 1.5)),
-        (
-            "Chunk ID: a\nWall time: 0.2 seconds\nProcess exited with code 0\nOutput:\nfine",
-            ("success", 0, 0.2),
-        ),
-        (
-            "Chunk ID: a\nWall time: 9.0 seconds\nProcess running with session ID 7\nOutput:\n",
-            ("pending", None, 9.0),
-        ),
+        ("Chunk ID: a\nWall time: 0.2 seconds\nProcess exited with code 0\nOutput:\nfine", ("success", 0, 0.2)),
+        ("Chunk ID: a\nWall time: 9.0 seconds\nProcess running with session ID 7\nOutput:\n", ("pending", None, 9.0)),
         ("Script completed\nWall time 0.1 seconds\nOutput:\nx", ("success", None, 0.1)),
         ("Script failed\nOutput:\nReferenceError", ("failure", None, 2.0)),
         ("Script running with cell ID 4", ("pending", None, 2.0)),
@@ -74,18 +62,8 @@ def test_outputs(output: Any, found: tuple[str, int | None, float | None]) -> No
 
 def test_the_oldest_era_has_bare_items_and_no_times() -> None:
     """Times are made up, and said to be."""
-    header = {
-        "id": "t0",
-        "timestamp": "2025-05-01T10:00:00.000Z",
-        "instructions": None,
-        "git": {"branch": "dev"},
-    }
-    call = {
-        "type": "function_call",
-        "name": "shell",
-        "arguments": '{"command":["cat","/w/a.py"]}',
-        "call_id": "c",
-    }
+    header = {"id": "t0", "timestamp": "2025-05-01T10:00:00.000Z", "instructions": None, "git": {"branch": "dev"}}
+    call = {"type": "function_call", "name": "shell", "arguments": '{"command":["cat","/w/a.py"]}', "call_id": "c"}
     output = {
         "type": "function_call_output",
         "call_id": "c",
@@ -156,35 +134,18 @@ def test_the_programs_own_word_on_a_call() -> None:
     events = _read(
         codex_meta(0),
         codex(
-            "response_item",
-            1,
-            type="custom_tool_call",
-            name="apply_patch",
-            input="*** Add File: a\n+x",
-            call_id="p",
+            "response_item", 1, type="custom_tool_call", name="apply_patch", input="*** Add File: a\n+x", call_id="p"
         ),
         codex("event_msg", 2, type="patch_apply_end", call_id="p", success=False),
         codex("response_item", 2, type="custom_tool_call_output", call_id="p", output="done"),
         codex_call(3, "m", "mcp__db__query", {}),
         codex(
-            "event_msg",
-            4,
-            type="mcp_tool_call_end",
-            call_id="m",
-            result={"Err": "x"},
-            duration={"secs": 1, "nanos": 5},
+            "event_msg", 4, type="mcp_tool_call_end", call_id="m", result={"Err": "x"}, duration={"secs": 1, "nanos": 5}
         ),
         codex_output(4, "m", "x"),
         codex("event_msg", 5, type="patch_apply_end", call_id="unknown", success=False),
         codex("response_item", 6, type="web_search_call", status="completed", action={"query": "x"}),
-        codex(
-            "response_item",
-            7,
-            type="local_shell_call",
-            call_id="l",
-            action={"command": ["ls"]},
-            status="completed",
-        ),
+        codex("response_item", 7, type="local_shell_call", call_id="l", action={"command": ["ls"]}, status="completed"),
         codex_output(8, "l", "a.py"),
     )
     assert [(use.tool, use.action, use.outcome) for use in uses(events)] == [
@@ -276,11 +237,7 @@ def test_faults_are_counted() -> None:
         b"{half",
         codex("event_msg", 1, type="token_count", info=[]),
     ]
-    rest = [
-        codex_output(2, "lost", "x"),
-        codex_call(3, "c", "shell", {"command": "make"}),
-        codex_output(4, "c", "ok"),
-    ]
+    rest = [codex_output(2, "lost", "x"), codex_call(3, "c", "shell", {"command": "make"}), codex_output(4, "c", "ok")]
     assert [use.id for use in uses(feed(Codex(kit), [*lines, *rest]))] == ["c"]
     assert kit.diagnostics.counts == {
         "payload is not an object": 1,
@@ -437,10 +394,7 @@ def test_activity_of_sub_agents_searches_and_new_kinds() -> None:
         codex("brainwave", 11),
     ]
     events = feed(reader, lines)
-    assert [type(event).__name__ for event in events if "Agent" in type(event).__name__] == [
-        "AgentStart",
-        "AgentEnd",
-    ]
+    assert [type(event).__name__ for event in events if "Agent" in type(event).__name__] == ["AgentStart", "AgentEnd"]
     (turn,) = [event for event in events if isinstance(event, Turn)]
     plain = reader.kit.models.cost("gpt-5.2", 1000, 10)
     assert plain is not None and turn.cost == pytest.approx(plain + 0.01)

@@ -80,9 +80,7 @@ def test_threads_start_and_end_threads() -> None:
         codex_output(2, "s", '{"agent_id":"kid"}'),
         codex("event_msg", 2, type="collab_agent_spawn_end", call_id="s", new_thread_id="kid"),
         codex_call(3, "w", "wait_agent", {"ids": ["kid"]}),
-        codex_output(
-            9, "w", '{"status":{"kid":{"completed":"done"},"other":{"completed":""}},"timed_out":false}'
-        ),
+        codex_output(9, "w", '{"status":{"kid":{"completed":"done"},"other":{"completed":""}},"timed_out":false}'),
         codex_call(10, "s2", "spawn_agent", {"message": "look"}),
         codex_output(11, "s2", '{"agent_id":"two"}'),
         codex_call(12, "x", "close_agent", {"id": "two"}),
@@ -110,9 +108,7 @@ def test_newer_logs_tell_a_thread_of_its_own_by_its_doings(kind: str, outcome: s
         codex("event_msg", 9, type="item_completed", item={**doing, "id": "e", "kind": kind}),
         codex("event_msg", 9, type="item_completed", item={**doing, "id": "f", "kind": kind}),
     )
-    assert [(event.child, event.role) for event in events if isinstance(event, AgentStart)] == [
-        ("kid", "look")
-    ]
+    assert [(event.child, event.role) for event in events if isinstance(event, AgentStart)] == [("kid", "look")]
     ends = [event for event in events if isinstance(event, AgentEnd)]
     assert [(event.child, event.outcome, event.at - ends[0].at) for event in ends] == [("kid", outcome, 0.0)]
     assert [use.outcome for use in uses(events)] == ["success"]
@@ -129,15 +125,10 @@ def test_companions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         folder.mkdir(parents=True, exist_ok=True)
         source = {"subagent": {"thread_spawn": {"parent_thread_id": parent}}} if parent else "cli"
-        (folder / f"rollout-{thread}.jsonl").write_bytes(
-            encoded(codex_meta(0, thread, source=source)) + b"\n"
-        )
+        (folder / f"rollout-{thread}.jsonl").write_bytes(encoded(codex_meta(0, thread, source=source)) + b"\n")
     assert [companion.agent for companion in thread_files(today / "rollout-t1.jsonl")] == ["kid", "grandkid"]
     assert thread_files(today / "none.jsonl") == []
     monkeypatch.chdir(today)
     found = thread_files(Path("rollout-t1.jsonl"))
-    assert [str(companion.path) for companion in found] == [
-        "rollout-kid.jsonl",
-        "../../03/01/rollout-grandkid.jsonl",
-    ]
+    assert [str(companion.path) for companion in found] == ["rollout-kid.jsonl", "../../03/01/rollout-grandkid.jsonl"]
     assert [session.id for session in sessions(["../28", "../../03"], make_kit())] == ["alien", "t1"]

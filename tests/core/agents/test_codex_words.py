@@ -16,16 +16,7 @@ from core.events import MAIN, Event, Prompt, Turn, Where
 from core.logs.finder import sessions
 from core.logs.glimpse import title_of
 from core.logs.session import read_session
-from tests.core.agents.samples import (
-    codex,
-    codex_call,
-    codex_meta,
-    codex_output,
-    codex_tokens,
-    encoded,
-    feed,
-    new_kit,
-)
+from tests.core.agents.samples import codex, codex_call, codex_meta, codex_output, codex_tokens, encoded, feed, new_kit
 
 _META = codex_meta(0)
 
@@ -45,9 +36,7 @@ def _message(second: int, *texts: str, **more: Any) -> dict[str, Any]:
 
 def _item(second: int, *texts: str, **more: Any) -> dict[str, Any]:
     content = [{"type": "Text", "text": text} for text in texts]
-    return codex(
-        "event_msg", second, type="item_completed", item={"type": "AgentMessage", "content": content}
-    )
+    return codex("event_msg", second, type="item_completed", item={"type": "AgentMessage", "content": content})
 
 
 def _work(second: int) -> list[dict[str, Any]]:
@@ -121,9 +110,7 @@ def test_an_answer_has_its_own_words_in_every_layout(tmp_path: Path, layout: lis
 
 
 def test_the_line_that_ends_a_turn_does_not_say_its_words_again(tmp_path: Path) -> None:
-    events = _written(
-        tmp_path, _META, _asked(1, "go"), *_COUNT_FIRST, _over(6, last_agent_message="It works.")
-    )
+    events = _written(tmp_path, _META, _asked(1, "go"), *_COUNT_FIRST, _over(6, last_agent_message="It works."))
     assert [words_of(turn).said for turn in _turns(events)] == ["I look.", "It works.", ""]
 
 
@@ -222,10 +209,7 @@ def test_the_line_that_ends_a_turn_costs_nothing() -> None:
 @pytest.mark.parametrize(
     ("written", "meant"),
     [
-        (
-            "# Context from my IDE setup:\n\n## Open tabs:\n- a.py\n\n## My request for Codex:\nfix it\n",
-            "fix it",
-        ),
+        ("# Context from my IDE setup:\n\n## Open tabs:\n- a.py\n\n## My request for Codex:\nfix it\n", "fix it"),
         ("## My request for Codex:\nfix it", "fix it"),
         ("what does ## My request for Codex: mean", "what does ## My request for Codex: mean"),
     ],
@@ -246,12 +230,7 @@ def test_what_an_editor_tells_of_itself_is_not_asked(tmp_path: Path, written: st
     [
         _asked(1, "", images=["data:image/png;base64,AAAA"]),
         _asked(1, "", local_images=["a.png"]),
-        codex(
-            "event_msg",
-            1,
-            type="item_completed",
-            item={"type": "UserMessage", "content": [{"type": "image"}]},
-        ),
+        codex("event_msg", 1, type="item_completed", item={"type": "UserMessage", "content": [{"type": "image"}]}),
     ],
 )
 def test_an_image_alone_is_a_prompt(prompt: dict[str, Any]) -> None:

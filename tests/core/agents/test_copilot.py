@@ -19,12 +19,7 @@ def test_the_story() -> None:
     ]
     start, begun, ended = events[0], events[3], events[5]
     assert isinstance(start, SessionStart)
-    assert (start.session, start.project, start.branch, start.version) == (
-        "s1",
-        "/home/ada/mill",
-        "main",
-        "1.0",
-    )
+    assert (start.session, start.project, start.branch, start.version) == ("s1", "/home/ada/mill", "main", "1.0")
     assert isinstance(begun, AgentStart)
     assert (begun.agent, begun.child, begun.role) == ("main", "a1", "explore")
     assert isinstance(ended, AgentEnd)

@@ -270,9 +270,7 @@ def test_sub_agents_named_by_message_and_call() -> None:
     assert [event.child for event in events if isinstance(event, AgentStart | AgentEnd)] == ["m4$$c2"] * 2
 
 
-def test_a_damaged_byte_costs_itself_alone_and_no_words_stand_in_a_fault(
-    shared_data: Path, tmp_path: Path
-) -> None:
+def test_a_damaged_byte_costs_itself_alone_and_no_words_stand_in_a_fault(shared_data: Path, tmp_path: Path) -> None:
     path, kit = tmp_path / "crush.db", make_kit()
     path.write_bytes((shared_data / "real_sessions/crush/Starmel_OpenSuperWhisper/crush.db").read_bytes())
     [session] = sessions([path], kit)

@@ -83,9 +83,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> Callable[[Followed], int]:
 
 @pytest.mark.parametrize("kind", WRITERS)
 def test_a_look_costs_what_changed_however_much_is_there(
-    kind: type[Writer],
-    follow: Callable[[type[Writer], int], Followed],
-    steps: Callable[[Followed], int],
+    kind: type[Writer], follow: Callable[[type[Writer], int], Followed], steps: Callable[[Followed], int]
 ) -> None:
     """The first look reads all; those after a change cost no more at ten thousand rows than at ten."""
     costs = {}

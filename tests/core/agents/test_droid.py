@@ -70,12 +70,7 @@ def test_messages_hang_below_their_parents(tmp_path: Path) -> None:
     path = tmp_path / "s1.jsonl"
     path.write_text("\n".join(json.dumps(entry) for entry in DROID.entries))
     found = list(links(path, make_kit()))
-    assert [(one.id, one.parent) for one in found[:4]] == [
-        ("s1", None),
-        ("m1", "s1"),
-        ("m2", "m1"),
-        ("m3", "m2"),
-    ]
+    assert [(one.id, one.parent) for one in found[:4]] == [("s1", None), ("m1", "s1"), ("m2", "m1"), ("m3", "m2")]
     assert (found[-1].kind, found[0].kind) == ("compaction", "start")
 
 

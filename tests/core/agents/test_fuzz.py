@@ -48,11 +48,7 @@ _CLAUDE: list[Any] = [
     claude("system", 10, subtype="compact_boundary", compactMetadata={"trigger": "auto", "preTokens": 9}),
     says(11, "summary", isCompactSummary=True),
     claude("attachment", 12, attachment={"type": "queued_command", "prompt": "go on"}),
-    {
-        "type": "queue-operation",
-        "timestamp": stamp(13),
-        "content": "<task-notification><task-id>kid</task-id>",
-    },
+    {"type": "queue-operation", "timestamp": stamp(13), "content": "<task-notification><task-id>kid</task-id>"},
     asks(14, "e", "MultiEdit", {"file_path": "a.py", "edits": [{"old_string": "x", "new_string": "y"}]}),
     answers(15, "e", "ok"),
 ]
@@ -61,18 +57,14 @@ _CODEX: list[Any] = [
     codex("turn_context", 1, model="gpt-5", turn_id="x", cwd="/home/me/app"),
     codex("event_msg", 1, type="user_message", message="hello"),
     codex_call(2, "a", "shell", {"command": ["bash", "-lc", "make"]}),
-    codex(
-        "event_msg", 3, type="exec_command_end", call_id="a", exit_code=1, duration={"secs": 1, "nanos": 2}
-    ),
+    codex("event_msg", 3, type="exec_command_end", call_id="a", exit_code=1, duration={"secs": 1, "nanos": 2}),
     codex_output(3, "a", json.dumps({"output": "x", "metadata": {"exit_code": 1, "duration_seconds": 0.1}})),
     codex_tokens(4, 100, 50, 10, last_token_usage={"input_tokens": 90}, model_context_window=1000),
     codex_call(5, "b", "exec_command", {"cmd": "pytest"}),
     codex_output(6, "b", "Process running with session ID 5\nOutput:\n"),
     codex_call(7, "c", "write_stdin", {"session_id": 5, "chars": ""}),
     codex_output(8, "c", [{"type": "input_text", "text": "Exit code: 0\nOutput:\nok"}]),
-    codex(
-        "response_item", 9, type="custom_tool_call", name="exec", input="tools.apply_patch('x')", call_id="d"
-    ),
+    codex("response_item", 9, type="custom_tool_call", name="exec", input="tools.apply_patch('x')", call_id="d"),
     codex("event_msg", 9, type="patch_apply_end", call_id="d", success=True),
     codex("response_item", 10, type="custom_tool_call_output", call_id="d", output="Script completed"),
     codex("response_item", 11, type="web_search_call", id="ws", status="completed", action={"query": "x"}),
@@ -105,9 +97,7 @@ def _ends_well(agent: str, lines: list[Any]) -> list[ToolUse]:
     events = feed(kind(new_kit(), session="x"), [*lines, *tail])
     check_events(events)
     found = uses(events)
-    assert [use.outcome for use in found if use.id == "the-last-call" and use.program == "tailtool"] == [
-        "success"
-    ]
+    assert [use.outcome for use in found if use.id == "the-last-call" and use.program == "tailtool"] == ["success"]
     return found
 
 

@@ -60,9 +60,7 @@ def test_cut_records_and_noise_are_counted(log: Log, data: st.DataObject) -> Non
     records = [encoded(record) for record in log.records(log.entries)]
     place = data.draw(st.integers(0, len(records) - 1))
     whole = records[place]
-    cut = data.draw(
-        st.one_of(st.binary(max_size=30), st.integers(0, len(whole) - 1).map(lambda end: whole[:end]))
-    )
+    cut = data.draw(st.one_of(st.binary(max_size=30), st.integers(0, len(whole) - 1).map(lambda end: whole[:end])))
     kit = new_kit()
     events = read(log.reader, [*records[:place], cut, *records[place + 1 :]], kit)
     check_events(events)

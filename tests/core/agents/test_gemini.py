@@ -69,9 +69,7 @@ def test_the_older_document_reads_like_the_log() -> None:
     document = {**GEMINI_HEADER, "messages": messages}
     from_document = read(GeminiReader, [document])
     from_lines = read(GeminiReader, [GEMINI_HEADER, *messages])
-    assert [(type(event), event.at) for event in from_document] == [
-        (type(event), event.at) for event in from_lines
-    ]
+    assert [(type(event), event.at) for event in from_document] == [(type(event), event.at) for event in from_lines]
     assert [event.where.entry for event in from_document if event.where] == [
         "",
         "/messages/0",
@@ -85,10 +83,7 @@ def test_sub_agents_by_their_id_or_their_call() -> None:
     silent = gemini_call("c2", "codebase_investigator", args={})
     events = read(GeminiReader, [GEMINI_HEADER, gemini_answer("m1", told, silent)])
     starts = [event for event in events if isinstance(event, AgentStart)]
-    assert [(event.child, event.role) for event in starts] == [
-        ("a1", "scout"),
-        ("c2", "codebase_investigator"),
-    ]
+    assert [(event.child, event.role) for event in starts] == [("a1", "scout"), ("c2", "codebase_investigator")]
     assert [event.child for event in events if isinstance(event, AgentEnd)] == ["a1", "c2"]
 
 
@@ -143,8 +138,4 @@ def test_counted_faults() -> None:
     good = {"type": "user", "id": "u", "timestamp": "2026-03-01T10:00:00Z", "content": "go"}
     bad = {"type": "gemini", "timestamp": "never", "tokens": 3, "toolCalls": {"a": 1}}
     read(GeminiReader, [good, bad], kit)
-    assert kit.diagnostics.counts == {
-        "no time": 1,
-        "tokens is not an object": 1,
-        "toolCalls is not a list": 1,
-    }
+    assert kit.diagnostics.counts == {"no time": 1, "tokens is not an object": 1, "toolCalls is not a list": 1}

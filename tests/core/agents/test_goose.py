@@ -61,10 +61,7 @@ def _events(path: Path) -> list[Event]:
     return found
 
 
-STORY = [
-    *("SessionStart", "Prompt", "Turn", "ToolUse", "Turn", "ToolUse"),
-    *("Compaction", "Turn", "ToolUse"),
-]
+STORY = [*("SessionStart", "Prompt", "Turn", "ToolUse", "Turn", "ToolUse"), *("Compaction", "Turn", "ToolUse")]
 
 
 def test_the_story_of_an_older_file(tmp_path: Path) -> None:
@@ -92,11 +89,7 @@ def test_the_story_of_a_database(tmp_path: Path) -> None:
     assert kinds(events) == [*STORY, "Turn"]
     start, total = events[0], events[-1]
     assert isinstance(start, SessionStart)
-    assert (start.session, start.project, start.model) == (
-        "20260301_1",
-        "/home/ada/mill",
-        "claude-sonnet-4-5",
-    )
+    assert (start.session, start.project, start.model) == ("20260301_1", "/home/ada/mill", "claude-sonnet-4-5")
     assert isinstance(total, Turn)
     assert (total.input_tokens, total.output_tokens, total.context_tokens) == (1000, 50, 600)
     assert total.cost is not None

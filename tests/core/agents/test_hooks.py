@@ -89,12 +89,7 @@ def test_what_says_nothing_is_passed_over(agent: str, value: dict[str, Any]) -> 
 def test_fields_of_a_wrong_type_are_left_out() -> None:
     value = call("PostToolUse", cwd=3, tool_response=[1], duration_ms="x", agent_id=None, prompt={})
     asked = HOOKS["claude"].read(value)
-    assert asked is not None and (asked.project, asked.result, asked.duration, asked.agent) == (
-        "",
-        "",
-        None,
-        "main",
-    )
+    assert asked is not None and (asked.project, asked.result, asked.duration, asked.agent) == ("", "", None, "main")
 
 
 def test_an_observer_never_stands_before_a_copilot_call(tmp_path: Path) -> None:
@@ -144,10 +139,7 @@ def test_how_a_codex_command_ended_stands_in_its_rollout(tmp_path: Path) -> None
 
     rollout.write_text("\n".join((item("a", 2), item("b", 0), "broken item_completed c", "")))
     assert [codex_rollout_exit_code(rollout, name) for name in "abc"] == [2, 0, None]
-    assert (
-        codex_rollout_exit_code(tmp_path / "none", "a") is None
-        and codex_rollout_exit_code(tmp_path, "a") is None
-    )
+    assert codex_rollout_exit_code(tmp_path / "none", "a") is None and codex_rollout_exit_code(tmp_path, "a") is None
     value = call("PostToolUse", tool_use_id="a", transcript_path=str(rollout), tool_response="no")
     asked = HOOKS["codex"].read(value)
     assert asked is not None and asked.failed

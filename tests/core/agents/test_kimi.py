@@ -194,10 +194,7 @@ def test_a_person_who_stops_the_older_form_interrupts() -> None:
 
 def test_sub_agents_within_sub_agents() -> None:
     inner = {"type": "ToolCall", "payload": wire_call("c3", "ReadFile", path="a")}
-    deeper = {
-        "type": "SubagentEvent",
-        "payload": {"parent_tool_call_id": "c2", "agent_id": "a2", "event": inner},
-    }
+    deeper = {"type": "SubagentEvent", "payload": {"parent_tool_call_id": "c2", "agent_id": "a2", "event": inner}}
     events = read(
         KimiWireReader,
         [
@@ -219,10 +216,7 @@ def _say(second: float, said: str) -> dict[str, Any]:
     [
         ([], ["Turn"]),
         ([wire("StepInterrupted", 3)], ["Turn", "Prompt"]),
-        (
-            [wire("StatusUpdate", 3, token_usage=None), wire("TurnBegin", 4, user_input="more")],
-            ["Turn", "Prompt"],
-        ),
+        ([wire("StatusUpdate", 3, token_usage=None), wire("TurnBegin", 4, user_input="more")], ["Turn", "Prompt"]),
         ([wire("StepBegin", 3), _say(4, "Yes.")], ["Turn", "Turn"]),
         ([wire("StatusUpdate", 3, token_usage={"output": 9}), wire("StepBegin", 4)], ["Turn"]),
     ],

@@ -48,10 +48,7 @@ def test_lines_packed_or_not(tmp_path: Path, zipped: bool) -> None:
     path.write_bytes(gzip.compress(body) if zipped else body)
     kit = make_kit()
     runs = [labelled_run(source, kit) for source in sources([path])]
-    assert [(run.run, run.resolved) for run in runs if isinstance(run, LabelledRun)] == [
-        ("m/1", True),
-        ("m/2", False),
-    ]
+    assert [(run.run, run.resolved) for run in runs if isinstance(run, LabelledRun)] == [("m/1", True), ("m/2", False)]
     first = runs[0]
     assert isinstance(first, LabelledRun)
     assert sum(isinstance(event, ToolUse) for event in first.events) >= 11
@@ -59,9 +56,7 @@ def test_lines_packed_or_not(tmp_path: Path, zipped: bool) -> None:
 
 def test_a_folder_of_logs_with_labels(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(packed(line(1, True)))
-    (tmp_path / "labels.jsonl").write_bytes(
-        packed({"log": "a.jsonl", "resolved": False, "model": "x", "task": "y"})
-    )
+    (tmp_path / "labels.jsonl").write_bytes(packed({"log": "a.jsonl", "resolved": False, "model": "x", "task": "y"}))
     run = labelled_run(next(sources([tmp_path])), make_kit())
     assert isinstance(run, LabelledRun)
     assert (run.model, run.task, run.resolved) == ("x", "y", False)

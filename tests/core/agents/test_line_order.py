@@ -27,9 +27,7 @@ from tests.core.agents.samples_more import LOGS
 _STRETCH = 20
 _LONGEST = 1_000_000
 """Bytes of a real log beyond which it is left to other tests."""
-_NAMES = frozenset(
-    ("tool_use_id", "call_id", "toolCallId", "tool_call_id", "parentUuid", "parentId", "id", "uuid")
-)
+_NAMES = frozenset(("tool_use_id", "call_id", "toolCallId", "tool_call_id", "parentUuid", "parentId", "id", "uuid"))
 _LINES = {known.reader for agent in AGENTS for known in agent.formats if known.style == "lines"}
 _UNLINKED = ("nooscope", "chat")
 """Formats of whole deeds, or without ids, in which a moved line is another story."""
@@ -90,9 +88,7 @@ def _check(known: type, lines: list[Any], most: int) -> int:
 
 
 _GROWING = [
-    log
-    for log in LOGS
-    if log.reader in _LINES and log.around is None and log.name not in ("nooscope", "chat run")
+    log for log in LOGS if log.reader in _LINES and log.around is None and log.name not in ("nooscope", "chat run")
 ]
 """Logs of lines that hold one session."""
 _SAMPLES = [
@@ -154,9 +150,7 @@ def test_a_log_cut_into_chunks_tells_the_same(log: Log, chunk: int, tmp_path: Pa
             if chunk >= 7 or data[place : place + 1] == b"\n":
                 found += follower.poll()
     found += [*follower.poll(), *follower.finish()]
-    assert [_placeless(event) for event in found] == [
-        _placeless(event) for event in read_session(session, kit)
-    ]
+    assert [_placeless(event) for event in found] == [_placeless(event) for event in read_session(session, kit)]
 
 
 def _placeless(event: Event) -> dict[str, Any]:

@@ -95,9 +95,7 @@ def _without_times(records: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("reader", "records"),
-    [(ClaudeCode, CLAUDE), (Codex, CODEX), (QwenReader, QWEN)],
-    ids=lambda one: str(one)[:30],
+    ("reader", "records"), [(ClaudeCode, CLAUDE), (Codex, CODEX), (QwenReader, QWEN)], ids=lambda one: str(one)[:30]
 )
 def test_a_log_without_times_says_so_and_skips_nothing(reader: type[AgentReader], records: list[Any]) -> None:
     kit = new_kit()
@@ -151,9 +149,7 @@ def test_an_odd_time_in_a_document() -> None:
     assert kit.diagnostics.counts == {FAR_OFF: 1}
 
 
-def test_a_report_tells_a_log_without_times_as_such(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report_tells_a_log_without_times_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "s.jsonl"
     log.write_text("".join(json.dumps(line) + "\n" for line in _without_times(CLAUDE)))
     assert main(["analyze", str(log), "--plain"]) == 0

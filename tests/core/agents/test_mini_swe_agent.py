@@ -43,10 +43,7 @@ def test_the_story() -> None:
         (mini_result(0, ""), "empty"),
         (mini_result(2, "no such file"), "failure"),
         (
-            {
-                "role": "user",
-                "content": "The last command <command>x</command> timed out and has been killed.",
-            },
+            {"role": "user", "content": "The last command <command>x</command> timed out and has been killed."},
             "failure",
         ),
         ({"role": "user", "content": "Command not executed. The user rejected your command"}, "rejected"),

@@ -156,9 +156,7 @@ def test_a_turn_adds_up_its_context() -> None:
 def test_a_users_table_is_laid_over_ours(tmp_path: Path) -> None:
     """New models, and single figures of known ones."""
     table = tmp_path / "models.toml"
-    table.write_text(
-        "[models]\nzork = { window = 9000, input = 1.0, output = 2.0 }\ngpt-5 = { input = 100.0 }\n"
-    )
+    table.write_text("[models]\nzork = { window = 9000, input = 1.0, output = 2.0 }\ngpt-5 = { input = 100.0 }\n")
     own = Models.load(table)
     assert own.window("zork-2026-01-01") == 9000
     assert own.cost("gpt-5", 1_000_000, 1_000_000) == pytest.approx(110.0)
@@ -196,9 +194,7 @@ def test_a_persons_row_wins_over_tiers_spellings_and_aliases(tmp_path: Path) -> 
         ('[aliases]\nbest = "zork"', "aliases.best"),
     ],
 )
-def test_a_broken_table_names_its_field_and_the_last_good_stays(
-    tmp_path: Path, text: str, named: str
-) -> None:
+def test_a_broken_table_names_its_field_and_the_last_good_stays(tmp_path: Path, text: str, named: str) -> None:
     """The message says where to look."""
     table = tmp_path / "models.toml"
     table.write_text(text)
@@ -256,11 +252,7 @@ def test_a_table_that_changed_is_noticed_and_ours_stays(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "window"),
-    [
-        ("deepseek-v4-flash-free", 1_000_000),
-        ("moonshotai/kimi-k2.5:free", 262_144),
-        ("nobody-knows:free", 200_000),
-    ],
+    [("deepseek-v4-flash-free", 1_000_000), ("moonshotai/kimi-k2.5:free", 262_144), ("nobody-knows:free", 200_000)],
 )
 def test_a_model_that_is_given_away_costs_nothing(name: str, window: int) -> None:
     models = Models.load()

@@ -109,9 +109,7 @@ def test_a_result_of_qwen_may_come_before_its_call() -> None:
 def test_qwen_is_found_with_its_sub_agents_and_its_tree(tmp_path: Path) -> None:
     project = tmp_path / ".qwen/projects/-home-ada-mill"
     path = written(project / "chats/q-1.jsonl", QWEN)
-    written(
-        project / "subagents/q-1/agent-kid.jsonl", [qwen_call(1, "k", "glob", {}), qwen_result(2, "k", "x")]
-    )
+    written(project / "subagents/q-1/agent-kid.jsonl", [qwen_call(1, "k", "glob", {}), qwen_result(2, "k", "x")])
     [one] = find(AGENTS, {}, tmp_path)
     assert (one.agent, one.session, one.project) == ("qwen", "q-1", "/home/ada/mill")
     assert [file.name for file in one.paths] == ["q-1.jsonl", "agent-kid.jsonl"]
@@ -137,8 +135,7 @@ def step(number: int, kind: str, content: str = "", source: str = "MODEL", **mor
 
 def planned(number: int, *calls: tuple[str, dict[str, Any]]) -> dict[str, Any]:
     told = [
-        {"name": name, "args": {key: json.dumps(item) for key, item in arguments.items()}}
-        for name, arguments in calls
+        {"name": name, "args": {key: json.dumps(item) for key, item in arguments.items()}} for name, arguments in calls
     ]
     return step(number, "PLANNER_RESPONSE", tool_calls=told)
 
@@ -182,9 +179,7 @@ def test_a_step_of_antigravity_without_a_call_was_done_all_the_same() -> None:
 
 
 def test_an_answer_of_antigravity_is_by_the_model_that_was_chosen_last() -> None:
-    chosen = (
-        "<USER_REQUEST>\nmend\n</USER_REQUEST>\nThe user changed setting `Model Selection` from {} to {}."
-    )
+    chosen = "<USER_REQUEST>\nmend\n</USER_REQUEST>\nThe user changed setting `Model Selection` from {} to {}."
     first = step(0, "USER_INPUT", chosen.format("None", "Gemini 3.5 Flash (Medium)"), "USER_EXPLICIT")
     other = step(2, "USER_INPUT", chosen.format("Gemini 3.5 Flash (Medium)", "Claude 4"), "USER_EXPLICIT")
     same = step(4, "USER_INPUT", "<USER_REQUEST>\nmore\n</USER_REQUEST>", "USER_EXPLICIT")
@@ -263,9 +258,7 @@ def acted(number: int, answer: str) -> dict[str, Any]:
 
 def observed(number: int, call: int, **seen: Any) -> dict[str, Any]:
     seen = {"content": [{"type": "text", "text": "x"}], **seen}
-    return openhands(
-        number, "ObservationEvent", tool_name="terminal", tool_call_id=f"t{call}", observation=seen
-    )
+    return openhands(number, "ObservationEvent", tool_name="terminal", tool_call_id=f"t{call}", observation=seen)
 
 
 OPENHANDS = [
@@ -285,9 +278,7 @@ OPENHANDS = [
 def test_openhands_events_as_lines(tmp_path: Path) -> None:
     events = feed(OpenHandsFolderReader(new_kit(), session="x"), OPENHANDS)
     assert [use.outcome for use in uses(events)] == ["failure", "success", "pending"]
-    assert [
-        (turn.id, turn.input_tokens, turn.cache_read, turn.output_tokens) for turn in of(Turn, events)
-    ] == [
+    assert [(turn.id, turn.input_tokens, turn.cache_read, turn.output_tokens) for turn in of(Turn, events)] == [
         ("r1", 1000, 0, 50),
         ("e4", 600, 900, 30),
         ("r2", 500, 1500, 10),
@@ -333,10 +324,7 @@ def test_a_real_history_of_aider_counts_as_its_lines_do(shared_data: Path) -> No
     assert len(counted) == sum(line.startswith("> Tokens: ") for line in lines)
     assert all(turn.said is not None for turn in counted)
     begun = sum(
-        line.startswith("#### ")
-        and not before.startswith("#### ")
-        and "/(N)o/" not in line
-        and line[5] != "/"
+        line.startswith("#### ") and not before.startswith("#### ") and "/(N)o/" not in line and line[5] != "/"
         for before, line in zip(["", *lines], lines, strict=False)
     )
     assert sum(not prompt.interrupt for prompt in of(Prompt, events)) == begun

@@ -113,9 +113,7 @@ def test_table(framework: str, action: str, tool: str) -> None:
 )
 def test_a_tool_that_does_several_things(framework: str, command: str, action: str) -> None:
     """The editor only reads when its command says so."""
-    assert (
-        NORMALIZER.sort(framework, "str_replace_editor", {"command": command, "path": "/a"}).action == action
-    )
+    assert NORMALIZER.sort(framework, "str_replace_editor", {"command": command, "path": "/a"}).action == action
 
 
 def test_a_tool_named_like_another_with_its_command_is_told_apart() -> None:
@@ -194,14 +192,10 @@ def test_edits_say_what_they_took_and_put() -> None:
     for arguments in there:
         found = NORMALIZER.sort("claude-code", "Edit", arguments)
         assert (found.before, found.after) == (fingerprint("x"), fingerprint("y"))
-    assert NORMALIZER.sort("claude-code", "Write", {"file_path": "/a", "content": "y"}).after == fingerprint(
-        "y"
-    )
+    assert NORMALIZER.sort("claude-code", "Write", {"file_path": "/a", "content": "y"}).after == fingerprint("y")
 
 
-@pytest.mark.parametrize(
-    "arguments", [None, 3, [], ["a", 1], "text", b"{", b"[1", {"file_path": 7}, {"edits": [1]}]
-)
+@pytest.mark.parametrize("arguments", [None, 3, [], ["a", 1], "text", b"{", b"[1", {"file_path": 7}, {"edits": [1]}])
 def test_arguments_of_any_type(arguments: Any) -> None:
     """Nothing a log holds stops the normalizer."""
     for tool in ("Read", "Edit", "Bash", "Grep", "apply_patch", "nobody"):
@@ -241,9 +235,7 @@ def test_a_users_table_is_laid_over_ours(tmp_path: Path) -> None:
         ("[shell", "not TOML"),
     ],
 )
-def test_a_broken_table_names_its_field_and_the_last_good_stays(
-    tmp_path: Path, text: str, named: str
-) -> None:
+def test_a_broken_table_names_its_field_and_the_last_good_stays(tmp_path: Path, text: str, named: str) -> None:
     """The message says where to look; what was known is still known."""
     table = tmp_path / "mine.toml"
     table.write_text(text)

@@ -41,15 +41,7 @@ def _database(path: Path, records: list[dict[str, Any]], wal: bool = False) -> s
 def _put(database: sqlite3.Connection, record: dict[str, Any]) -> None:
     data = record["data"]
     if record["table"] == "session":
-        columns: tuple[str, ...] = (
-            "id",
-            "parent_id",
-            "directory",
-            "title",
-            "version",
-            "time_created",
-            "time_updated",
-        )
+        columns: tuple[str, ...] = ("id", "parent_id", "directory", "title", "version", "time_created", "time_updated")
         values = [data.get(column) for column in columns]
     else:
         columns = ("id", "session_id", "time_created", "time_updated", "message_id", "data")
@@ -61,9 +53,7 @@ def _put(database: sqlite3.Connection, record: dict[str, Any]) -> None:
     database.execute(statement, values)
 
 
-def _fed(
-    reader: OpenCodeReader, path: Path, session: str = "", rows_read: RowsRead | None = None
-) -> list[Event]:
+def _fed(reader: OpenCodeReader, path: Path, session: str = "", rows_read: RowsRead | None = None) -> list[Event]:
     events: list[Event] = []
     for line, row in enumerate(opencode_rows(path, session, rows_read), 1):
         events += reader.feed(row.data, Where(str(path), entry=row.entry), line)
@@ -74,17 +64,7 @@ def test_the_story() -> None:
     kit = new_kit()
     events = read(OpenCodeReader, OPENCODE.entries, kit)
     assert kinds(events) == [
-        *(
-            "SessionStart",
-            "Prompt",
-            "ToolUse",
-            "AgentStart",
-            "ToolUse",
-            "ToolUse",
-            "AgentEnd",
-            "Turn",
-            "Compaction",
-        )
+        *("SessionStart", "Prompt", "ToolUse", "AgentStart", "ToolUse", "ToolUse", "AgentEnd", "Turn", "Compaction")
     ]
     assert [(use.tool, use.agent, use.outcome, use.exit_code) for use in uses(events)] == [
         ("bash", MAIN, "failure", 2),
@@ -110,18 +90,12 @@ def test_a_database_reads_like_its_rows(tmp_path: Path) -> None:
     _database(path, OPENCODE.entries).close()
     events = _fed(OpenCodeReader(new_kit(), session="x"), path)
     assert kinds(events) == kinds(read(OpenCodeReader, OPENCODE.entries))
-    assert [use.where.entry for use in uses(events) if use.where] == [
-        "part/prt_2",
-        "part/prt_3",
-        "part/prt_4",
-    ]
+    assert [use.where.entry for use in uses(events) if use.where] == ["part/prt_2", "part/prt_3", "part/prt_4"]
 
 
 def test_a_call_is_told_once_and_when_it_is_over(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
-    database = _database(
-        path, [*OPENCODE.entries[:5], opencode_tool("prt_2", "bash", "running", 2)], wal=True
-    )
+    database = _database(path, [*OPENCODE.entries[:5], opencode_tool("prt_2", "bash", "running", 2)], wal=True)
     reader = OpenCodeReader(new_kit(), session="x")
     rows_read = RowsRead()
     assert uses(_fed(reader, path, "ses_1", rows_read)) == []
@@ -208,20 +182,13 @@ def test_a_row_that_is_no_json_costs_only_itself(tmp_path: Path) -> None:
         (opencode_tool("p", "bash", "completed", 1, output="x", metadata={"exit": 1}), "failure"),
         (opencode_tool("p", "invalid", "completed", 1, output="bad arguments"), "failure"),
         (opencode_tool("p", "edit", "error", 1, error="no such text"), "failure"),
-        (
-            opencode_tool("p", "edit", "error", 1, error="The user rejected permission to use this tool"),
-            "rejected",
-        ),
+        (opencode_tool("p", "edit", "error", 1, error="The user rejected permission to use this tool"), "rejected"),
         (opencode_tool("p", "bash", "error", 1, error="x", metadata={"interrupted": True}), "rejected"),
         (opencode_tool("p", "grep", "completed", 1, output="none", metadata={"matches": 0}), "empty"),
         (opencode_tool("p", "glob", "completed", 1, output="No files found", metadata={"count": 0}), "empty"),
         (
             opencode_tool(
-                "p",
-                "bash",
-                "completed",
-                1,
-                output="bash tool terminated command after exceeding timeout 5 ms",
+                "p", "bash", "completed", 1, output="bash tool terminated command after exceeding timeout 5 ms"
             ),
             "failure",
         ),
@@ -239,11 +206,7 @@ def _plain(record: dict[str, Any]) -> dict[str, Any]:
         made, parent = data.pop("time_created"), data.pop("parent_id", None)
         return {**data, "projectID": "p", "parentID": parent, "time": {"created": made}}
     named = {"id": record["id"], "sessionID": record["session_id"]}
-    return (
-        {**named, "messageID": record["message_id"], **data}
-        if record["table"] == "part"
-        else {**named, **data}
-    )
+    return {**named, "messageID": record["message_id"], **data} if record["table"] == "part" else {**named, **data}
 
 
 def _storage(root: Path, records: list[dict[str, Any]]) -> Path:
@@ -261,13 +224,9 @@ def _storage(root: Path, records: list[dict[str, Any]]) -> Path:
 
 def test_a_storage_folder_tells_the_same(tmp_path: Path) -> None:
     lost = [record for record in OPENCODE.entries if record.get("message_id") != "msg_3"]
-    child = opencode_row(
-        "message", "msg_4", {"role": "assistant", "time": {"created": 1}}, 4, session_id="ses_2"
-    )
+    child = opencode_row("message", "msg_4", {"role": "assistant", "time": {"created": 1}}, 4, session_id="ses_2")
     inner = opencode_tool("prt_3", "read", "completed", 4, output="x", session_id="ses_2", message_id="msg_4")
-    folder = _storage(
-        tmp_path / "storage", [*[record for record in lost if record["id"] != "prt_3"], child, inner]
-    )
+    folder = _storage(tmp_path / "storage", [*[record for record in lost if record["id"] != "prt_3"], child, inner])
     files = session_files(folder)
     assert [file.stem for file in files[:2]] == ["ses_1", "ses_2"]
     events = read(OpenCodeReader, [file.read_bytes() for file in files])
@@ -310,13 +269,9 @@ def test_only_the_persons_own_words_are_prompts() -> None:
 
 def test_a_stop_by_the_person_follows_what_was_done() -> None:
     error = {"name": "MessageAbortedError", "data": {}}
-    stopped = opencode_row(
-        "message", "msg_2", {"role": "assistant", "error": error, "time": {"completed": 5}}, 2
-    )
+    stopped = opencode_row("message", "msg_2", {"role": "assistant", "error": error, "time": {"completed": 5}}, 2)
     told = [OPENCODE.entries[0], stopped, opencode_tool("p", "bash", "completed", 3, output="x")]
-    events = read(
-        OpenCodeReader, [*told, opencode_row("message", "msg_3", {"role": "user"}, 9)], finish=False
-    )
+    events = read(OpenCodeReader, [*told, opencode_row("message", "msg_3", {"role": "user"}, 9)], finish=False)
     assert kinds(events) == ["SessionStart", "ToolUse", "Prompt"]
     assert kinds(read(OpenCodeReader, told)) == ["SessionStart", "ToolUse", "Prompt"]
 
@@ -372,9 +327,9 @@ def test_ids_that_a_redactor_replaced_by_one_word_lose_no_call(every: int, share
             part.update({name: "REDACTED" for name in ("id", "callID", "messageID") if name in part})
         for message in document["messages"][::every]:
             message["info"].update(id="REDACTED", parentID="REDACTED")
-        assert [
-            (type(event), event.at, getattr(event, "outcome", "")) for event in _read_export(document)
-        ] == [(type(event), event.at, getattr(event, "outcome", "")) for event in plain]
+        assert [(type(event), event.at, getattr(event, "outcome", "")) for event in _read_export(document)] == [
+            (type(event), event.at, getattr(event, "outcome", "")) for event in plain
+        ]
 
 
 def _read_export(document: dict[str, Any]) -> list[Event]:

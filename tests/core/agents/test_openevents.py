@@ -60,9 +60,7 @@ def _field(name: str, hint: Any) -> st.SearchStrategy[Any]:
 
 def _events(kind: type[Event]) -> st.SearchStrategy[Event]:
     hints = get_type_hints(kind)
-    drawn: dict[str, st.SearchStrategy[Any]] = {
-        name: _field(name, hints[name]) for name in kind.__struct_fields__
-    }
+    drawn: dict[str, st.SearchStrategy[Any]] = {name: _field(name, hints[name]) for name in kind.__struct_fields__}
     return st.builds(kind, **drawn)
 
 
@@ -141,14 +139,7 @@ def test_tokens_make_a_turn() -> None:
             "model": "gpt-5",
             "tokens": {"input": 5, "output": 6, "cache_read": 7},
         },
-        {
-            "at": 6,
-            "session": "s",
-            "tool": "bash",
-            "tokens": 900,
-            "context_tokens": 5000,
-            "context_window": 8000,
-        },
+        {"at": 6, "session": "s", "tool": "bash", "tokens": 900, "context_tokens": 5000, "context_window": 8000},
     ]
     turns = [event for event in read(OpenEventsReader, lines) if isinstance(event, Turn)]
     assert [(turn.input_tokens, turn.output_tokens, turn.context_tokens) for turn in turns] == [
@@ -167,16 +158,7 @@ def test_agents_and_sessions_by_hand() -> None:
     ]
     events = read(OpenEventsReader, lines)
     assert kinds(events) == [
-        *(
-            "SessionStart",
-            "ToolUse",
-            "AgentStart",
-            "ToolUse",
-            "AgentStart",
-            "ToolUse",
-            "SessionStart",
-            "ToolUse",
-        )
+        *("SessionStart", "ToolUse", "AgentStart", "ToolUse", "AgentStart", "ToolUse", "SessionStart", "ToolUse")
     ]
     starts = [event for event in events if isinstance(event, AgentStart)]
     assert [(event.agent, event.child) for event in starts] == [(MAIN, "sub"), ("sub", "deep")]
@@ -192,10 +174,7 @@ def test_agents_and_sessions_by_hand() -> None:
         ({"at": 5, "session": "s", "tool": "bash", "outcome": "fine"}, "outcome of an unknown name"),
         ({"kind": "dream", "at": 5}, "event of an unknown kind"),
         ({"kind": "prompt", "at": 5, "characters": "many"}, "event with a wrong field: $.characters"),
-        (
-            {"kind": "prompt", "at": 5, "characters": 1, "call": "zz"},
-            "event with a wrong field: a fingerprint",
-        ),
+        ({"kind": "prompt", "at": 5, "characters": 1, "call": "zz"}, "event with a wrong field: a fingerprint"),
     ],
 )
 def test_counted_faults(line: dict[str, Any], reason: str) -> None:

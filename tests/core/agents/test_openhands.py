@@ -24,17 +24,7 @@ from tests.core.agents.samples_rest import (
 def test_the_story() -> None:
     events = read(OpenHandsReader, OPENHANDS.records(OPENHANDS.entries))
     assert kinds(events) == [
-        *(
-            "SessionStart",
-            "Prompt",
-            "ToolUse",
-            "ToolUse",
-            "AgentStart",
-            "ToolUse",
-            "ToolUse",
-            "AgentEnd",
-            "ToolUse",
-        )
+        *("SessionStart", "Prompt", "ToolUse", "ToolUse", "AgentStart", "ToolUse", "ToolUse", "AgentEnd", "ToolUse")
     ]
     assert [(use.tool, use.agent, use.outcome) for use in uses(events)] == [
         ("run", "main", "failure"),
@@ -166,10 +156,7 @@ def _response(number: int) -> dict[str, Any]:
 def test_the_cost_a_run_tells_wins_over_our_prices() -> None:
     first = openhands_action(1, "run", {"command": "ls"}) | _response(1)
     second = openhands_action(3, "run", {"command": "pwd"}) | _response(2)
-    assert [turn.cost for turn in _turns(_billed(first, second, accumulated_cost=3.0, costs=[1.0, 2.0]))] == [
-        1.0,
-        2.0,
-    ]
+    assert [turn.cost for turn in _turns(_billed(first, second, accumulated_cost=3.0, costs=[1.0, 2.0]))] == [1.0, 2.0]
     summed = _turns(_billed(first, second, accumulated_cost=3.0, costs=[]))
     assert [turn.cost for turn in summed] == [0.0, 0.0, 3.0]
     usage = {"prompt_tokens": 200, "completion_tokens": 18, "cache_read_tokens": 120}

@@ -47,9 +47,7 @@ def _status(number: int, status: str) -> dict[str, Any]:
 
 def _answered(number: int, text: str) -> dict[str, Any]:
     message = {"role": "assistant", "content": [{"type": "text", "text": text}]}
-    return openhands_file(number, "MessageEvent", llm_message=message, llm_response_id="r9") | {
-        "source": "agent"
-    }
+    return openhands_file(number, "MessageEvent", llm_message=message, llm_response_id="r9") | {"source": "agent"}
 
 
 def _close(events: list[Event]) -> Close:
@@ -75,11 +73,7 @@ def _said(tmp_path: Path, name: str, content: str) -> list[str]:
         ([_state(4, "running")], "tool", []),
         ([_state(4, "error", reason="no credit")], "failed", ["Turn"]),
         ([_state(4, "paused"), _state(5, "stopped")], "stopped", ["Prompt"]),
-        (
-            [openhands_action(4, "finish", {"thought": "Done."}), _state(5, "finished")],
-            "ended",
-            ["Turn", "SessionEnd"],
-        ),
+        ([openhands_action(4, "finish", {"thought": "Done."}), _state(5, "finished")], "ended", ["Turn", "SessionEnd"]),
     ],
 )
 def test_a_state_or_a_message_ends_the_turn(end: list[Any], close: Close, added: list[str]) -> None:
@@ -91,9 +85,7 @@ def test_a_state_or_a_message_ends_the_turn(end: list[Any], close: Close, added:
 
 def test_a_state_before_the_work_ends_nothing() -> None:
     """A new conversation waits for its first prompt, and takes that up a little later."""
-    events = read(
-        OpenHandsReader, [[_state(0, "awaiting_user_input"), _ASKED, _state(2, "awaiting_user_input")]]
-    )
+    events = read(OpenHandsReader, [[_state(0, "awaiting_user_input"), _ASKED, _state(2, "awaiting_user_input")]])
     assert kinds(events) == ["SessionStart", "Prompt"]
 
 
@@ -140,34 +132,19 @@ def test_a_failed_state_says_why(tmp_path: Path) -> None:
         ([_answered(4, "It turns.")], "done", ["Turn"]),
         ([_answered(4, "It turns."), _status(5, "finished")], "done", ["Turn"]),
         ([_answered(4, "<think>Hm.</think>")], "said", ["Turn"]),
+        ([openhands_call(4, "c2", "finish", message="Done."), openhands_answer(5, "c2", "")], "done", ["Turn"]),
         (
-            [openhands_call(4, "c2", "finish", message="Done."), openhands_answer(5, "c2", "")],
-            "done",
-            ["Turn"],
-        ),
-        (
-            [
-                openhands_call(4, "c2", "finish", message="Done.") | {"llm_response_id": "r2"},
-                _status(5, "finished"),
-            ],
+            [openhands_call(4, "c2", "finish", message="Done.") | {"llm_response_id": "r2"}, _status(5, "finished")],
             "done",
             ["Turn"],
         ),
         ([_status(4, "finished"), _status(5, "finished")], "done", ["Turn"]),
         ([_status(4, "running")], "tool", []),
         ([_status(4, "stuck")], "failed", ["Turn"]),
-        (
-            [openhands_file(4, "ConversationErrorEvent", code="x", detail="y"), _status(5, "error")],
-            "failed",
-            ["Turn"],
-        ),
+        ([openhands_file(4, "ConversationErrorEvent", code="x", detail="y"), _status(5, "error")], "failed", ["Turn"]),
         ([openhands_file(4, "PauseEvent"), _status(5, "paused")], "stopped", ["Prompt"]),
         (
-            [
-                openhands_file(
-                    4, "ConversationStateUpdateEvent", key="full_state", value={"execution_status": "error"}
-                )
-            ],
+            [openhands_file(4, "ConversationStateUpdateEvent", key="full_state", value={"execution_status": "error"})],
             "failed",
             ["Turn"],
         ),
@@ -218,10 +195,7 @@ def test_a_finish_that_could_not_be_called_ends_nothing() -> None:
     bad = openhands_call(4, "c2", "finish") | {"action": None}
     told = openhands_file(5, "AgentErrorEvent", tool_name="finish", tool_call_id="c2", error="no message")
     events = read(OpenHandsFolderReader, [_GO, *_MADE, bad, told], kit)
-    assert [(use.tool, use.outcome) for use in uses(events)] == [
-        ("terminal", "success"),
-        ("finish", "failure"),
-    ]
+    assert [(use.tool, use.outcome) for use in uses(events)] == [("terminal", "success"), ("finish", "failure")]
     assert _close(events) == "tool"
     assert kit.diagnostics.total == 0
 

@@ -32,9 +32,7 @@ def test_the_readers_agree_with_a_naive_count(agent: str, path: Path) -> None:
     assert found is not None
     assert found.name == agent
     owner = path.stem.removeprefix("agent-") if path.parent.name == "subagents" else MAIN
-    events = feed(
-        found.reader(new_kit(), agent=owner, session=path.stem), [line for line in data.splitlines() if line]
-    )
+    events = feed(found.reader(new_kit(), agent=owner, session=path.stem), [line for line in data.splitlines() if line])
     calls = uses(events)
     turns = [event for event in events if isinstance(event, Turn) and event.stop != "retry"]
     assert _ORACLES[agent](path) == Tally(
@@ -55,7 +53,5 @@ def _found_nothing(agent: str, use: ToolUse) -> bool:
 
 def test_every_file_of_both_agents_is_compared(shared_data: Path) -> None:
     """A folder that was not found would let everything pass."""
-    assert len(_FILES) == sum(
-        len(list((shared_data / "real_sessions" / agent).rglob("*.jsonl"))) for agent in _ORACLES
-    )
+    assert len(_FILES) == sum(len(list((shared_data / "real_sessions" / agent).rglob("*.jsonl"))) for agent in _ORACLES)
     assert len(_FILES) >= 20

@@ -112,20 +112,13 @@ def test_labelled_runs_are_known_as_chat(shared_data: Path) -> None:
     with gzip.open(shared_data / "labelled_runs" / "dev.jsonl.gz") as stream:
         sample = Sample(stream.read(65_536), Path("dev.jsonl"))
     scored = sorted(
-        ((known.sniff(sample), known.name, known.style) for agent in AGENTS for known in agent.formats),
-        reverse=True,
+        ((known.sniff(sample), known.name, known.style) for agent in AGENTS for known in agent.formats), reverse=True
     )
     assert scored[0][1:] == ("chat", "lines")
 
 
 def _session_file() -> dict[str, Any]:
-    return {
-        "id": "ses_1",
-        "projectID": "p",
-        "directory": "/w",
-        "title": "t",
-        "time": {"created": 1, "updated": 2},
-    }
+    return {"id": "ses_1", "projectID": "p", "directory": "/w", "title": "t", "time": {"created": 1, "updated": 2}}
 
 
 @pytest.mark.parametrize(
@@ -141,11 +134,7 @@ def _session_file() -> dict[str, Any]:
         ([{"info": _session_file(), "messages": []}], "opencode", "document"),
         ([{"messages": [{"role": "user", "content": "x"}]}], "chat", "document"),
         ([[{"role": "user", "content": "x"}]], "chat", "document"),
-        (
-            [{"history": [], "instance_id": "a", "git_patch": "", "metadata": {}, "action": ""}],
-            "openhands",
-            "lines",
-        ),
+        ([{"history": [], "instance_id": "a", "git_patch": "", "metadata": {}, "action": ""}], "openhands", "lines"),
     ],
 )
 def test_a_small_log_is_known_for_what_it_is(records: list[Any], name: str, style: str) -> None:
@@ -157,9 +146,7 @@ def test_a_small_log_is_known_for_what_it_is(records: list[Any], name: str, styl
 
 def _spread(records: list[Any]) -> bytes:
     """The same where a program writes a lone document over many lines."""
-    return (
-        json.dumps(records[0], indent=2).encode() if len(records) == 1 else b"\n".join(map(encoded, records))
-    )
+    return json.dumps(records[0], indent=2).encode() if len(records) == 1 else b"\n".join(map(encoded, records))
 
 
 @pytest.mark.parametrize(

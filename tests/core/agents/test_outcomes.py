@@ -38,11 +38,7 @@ _OUTCOMES = Outcomes(NORMALIZER.outcomes)
         ("file_edit", Result("x", error=True, collateral=True), "collateral"),
         ("file_edit", Result("The user doesn't want to proceed with this tool use.", error=True), "rejected"),
         ("file_edit", Result("[Request interrupted by user for tool use]", error=True), "rejected"),
-        (
-            "shell_exec",
-            Result("<tool_use_error>Sibling tool call errored</tool_use_error>", error=True),
-            "collateral",
-        ),
+        ("shell_exec", Result("<tool_use_error>Sibling tool call errored</tool_use_error>", error=True), "collateral"),
         ("shell_exec", Result("PreToolUse:Bash hook error: [x.sh]: not on main", error=True), "rejected"),
         ("shell_exec", Result("Permission to use Bash has been denied.", error=True), "rejected"),
         ("shell_exec", Result("Exit code 1\naccess has been denied", error=True, exit_code=1), "failure"),

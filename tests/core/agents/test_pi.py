@@ -62,14 +62,7 @@ def test_a_sentence_of_ours_is_read_as_advice() -> None:
 
 
 def test_version_one_has_no_ids() -> None:
-    header = {
-        "type": "session",
-        "id": "s1",
-        "timestamp": iso(0),
-        "cwd": "/w",
-        "provider": "p",
-        "modelId": "m",
-    }
+    header = {"type": "session", "id": "s1", "timestamp": iso(0), "cwd": "/w", "provider": "p", "modelId": "m"}
     plain = [{key: entry[key] for key in ("type", "timestamp", "message")} for entry in PI.entries[1:5]]
     events = read(PiReader, [header, *plain])
     assert isinstance(events[0], SessionStart)
@@ -98,8 +91,7 @@ def test_a_forked_session_names_its_parent() -> None:
 )
 def test_outcomes(tool: str, arguments: Any, told: str, error: bool, outcome: str, code: int | None) -> None:
     events = read(
-        PiReader,
-        [pi_entry(1, pi_answer(("c", tool, arguments))), pi_entry(2, pi_result("c", tool, told, error))],
+        PiReader, [pi_entry(1, pi_answer(("c", tool, arguments))), pi_entry(2, pi_result("c", tool, told, error))]
     )
     (use,) = uses(events)
     assert (use.outcome, use.exit_code) == (outcome, code)
@@ -140,10 +132,7 @@ def test_a_header_later_than_its_entries_does_not_begin_after_them(header: int, 
         },
     ]
     events = feed(PiReader(new_kit()), lines)
-    assert [(type(event).__name__, event.at - START) for event in events] == [
-        ("SessionStart", begins),
-        ("Prompt", 50),
-    ]
+    assert [(type(event).__name__, event.at - START) for event in events] == [("SessionStart", begins), ("Prompt", 50)]
 
 
 def test_a_header_alone_is_a_session() -> None:

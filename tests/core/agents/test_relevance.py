@@ -53,14 +53,8 @@ def test_what_matters_is_not_passed_over(line: dict[str, Any], spelled: bool, pa
 
 def test_what_claude_code_writes_and_does_not_matter_is_passed_over() -> None:
     head = '{"parentUuid":"u-1","cwd":"/x","sessionId":"s",'
-    hook = (
-        head
-        + '"type":"progress","data":{"type":"hook_progress","hookName":"PostToolUse:Read","command":"x"},'
-    )
-    for record in (
-        hook + '"uuid":"u-2"}\n',
-        '{"type":"file-history-snapshot","snapshot":{}}\n',
-    ):
+    hook = head + '"type":"progress","data":{"type":"hook_progress","hookName":"PostToolUse:Read","command":"x"},'
+    for record in (hook + '"uuid":"u-2"}\n', '{"type":"file-history-snapshot","snapshot":{}}\n'):
         assert passes(record.encode())
     assert not passes(hook.replace("hook_progress", "agent_progress").encode() + b'"uuid":"u-2"}')
     assert not passes(head.encode() + b'"type":"user","message":{}}')

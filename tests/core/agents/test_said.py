@@ -44,12 +44,7 @@ def _crush(*parts: dict[str, Any]) -> list[Any]:
 
 
 def _cline(*content: dict[str, Any]) -> list[Any]:
-    return [
-        {
-            "sessionId": "s-1",
-            "messages": [{"id": "m1", "role": "assistant", "content": list(content), "ts": 1}],
-        }
-    ]
+    return [{"sessionId": "s-1", "messages": [{"id": "m1", "role": "assistant", "content": list(content), "ts": 1}]}]
 
 
 def _panel(*shown: dict[str, Any]) -> list[Any]:
@@ -125,9 +120,7 @@ def test_the_words_of_real_logs_stand_where_their_answers_say(folder: Path) -> N
 def test_how_a_real_log_ends(shared_data: Path, log: str, session: str, close: str) -> None:
     """As its last lines tell, and with the words of the last answer or error."""
     kit = make_kit()
-    [one] = [
-        each for each in sessions([shared_data / "real_sessions" / log], kit) if session in ("", each.id)
-    ]
+    [one] = [each for each in sessions([shared_data / "real_sessions" / log], kit) if session in ("", each.id)]
     events = list(read_session(one, kit))
     left = last_word(reversed(events), frozenset(Settings().response.notices.final))
     assert left.close == close

@@ -38,11 +38,7 @@ def test_times_are_made_up_and_said_to_be() -> None:
         ("open a.py", "1:Traceback (most recent call last)", "success"),
         ("foo", "/bin/bash: line 1: foo: command not found", "failure"),
         ("edit 1:2\nx\nend_of_edit", "Your proposed edit has introduced new syntax error(s).", "failure"),
-        (
-            "str_replace_editor str_replace /a --old_str x --new_str y",
-            "No replacement was performed, x",
-            "failure",
-        ),
+        ("str_replace_editor str_replace /a --old_str x --new_str y", "No replacement was performed, x", "failure"),
         ("sleep 999", "EXECUTION TIMED OUT BECAUSE", "failure"),
         ("", "no action", "failure"),
         ("  \n", "", "failure"),
@@ -84,9 +80,7 @@ def test_paths_are_relative_to_the_working_folder() -> None:
 
 
 def test_an_edit_fingerprints_what_it_takes_and_puts() -> None:
-    first = uses(
-        read(SweAgentReader, [_document(_step("edit 'old' 'new'", "ok"), _step("edit 'new' 'old'", "ok"))])
-    )
+    first = uses(read(SweAgentReader, [_document(_step("edit 'old' 'new'", "ok"), _step("edit 'new' 'old'", "ok"))]))
     assert first[0].before == first[1].after != 0
     assert called("edit 'old' 'new'", "f")[1] == {"path": "f", "old_str": "old", "new_str": "new"}
 

@@ -204,9 +204,7 @@ _FILES = [
 @pytest.mark.parametrize(("folder", "path"), _FILES)
 def test_a_log_from_elsewhere_counts_as_a_naive_count_says(folder: str, path: Path) -> None:
     events = _read(path)
-    assert {event.tool for event in events if isinstance(event, SessionStart)} == {
-        _TITLES.get(folder, folder)
-    }
+    assert {event.tool for event in events if isinstance(event, SessionStart)} == {_TITLES.get(folder, folder)}
     assert _figures(events) == _ORACLES[folder][1](path)
 
 

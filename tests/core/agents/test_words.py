@@ -49,10 +49,7 @@ def test_an_answer_without_text_has_no_place() -> None:
     "record",
     [
         {"kind": "AssistantMessage", "data": {"content": [{"kind": "text", "data": "Which file?"}]}},
-        {
-            "user": {"content": {"Prompt": {"prompt": "Add it"}}},
-            "assistant": {"Response": {"content": "Which file?"}},
-        },
+        {"user": {"content": {"Prompt": {"prompt": "Add it"}}}, "assistant": {"Response": {"content": "Which file?"}}},
         {
             "requestId": "r",
             "message": {"text": "Add it"},
@@ -226,14 +223,8 @@ def test_a_prompt_is_what_the_person_wrote(tmp_path: Path, written: str, meant: 
     ("record", "told"),
     [
         ({"content": [{"type": "image", "source": {"media_type": "image/png", "data": "AA"}}]}, "an image"),
-        (
-            {"content": [{"type": "image"}, {"type": "image"}, {"type": "document"}]},
-            "2 images and a document",
-        ),
-        (
-            {"payload": {"type": "user_message", "message": "", "images": ["data:"], "local_images": []}},
-            "an image",
-        ),
+        ({"content": [{"type": "image"}, {"type": "image"}, {"type": "document"}]}, "2 images and a document"),
+        ({"payload": {"type": "user_message", "message": "", "images": ["data:"], "local_images": []}}, "an image"),
         ({"payload": {"item": {"content": [{"type": "local_image", "path": "a.png"}]}}}, "an image"),
         ({"parts": [{"inlineData": {"mimeType": "image/png", "data": "AA"}}]}, "an image"),
         ({"args": {"content": "", "image_urls": ["data:a", "data:b"]}}, "2 images"),
@@ -248,9 +239,7 @@ def test_a_prompt_without_words_is_what_it_holds(record: object, told: str) -> N
 
 def test_an_image_alone_is_said_to_be_one(tmp_path: Path) -> None:
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA"}}
-    events = written(
-        tmp_path, [samples.says(0, [image]), samples.says(1, [image, {"type": "text", "text": "so"}])]
-    )
+    events = written(tmp_path, [samples.says(0, [image]), samples.says(1, [image, {"type": "text", "text": "so"}])])
     assert [words_of(event).said for event in events if isinstance(event, Prompt)] == ["an image", "so"]
 
 
@@ -272,12 +261,7 @@ def test_the_marks_an_agent_puts_round_an_error_are_left_out(output: str, line: 
 
 
 def test_what_codex_puts_before_an_output_is_left_away() -> None:
-    told = (
-        "Chunk ID: 617d2b",
-        "Wall time: 0.94 seconds",
-        "Process exited with code 1",
-        "Original token count: 29",
-    )
+    told = ("Chunk ID: 617d2b", "Wall time: 0.94 seconds", "Process exited with code 1", "Original token count: 29")
     head = "\n".join((*told, "Output:", ""))
     assert _end(head + "fatal: no such branch") == "fatal: no such branch"
     assert _end(head) == "" and _end("Output:\nmine") == "Output:\nmine"
@@ -292,14 +276,8 @@ def test_line_ends_that_were_escaped_are_line_ends() -> None:
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        (
-            [{"type": "text", "data": {"text": "mend the mill"}}, {"type": "finish", "data": {}}],
-            "mend the mill",
-        ),
-        (
-            {"type": "turn.prompt", "input": [{"type": "text", "text": "mend"}], "origin": {"kind": "user"}},
-            "mend",
-        ),
+        ([{"type": "text", "data": {"text": "mend the mill"}}, {"type": "finish", "data": {}}], "mend the mill"),
+        ({"type": "turn.prompt", "input": [{"type": "text", "text": "mend"}], "origin": {"kind": "user"}}, "mend"),
     ],
 )
 def test_a_prompt_is_read_in_the_forms_of_crush_and_kimi(record: object, said: str) -> None:
@@ -324,21 +302,12 @@ def test_a_hint_is_not_what_went_wrong() -> None:
     assert telling_line("hint: use -f") == "hint: use -f"
 
 
-GIVEN = {
-    "host": "h",
-    "password": "hunter" + "two",
-    "auth": {"token": "k3y" + "V4lue9x"},
-    "apiKey": "k3y" + "V4lue9x",
-}
+GIVEN = {"host": "h", "password": "hunter" + "two", "auth": {"token": "k3y" + "V4lue9x"}, "apiKey": "k3y" + "V4lue9x"}
 
 
 def test_a_secret_among_the_arguments_is_not_told(tmp_path: Path) -> None:
     call = samples.asks(1, "a", "mcp__db__connect", GIVEN)
-    [use] = [
-        event
-        for event in written(tmp_path, [call, samples.answers(2, "a", "ok")])
-        if isinstance(event, ToolUse)
-    ]
+    [use] = [event for event in written(tmp_path, [call, samples.answers(2, "a", "ok")]) if isinstance(event, ToolUse)]
     assert words_of(use).command == "host h, password <redacted>, apiKey <redacted>"
 
 

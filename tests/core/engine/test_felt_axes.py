@@ -211,12 +211,7 @@ def write_log(path: Path, acts: Sequence[Act], gap: float) -> Path:
         call = {"type": "tool_use", "id": f"t{number}", "name": act.tool, "input": act.arguments}
         add("assistant", [call], number * gap - 1.0)
         failed = act.outcome == "failure"
-        answer = {
-            "type": "tool_result",
-            "tool_use_id": f"t{number}",
-            "content": act.answer,
-            "is_error": failed,
-        }
+        answer = {"type": "tool_result", "tool_use_id": f"t{number}", "content": act.answer, "is_error": failed}
         add("user", [answer], float(number * gap), toolUseResult=act.answer)
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path
@@ -236,9 +231,7 @@ class TestCommandLine:
         monkeypatch.setenv("HOME", str(tmp_path / "home"))
         monkeypatch.chdir(tmp_path)
 
-    def test_a_failing_loop_is_stuck(
-        self, gap: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_a_failing_loop_is_stuck(self, gap: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         early = analyse(write_log(tmp_path / "early.jsonl", loop(8), gap), capsys)
         assert early["states"].get("stuck")
         late = analyse(write_log(tmp_path / "late.jsonl", loop(40), gap), capsys)
@@ -252,9 +245,7 @@ class TestCommandLine:
         assert not session["signals"].keys() & {"frustration_spike", "compound_frustration_seeking"}
         assert session["regimes"].keys() == {"calm"}
 
-    def test_a_row_of_failures_is_stuck(
-        self, gap: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_a_row_of_failures_is_stuck(self, gap: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         session = analyse(write_log(tmp_path / "log.jsonl", FAILURES, gap), capsys)
         assert session["states"]["stuck"] > 30 and session["regimes"].keys() & ROUGH
         assert "flow_active" not in session["signals"]

@@ -13,9 +13,7 @@ from core.settings import Settings
 from tests.core.logs import log_lines as logs
 
 SETTINGS = Settings()
-HOSTILE = (
-    "</script><script>window.hacked=1</script><!-- <img src=x onerror=hacked=1> \u2028 ]]> &lt; \x1b[31m"
-)
+HOSTILE = "</script><script>window.hacked=1</script><!-- <img src=x onerror=hacked=1> \u2028 ]]> &lt; \x1b[31m"
 SECRET = "sk-ant-" + "api03-abcdefghijklmnop12345"
 
 

@@ -177,14 +177,7 @@ def test_an_export_fits_the_schema_and_reads_back(path: Path, tmp_path: Path) ->
 def _calls(events: list[Event]) -> list[Any]:
     uses = [event for event in events if isinstance(event, ToolUse)]
     return sorted(
-        (
-            round(use.at, 3),
-            use.agent,
-            use.tool,
-            use.outcome,
-            use.exit_code or 0,
-            round(use.duration or 0.0, 3),
-        )
+        (round(use.at, 3), use.agent, use.tool, use.outcome, use.exit_code or 0, round(use.duration or 0.0, 3))
         for use in uses
     )
 

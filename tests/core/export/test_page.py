@@ -86,16 +86,10 @@ def test_the_policy_lets_only_its_own_script_run(tmp_path: Path) -> None:
         code = b64encode(sha256(held_.encode()).digest()).decode()
         assert f"{kind}-src 'sha256-{code}'" in policy
     assert not [value for name, value in found.attributes if name in ("src", "href", "action")]
-    assert (
-        re.findall(r"(?:https?:)?//[a-z0-9.]+\.[a-z]+", text.replace("http://www.w3.org/2000/svg", "")) == []
-    )
+    assert re.findall(r"(?:https?:)?//[a-z0-9.]+\.[a-z]+", text.replace("http://www.w3.org/2000/svg", "")) == []
 
 
-@given(
-    st.recursive(
-        st.text() | st.just(HOSTILE), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
-    )
-)
+@given(st.recursive(st.text() | st.just(HOSTILE), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_embedded_data_reads_back_and_ends_no_element(value: Any) -> None:
     text = embedded(value)
     assert json.loads(text) == value
@@ -105,9 +99,7 @@ def test_embedded_data_reads_back_and_ends_no_element(value: Any) -> None:
 def test_a_thousand_events_take_a_few_megabytes_at_most(tmp_path: Path) -> None:
     log = tmp_path / "s-1.jsonl"
     long = "x <&> " * 600
-    calls = [
-        logs.call(n, f"t{n}", "Bash", {"command": long}) + logs.result(n, f"t{n}", long) for n in range(500)
-    ]
+    calls = [logs.call(n, f"t{n}", "Bash", {"command": long}) + logs.result(n, f"t{n}", long) for n in range(500)]
     log.write_bytes(b"".join(calls))
     film = made(log, "transcript")
     assert len(film.moments) >= 1000
@@ -141,14 +133,7 @@ def test_no_other_file_is_read_whatever_a_log_points_at(tmp_path: Path) -> None:
     other.write_text("private words of another file")
     place = {"file": str(other), "offset": 0, "length": 29}
     told = {"kind": "prompt", "at": 1.0, "session": "s", "characters": 3, "where": place}
-    use = {
-        "kind": "tool_use",
-        "at": 2.0,
-        "session": "s",
-        "id": "a",
-        "tool": "Bash",
-        "result": "00000000deadbeef",
-    }
+    use = {"kind": "tool_use", "at": 2.0, "session": "s", "id": "a", "tool": "Bash", "result": "00000000deadbeef"}
     use |= {"where": place, "outcome": "failure"}
     log = tmp_path / "log.jsonl"
     log.write_text("".join(json.dumps(line) + "\n" for line in (told, use)))

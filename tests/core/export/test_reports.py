@@ -137,6 +137,4 @@ def test_what_was_said_is_found_by_its_place_too(tmp_path: Path) -> None:
     value = json.loads(logs.gemini(1))
     value["messages"][1]["content"] = "I will look at it."
     log.write_text(json.dumps(value))
-    assert "I will look at it." in [
-        moment.spoken.text for moment in made(log).moments if moment.kind == "turn"
-    ]
+    assert "I will look at it." in [moment.spoken.text for moment in made(log).moments if moment.kind == "turn"]

@@ -148,9 +148,7 @@ def test_bytes_are_forwarded_unchanged_even_if_they_are_not_json(tmp_path: Path)
     assert editor.code == 0
 
 
-def test_a_full_disk_ends_the_logging_and_not_the_session(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_ends_the_logging_and_not_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 

@@ -19,9 +19,7 @@ def hook(name: str, session: str = "s-1", **more: Any) -> dict[str, Any]:
 
 
 def tool(name: str, number: int, command: str = "python3 missing.py", **more: Any) -> dict[str, Any]:
-    return hook(
-        name, tool_name="Bash", tool_input={"command": command}, tool_use_id=f"toolu_{number}", **more
-    )
+    return hook(name, tool_name="Bash", tool_input={"command": command}, tool_use_id=f"toolu_{number}", **more)
 
 
 def failure(number: int, command: str = "python3 missing.py") -> dict[str, Any]:

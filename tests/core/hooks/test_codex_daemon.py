@@ -20,13 +20,7 @@ from core.store.journals import PermitJournal
 from tests.core.hooks.calls import hook
 from tests.core.hooks.test_server import ask, make
 
-REQUEST = {
-    "threadId": "t-1",
-    "turnId": "u",
-    "itemId": "call_1",
-    "command": "/bin/bash -lc 'touch /x'",
-    "cwd": "/w",
-}
+REQUEST = {"threadId": "t-1", "turnId": "u", "itemId": "call_1", "command": "/bin/bash -lc 'touch /x'", "cwd": "/w"}
 QUESTIONS = [{"id": "q1", "question": "Which colour?", "options": [{"label": "Red"}, {"label": "Blue"}]}]
 
 
@@ -97,12 +91,8 @@ async def question(server: IntakeServer) -> dict[str, Any]:
     return dict(waiting[0])
 
 
-@pytest.mark.parametrize(
-    ("choice", "decision"), [("once", "accept"), ("session", "accept"), ("deny", "decline")]
-)
-async def test_an_approval_is_answered_from_here(
-    codex: Pair, choice: str, decision: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("choice", "decision"), [("once", "accept"), ("session", "accept"), ("deny", "decline")])
+async def test_an_approval_is_answered_from_here(codex: Pair, choice: str, decision: str, tmp_path: Path) -> None:
     server, fake = codex
     fake.say(id=0, method="item/commandExecution/requestApproval", params=REQUEST)
     waits = await question(server)
@@ -118,9 +108,7 @@ async def test_an_approval_is_answered_from_here(
         assert (await question(server))["number"] > waits["number"]
 
 
-async def test_the_first_answer_wins_and_a_lost_daemon_decides_nothing(
-    codex: Pair,
-) -> None:
+async def test_the_first_answer_wins_and_a_lost_daemon_decides_nothing(codex: Pair) -> None:
     server, fake = codex
     fake.say(id=0, method="item/fileChange/requestApproval", params=REQUEST)
     waits = await question(server)

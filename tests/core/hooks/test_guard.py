@@ -40,9 +40,7 @@ def test_a_doubt_never_makes_a_decision_easier(verdict: Any, tier: Any, doubt: s
     st.sampled_from(("read", "write", "privileged")),
     st.sampled_from((None, Objection("ask", "look"), Objection("deny", "no"))),
 )
-def test_an_objection_never_makes_a_decision_easier(
-    verdict: Any, tier: Any, objection: Objection | None
-) -> None:
+def test_an_objection_never_makes_a_decision_easier(verdict: Any, tier: Any, objection: Objection | None) -> None:
     before = Decision(verdict, tier, "why")
     after = apply_objection(before, objection)
     least = {"ask": "person", "deny": "deny"}.get(objection.verdict, "pass") if objection else "pass"
@@ -67,9 +65,7 @@ def sort(call: Any) -> Any:
         ("rm -rf x", Standing(), "", "question"),
     ],
 )
-def test_what_a_doubt_does(
-    command: str, standing: Standing, doubt: str, verdict: str, tmp_path: Path
-) -> None:
+def test_what_a_doubt_does(command: str, standing: Standing, doubt: str, verdict: str, tmp_path: Path) -> None:
     one, call = guard(tmp_path), read(tool("PreToolUse", 1, command))
     said = one.ask(call, sort(call), standing, doubt)
     assert verdict == ("question" if isinstance(said, int) else said.verdict)
@@ -179,10 +175,7 @@ async def test_an_objection_is_put_to_the_person_and_written_down(tmp_path: Path
     said = one.ask(call, sort(call), Standing(), "", Objection("deny", "the extension strict blocks it"))
     assert isinstance(said, HookReply) and said.verdict == "deny"
     journal = [(entry.what, entry.reason) for entry in PermitJournal(tmp_path / "permits.jsonl").read()]
-    assert journal[0] == ("asked", asks.reason) and journal[-1] == (
-        "denied",
-        "the extension strict blocks it",
-    )
+    assert journal[0] == ("asked", asks.reason) and journal[-1] == ("denied", "the extension strict blocks it")
 
 
 def test_everything_decided_is_in_the_journal(tmp_path: Path) -> None:

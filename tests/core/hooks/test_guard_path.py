@@ -75,9 +75,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
 
 
 @pytest.mark.parametrize(("choice", "expected"), [("once", "allow"), ("deny", "deny")])
-def test_a_held_call_stays_held_when_a_second_nooscope_starts(
-    choice: str, expected: str, machine: Machine
-) -> None:
+def test_a_held_call_stays_held_when_a_second_nooscope_starts(choice: str, expected: str, machine: Machine) -> None:
     machine.serve()
     held = machine.agent(tool("PreToolUse", 1, "rm -rf x"))
     machine.question()
@@ -111,9 +109,7 @@ def _settings(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], No
     ],
     ids=["entry", "switched off", "replaced", "not executable", "no program", "no file"],
 )
-def test_a_dead_guard_is_not_called_installed(
-    damage: Callable[[Path], object], problem: str, machine: Machine
-) -> None:
+def test_a_dead_guard_is_not_called_installed(damage: Callable[[Path], object], problem: str, machine: Machine) -> None:
     machine.serve()
     installer = Installer(machine.folder / "hooks", machine.place.folder, {}, machine.folder)
     installer.install(HOOKS["claude"], "guard")
@@ -123,9 +119,7 @@ def test_a_dead_guard_is_not_called_installed(
     assert found.state == "damaged" and any(problem in one for one in found.problems)
 
 
-def test_a_test_call_goes_through_the_installed_program(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_test_call_goes_through_the_installed_program(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     agents = ("claude", "codex", "opencode")
     installer = Installer(machine.folder / "hooks", machine.place.folder, {}, machine.folder)
     for agent in agents:

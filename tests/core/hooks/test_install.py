@@ -20,15 +20,7 @@ from core.errors import HooksRefused, StoreError
 from core.hooks import install as settings_file
 from core.hooks.agent_replies import MODES, HookMode
 from core.hooks.agents import HOOKS
-from core.hooks.install import (
-    Installer,
-    holds_ours,
-    hook_stub,
-    put_hooks,
-    settings_bytes,
-    status_stub,
-    without_ours,
-)
+from core.hooks.install import Installer, holds_ours, hook_stub, put_hooks, settings_bytes, status_stub, without_ours
 from core.store.compensation import Chain, ChainEntry, Journal
 
 SHARED = ("claude", "codex", "gemini")
@@ -104,9 +96,7 @@ _json = st.recursive(
 
 @given(
     st.dictionaries(_names.filter(lambda name: name not in ("hooks", "statusLine")), _json, max_size=4),
-    st.dictionaries(
-        st.sampled_from(("Stop", "PreToolUse", "Other")), st.lists(_json, max_size=3), max_size=3
-    ),
+    st.dictionaries(st.sampled_from(("Stop", "PreToolUse", "Other")), st.lists(_json, max_size=3), max_size=3),
 )
 def test_taking_out_undoes_adding(rest: dict[str, Any], hooks: dict[str, Any]) -> None:
     """Whatever else stands in the settings, in the same order."""
@@ -133,9 +123,7 @@ def test_taking_out_undoes_adding(rest: dict[str, Any], hooks: dict[str, Any]) -
     ],
 )
 @pytest.mark.parametrize("agent", SHARED)
-def test_what_could_be_harmed_is_refused_untouched(
-    agent: str, content: bytes, why: str, tmp_path: Path
-) -> None:
+def test_what_could_be_harmed_is_refused_untouched(agent: str, content: bytes, why: str, tmp_path: Path) -> None:
     path = settings_of(agent, tmp_path)
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
@@ -171,9 +159,7 @@ def ordinary() -> list[str]:
     return ["setpriv", f"--bounding-set={rights}", f"--inh-caps={rights}"]
 
 
-@pytest.mark.skipif(
-    os.geteuid() == 0 and shutil.which("setpriv") is None, reason="everything is readable for root"
-)
+@pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="everything is readable for root")
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     path = settings_of("claude", tmp_path)
     path.parent.mkdir(parents=True)
@@ -272,8 +258,7 @@ def test_a_status_line_alone_is_silent_too(tmp_path: Path) -> None:
 
 def test_indentation_is_kept() -> None:
     assert (
-        settings_file.settings_bytes({"a": {"b": 1}}, b'{\n    "x": 1\n}')
-        == b'{\n    "a": {\n        "b": 1\n    }\n}'
+        settings_file.settings_bytes({"a": {"b": 1}}, b'{\n    "x": 1\n}') == b'{\n    "a": {\n        "b": 1\n    }\n}'
     )
     assert settings_file.settings_bytes({"a": 1}, b'{"x": 1}\n') == b'{"a": 1}\n'
     assert settings_file.settings_bytes({"a": 1}, None) == b'{\n  "a": 1\n}\n'

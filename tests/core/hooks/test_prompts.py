@@ -92,9 +92,7 @@ async def test_an_answer_given_before_the_hook_waits_for_it_is_not_lost(intake: 
         hook("SessionEnd"),
     ],
 )
-async def test_a_prompt_answered_in_its_own_dialog_is_over(
-    intake: IntakeServer, after: dict[str, Any]
-) -> None:
+async def test_a_prompt_answered_in_its_own_dialog_is_over(intake: IntakeServer, after: dict[str, Any]) -> None:
     number, waiting = await put(intake, prompt())
     await ask(intake, WAY, after)
     assert not await waiting
@@ -137,9 +135,7 @@ async def test_what_an_approval_for_the_session_covers(
 
 async def test_a_question_is_answered_with_its_options(intake: IntakeServer) -> None:
     asked = {"questions": [{"question": "Which colour?", "options": [{"label": "Red"}, {"label": "Blue"}]}]}
-    number, waiting = await put(
-        intake, hook("PermissionRequest", tool_name="AskUserQuestion", tool_input=asked)
-    )
+    number, waiting = await put(intake, hook("PermissionRequest", tool_name="AskUserQuestion", tool_input=asked))
     assert not (await decide(intake, number, "once"))["done"]
     assert (await decide(intake, number, "once", answers=["Blue"]))["done"]
     decision = (await waiting)["hookSpecificOutput"]["decision"]
@@ -187,16 +183,13 @@ def test_a_process_says_itself_whether_it_waits(tmp_path: Path) -> None:
     signs = first_hand(HookBoard(), sessions).of("s")
     assert signs is not None and signs.asking() is not None
     (folder / "1.json").write_text(json.dumps(own | {"status": "busy"}))
-    board = HookBoard(
-        sessions={"s": HookSigns(asks=(HookAsk(4.0, "old", "main"), HookAsk(6.0, "new", "main")))}
-    )
+    board = HookBoard(sessions={"s": HookSigns(asks=(HookAsk(4.0, "old", "main"), HookAsk(6.0, "new", "main")))})
     after = first_hand(board, claude_sessions({}, tmp_path)).of("s")
     assert after is not None and [ask.why for ask in after.asks] == ["new"]
 
 
 @pytest.mark.parametrize(
-    ("dollars", "warns", "holds"),
-    [(0.79, False, False), (0.8, True, False), (0.99, True, False), (1.0, True, True)],
+    ("dollars", "warns", "holds"), [(0.79, False, False), (0.8, True, False), (0.99, True, False), (1.0, True, True)]
 )
 def test_a_cap_warns_at_a_share_and_holds_when_reached(dollars: float, warns: bool, holds: bool) -> None:
     caps = Caps(CapSettings(session_dollars=1.0))
@@ -223,9 +216,7 @@ def test_a_cap_on_the_day_survives_a_restart(tmp_path: Path) -> None:
     assert DayLedger(tmp_path / "spent.json").update(noon, {}) == Spent()
 
 
-@pytest.mark.parametrize(
-    ("now", "known", "warns"), [(100_000, 12, True), (99_000, 12, False), (100_000, 11, False)]
-)
+@pytest.mark.parametrize(("now", "known", "warns"), [(100_000, 12, True), (99_000, 12, False), (100_000, 11, False)])
 def test_tokens_much_faster_than_usual_are_a_warning(now: int, known: int, warns: bool) -> None:
     before, session = SessionUse(), SessionUse()
     for stretch in range(known):

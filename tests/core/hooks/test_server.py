@@ -42,9 +42,7 @@ class Clock:
 
 
 def make(folder: Path, port: int | None = 0, settings: Settings | None = None) -> IntakeServer:
-    return IntakeServer(
-        settings or Settings(), IntakeFolder(folder / "intake"), Clock(), {}, folder, port=port
-    )
+    return IntakeServer(settings or Settings(), IntakeFolder(folder / "intake"), Clock(), {}, folder, port=port)
 
 
 @pytest.fixture
@@ -120,9 +118,7 @@ async def test_what_is_taken(intake: IntakeServer, path: str, body: bytes, statu
 async def test_a_gigabyte_without_a_token_is_not_read(intake: IntakeServer) -> None:
     """It is refused by its first lines; what is sent on costs nothing."""
     assert intake.port is not None
-    data = request(
-        place_of(intake), "hook/claude/advise", b"", X_Nooscope_Token="", Transfer_Encoding="chunked"
-    )
+    data = request(place_of(intake), "hook/claude/advise", b"", X_Nooscope_Token="", Transfer_Encoding="chunked")
     reader, writer = await asyncio.open_connection("127.0.0.1", intake.port)
     writer.write(data)
     answer = await reader.read()
@@ -202,9 +198,7 @@ async def test_something_else_in_the_sockets_place_is_left_alone(tmp_path: Path)
     assert place_of(intake).socket.read_text() == "mine"
 
 
-async def test_a_newer_one_takes_over_and_the_older_comes_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_newer_one_takes_over_and_the_older_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_STAND_BY", 0.02)
     older, newer = make(tmp_path, None), make(tmp_path, None)
     await older.start()
@@ -349,10 +343,7 @@ async def test_a_status_line_brings_the_true_window(intake: IntakeServer) -> Non
     assert said.endswith(" · context 42% · $1.23 · 5h limit 61%")
     (status,) = await ask(intake, "sessions", {})
     assert (status["window"], status["five_hour"], status["cost"]) == (1_000_000, 0.61, 1.234)
-    assert (
-        await ask(intake, "statusline", {**value, "session_id": "other"})
-        == "context 42% · $1.23 · 5h limit 61%"
-    )
+    assert await ask(intake, "statusline", {**value, "session_id": "other"}) == "context 42% · $1.23 · 5h limit 61%"
     assert await ask(intake, "statusline", {"session_id": [], "cost": {"total_cost_usd": "x"}}) == ""
     new = {**value, "session_id": "new", "transcript_path": "/elsewhere/new.jsonl", "cwd": "/project"}
     assert " · context 42% · $1.23 · 5h limit 61%" in await ask(intake, "statusline", new)

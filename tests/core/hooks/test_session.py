@@ -53,9 +53,7 @@ def test_a_call_told_by_hook_and_log_counts_once(tmp_path: Path) -> None:
         usage = {"input_tokens": 1200, "output_tokens": 5}
         message = {"id": f"m{number}", "model": "claude-opus-4-8", "content": [use], "usage": usage}
         lines.append(log_line(2 * number + 1, "2026-01-01T00:00:01Z", type="assistant", message=message))
-        lines.append(
-            log_line(2 * number + 2, "2026-01-01T00:00:02Z", type="user", message={"content": [end]})
-        )
+        lines.append(log_line(2 * number + 2, "2026-01-01T00:00:02Z", type="user", message={"content": [end]}))
     one = session(within=lambda path: path.parent == tmp_path)
     at = 1_767_225_601.0
     one.step(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(log))), at)
@@ -83,11 +81,7 @@ def test_a_log_that_lies_elsewhere_is_not_read(tmp_path: Path) -> None:
     ("call", "word", "why"),
     [
         (tool("PermissionRequest", 1), "needs you", "Bash asks for permission"),
-        (
-            hook("Notification", message="Claude needs your approval"),
-            "needs you",
-            "Claude needs your approval",
-        ),
+        (hook("Notification", message="Claude needs your approval"), "needs you", "Claude needs your approval"),
         (tool("PreToolUse", 1), "working", "running a command (Bash)"),
         (hook("Stop"), "done", "finished, waiting for you"),
         (hook("SessionEnd", reason="other"), "ended", "the session is over"),
@@ -351,11 +345,7 @@ def test_what_ended_is_bounded_and_over_with_the_next_prompt() -> None:
 def test_a_question_is_told_as_one_and_not_as_a_permission() -> None:
     """Claude Code asks for permission to ask, and says that it needs attention: the question says more."""
     one = session()
-    given: dict[str, Any] = {
-        "tool_name": "AskUserQuestion",
-        "tool_input": {"questions": []},
-        "tool_use_id": "toolu_1",
-    }
+    given: dict[str, Any] = {"tool_name": "AskUserQuestion", "tool_input": {"questions": []}, "tool_use_id": "toolu_1"}
     for name in ("PreToolUse", "PermissionRequest"):
         one.step(read(hook(name, **given)), 100.0)
     one.step(read(hook("Notification", message="Claude needs your attention")), 101.0)

@@ -21,10 +21,7 @@ CLAUDE = {"questions": [{"question": QUESTION, "header": "Table", "options": []}
 ONE = {"question": QUESTION}
 
 FORMATS: dict[str, tuple[list[Any], Any]] = {
-    "claude": (
-        [samples.says(0, "migrate the billing service")],
-        samples.asks(2, "q1", "AskUserQuestion", CLAUDE),
-    ),
+    "claude": ([samples.says(0, "migrate the billing service")], samples.asks(2, "q1", "AskUserQuestion", CLAUDE)),
     "codex": (
         [samples.codex_meta(0), samples.codex("event_msg", 1, type="user_message", message="migrate")],
         samples.codex_call(2, "q1", "request_user_input", CLAUDE),
@@ -43,10 +40,7 @@ FORMATS: dict[str, tuple[list[Any], Any]] = {
         samples_more.pi_entry(2, samples_more.pi_answer(("q1", "ask_user", ONE))),
     ),
     "copilot": (
-        [
-            samples_more.COPILOT_START,
-            samples_more.copilot_event(1, "user.message", {"content": "migrate"}),
-        ],
+        [samples_more.COPILOT_START, samples_more.copilot_event(1, "user.message", {"content": "migrate"})],
         samples_more.copilot_call(2, "q1", "ask_user", ONE),
     ),
     "droid": (
@@ -54,9 +48,7 @@ FORMATS: dict[str, tuple[list[Any], Any]] = {
             {"type": "session_start", "id": "s1", "title": "migrate", "cwd": "/home/ada/mill"},
             samples_recent.droid_message(1, "user", {"type": "text", "text": "migrate"}),
         ],
-        samples_recent.droid_message(
-            2, "assistant", samples_recent.droid_call("q1", "AskUser", question=QUESTION)
-        ),
+        samples_recent.droid_message(2, "assistant", samples_recent.droid_call("q1", "AskUser", question=QUESTION)),
     ),
     "kimi": (
         [
@@ -66,16 +58,10 @@ FORMATS: dict[str, tuple[list[Any], Any]] = {
         ],
         samples_recent.wire("ToolCall", 2, **samples_recent.wire_call("q1", "AskUserQuestion", **CLAUDE)),
     ),
-    "qwen": (
-        [newer.qwen(0, "user", [{"text": "migrate"}])],
-        newer.qwen_call(2, "q1", "ask_user_question", CLAUDE),
-    ),
+    "qwen": ([newer.qwen(0, "user", [{"text": "migrate"}])], newer.qwen_call(2, "q1", "ask_user_question", CLAUDE)),
     "cursor": (
         [{"role": "user", "message": {"content": [{"type": "text", "text": "migrate"}]}}],
-        {
-            "role": "assistant",
-            "message": {"content": [{"type": "tool_use", "name": "AskQuestion", "input": ONE}]},
-        },
+        {"role": "assistant", "message": {"content": [{"type": "tool_use", "name": "AskQuestion", "input": ONE}]}},
     ),
     "antigravity": (
         newer.ANTIGRAVITY[:1],
@@ -87,9 +73,7 @@ FORMATS: dict[str, tuple[list[Any], Any]] = {
     "openhands": (
         [
             samples_rest.openhands_file(
-                1,
-                "MessageEvent",
-                llm_message={"role": "user", "content": [{"type": "text", "text": "migrate"}]},
+                1, "MessageEvent", llm_message={"role": "user", "content": [{"type": "text", "text": "migrate"}]}
             )
         ],
         samples_rest.openhands_call(2, "q1", "ask_user", question=QUESTION),
@@ -128,15 +112,10 @@ ERRORS: dict[str, tuple[list[Any], Any]] = {
         samples.claude("assistant", 2, message=_LIMIT, isApiErrorMessage=True, error="rate_limit"),
     ),
     "codex": (FORMATS["codex"][0], samples.codex("event_msg", 2, type="error", message=ERROR)),
-    "gemini": (
-        FORMATS["gemini"][0],
-        {"id": "e1", "type": "error", "timestamp": iso(2), "content": ERROR},
-    ),
+    "gemini": (FORMATS["gemini"][0], {"id": "e1", "type": "error", "timestamp": iso(2), "content": ERROR}),
     "pi": (
         FORMATS["pi"][0],
-        samples_more.pi_entry(
-            2, {"role": "assistant", "content": [], "stopReason": "error", "errorMessage": ERROR}
-        ),
+        samples_more.pi_entry(2, {"role": "assistant", "content": [], "stopReason": "error", "errorMessage": ERROR}),
     ),
     "copilot": (
         FORMATS["copilot"][0],
@@ -177,11 +156,7 @@ def cline(folder: Path, shift: Shift = lambda value: value) -> Story:
     task.mkdir(parents=True)
     log = task / "api_conversation_history.json"
     said: list[Any] = [
-        {
-            "role": "user",
-            "ts": 1_770_000_000_000,
-            "content": [{"type": "text", "text": "<task>migrate</task>"}],
-        }
+        {"role": "user", "ts": 1_770_000_000_000, "content": [{"type": "text", "text": "<task>migrate</task>"}]}
     ]
     asks = {"type": "tool_use", "id": "q1", "name": "ask_followup_question", "input": ONE}
     answer = {"role": "assistant", "ts": 1_770_000_002_000, "content": [asks]}
@@ -189,9 +164,7 @@ def cline(folder: Path, shift: Shift = lambda value: value) -> Story:
     followup = {"ts": 1_770_000_002_000, "type": "ask", "ask": "followup", "text": json.dumps(ONE)}
 
     def write(*more: list[Any]) -> None:
-        for path, begun, added in zip(
-            (log, task / "ui_messages.json"), (said, shown), more or ([], []), strict=True
-        ):
+        for path, begun, added in zip((log, task / "ui_messages.json"), (said, shown), more or ([], []), strict=True):
             path.write_bytes(json.dumps(shift([*begun, *added])).encode())
 
     return Story(log, write, lambda: write([answer], [followup]))
@@ -222,11 +195,7 @@ STORIES: dict[str, Callable[..., Story]] = {
 }
 """A question in every format."""
 OTHERS: dict[tuple[str, str], Callable[..., Story]] = {
-    **{
-        (need, name): partial(lines, name=name, need=need)
-        for need in ("plan", "error")
-        for name in NEEDS[need]
-    },
+    **{(need, name): partial(lines, name=name, need=need) for need in ("plan", "error") for name in NEEDS[need]},
     ("error", "opencode"): partial(opencode, need="error"),
 }
 """What else the log of a format can tell."""

@@ -61,9 +61,7 @@ PANES = [
         ("", "claude", "", None),
     ],
 )
-def test_the_pane_is_found_by_folder_and_program(
-    project: str, program: str, own: str, found: str | None
-) -> None:
+def test_the_pane_is_found_by_folder_and_program(project: str, program: str, own: str, found: str | None) -> None:
     pane = pane_of(PANES, project, program, own)
     assert (pane.id if pane is not None else None) == found
 

@@ -72,9 +72,7 @@ def test_it_does_so_only_if_they_were_heard_after_it_was_done(off: float, word: 
     assert stand(facts).word == word
 
 
-@pytest.mark.parametrize(
-    ("off", "word"), zip(AROUND, ("working", "may need you", "may need you"), strict=True)
-)
+@pytest.mark.parametrize(("off", "word"), zip(AROUND, ("working", "may need you", "may need you"), strict=True))
 def test_a_quick_call_may_ask_for_permission_from_a_limit_on(off: float, word: str) -> None:
     call = Open(NOW - QUICK - off, "main", "Edit", "file_edit")
     assert stand(replace(BUSY, open=(call,))).word == word
@@ -122,9 +120,7 @@ def test_a_context_is_full_from_a_share_on(off: float, level: int) -> None:
         ("12:00", "12:00", time(13, 0), False),
     ],
 )
-def test_quiet_hours_begin_at_their_start_and_end_at_their_end(
-    start: str, end: str, now: time, is_quiet: bool
-) -> None:
+def test_quiet_hours_begin_at_their_start_and_end_at_their_end(start: str, end: str, now: time, is_quiet: bool) -> None:
     assert quiet(NoticeSettings(quiet_from=start, quiet_until=end), now) is is_quiet
 
 

@@ -25,14 +25,7 @@ SETTINGS = Settings()
 def row(number: int = 0, level: Level = 0, **more: Any) -> FleetRow:
     status = Status("done", level, NOW, "it waits")
     return FleetRow(
-        f"key {number}",
-        Path(f"{number}.jsonl"),
-        str(number),
-        "claude-code",
-        "",
-        StatusFacts(),
-        status,
-        **more,
+        f"key {number}", Path(f"{number}.jsonl"), str(number), "claude-code", "", StatusFacts(), status, **more
     )
 
 

@@ -43,9 +43,7 @@ def lines(events: list[Event], name: str) -> bytes:
 class Heard:
     """A driver on a log, and what it told."""
 
-    def __init__(
-        self, path: Path, *, record: bool = False, now: float = NOW, rules: RuleSet | None = None
-    ) -> None:
+    def __init__(self, path: Path, *, record: bool = False, now: float = NOW, rules: RuleSet | None = None) -> None:
         settings = Settings()
         self.told: list[ShownNotice] = []
         self.past: list[Notice] = []
@@ -78,9 +76,7 @@ def test_a_notice_of_what_was_there_before_is_given_while_it_is_fresh(
     assert (len(one.told), len(one.past)) == ((1, 0) if news or live else (0, 1))
 
 
-def need(
-    why: str = "asks you something (AskUserQuestion)", since: float = NOW, stale: bool = False
-) -> Status:
+def need(why: str = "asks you something (AskUserQuestion)", since: float = NOW, stale: bool = False) -> Status:
     return Status("needs you", 3, since, why, stale)
 
 

@@ -314,13 +314,7 @@ def test_looking_at_open_calls_leaves_reading_untouched(tmp_path: Path) -> None:
 def test_twenty_logs_that_grow_together(tmp_path: Path) -> None:
     sources = {}
     for number in range(20):
-        path = (
-            tmp_path
-            / ".claude"
-            / "projects"
-            / f"p{number}"
-            / f"{number:08d}-0000-4000-8000-000000000000.jsonl"
-        )
+        path = tmp_path / ".claude" / "projects" / f"p{number}" / f"{number:08d}-0000-4000-8000-000000000000.jsonl"
         path.parent.mkdir(parents=True)
         sources[path] = lines(number + 1)
     clock = Clock()
@@ -402,14 +396,9 @@ def test_an_empty_log_is_new(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("damage", "why"),
-    [
-        (b"", "session-1.json: ends in the middle; trying again"),
-        (b"x}", "nothing in its log can be read (not JSON)"),
-    ],
+    [(b"", "session-1.json: ends in the middle; trying again"), (b"x}", "nothing in its log can be read (not JSON)")],
 )
-def test_a_log_of_which_nothing_can_be_read_is_never_called_new(
-    tmp_path: Path, damage: bytes, why: str
-) -> None:
+def test_a_log_of_which_nothing_can_be_read_is_never_called_new(tmp_path: Path, damage: bytes, why: str) -> None:
     path = tmp_path / ".gemini/tmp/abc/chats/session-1.json"
     path.parent.mkdir(parents=True)
     path.write_bytes(gemini(3)[:-30] + damage)

@@ -11,14 +11,7 @@ from core.agents.registry import make_kit
 from core.events import ToolUse
 from core.live.driver import Driver
 from core.live.fleet.row import FleetRow
-from core.live.hook_signs import (
-    HookAsk,
-    HookBoard,
-    HookEndedCall,
-    HookOpenCall,
-    HookSigns,
-    PermitQuestion,
-)
+from core.live.hook_signs import HookAsk, HookBoard, HookEndedCall, HookOpenCall, HookSigns, PermitQuestion
 from core.live.source import Followed
 from core.live.status import AgentTrouble, Limits, StatusFacts, status_of
 from core.report.now import Now, NowReader
@@ -46,9 +39,7 @@ QUESTION = PermitQuestion(3, 50.0, "s", "Bash", "rm -rf x", "the command destroy
         ),
     ],
 )
-def test_what_waits_longest_is_told(
-    signs: HookSigns, ended: tuple[str, ...], asks: AgentTrouble | None
-) -> None:
+def test_what_waits_longest_is_told(signs: HookSigns, ended: tuple[str, ...], asks: AgentTrouble | None) -> None:
     assert signs.asking(ended) == asks
 
 
@@ -75,9 +66,7 @@ class Told:
         list(self.driver.poll(100))
         timeline = self.driver.timeline
         assert timeline is not None
-        return NowReader().now(
-            timeline.events, len(timeline), 9.0, pending=self.driver.pending_events(), words=False
-        )
+        return NowReader().now(timeline.events, len(timeline), 9.0, pending=self.driver.pending_events(), words=False)
 
     def open(self) -> list[str]:
         list(self.driver.poll(100))
@@ -87,9 +76,7 @@ class Told:
 @pytest.mark.parametrize("order", list(permutations(("hook opens", "hook ends", "log opens", "log ends"))))
 def test_a_call_is_open_once_whoever_tells_first(order: tuple[str, ...], tmp_path: Path) -> None:
     """All orders in which both sources keep their own; afterwards it is over."""
-    if order.index("hook opens") > order.index("hook ends") or order.index("log opens") > order.index(
-        "log ends"
-    ):
+    if order.index("hook opens") > order.index("hook ends") or order.index("log opens") > order.index("log ends"):
         return
     log = tmp_path / "s.jsonl"
     log.write_bytes(prompt(0.0))
@@ -142,9 +129,7 @@ def test_hooks_change_nothing_in_the_recording(tmp_path: Path) -> None:
     log.write_bytes(prompt(0.0) + call(1.0, "c1") + result(2.0, "c1"))
     plain, hooked = Told(log), Told(log)
     hooked.signs = HookSigns(
-        heard=9.0,
-        asks=(HookAsk(9.0, "asks", "main"),),
-        open=(HookOpenCall("c2", 9.0, "main", "Bash", "shell_exec"),),
+        heard=9.0, asks=(HookAsk(9.0, "asks", "main"),), open=(HookOpenCall("c2", 9.0, "main", "Bash", "shell_exec"),)
     )
     for one in (plain, hooked):
         list(one.driver.poll(100))
@@ -169,9 +154,7 @@ def test_hooks_change_nothing_in_the_recording(tmp_path: Path) -> None:
 )
 def test_a_row_of_the_fleet_with_its_hooks(signs: HookSigns | None, word: str) -> None:
     facts = StatusFacts(events=3, heard=95.0, close="done", closed=95.0)
-    row = FleetRow(
-        "k", Path("x"), "s", "claude-code", "/p", facts=facts, status=status_of(facts, 100.0, LIMITS)
-    )
+    row = FleetRow("k", Path("x"), "s", "claude-code", "/p", facts=facts, status=status_of(facts, 100.0, LIMITS))
     hooked = row.hooked(signs, 100.0, LIMITS)
     assert hooked.status.word == word
     assert hooked.hooked(None, 100.0, LIMITS).signs is None
@@ -184,12 +167,7 @@ def test_a_row_without_words_keeps_those_of_hooks_to_itself() -> None:
     asks = row.hooked(HookSigns(questions=(QUESTION,)), 100.0, LIMITS)
     assert "rm -rf x" in asks.why
     bare = asks.wordless()
-    assert (bare.why, bare.title, bare.last, bare.signs) == (
-        "it waits for your answer",
-        "",
-        "",
-        HookSigns(),
-    )
+    assert (bare.why, bare.title, bare.last, bare.signs) == ("it waits for your answer", "", "", HookSigns())
     assert row.wordless().why == row.why
 
 

@@ -89,9 +89,7 @@ def check(source: Path, folder: Path, rng: random.Random, lag: int, *, record: b
     main = folder / source.name
     main.touch()
     inputs = RunInputs(SETTINGS, InitialState(seed_of(source.stem)))
-    driver = Driver(
-        Followed(main, make_kit(), SETTINGS), InitialStates(SETTINGS), inputs=inputs, record=record
-    )
+    driver = Driver(Followed(main, make_kit(), SETTINGS), InitialStates(SETTINGS), inputs=inputs, record=record)
     went_back: list[int] = []
     go_back = driver.source.rewind
     assert go_back is not None
@@ -149,9 +147,7 @@ def two_logs(folder: Path, calls: int) -> Path:
     side.parent.mkdir(parents=True)
     main.write_bytes(b"".join(logs.call(n, f"t{n}") + logs.result(n + 0.6, f"t{n}") for n in range(calls)))
     side.write_bytes(
-        b"".join(
-            logs.call(n + 0.3, f"x{n}", **SIDE) + logs.result(n + 0.8, f"x{n}", **SIDE) for n in range(calls)
-        )
+        b"".join(logs.call(n + 0.3, f"x{n}", **SIDE) + logs.result(n + 0.8, f"x{n}", **SIDE) for n in range(calls))
     )
     return main
 

@@ -59,9 +59,7 @@ def test_a_plan_and_an_error_that_stops_it_are_seen_too(need: str, name: str, tm
     story = OTHERS[need, name](tmp_path)
     settings = Settings()
     story.before()
-    driver = Driver(
-        Followed(story.path, make_kit(settings.ingest), settings), InitialStates(settings), record=True
-    )
+    driver = Driver(Followed(story.path, make_kit(settings.ingest), settings), InitialStates(settings), record=True)
     _read(driver)
     assert not driver.status(driver.heard).needs_you
     story.ask()
@@ -141,11 +139,7 @@ class Listener(Extension):
     ("words", "failed", "notice"),
     [
         ("Should I drop the table?", False, ("needs_you", "asks: “Should I drop the table?”")),
-        (
-            "I could not make it work.",
-            True,
-            ("risk", "Gave up: could not do it: “I could not make it work.”"),
-        ),
+        ("I could not make it work.", True, ("risk", "Gave up: could not do it: “I could not make it work.”")),
         ("All 31 tests pass.", False, ("done", "Done, and waiting for you.")),
     ],
 )

@@ -12,28 +12,8 @@ from msgspec.structs import replace
 from core.agents.registry import make_kit
 from core.engine.mind.cortical import Regime
 from core.engine.society import Society
-from core.events import (
-    MAIN,
-    AgentEnd,
-    AgentStart,
-    Event,
-    Prompt,
-    SessionEnd,
-    SessionStart,
-    ToolUse,
-    Turn,
-)
-from core.live.status import (
-    GLYPHS,
-    WORDS,
-    AgentTrouble,
-    Limits,
-    Open,
-    Status,
-    StatusFacts,
-    Word,
-    status_of,
-)
+from core.events import MAIN, AgentEnd, AgentStart, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
+from core.live.status import GLYPHS, WORDS, AgentTrouble, Limits, Open, Status, StatusFacts, Word, status_of
 from core.live.status_facts import StatusTracker, with_minds
 from core.logs.finder import sessions
 from core.logs.session import log_events
@@ -112,17 +92,10 @@ QUOTE = "Should I drop it?"
         (SURE, TurnEnding("done", "Yes."), "done", "finished, waiting for you"),
         (LOOSE, TurnEnding("done", ""), "done", "answered (this log does not mark the end of a turn)"),
         (SURE, TurnEnding("waiting", "CI."), "idle", "waiting on something it started: “CI.”"),
-        (
-            SURE,
-            TurnEnding("cut off", "an"),
-            "may need you",
-            "its answer was cut off at the length limit: “an”",
-        ),
+        (SURE, TurnEnding("cut off", "an"), "may need you", "its answer was cut off at the length limit: “an”"),
     ],
 )
-def test_the_end_of_a_turn_decides_the_word(
-    facts: StatusFacts, ending: TurnEnding, word: Word, reason: str
-) -> None:
+def test_the_end_of_a_turn_decides_the_word(facts: StatusFacts, ending: TurnEnding, word: Word, reason: str) -> None:
     said = stand(replace(facts, ending=ending))
     assert (said.word, said.reason, said.ending) == (word, reason, ending.ending)
     assert said.wordless().reason != reason or not said.words
@@ -298,10 +271,7 @@ def test_a_session_that_ended_in_a_loop_says_so() -> None:
 
 def test_trouble_of_a_sub_agent_is_told_until_it_ends() -> None:
     begin = AgentStart(at=NOW + 2, child="scout")
-    same = [
-        use(5.0 * number, agent="scout", outcome="failure", call=7, shape=7, result=5)
-        for number in range(1, 9)
-    ]
+    same = [use(5.0 * number, agent="scout", outcome="failure", call=7, shape=7, result=5) for number in range(1, 9)]
     facts = run([START, ASKED, begin, *same])
     assert facts.loop is not None and facts.loop.why.startswith("sub-agent: ")
     assert facts.loop.agent == "scout"
@@ -328,13 +298,7 @@ def test_stuck_and_flow_are_told_since_when_they_stand() -> None:
         use(5.0 * n, outcome="success", call=n, shape=n, result=n)
         if n % 2
         else ToolUse(
-            at=NOW + 5.0 * n,
-            action="file_edit",
-            tool="Edit",
-            targets=(f"m{n}.py",),
-            call=n,
-            result=n,
-            before=1,
+            at=NOW + 5.0 * n, action="file_edit", tool="Edit", targets=(f"m{n}.py",), call=n, result=n, before=1
         )
         for n in range(1, 40)
     ]
@@ -371,9 +335,7 @@ def test_nobody_is_at_work_once_the_session_said_goodbye() -> None:
 
 
 def test_a_sub_agent_of_which_nobody_hears_the_end_is_not_at_work() -> None:
-    ends: list[Event] = [
-        AgentEnd(at=NOW + 20.0, child=f"kid-{number}", outcome="pending") for number in range(3)
-    ]
+    ends: list[Event] = [AgentEnd(at=NOW + 20.0, child=f"kid-{number}", outcome="pending") for number in range(3)]
     assert run([*goodbye(3), *ends]).running == 0
 
 

@@ -8,18 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bench.workload import session
-from core.events import (
-    MAIN,
-    AgentEnd,
-    AgentStart,
-    Event,
-    Outcome,
-    Prompt,
-    SessionEnd,
-    SessionStart,
-    ToolUse,
-    Turn,
-)
+from core.events import MAIN, AgentEnd, AgentStart, Event, Outcome, Prompt, SessionEnd, SessionStart, ToolUse, Turn
 from core.live.status import Limits, status_of
 from core.live.status_facts import StatusHistory, StatusTracker
 from core.report.story import last_word
@@ -50,9 +39,7 @@ def test_trouble_of_a_sub_agent_that_the_session_forgot_since() -> None:
         began = NOW + 100.0 * number
         timeline.add(AgentStart(at=began, child=child, role="scout"))
         for call in range(1, 9):
-            failed = ToolUse(
-                at=began + call, agent=child, action="shell_exec", tool="Bash", outcome="failure"
-            )
+            failed = ToolUse(at=began + call, agent=child, action="shell_exec", tool="Bash", outcome="failure")
             timeline.add(replace(failed, call=7, shape=7, result=5))
         timeline.add(AgentEnd(at=began + 50.0, child=child))
     assert [one.name for one in timeline.society.read().agents] == [MAIN, "c"]
@@ -72,9 +59,7 @@ def jumbled(draw: st.DrawFn) -> list[Event]:
         if kind == "end":
             made.append(SessionEnd(at=at))
         elif kind == "turn":
-            made.append(
-                Turn(at=at, stop=draw(st.sampled_from(("", "tool_use", "end_turn", "error", "total"))))
-            )
+            made.append(Turn(at=at, stop=draw(st.sampled_from(("", "tool_use", "end_turn", "error", "total")))))
         elif kind == "prompt":
             made.append(Prompt(at=at, characters=3, interrupt=draw(st.booleans())))
         else:
@@ -131,9 +116,7 @@ def test_nobody_works_in_a_log_that_has_ended(ended: bool) -> None:
     assert (status.word, status.why) == (("ended", left) if ended else ("working", works))
 
 
-@pytest.mark.parametrize(
-    ("stop", "left"), [("refusal", "needs you"), ("max_tokens", "done"), ("length", "done")]
-)
+@pytest.mark.parametrize(("stop", "left"), [("refusal", "needs you"), ("max_tokens", "done"), ("length", "done")])
 def test_a_refusal_needs_you_and_a_cut_answer_may_be_all(stop: str, left: str) -> None:
     timeline, history = recorded(Prompt(at=NOW + 1, characters=3), Turn(at=NOW + 5, stop=stop))
     assert word(timeline, history, 3, later=600.0) == left
@@ -157,18 +140,14 @@ QUESTION = ToolUse(at=NOW + 60, id="q", action="other", tool="AskUserQuestion", 
 
 @pytest.mark.parametrize(("later", "said"), [(8.9, "working"), (9.0, "needs you"), (58.9, "needs you")])
 def test_a_question_is_open_from_its_call_to_its_answer(later: float, said: str) -> None:
-    timeline, history = recorded(
-        Prompt(at=NOW + 1, characters=3), QUESTION, Turn(at=NOW + 61, stop="end_turn")
-    )
+    timeline, history = recorded(Prompt(at=NOW + 1, characters=3), QUESTION, Turn(at=NOW + 61, stop="end_turn"))
     assert word(timeline, history, 2, later) == said
     assert word(timeline, history, 3) == "working"
     assert word(timeline, history, 4) == "done"
 
 
 def test_a_question_answered_by_the_next_event_is_never_stepped_over() -> None:
-    timeline, history = recorded(
-        Prompt(at=NOW + 1, characters=3), QUESTION, Turn(at=NOW + 61, stop="end_turn")
-    )
+    timeline, history = recorded(Prompt(at=NOW + 1, characters=3), QUESTION, Turn(at=NOW + 61, stop="end_turn"))
     asking = Limits.of(Settings()).asking
     at = timeline.time_of(2)
     assert history.open_calls(2, at) == ()
@@ -207,11 +186,7 @@ KINDS = ("prompt", "turn", "done", "use", "open")
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(("prompt", "turn", "done", "use", "open")), st.integers(1, 9)), max_size=8
-    )
-)
+@given(st.lists(st.tuples(st.sampled_from(("prompt", "turn", "done", "use", "open")), st.integers(1, 9)), max_size=8))
 def test_calls_that_the_end_of_a_log_brings_leave_the_same_facts(told: list[tuple[str, int]]) -> None:
     """However the times run, the recording tells what the watch was told."""
     made: dict[str, Event] = {

@@ -36,19 +36,8 @@ def prompt(second: float, text: str = "go on", **fields: Any) -> bytes:
 def call(second: float, name: str, tool: str = "Bash", arguments: Any = None, **fields: Any) -> bytes:
     """The model calls a tool."""
     part = {"type": "tool_use", "id": name, "name": tool, "input": arguments or {"command": f"echo {name}"}}
-    usage = {
-        "input_tokens": 5,
-        "output_tokens": 7,
-        "cache_read_input_tokens": 900,
-        "cache_creation_input_tokens": 0,
-    }
-    message = {
-        "id": f"m-{name}",
-        "role": "assistant",
-        "model": "claude-opus-4",
-        "content": [part],
-        "usage": usage,
-    }
+    usage = {"input_tokens": 5, "output_tokens": 7, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 0}
+    message = {"id": f"m-{name}", "role": "assistant", "model": "claude-opus-4", "content": [part], "usage": usage}
     return line(second, type="assistant", message=message, **fields)
 
 

@@ -54,16 +54,8 @@ def test_each_agent_is_found_in_its_place(tmp_path: Path) -> None:
     put(tmp_path / ".claude/projects/-srv-project/s-1.jsonl", logs.session(3), age=10)
     put(tmp_path / ".claude/projects/-srv-project/agent-x.jsonl", logs.session(3), age=10)
     put(tmp_path / ".claude/projects/-srv-project/s-1/subagents/agent-a.jsonl", logs.session(9), age=5)
-    put(
-        tmp_path / ".claude/projects/-srv-project/s-1/subagents/agent-acompact-b.jsonl",
-        logs.session(9),
-        age=1,
-    )
-    put(
-        tmp_path / f".codex/sessions/2025/10/21/rollout-2025-10-21T20-02-50-{uuid}.jsonl",
-        codex(uuid, "/c"),
-        age=20,
-    )
+    put(tmp_path / ".claude/projects/-srv-project/s-1/subagents/agent-acompact-b.jsonl", logs.session(9), age=1)
+    put(tmp_path / f".codex/sessions/2025/10/21/rollout-2025-10-21T20-02-50-{uuid}.jsonl", codex(uuid, "/c"), age=20)
     put(
         tmp_path / ".gemini/tmp/abc/chats/session-1.json",
         json.dumps({"sessionId": "g-1", "projectHash": "f" * 64, "messages": []}).encode(),
@@ -138,16 +130,8 @@ def test_active_means_lately_changed_and_lately_written(tmp_path: Path) -> None:
     put(claude / "restored.jsonl", logs.session(2), age=1)
     put(tmp_path / ".copilot/a/events.jsonl", b'{"type":"session.shutdown","data":{}}\n', age=1)
     put(tmp_path / ".copilot/b/events.jsonl", b'{"type":"user.message","data":{}}\n', age=1)
-    active = {
-        f"{one.path.parent.name}/{one.path.stem}": one.active for one in find(AGENTS, {}, tmp_path, now=NOW)
-    }
-    assert active == {
-        "p/fresh": True,
-        "p/stale": False,
-        "p/restored": False,
-        "a/events": False,
-        "b/events": True,
-    }
+    active = {f"{one.path.parent.name}/{one.path.stem}": one.active for one in find(AGENTS, {}, tmp_path, now=NOW)}
+    assert active == {"p/fresh": True, "p/stale": False, "p/restored": False, "a/events": False, "b/events": True}
 
 
 def test_the_number_of_events_is_a_fair_guess(tmp_path: Path) -> None:
@@ -249,11 +233,7 @@ def test_the_order_of_keys_does_not_matter(tmp_path: Path) -> None:
         [
             {**told, "cwd": "/right", "sessionId": "right"},
             {"sessionId": "right", **told, "cwd": "/right"},
-            {
-                "toolUseResult": {"cwd": "/wrong", "session_id": "wrong"},
-                "sessionId": "right",
-                "cwd": "/right",
-            },
+            {"toolUseResult": {"cwd": "/wrong", "session_id": "wrong"}, "sessionId": "right", "cwd": "/right"},
         ]
     ):
         put(tmp_path / f".claude/projects/p/s-{place}.jsonl", json.dumps(record).encode() + b"\n")
@@ -333,9 +313,7 @@ def test_events_are_counted_within_a_quarter_on_real_logs(shared_data: Path) -> 
     assert checked > 30
 
 
-def test_samples_guess_what_is_too_long_to_be_looked_through(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_samples_guess_what_is_too_long_to_be_looked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path / ".claude/projects/p/s.jsonl", logs.session(2000))
     monkeypatch.setattr("core.logs.discovery.EXACT", 1000)
     [one] = find(AGENTS, {}, tmp_path, now=NOW)
@@ -356,11 +334,7 @@ def test_a_session_that_was_received_too_is_listed_once_by_its_own_log(tmp_path:
     for session in (own.session, "elsewhere"):
         start = SessionStart(at=time.time(), session=session, tool="claude-code")
         use = ToolUse(at=time.time(), action="shell_exec", tool="Bash")
-        put(
-            received / f"{session}.jsonl",
-            b"".join(write(one, session) + b"\n" for one in (start, use)),
-            age=5,
-        )
+        put(received / f"{session}.jsonl", b"".join(write(one, session) + b"\n" for one in (start, use)), age=5)
     assert {(one.agent, one.session) for one in find(AGENTS, {}, tmp_path, now=time.time())} == {
         ("claude-code", own.session),
         ("nooscope", "elsewhere"),

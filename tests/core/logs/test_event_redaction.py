@@ -74,10 +74,7 @@ def test_a_first_line_longer_than_a_head_is_looked_at_whole(tmp_path: Path, firs
 def test_sessions_whose_lines_stand_between_each_others_are_taken_apart(tmp_path: Path) -> None:
     log, kit = tmp_path / "two.jsonl", make_kit()
     event = {"tool": "Read", "target": "a.py"}
-    lines = [
-        json.dumps({"at": 1_767_600_000 + number, "session": f"s{number % 2}", **event})
-        for number in range(20)
-    ]
+    lines = [json.dumps({"at": 1_767_600_000 + number, "session": f"s{number % 2}", **event}) for number in range(20)]
     log.write_text("\n".join([*lines[:9], "{broken", *lines[9:]]) + "\n")
     found = sessions([log], kit)
     assert [one.id for one in found] == ["s0", "s1"]

@@ -86,8 +86,7 @@ def test_sub_agents_are_woven_in_by_time(tmp_path: Path) -> None:
     nested.mkdir(parents=True)
     main.write_bytes(logs.session(5))
     (nested / "agent-a1.jsonl").write_bytes(
-        logs.call(3.5, "x1", agentId="a1", isSidechain=True)
-        + logs.result(4.5, "x1", agentId="a1", isSidechain=True)
+        logs.call(3.5, "x1", agentId="a1", isSidechain=True) + logs.result(4.5, "x1", agentId="a1", isSidechain=True)
     )
     (nested / "agent-acompact-1.jsonl").write_bytes(logs.session(2, agentId="acompact-1", isSidechain=True))
     [session] = sessions([tmp_path], make_kit())
@@ -116,21 +115,17 @@ def test_a_call_cut_off_in_the_original_is_told_by_the_copy(tmp_path: Path) -> N
     first, second = tmp_path / "s-1.jsonl", tmp_path / "s-2.jsonl"
     first.write_bytes(logs.session(2) + logs.call(50, "late"))
     second.write_bytes(
-        logs.session(2, session="s-2")
-        + logs.call(50, "late", session="s-2")
-        + logs.result(99, "late", session="s-2")
+        logs.session(2, session="s-2") + logs.call(50, "late", session="s-2") + logs.result(99, "late", session="s-2")
     )
     os.utime(first, (1000, 1000))
     kit = make_kit()
     later = sessions([tmp_path], kit)[1]
-    assert [
-        (event.id, event.outcome) for event in read_session(later, kit) if isinstance(event, ToolUse)
-    ] == [("late", "success")]
+    assert [(event.id, event.outcome) for event in read_session(later, kit) if isinstance(event, ToolUse)] == [
+        ("late", "success")
+    ]
 
 
-def test_logs_that_share_a_beginning_are_read_once_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_logs_that_share_a_beginning_are_read_once_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     genuine = line_batches
 
@@ -185,12 +180,7 @@ def test_the_same_prompt_at_the_same_moment_makes_no_copy(tmp_path: Path) -> Non
 def test_bad_lines_are_counted_and_the_rest_is_read(tmp_path: Path) -> None:
     log = tmp_path / "s-1.jsonl"
     log.write_bytes(
-        logs.session(1)
-        + b"not json\n"
-        + b"\0\0\0\n"
-        + b'{"half":\n'
-        + logs.session(1, first=5)
-        + b'{"type":"us'
+        logs.session(1) + b"not json\n" + b"\0\0\0\n" + b'{"half":\n' + logs.session(1, first=5) + b'{"type":"us'
     )
     kit = make_kit()
     [session] = sessions([log], kit)
@@ -227,10 +217,7 @@ def test_runs_of_the_same_name_lose_nothing_and_have_names_of_their_own(
     tmp_path: Path, ids: list[dict[str, str]], names: list[str], ends: str
 ) -> None:
     runs = [
-        {
-            **one,
-            "messages": [{"role": "user", "content": "go " * 9}, {"role": "assistant", "content": str(n)}],
-        }
+        {**one, "messages": [{"role": "user", "content": "go " * 9}, {"role": "assistant", "content": str(n)}]}
         for n, one in enumerate(ids)
     ]
     log = tmp_path / "runs.jsonl"
@@ -270,9 +257,7 @@ def test_a_session_has_the_name_that_its_log_gives_it(shared_data: Path) -> None
 
 @pytest.mark.parametrize("before", [0, 200_000])
 @pytest.mark.parametrize("cut", [False, True])
-def test_a_document_names_its_session_wherever_the_name_stands(
-    tmp_path: Path, before: int, cut: bool
-) -> None:
+def test_a_document_names_its_session_wherever_the_name_stands(tmp_path: Path, before: int, cut: bool) -> None:
     wrong = {"id": "m-1", "type": "user", "sessionId": "wrong", "content": "x" * before}
     document = {"projectHash": "f" * 64, "messages": [wrong], "sessionId": "g-1", "more": "y"}
     log = tmp_path / "session-1.two.json"
@@ -372,9 +357,7 @@ def test_no_format_is_asked_after_a_certain_one() -> None:
 
     def found(*sure: int) -> str:
         asked.clear()
-        agents = [
-            Agent(str(place), str(place), (format_(str(place), one),)) for place, one in enumerate(sure)
-        ]
+        agents = [Agent(str(place), str(place), (format_(str(place), one),)) for place, one in enumerate(sure)]
         best = recognise(Sample(b"{}", Path("x")), tuple(agents))
         return best.name if best else ""
 
@@ -398,9 +381,7 @@ def test_objects_of_a_head_are_those_of_its_lines_however_they_are_asked_for() -
         Sample(head, Path()).records[3]
 
 
-def test_a_record_that_a_reader_fails_on_costs_itself_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_that_a_reader_fails_on_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(logs.session(4))
     whole = events_of(path)

@@ -141,9 +141,7 @@ def test_what_stands_behind_an_object_is_told_alike_live_and_later(
 
 
 def test_sessions_whose_lines_stand_between_each_other_are_followed_apart(tmp_path: Path) -> None:
-    rows = [
-        b'{"at":%d,"session":"s%d","tool":"bash","exit_code":0}' % (at, at % 2) for at in range(1000, 1009)
-    ]
+    rows = [b'{"at":%d,"session":"s%d","tool":"bash","exit_code":0}' % (at, at % 2) for at in range(1000, 1009)]
     path = tmp_path / "runs.jsonl"
     path.write_bytes(b"\n".join(rows[:-3]) + b"\n" + rows[-3] + rows[-2] + b" " + rows[-1] + b"\nno json\n")
     found = sessions([path], fresh_kit())
@@ -479,9 +477,9 @@ def test_a_folder_that_may_not_be_watched_does_not_stop_the_others(
     monkeypatch.setattr("core.logs.file_events._kernel_announces", lambda: False)
     monkeypatch.setattr("watchfiles.watch", refuse)
     said: list[str] = []
-    assert list(
-        file_changes([tmp_path], threading.Event(), FollowSettings(), recursive=True, tell=said.append)
-    ) == [set()]
+    assert list(file_changes([tmp_path], threading.Event(), FollowSettings(), recursive=True, tell=said.append)) == [
+        set()
+    ]
     assert (asked, said) == ([False, True], [])
 
 

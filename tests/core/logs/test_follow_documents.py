@@ -62,9 +62,7 @@ def test_a_document_that_cannot_be_read_is_said_once_and_that_it_is_back(
     assert follower.notices() == ["session-1.json: is back"]
 
 
-def test_a_document_with_a_folder_in_its_place_is_said_and_what_comes_back_is_read_again(
-    tmp_path: Path,
-) -> None:
+def test_a_document_with_a_folder_in_its_place_is_said_and_what_comes_back_is_read_again(tmp_path: Path) -> None:
     path, aside = tmp_path / "session-1.json", tmp_path / "aside"
     path.write_bytes(logs.gemini(2))
     follower = Follower(path, fresh_kit())
@@ -116,14 +114,7 @@ def test_a_call_that_a_document_tells_twice_is_passed_on_when_it_is_over(tmp_pat
     steps: list[dict[str, Any]] = [
         {**times[0], "source": "user", "action": "message", "args": {"content": "go"}},
         {**times[1], "source": "agent", "action": "run", "args": {"command": "ls"}},
-        {
-            **times[2],
-            "source": "agent",
-            "observation": "run",
-            "cause": 1,
-            "content": "x",
-            "extras": {"exit_code": 0},
-        },
+        {**times[2], "source": "agent", "observation": "run", "cause": 1, "content": "x", "extras": {"exit_code": 0}},
         {**times[3], "source": "agent", "action": "run", "args": {"command": "pwd"}},
     ]
     path.write_bytes(json.dumps(steps[:2]).encode())
@@ -153,12 +144,7 @@ def test_a_folder_of_events_is_followed_file_by_file(tmp_path: Path) -> None:
         return hands(number, kind="ActionEvent", source="agent", **fields)
 
     def observe(number: int, of: int) -> bytes:
-        fields = {
-            "tool_name": "terminal",
-            "tool_call_id": f"c{of}",
-            "action_id": f"e{of}",
-            "observation": seen,
-        }
+        fields = {"tool_name": "terminal", "tool_call_id": f"c{of}", "action_id": f"e{of}", "observation": seen}
         return hands(number, kind="ObservationEvent", source="environment", **fields)
 
     (folder / "event-00000-a.json").write_bytes(act(0))
@@ -242,9 +228,7 @@ def test_a_database_is_followed_by_the_time_of_change(tmp_path: Path) -> None:
         assert uses(follower.poll()) == ["prt_1"]
         assert uses(other.poll()) == ["prt_9"]
         assert follower.poll() == []
-        database.execute(
-            "UPDATE part SET time_updated = 1300, data = ? WHERE id = 'prt_2'", (part(2, "completed"),)
-        )
+        database.execute("UPDATE part SET time_updated = 1300, data = ? WHERE id = 'prt_2'", (part(2, "completed"),))
         database.execute(put, ("prt_3", "msg_1", "ses_1", 1300, 1300, part(3, "error")))
         database.commit()
         assert uses(follower.poll()) == ["prt_2", "prt_3"]
@@ -260,9 +244,5 @@ def test_a_database_is_followed_by_the_time_of_change(tmp_path: Path) -> None:
     told = list(read_session(first, KIT))
     assert uses(told) == ["prt_1", "prt_2", "prt_3"]
     places = [event.where for event in told if isinstance(event, ToolUse)]
-    assert [json.loads(read_excerpt(where).text)["callID"] for where in places if where] == [
-        "c1",
-        "c2",
-        "c3",
-    ]
+    assert [json.loads(read_excerpt(where).text)["callID"] for where in places if where] == ["c1", "c2", "c3"]
     assert read_excerpt(Where(str(path), entry="part/none")).fault == "changed since it was read"

@@ -46,9 +46,7 @@ def place(tmp_path: Path) -> Place:
 
 def copied(lines: bytes, agent: str = "acompact-1") -> bytes:
     """The same lines as a fork repeats them."""
-    other = lines.replace(b'"uuid": "u', b'"uuid": "copy-').replace(
-        b'"isSidechain": false', b'"isSidechain": true'
-    )
+    other = lines.replace(b'"uuid": "u', b'"uuid": "copy-').replace(b'"isSidechain": false', b'"isSidechain": true')
     return other.replace(b'"version"', f'"agentId": "{agent}", "version"'.encode())
 
 
@@ -168,7 +166,5 @@ def test_a_real_compaction_is_paid_for(shared_data: Path) -> None:
     kit = make_kit()
     path = shared_data / "real_sessions" / "claude-code" / "ae4a77f8-aedd-4bc1-888f-c94edc91af04.jsonl"
     [session] = sessions([path], kit)
-    totals = [
-        event for event in read_session(session, kit) if isinstance(event, Turn) and event.stop == "total"
-    ]
+    totals = [event for event in read_session(session, kit) if isinstance(event, Turn) and event.stop == "total"]
     assert [round(total.cost or 0.0, 2) for total in totals] == [0.77]

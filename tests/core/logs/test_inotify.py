@@ -55,9 +55,7 @@ def test_what_is_written_is_announced_and_what_is_read_is_not(tmp_path: Path) ->
         assert announced(kernel) == {tmp_path / "old"}
 
 
-def test_only_the_folder_itself_is_announced_unless_all_below_is_wanted(
-    tmp_path: Path, below: Inotify
-) -> None:
+def test_only_the_folder_itself_is_announced_unless_all_below_is_wanted(tmp_path: Path, below: Inotify) -> None:
     deep = tmp_path / "one" / "deep" / "log"
     with Inotify([tmp_path], recursive=False) as flat:
         deep.touch()

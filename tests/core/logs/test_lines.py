@@ -41,20 +41,7 @@ def cut(data: bytes, sizes: list[int], longest: int = 64) -> tuple[list[Line], l
 
 
 PIECES = st.sampled_from(
-    [
-        b"\n",
-        b"\r\n",
-        b"\0",
-        b"\0\0\0",
-        b" ",
-        b"{}",
-        b'{"a":1}',
-        b"x" * 63,
-        b"y" * 65,
-        b"\xef\xbb\xbf",
-        b"[",
-        b"\xff",
-    ]
+    [b"\n", b"\r\n", b"\0", b"\0\0\0", b" ", b"{}", b'{"a":1}', b"x" * 63, b"y" * 65, b"\xef\xbb\xbf", b"[", b"\xff"]
 )
 
 

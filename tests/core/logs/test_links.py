@@ -218,18 +218,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=6,
 )
-FIELDS = [
-    "uuid",
-    "parentUuid",
-    "id",
-    "parentId",
-    "type",
-    "timestamp",
-    "message",
-    "payload",
-    "$rewindTo",
-    "$set",
-]
+FIELDS = ["uuid", "parentUuid", "id", "parentId", "type", "timestamp", "message", "payload", "$rewindTo", "$set"]
 FIELDS += ["isSidechain", "summary", "leafUuid", "label", "targetId", "role", "usage", "sessionId"]
 
 
@@ -253,9 +242,7 @@ def test_no_log_can_make_it_raise(
 def test_real_logs_have_one_kin_a_line(shared_data: Path) -> None:
     for session in sessions([shared_data / "real_sessions" / "claude-code"], KIT):
         found = list(session_links(session, KIT))
-        written = sum(
-            1 for log in session.logs for text in log.path.read_bytes().split(b"\n") if text.strip()
-        )
+        written = sum(1 for log in session.logs for text in log.path.read_bytes().split(b"\n") if text.strip())
         assert len(found) == written
 
 
@@ -285,12 +272,7 @@ def test_moved_lines_make_no_orphans(data: st.DataObject) -> None:
 
 
 def test_objects_on_one_line_follow_each_other(tmp_path: Path) -> None:
-    pieces = [
-        prompt(0, uuid="a").strip(),
-        b'{"type":"summary"}',
-        b"{}",
-        call(1, "t", uuid="b", parentUuid="a"),
-    ]
+    pieces = [prompt(0, uuid="a").strip(), b'{"type":"summary"}', b"{}", call(1, "t", uuid="b", parentUuid="a")]
     found = read(tmp_path / "s.jsonl", "claude-code", b"".join(pieces) + b"no json\n")
     assert shape(found) == [
         ("a", None, "prompt"),

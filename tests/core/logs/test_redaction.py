@@ -127,18 +127,12 @@ def test_what_surrounds_a_secret_stays() -> None:
 
 
 def test_a_redacted_line_of_json_is_still_json() -> None:
-    line = json.dumps(
-        {"a": 'password = "hunter2"', "b": "token: 'abcdef123'", "c": {"api_key": "abcdef123456"}}
-    )
+    line = json.dumps({"a": 'password = "hunter2"', "b": "token: 'abcdef123'", "c": {"api_key": "abcdef123456"}})
     assert json.loads(redact(line))["c"] == {"api_key": HIDDEN}
 
 
 @settings(max_examples=150, deadline=None)
-@given(
-    st.lists(
-        st.sampled_from([around.format(secret) if around else secret for secret, around in HITS] + INNOCENT)
-    )
-)
+@given(st.lists(st.sampled_from([around.format(secret) if around else secret for secret, around in HITS] + INNOCENT)))
 def test_redacting_twice_changes_nothing_more(parts: list[str]) -> None:
     once = redact("\n".join(parts))
     assert redact(once) == once

@@ -84,10 +84,7 @@ def events(folder: Path) -> tuple[dict[str, Any], dict[str, int]]:
     kit = KIT.counting(Diagnostics())
     found = sessions([folder], kit)
     return (
-        {
-            f"{one.tool} {one.path.name} {one.id}": [told(event) for event in read_session(one, kit)]
-            for one in found
-        },
+        {f"{one.tool} {one.path.name} {one.id}": [told(event) for event in read_session(one, kit)] for one in found},
         kit.diagnostics.counts,
     )
 
@@ -160,9 +157,7 @@ HEARD: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("first", ASIDE, ids=lambda line: line["type"])
-def test_a_line_that_does_not_matter_never_begins_a_session(
-    tmp_path: Path, first: dict[str, Any], way: str
-) -> None:
+def test_a_line_that_does_not_matter_never_begins_a_session(tmp_path: Path, first: dict[str, Any], way: str) -> None:
     path = tmp_path / "s-1.jsonl"
     rest = [says(5, "go on"), asks(6, "t1", "Bash", {"command": "ls"}), answers(7, "t1", "done")]
     path.write_text("\n".join(WAYS[way](line) for line in [first, *rest]) + "\n")

@@ -113,9 +113,7 @@ def test_lines_before_a_deletion_are_read(path: Path) -> None:
     assert follower.notices() == ["s-1.jsonl: vanished; waiting for it"]
 
 
-def test_without_a_descriptor_to_spare_the_new_file_is_still_read(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_descriptor_to_spare_the_new_file_is_still_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(HeldLog, "keep", lambda _: False)
     follower = Follower(path, KIT)
     follower.poll()
@@ -146,9 +144,7 @@ def test_a_log_is_cut_short_only_below_the_place_reached(path: Path, less: int, 
     assert follower.notices() == (["s-1.jsonl: was cut short; reading it from the start"] if cut else [])
 
 
-def test_a_log_that_becomes_unreadable_is_said_once_and_counted(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_that_becomes_unreadable_is_said_once_and_counted(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kit = make_kit()
     follower = Follower(path, kit)
     follower.poll()

@@ -109,19 +109,7 @@ def test_a_cut_off_text_keeps_all_but_its_last_word() -> None:
 PIECES = [
     *(token[: len(token) - cut] for token in TOKENS.values() for cut in (len(token) // 2, 1)),
     *(around.split("{}")[0] for _, around in PLACES if not around.startswith("{}")),
-    *(
-        "-eyJ",
-        "eyJ.",
-        "://a:b",
-        "://a@",
-        "@",
-        "curl -u a",
-        "curl ",
-        "login a password ",
-        "<password>",
-        "|;",
-        "\\n",
-    ),
+    *("-eyJ", "eyJ.", "://a:b", "://a@", "@", "curl -u a", "curl ", "login a password ", "<password>", "|;", "\\n"),
     *(
         '"auth": "',
         "pass",

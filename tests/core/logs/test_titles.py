@@ -129,9 +129,7 @@ _JUNK = st.recursive(
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
         st.dictionaries(
-            st.sampled_from(
-                ["type", "role", "message", "content", "text", "info", "say", "payload", "parts"]
-            ),
+            st.sampled_from(["type", "role", "message", "content", "text", "info", "say", "payload", "parts"]),
             inner,
             max_size=4,
         ),

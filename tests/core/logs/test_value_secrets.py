@@ -132,12 +132,7 @@ def test_the_rest_stays_the_very_same(value: Any) -> None:
 
 def test_what_stands_beside_a_secret_stays() -> None:
     value = {"host": "h", "password": PW, "port": 1, "auth": {"user": "me", "token": KEY}}
-    assert redact_value(value) == {
-        "host": "h",
-        "password": HIDDEN,
-        "port": 1,
-        "auth": {"user": "me", "token": HIDDEN},
-    }
+    assert redact_value(value) == {"host": "h", "password": HIDDEN, "port": 1, "auth": {"user": "me", "token": HIDDEN}}
 
 
 def test_what_is_deeper_than_anything_shown_is_left_out() -> None:

@@ -25,10 +25,7 @@ BEGINNINGS: tuple[dict[str, Any], ...] = (
         "id": "1",
         "parentId": None,
         "timestamp": "2026-01-05T10:00:00Z",
-        "message": {
-            "role": "assistant",
-            "content": [{"type": "tool_use", "id": "c", "name": "Read", "input": {}}],
-        },
+        "message": {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "Read", "input": {}}]},
     },
     {
         "type": "user",
@@ -55,9 +52,7 @@ BEGINNINGS: tuple[dict[str, Any], ...] = (
         "sessionId": "s",
         "projectHash": "h",
         "startTime": "2026-01-05T10:00:00Z",
-        "messages": [
-            {"id": "1", "type": "user", "content": [{"text": "a"}], "toolCalls": [{"id": "c", "args": {}}]}
-        ],
+        "messages": [{"id": "1", "type": "user", "content": [{"text": "a"}], "toolCalls": [{"id": "c", "args": {}}]}],
     },
     {
         "info": {"id": "s", "title": "t", "time": {"created": 1}},
@@ -68,10 +63,7 @@ BEGINNINGS: tuple[dict[str, Any], ...] = (
         "history": [{"role": "user", "content": "a"}],
         "info": {"model_stats": {}},
     },
-    {
-        "instance_id": "i",
-        "history": [{"id": 1, "source": "agent", "action": "run", "args": {"command": "ls"}}],
-    },
+    {"instance_id": "i", "history": [{"id": 1, "source": "agent", "action": "run", "args": {"command": "ls"}}]},
     {"version": 1, "messages": [{"role": "user", "ts": 1, "content": [{"type": "text", "text": "a"}]}]},
     {"at": 1.0, "session": "s", "tool": "Bash", "action": "shell_exec", "outcome": "success"},
 )

@@ -50,9 +50,7 @@ def moments(events: list[Event], within: int = 3) -> list[AdviceMoment]:
         ([act(float(at), fails=True, shape=at) for at in range(5, 9)], False, 3),
     ],
 )
-def test_the_same_trouble_came_again_or_stayed_away(
-    said: bool, after: list[ToolUse], again: bool, acts: int
-) -> None:
+def test_the_same_trouble_came_again_or_stayed_away(said: bool, after: list[ToolUse], again: bool, acts: int) -> None:
     """Where nobody spoke the word was due with the next act, from which on it is counted."""
     first, *_ = moments(story(said, after if said else [act(4.6, fails=False, shape=9), *after]))
     assert first.said is said

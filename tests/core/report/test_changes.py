@@ -46,9 +46,7 @@ class ClaudeLog:
         self._last = f"u{number}"
         return self._last
 
-    def call(
-        self, tool: str, given: Any, result: str = "ok", *, error: bool = False, told: Any = None
-    ) -> str:
+    def call(self, tool: str, given: Any, result: str = "ok", *, error: bool = False, told: Any = None) -> str:
         name = f"t{len(self.records)}"
         self.say("assistant", [{"type": "tool_use", "id": name, "name": tool, "input": given}])
         answer = {"type": "tool_result", "tool_use_id": name, "content": result, "is_error": error}
@@ -99,20 +97,13 @@ def log(tmp_path: Path) -> ClaudeLog:
 
 
 def test_a_file_at_every_moment(log: ClaudeLog) -> None:
-    log.call(
-        "Write",
-        {"file_path": "/p/new.py", "content": "a\nb\n"},
-        told={"type": "create", "originalFile": None},
-    )
+    log.call("Write", {"file_path": "/p/new.py", "content": "a\nb\n"}, told={"type": "create", "originalFile": None})
     log.edit("old.py", "two\n", "2\nII\n", before="one\ntwo\nthree\n")
     log.edit("old.py", "II\n", "")
     log.edit("old.py", "missing", "x", error=True)
     log.edit("old.py", "2", "two")
     reader, events = log.read()
-    seen = [
-        [(one.path, one.added, one.removed) for one in reader.changes.files(n)]
-        for n in range(len(events) + 1)
-    ]
+    seen = [[(one.path, one.added, one.removed) for one in reader.changes.files(n)] for n in range(len(events) + 1)]
     steps = [step for n, step in enumerate(seen) if n == 0 or step != seen[n - 1]]
     new = ("new.py", 2, 0)
     assert steps == [[], [new], [new, ("old.py", 2, 1)], [new, ("old.py", 1, 1)], [new, ("old.py", 0, 0)]]
@@ -124,20 +115,8 @@ def test_a_file_at_every_moment(log: ClaudeLog) -> None:
     ("tool", "given", "told", "state", "said"),
     [
         ("Write", {"file_path": "/p/a.py", "content": "x\n"}, None, "pieces", "text before the first"),
-        (
-            "Edit",
-            {"file_path": "/p/a.py", "old_string": "x", "new_string": "y"},
-            None,
-            "pieces",
-            "only the edited",
-        ),
-        (
-            "NotebookEdit",
-            {"notebook_path": "/p/a.py", "cell_id": "1", "new_source": "y"},
-            None,
-            "command",
-            "not carry",
-        ),
+        ("Edit", {"file_path": "/p/a.py", "old_string": "x", "new_string": "y"}, None, "pieces", "only the edited"),
+        ("NotebookEdit", {"notebook_path": "/p/a.py", "cell_id": "1", "new_source": "y"}, None, "command", "not carry"),
         (
             "NotebookEdit",
             {"notebook_path": "/p/a.py", "cell_id": "1", "new_source": "y"},
@@ -191,11 +170,7 @@ def test_rewound_edits_do_not_count(log: ClaudeLog) -> None:
 
 def test_secrets_are_hidden_and_lines_stay(log: ClaudeLog) -> None:
     key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEabc\nMIIEdef\n-----END RSA PRIVATE KEY-----\n"
-    log.call(
-        "Write",
-        {"file_path": "/p/k", "content": f"x\n{key}y\n"},
-        told={"type": "create", "originalFile": None},
-    )
+    log.call("Write", {"file_path": "/p/k", "content": f"x\n{key}y\n"}, told={"type": "create", "originalFile": None})
     reader, events = log.read()
     (change,) = reader.changes.files(len(events))
     text = diff_text(change, reader.changes.diff("k", len(events)))
@@ -214,10 +189,7 @@ def test_any_seek_equals_a_replay(log: ClaudeLog) -> None:
         name = dice.choice(sorted(texts))
         lines = texts[name].splitlines(keepends=True)
         row = dice.randrange(len(lines))
-        old, new = (
-            "".join(lines[row : row + 2]),
-            dice.choice(["", f"new {number}\n", f"{lines[row]}more {number}\n"]),
-        )
+        old, new = ("".join(lines[row : row + 2]), dice.choice(["", f"new {number}\n", f"{lines[row]}more {number}\n"]))
         if texts[name].count(old) != 1 or texts[name].replace(old, new) == "":
             continue
         log.edit(name, old, new, before=None if name in seen else texts[name])
@@ -261,15 +233,11 @@ def test_commits_count_when_git_reports_them(log: ClaudeLog) -> None:
     log.call("Bash", {"command": "git commit --amend -m better"}, "[main 89abcde] better\n 1 file changed")
     log.call("Bash", {"command": "git log"}, "[main 7654321] not a commit")
     log.call(
-        "Bash",
-        {"command": "git push"},
-        "To x\n   1234567..89abcde  main -> main\n ! [rejected] a -> a (fetch first)",
+        "Bash", {"command": "git push"}, "To x\n   1234567..89abcde  main -> main\n ! [rejected] a -> a (fetch first)"
     )
     log.call("Bash", {"command": "gh pr create -f"}, "https://github.com/o/r/pull/12\n")
     log.call("Bash", {"command": "pytest"}, "1 failed", error=True)
-    log.records.append(
-        {"type": "pr-link", "prNumber": 13, "prUrl": "https://github.com/o/r/pull/13", "sessionId": "s"}
-    )
+    log.records.append({"type": "pr-link", "prNumber": 13, "prUrl": "https://github.com/o/r/pull/13", "sessionId": "s"})
     reader, events = log.read()
     outcome = reader.at(len(events))
     assert [(one.hash, one.subject, one.amended) for one in outcome.commits] == [

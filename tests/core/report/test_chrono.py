@@ -46,10 +46,7 @@ def test_a_move_leads_to_the_frame_of_its_place(timeline: Timeline) -> None:
     assert back.frame.receptor.meta.state in back.lines[0]
     forth = nav.go(Destination(340, "forward"), 6.0)
     assert forth.frame == timeline.at(340)
-    assert [(each.origin, each.place, each.at) for each in nav.trail.visits] == [
-        (600, 200, 5.0),
-        (200, 340, 6.0),
-    ]
+    assert [(each.origin, each.place, each.at) for each in nav.trail.visits] == [(600, 200, 5.0), (200, 340, 6.0)]
 
 
 def test_the_direction_must_lead_there(timeline: Timeline) -> None:
@@ -157,9 +154,7 @@ def test_own_words_are_kept_to_plain_lines(timeline: Timeline) -> None:
     st.lists(st.integers(0, 40), min_size=1, max_size=5),
     st.sampled_from(("none", "structural", "narrative")),
 )
-def test_any_moves_on_any_recording_arrive_and_verify(
-    stream: list[Event], places: list[int], kind: str
-) -> None:
+def test_any_moves_on_any_recording_arrive_and_verify(stream: list[Event], places: list[int], kind: str) -> None:
     timeline = recorded(stream)
     nav, again = ChronoNav(timeline, limit=3), ChronoNav(recorded(stream), limit=3)
     policy = SummaryPolicy(kind, 80)  # type: ignore[arg-type]
@@ -239,10 +234,7 @@ def test_a_record_of_the_conversation_leads_to_its_place() -> None:
 
 def test_entries_of_documents_and_rows_of_databases_lead_to_their_places() -> None:
     stream: list[Event] = [
-        *(
-            Prompt(at=1.0, characters=1, where=Where("doc", 0, 9, f"/messages/{number}/parts/1"))
-            for number in (0, 2)
-        ),
+        *(Prompt(at=1.0, characters=1, where=Where("doc", 0, 9, f"/messages/{number}/parts/1")) for number in (0, 2)),
         *(Prompt(at=2.0, characters=1, where=Where("db", entry=f"part/p{number}")) for number in (5, 3)),
     ]
     wheres = [Where("doc", 0, 9, f"/messages/{number}") for number in range(3)]
@@ -262,9 +254,7 @@ def test_records_of_a_real_session_lie_in_order(shared_data: Path) -> None:
         nav = ChronoNav(timeline, tree)
         nav.go(Destination(0, "backward"), 0.0)
         ids = [node.id for node in tree.path()]
-        places = [
-            nav.go(Destination(name, "forward", SummaryPolicy("narrative")), 1.0).place for name in ids[::25]
-        ]
+        places = [nav.go(Destination(name, "forward", SummaryPolicy("narrative")), 1.0).place for name in ids[::25]]
         assert places == sorted(places) and places[-1] > len(timeline) // 2
         assert nav.go(Destination(ids[-1], "forward"), 2.0).place == len(timeline)
         assert nav.trail.verify() is None

@@ -49,20 +49,10 @@ def frame() -> Frame:
     return recorded(session(400)).at(400)
 
 
-def use(
-    at: float, program: str = "pytest", outcome: str = "failure", tool: str = "Bash", **more: object
-) -> ToolUse:
+def use(at: float, program: str = "pytest", outcome: str = "failure", tool: str = "Bash", **more: object) -> ToolUse:
     action = "shell_exec" if program else "file_edit"
     return msgspec.convert(
-        {
-            "kind": "tool_use",
-            "at": at,
-            "program": program,
-            "outcome": outcome,
-            "tool": tool,
-            "action": action,
-            **more,
-        },
+        {"kind": "tool_use", "at": at, "program": program, "outcome": outcome, "tool": tool, "action": action, **more},
         ToolUse,
     )
 
@@ -96,12 +86,7 @@ def test_every_warning_that_stands_is_kept(frame: Frame) -> None:
         ("loop", 0.75),
     ]
     said = "\n".join(lines(kept))
-    for words in (
-        "warning: frustration .31",
-        "halt EXHAUSTION",
-        "delegation suspended",
-        "pytest again and again",
-    ):
+    for words in ("warning: frustration .31", "halt EXHAUSTION", "delegation suspended", "pytest again and again"):
         assert words in said
     calm = replace(
         frame,

@@ -53,8 +53,7 @@ def test_ten_thousand_events_in_under_a_second(names: int) -> None:
         ToolUse(at=float(n), action="file_read", targets=(str(n * 7919 % names),)) for n in range(10_000)
     ]
     second: list[Event] = [
-        ToolUse(at=float(n), action="file_read", targets=(str((n + n // 50) * 7919 % names),))
-        for n in range(10_000)
+        ToolUse(at=float(n), action="file_read", targets=(str((n + n // 50) * 7919 % names),)) for n in range(10_000)
     ]
     started = time.process_time()
     alignment = align(first, second)

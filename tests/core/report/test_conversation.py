@@ -214,9 +214,7 @@ def test_any_edited_line_is_found(folder: Path, lines: list[bytes], data: st.Dat
 
 @settings(max_examples=60)
 @given(logs(), st.data())
-def test_any_removed_or_reordered_line_is_found(
-    folder: Path, lines: list[bytes], data: st.DataObject
-) -> None:
+def test_any_removed_or_reordered_line_is_found(folder: Path, lines: list[bytes], data: st.DataObject) -> None:
     tree = ConversationTree(written(folder, lines))
     place = data.draw(st.integers(0, len(lines) - 1))
     found = changed(tree, written(folder, [*lines[:place], *lines[place + 1 :]]))
@@ -275,9 +273,7 @@ def test_real_sessions_verify_and_are_reachable(shared_data: Path, agent: str) -
 
 
 @pytest.mark.parametrize(("agent", "name"), [("claude-code", "tracker.jsonl"), ("pi", "large-session.jsonl")])
-def test_one_changed_byte_of_a_real_log_is_found(
-    shared_data: Path, tmp_path: Path, agent: str, name: str
-) -> None:
+def test_one_changed_byte_of_a_real_log_is_found(shared_data: Path, tmp_path: Path, agent: str, name: str) -> None:
     original = (shared_data / "real_sessions" / agent / name).read_bytes()
     path = tmp_path / name
     path.write_bytes(original)

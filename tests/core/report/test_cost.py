@@ -21,9 +21,7 @@ MINUTE = int(NOON // 60)
 def charge(minute: int = 0, dollars: float | None = 1.0, *, model: str = "m", sub: bool = False) -> Charge:
     """One turn of a hundred tokens, so many minutes after noon."""
     known = dollars is not None
-    return Charge(
-        MINUTE + minute, model, sub, dollars or 0.0, int(known), int(not known), 100, 0 if known else 100
-    )
+    return Charge(MINUTE + minute, model, sub, dollars or 0.0, int(known), int(not known), 100, 0 if known else 100)
 
 
 def cost(
@@ -37,10 +35,7 @@ def test_axes() -> None:
         cost(charge(0), charge(1, 2.0, model="n", sub=True), name="a"),
         cost(charge(-24 * 60, 4.0), name="b", project="/q", agent="pi"),
     ]
-    assert {name: one.dollars for name, one in by("day", costs, UTC).items()} == {
-        "2026-03-04": 3.0,
-        "2026-03-03": 4.0,
-    }
+    assert {name: one.dollars for name, one in by("day", costs, UTC).items()} == {"2026-03-04": 3.0, "2026-03-03": 4.0}
     assert list(by("day", costs, UTC)) == ["2026-03-04", "2026-03-03"], "the newest first"
     assert {name: one.dollars for name, one in by("project", costs, UTC).items()} == {"/q": 4.0, "/p": 3.0}
     assert {name: one.dollars for name, one in by("model", costs, UTC).items()} == {"m": 5.0, "n": 2.0}
@@ -77,12 +72,9 @@ def test_what_has_no_price_is_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hour", "until", "expected"),
-    [(17.5, 18.0, 4.0), (18.0, 24.0, 3.0 + 6 * 2.0), (23.0, 24.0, 3.0 + 2.0)],
+    ("hour", "until", "expected"), [(17.5, 18.0, 4.0), (18.0, 24.0, 3.0 + 6 * 2.0), (23.0, 24.0, 3.0 + 2.0)]
 )
-def test_the_pace_goes_on_to_the_evening_and_then_to_midnight(
-    hour: float, until: float, expected: float
-) -> None:
+def test_the_pace_goes_on_to_the_evening_and_then_to_midnight(hour: float, until: float, expected: float) -> None:
     now = NOON + (hour - 12) * 3600
     early = int((hour - 12) * 60)
     costs = [cost(charge(early - 120), charge(early - 59), charge(early - 1))]
@@ -97,12 +89,8 @@ def test_there_is_no_pace_before_some_minutes_went_by() -> None:
     assert forecast([charge(0)], Budget.of(CostSettings()), NOON + 299, UTC).rate is None
     assert forecast([charge(0)], Budget.of(CostSettings()), NOON + 300, UTC).rate == pytest.approx(12.0)
     assert forecast([charge(0, None)], Budget.of(CostSettings()), NOON + 900, UTC).expected is None
-    assert forecast([charge(-24 * 60)], Budget.of(CostSettings()), NOON, UTC).spent.priced == 0, (
-        "that was yesterday"
-    )
-    assert forecast([charge(1)], Budget.of(CostSettings()), NOON, UTC).spent.priced == 0, (
-        "that has not been yet"
-    )
+    assert forecast([charge(-24 * 60)], Budget.of(CostSettings()), NOON, UTC).spent.priced == 0, "that was yesterday"
+    assert forecast([charge(1)], Budget.of(CostSettings()), NOON, UTC).spent.priced == 0, "that has not been yet"
     midnight = [charge(-12 * 60), charge(-12 * 60 - 1)]
     assert forecast(midnight, Budget.of(CostSettings()), NOON, UTC).spent.priced == 1
 
@@ -119,12 +107,7 @@ def test_a_budget_is_held_against_what_is_spent_and_expected(budget: float, over
         (0, "today $1.50, at this pace $54.00 by evening", "today $1.50", False),
         (55, "today $1.50 of $55, at this pace $54.00 by evening", "today $1.50 of $55", False),
         (54.0, "today $1.50 of $54, at this pace $54.00 by evening", "today $1.50 of $54", False),
-        (
-            40,
-            "today $1.50 of $40, at this pace $54.00 by evening ▲ will pass budget",
-            "today $1.50 of $40 ▲",
-            True,
-        ),
+        (40, "today $1.50 of $40, at this pace $54.00 by evening ▲ will pass budget", "today $1.50 of $40 ▲", True),
         (1, "today $1.50 of $1, at this pace $54.00 by evening ▲ over budget", "today $1.50 of $1 ▲", True),
     ],
 )

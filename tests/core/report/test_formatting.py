@@ -15,10 +15,7 @@ from core.report.formatting import last_words, typed_path
         ("look here:\n```\nmake test\n```\n", "make test"),
         ("call(**kwargs, **more)", "call(**kwargs, **more)"),
         ("2**3**4 and src/**/x", "2**3**4 and src/**/x"),
-        (
-            "I mend it:\n\na.py\n```python\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n```\n",
-            "I mend it:",
-        ),
+        ("I mend it:\n\na.py\n```python\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n```\n", "I mend it:"),
         ("I mend it:\n````\na.py\n<<<<<<< SEARCH\n=======\ny\n>>>>>>> REPLACE\n````", "I mend it:"),
         ("---\n", ""),
         ("", ""),

@@ -29,11 +29,7 @@ class Repository:
     def git(self, *words: str) -> str:
         self._minutes += 1
         at = f"{int(START) + 60 * self._minutes} +0000"
-        who = {
-            f"GIT_{role}_{part}": part.lower()
-            for role in ("AUTHOR", "COMMITTER")
-            for part in ("NAME", "EMAIL")
-        }
+        who = {f"GIT_{role}_{part}": part.lower() for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
         done = subprocess.run(
             ["git", "-C", str(self.folder), *words],
             check=True,
@@ -109,9 +105,7 @@ def test_every_packed_object_is_what_git_says(repository: Repository) -> None:
     commits = list(data.commits(0.0))
     assert [commit.id for commit in commits] == repository.git("log", "--format=%H").splitlines()
     for commit in commits:
-        assert data.file_at(commit.tree, "long").decode().strip() == repository.git(
-            "show", f"{commit.id}:long"
-        )
+        assert data.file_at(commit.tree, "long").decode().strip() == repository.git("show", f"{commit.id}:long")
 
 
 def test_a_checkpoint_links_a_commit_to_its_session(repository: Repository, tmp_path: Path) -> None:

@@ -71,9 +71,7 @@ def test_a_session_of_another_project_cannot_be_read(session: str, home: Path) -
         ("session_cost", {}, "cost "),
     ],
 )
-def test_answers_are_bounded_and_hold_no_secret(
-    name: str, arguments: dict[str, Any], part: str, home: Path
-) -> None:
+def test_answers_are_bounded_and_hold_no_secret(name: str, arguments: dict[str, Any], part: str, home: Path) -> None:
     text, failed = ask(home, name, session="mine", **arguments)
     assert not failed
     assert part in text
@@ -86,9 +84,7 @@ def test_the_protocol_offers_them_only_if_asked_to(home: Path) -> None:
     params = {"name": "list_sessions", "arguments": {}}
     called = json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params})
     for allowed in (history, None):
-        answers = [
-            json.loads(line)["result"] for line in serve([listed, called], lambda *_: None, "/x", "", allowed)
-        ]
+        answers = [json.loads(line)["result"] for line in serve([listed, called], lambda *_: None, "/x", "", allowed)]
         names = {tool["name"] for tool in answers[0]["tools"]}
         assert (set(TOOLS) <= names) is (allowed is not None)
         assert answers[1]["isError"] is (allowed is None)

@@ -40,17 +40,7 @@ def sample(hours: float, used: float, resets_at: float = END) -> LimitSample:
         ([sample(4, 1.0)], None),
         ([sample(1, 0.9, END - 5 * HOUR), sample(2, 0.2)], None),
     ],
-    ids=[
-        "pace",
-        "ends with it",
-        "resets first",
-        "just before",
-        "flat",
-        "faster",
-        "too early",
-        "used up",
-        "old",
-    ],
+    ids=["pace", "ends with it", "resets first", "just before", "flat", "faster", "too early", "used up", "old"],
 )
 def test_when_a_window_runs_out(samples: list[LimitSample], runs_out: float | None, tmp_path: Path) -> None:
     history = LimitHistory(tmp_path / "limits.jsonl")
@@ -88,10 +78,7 @@ def test_what_a_status_line_and_a_codex_log_report(tmp_path: Path) -> None:
     entry = {"timestamp": "2026-11-18T12:00:00Z", "type": "event_msg", "payload": payload}
     text = json.dumps(entry) + "\n" + json.dumps({"payload": {"rate_limits": None}}) + "\n{\n"
     (day / "rollout-x.jsonl").write_text(text)
-    assert [(one.minutes, one.used) for one in codex_log_samples({}, tmp_path)] == [
-        (300, 0.425),
-        (10080, 0.07),
-    ]
+    assert [(one.minutes, one.used) for one in codex_log_samples({}, tmp_path)] == [(300, 0.425), (10080, 0.07)]
     assert [one.name for one in read_limits(tmp_path, {}, tmp_path).limits(START)] == ["5h", "7d"]
 
 
@@ -99,9 +86,7 @@ def test_which_session_uses_a_limit() -> None:
     minute = int(START // 60)
 
     def cost(name: str, agent: str, *charges: tuple[int, float, int]) -> KeptCost:
-        rows = [
-            KeptCharge(minute + at, "m", False, dollars, 1, 0, tokens, 0) for at, dollars, tokens in charges
-        ]
+        rows = [KeptCharge(minute + at, "m", False, dollars, 1, 0, tokens, 0) for at, dollars, tokens in charges]
         return KeptCost(name, agent, "", "", "", True, 0, rows, 0, 0, 0, None)
 
     limit = PlanLimit("claude-code", 300, 0.5, END, START + HOUR)

@@ -113,8 +113,6 @@ except NooscopeError as error:
 @pytest.mark.skipif(sys.platform != "linux", reason="helpers are copies of the program on Linux alone")
 def test_a_helper_that_died_ends_the_work_with_a_word() -> None:
     """Also in a program that takes a wish to end for a ctrl+c, which helpers do not hear."""
-    done = subprocess.run(
-        [sys.executable, "-c", DIES], capture_output=True, check=False, cwd=ROOT, timeout=30
-    )
+    done = subprocess.run([sys.executable, "-c", DIES], capture_output=True, check=False, cwd=ROOT, timeout=30)
     assert done.returncode == 1
     assert done.stderr == b"a helper process died; try again with --jobs 1\n"

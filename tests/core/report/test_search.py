@@ -68,9 +68,7 @@ def test_words_are_found_with_who_said_them_and_where(library: Library) -> None:
         + logs.result(2, "t1", "FAIL src/billing.spec.ts: expected 200, got 404", error=True),
     )
     assert library.fill() == 1
-    asked, called, answered = (
-        library.find(*words)[0] for words in (["migrate"], ["npm", "test"], ["got", "404"])
-    )
+    asked, called, answered = (library.find(*words)[0] for words in (["migrate"], ["npm", "test"], ["got", "404"]))
     assert (asked.speaker, called.speaker, answered.speaker) == ("asked", "call", "result")
     assert answered.snippet == "FAIL src/billing.spec.ts: expected 200, got 404"
     assert (asked.session, asked.agent, asked.project) == ("s-1", "claude-code", "/srv/project")
@@ -194,11 +192,7 @@ def test_a_line_that_is_not_whole_is_left_for_later(library: Library) -> None:
 
 
 def test_objects_on_one_line_are_found_each_at_its_place(library: Library) -> None:
-    first, second, half = (
-        logs.prompt(0, "alpha").strip(),
-        logs.prompt(9, "omega point").strip(),
-        b'{"type":"us',
-    )
+    first, second, half = (logs.prompt(0, "alpha").strip(), logs.prompt(9, "omega point").strip(), b'{"type":"us')
     path = library.put("s-1.jsonl", first)
     library.fill()
     path.write_bytes(first + second + half + b"\n")
@@ -234,9 +228,7 @@ def test_results_are_narrowed(library: Library) -> None:
     assert library.find("alpha", since=logs.START + 500.1) == []
     assert library.find("alpha", agent="codex") == []
     assert len(library.find("alpha", agent="claude-code")) == 2
-    assert [hit.session for hit in library.find("alpha", main=(str(library.folder / "s-1.jsonl"),))] == [
-        "s-1"
-    ]
+    assert [hit.session for hit in library.find("alpha", main=(str(library.folder / "s-1.jsonl"),))] == ["s-1"]
     assert len(library.find("alpha", most=1)) == 1
 
 

@@ -12,11 +12,7 @@ from core.report.story import SessionStory, story
 
 
 def use(
-    at: float,
-    action: Action = "shell_exec",
-    outcome: Outcome = "success",
-    tool: str = "Bash",
-    **more: Any,
+    at: float, action: Action = "shell_exec", outcome: Outcome = "success", tool: str = "Bash", **more: Any
 ) -> ToolUse:
     return ToolUse(at=at, agent="main", action=action, tool=tool, outcome=outcome, **more)
 
@@ -55,12 +51,7 @@ def test_every_question_is_answered() -> None:
     assert told.failed[0] == "0:10 Bash npm test, 2 times: FAIL billing.spec.ts: expected 200, got 404"
     assert told.failed[1] == "  worked at 0:40 after edits of src/mock.ts"
     assert told.ended == ("0:50 with an answer", "it said “Two tests still fail.”")
-    assert [line[:8].strip() for line in told.lines() if line[:8].strip()] == [
-        "asked",
-        "done",
-        "failed",
-        "ended",
-    ]
+    assert [line[:8].strip() for line in told.lines() if line[:8].strip()] == ["asked", "done", "failed", "ended"]
 
 
 @pytest.mark.parametrize(
@@ -99,10 +90,7 @@ def test_a_question_waits_whatever_was_called_with_it() -> None:
 def test_a_turn_told_after_its_calls_were_answered_is_no_answer() -> None:
     """Claude Code tells of a turn once another begins; a log that stops in between ends with an old one."""
     cut: list[Event] = [prompt(0), use(20), Turn(at=10)]
-    assert (
-        story(cut, read=read).ended[0]
-        == "0:20 with Bash npm test, which succeeded, in the middle of its work"
-    )
+    assert story(cut, read=read).ended[0] == "0:20 with Bash npm test, which succeeded, in the middle of its work"
     answered: list[Event] = [*cut, Turn(at=30)]
     assert story(answered, read=read).ended[0].startswith("0:30 with an answer")
 
@@ -142,11 +130,7 @@ def test_many_prompts_are_cut_in_the_middle(prompts: int, more: bool) -> None:
 
 
 def test_what_never_worked_again_comes_first_and_nothing_is_told_of_nothing() -> None:
-    events = [
-        use(1, outcome="failure", shape=1),
-        use(2, shape=1),
-        use(3, outcome="failure", shape=2),
-    ]
+    events = [use(1, outcome="failure", shape=1), use(2, shape=1), use(3, outcome="failure", shape=2)]
     failed = story(events, read=read).failed
     assert failed[0].startswith("0:02") and failed[1] == "  never succeeded afterwards"
     assert failed[3] == "  worked at 0:01 with no edit in between"
@@ -169,9 +153,7 @@ def test_a_check_that_did_not_run_did_not_pass(outcome: Outcome, words: str) -> 
 
 
 def test_a_short_story_leaves_out_failures_first_and_says_so() -> None:
-    told = SessionStory(
-        ("a" * 40,), ("b" * 40,), ("c" * 40, "  never succeeded afterwards", "d" * 100), ("e" * 40,)
-    )
+    told = SessionStory(("a" * 40,), ("b" * 40,), ("c" * 40, "  never succeeded afterwards", "d" * 100), ("e" * 40,))
     whole = told.lines()
     assert told.within(200) == whole
     short = told.within(74)

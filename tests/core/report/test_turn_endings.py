@@ -23,12 +23,7 @@ WORKED = TurnWork(6, 1, 3, 0)
         ("It is missing.\n\nShould I create missing.py from scratch?", FAILED, "question", "Should I create"),
         ("Which one?\n\n1. Keep it.\n2. Drop it.", WORKED, "question", "Which one?"),
         ("I need the key. Please paste it into `.env`.", WORKED, "question", "Please paste"),
-        (
-            "Here is the plan.\n\nLet me know which option you prefer.",
-            WORKED,
-            "question",
-            "Let me know which",
-        ),
+        ("Here is the plan.\n\nLet me know which option you prefer.", WORKED, "question", "Let me know which"),
         ("已经找到原因。需要我现在修复吗", WORKED, "question", "需要我现在修复吗"),
         ("请把日志贴给我看。", WORKED, "question", "请把日志"),
         ("直しました。どちらで進めますか？", WORKED, "question", "どちらで"),
@@ -43,12 +38,7 @@ WORKED = TurnWork(6, 1, 3, 0)
         ("I could not make it work.", FAILED, "gave up", "I could not"),
         ("I could not find a single remaining use of it.", TurnWork(), "answer", "I could not"),
         ("Fixed, but the build could not be verified here.", WORKED, "partial", "could not be verified"),
-        (
-            "Tests run in CI. I'll check back when the pipeline finishes.",
-            WORKED,
-            "waiting",
-            "I'll check back",
-        ),
+        ("Tests run in CI. I'll check back when the pipeline finishes.", WORKED, "waiting", "I'll check back"),
         ("Run `grep -q ok?` first.\n\n```\nwhat? really?\n```\nAll good.", WORKED, "done", "All good."),
         ('The chat now answers "who is most active?" correctly.', WORKED, "done", "The chat"),
         ('The chat will answer "who is it?" and more.', WORKED, "done", "who is it?"),
@@ -58,19 +48,12 @@ WORKED = TurnWork(6, 1, 3, 0)
         ("Serve it with `http.server` if you want to test it.", WORKED, "done", "Serve it"),
         ("More themes are easy to add. Just let me know!", WORKED, "offer", "More themes are easy"),
         ("All done! What's next on the agenda?", WORKED, "offer", "What's next"),
-        (
-            "Published it:\n\nhttps://example.org/a?b=c",
-            WORKED,
-            "done",
-            "Published it: https://example.org/a?b=c",
-        ),
+        ("Published it:\n\nhttps://example.org/a?b=c", WORKED, "done", "Published it: https://example.org/a?b=c"),
         ("Committed as `a?.b`.\n\n[REDACTED]", WORKED, "done", "Committed as `a?.b`."),
         (f"```\n{'a line?' * 1_000}\n```\nThat is all of it.", WORKED, "done", "That is all of it."),
     ],
 )
-def test_an_ending_follows_from_words_and_outcomes(
-    text: str, work: TurnWork, ending: str, quoted: str
-) -> None:
+def test_an_ending_follows_from_words_and_outcomes(text: str, work: TurnWork, ending: str, quoted: str) -> None:
     judged = judge_turn(text, work)
     assert judged.ending == ending
     assert quoted in judged.sentence
@@ -135,9 +118,7 @@ def test_the_rules_do_not_hang_on_single_repositories(monkeypatch: pytest.Monkey
     """Each ending is judged again without the rules that no ending of another repository needs."""
     rows = [json.loads(line) for line in LABELLED.read_text().splitlines()]
     tails = [[one.text for one in rules._tail(rules._last_sentences(row["text"]))] for row in rows]
-    parts = {
-        name: _alternatives(getattr(rules, name).pattern) for name in ("_COURTESY", "_OFFER", "_REQUEST")
-    }
+    parts = {name: _alternatives(getattr(rules, name).pattern) for name in ("_COURTESY", "_OFFER", "_REQUEST")}
     users = {
         (name, part): {
             row["repo_or_file"]
@@ -171,11 +152,5 @@ def test_endings_are_scored_by_group() -> None:
     scored = evaluate_endings(rows)
     assert scored["labels"]["failed"] == {"gave up": 1}
     assert (scored["missed"], scored["false"]) == (["x"], ["y"])
-    assert scored["groups"]["all"] == {
-        "endings": 5,
-        "precision": 0.667,
-        "recall": 0.667,
-        "asks": 2,
-        "asks_recall": 0.5,
-    }
+    assert scored["groups"]["all"] == {"endings": 5, "precision": 0.667, "recall": 0.667, "asks": 2, "asks_recall": 0.5}
     assert scored["groups"]["other scripts"]["recall"] == 1.0

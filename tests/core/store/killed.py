@@ -68,9 +68,7 @@ def _read_labels(folder: Path) -> list[int]:
 
 
 def _learned(folder: Path, number: int) -> None:
-    LearnedStore(folder / "l.json").add(
-        {"frustration": 3 * number}, 7200.0, 10.0 * number, LearningSettings()
-    )
+    LearnedStore(folder / "l.json").add({"frustration": 3 * number}, 7200.0, 10.0 * number, LearningSettings())
 
 
 def _read_learned(folder: Path) -> int:
@@ -278,13 +276,7 @@ def main(name: str, top: Path) -> None:
         again = _killed(lambda folder=folder: store.write(folder, 2), steps)  # type: ignore[misc]
         after = store.read(folder)
         store.write(folder, 3)
-        told = {
-            "store": name,
-            "before": before,
-            "after": after,
-            "next": store.read(folder),
-            "killed": again,
-        }
+        told = {"store": name, "before": before, "after": after, "next": store.read(folder), "killed": again}
         sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
         steps += 1
 

@@ -48,9 +48,7 @@ def test_a_file_that_was_there_keeps_its_permissions(tmp_path: Path, mode: int) 
     assert (path.read_bytes(), mode_of(path)) == (b"2", mode)
 
 
-def test_a_file_that_was_there_keeps_its_owner_and_group(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_was_there_keeps_its_owner_and_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[tuple[int, int]] = []
     path = tmp_path / "kept"
     path.write_bytes(b"old")

@@ -11,13 +11,7 @@ import pytest
 
 from core.errors import StoreError
 from core.store.base import pack_checked
-from core.store.bookmarks import (
-    Bookmark,
-    Bookmarks,
-    export_bookmarks,
-    import_bookmarks,
-    recover_imports,
-)
+from core.store.bookmarks import Bookmark, Bookmarks, export_bookmarks, import_bookmarks, recover_imports
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -97,9 +91,7 @@ def test_a_crash_in_the_middle_is_undone_and_nothing_else_is_lost(tmp_path: Path
     data = exported(tmp_path / "a")
     here = tmp_path / "b"
     Bookmarks("two", here).put(mark("mine"))
-    crashed = subprocess.run(
-        [sys.executable, "-c", CRASH, str(here), str(steps)], cwd=ROOT, input=data, check=False
-    )
+    crashed = subprocess.run([sys.executable, "-c", CRASH, str(here), str(steps)], cwd=ROOT, input=data, check=False)
     assert crashed.returncode == -signal.SIGKILL
     Bookmarks("one", here).put(mark("made after the crash"))
     (chain,) = recover_imports(here)
@@ -114,14 +106,7 @@ def test_a_damaged_or_hostile_file_changes_nothing(tmp_path: Path) -> None:
     here = tmp_path / "b"
     hostile = pack_checked({"version": 1, "sessions": {"../../x": []}})
     odd = pack_checked({"version": 1, "sessions": {"ab": [{"name": "no place"}]}})
-    for bad in (
-        b"",
-        data[:-9],
-        data.replace(b"theirs", b"others"),
-        hostile,
-        odd,
-        pack_checked({"version": 7}),
-    ):
+    for bad in (b"", data[:-9], data.replace(b"theirs", b"others"), hostile, odd, pack_checked({"version": 7})):
         with pytest.raises(StoreError):
             import_bookmarks(bad, here)
     assert not here.exists()

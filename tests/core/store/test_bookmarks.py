@@ -64,9 +64,7 @@ def test_what_is_put_comes_back_in_order(tmp_path: Path) -> None:
     store.put(mark("late", 9, note="look\nhere", checkpoint="ab" * 32))
     store.put(mark("early", 2))
     assert [each.name for each in Bookmarks("s", tmp_path / "deep").read()] == ["early", "late"]
-    assert Bookmarks("s", tmp_path / "deep").read()[1] == mark(
-        "late", 9, note="look\nhere", checkpoint="ab" * 32
-    )
+    assert Bookmarks("s", tmp_path / "deep").read()[1] == mark("late", 9, note="look\nhere", checkpoint="ab" * 32)
     store.put(mark("late", 1, note="moved"))
     assert [(each.name, each.note) for each in store.read()] == [("late", "moved"), ("early", "")]
     assert store.remove("early") and not store.remove("early")
@@ -142,9 +140,7 @@ def test_one_row_that_cannot_be_read_costs_no_other(tmp_path: Path) -> None:
 
 @settings(max_examples=40)
 @given(st.integers(0, 10**9), st.integers(0, 7))
-def test_any_flipped_bit_is_found_and_set_aside(
-    tmp_path_factory: pytest.TempPathFactory, spot: int, bit: int
-) -> None:
+def test_any_flipped_bit_is_found_and_set_aside(tmp_path_factory: pytest.TempPathFactory, spot: int, bit: int) -> None:
     folder = tmp_path_factory.mktemp("flip")
     store, other = Bookmarks("s", folder), Bookmarks("other", folder)
     store.put(mark("a"))

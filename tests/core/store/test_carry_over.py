@@ -84,9 +84,7 @@ def test_what_is_unpacked_is_what_was_packed() -> None:
     chosen = with_edits(
         Settings(), {"receptor.ambient.offset.frustration": 0.05, "mind.tiers.none_words": ["none", "x"]}
     )
-    kept = KeptStart(
-        pack_start(chosen, everything()), (Later(7, pack_change(SettingsChange(7, Settings()))),)
-    )
+    kept = KeptStart(pack_start(chosen, everything()), (Later(7, pack_change(SettingsChange(7, Settings()))),))
     today = with_edits(Settings(), {"screen.rate": 11, "receptor.ambient.offset.frustration": 0.7})
     start = unpack_inputs(kept, today)
     assert start.initial == everything()
@@ -97,8 +95,7 @@ def test_what_is_unpacked_is_what_was_packed() -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
-    [b"", b"\xff", cbor2.dumps([]), cbor2.dumps({"version": VERSION}), cbor2.dumps({"version": VERSION + 1})],
+    "body", [b"", b"\xff", cbor2.dumps([]), cbor2.dumps({"version": VERSION}), cbor2.dumps({"version": VERSION + 1})]
 )
 def test_what_cannot_be_understood_is_refused(body: bytes) -> None:
     with pytest.raises(StoreError, match="stored start"):

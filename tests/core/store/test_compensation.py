@@ -143,9 +143,7 @@ def test_a_checkpoint_is_left_alone_where_undoing_works(tmp_path: Path) -> None:
 
 def test_a_crash_whose_steps_cannot_be_undone_falls_back_on_the_checkpoint(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"old")
-    program = CRASH.replace(
-        'Chain("crash", folder / "log")', 'Chain("crash", folder / "log", files=[folder / "a"])'
-    )
+    program = CRASH.replace('Chain("crash", folder / "log")', 'Chain("crash", folder / "log", files=[folder / "a"])')
     subprocess.run([sys.executable, "-c", program, str(tmp_path), "writing"], check=False)
     assert (tmp_path / "a").read_bytes() == b"new a"
     (chain,) = recover(tmp_path / "log", {"restore_file": _stuck})

@@ -84,11 +84,7 @@ def episode(number: int, until: float = 5.0) -> Episode:
 def writer(path: Path, session: str, count: int, size: int, hold: int = 0) -> subprocess.Popen[str]:
     arguments = [str(path), session, str(count), str(size), str(hold)]
     return subprocess.Popen(
-        [sys.executable, "-c", WRITER, *arguments],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", WRITER, *arguments], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
 
 
@@ -148,8 +144,7 @@ def test_a_failing_save_leaves_the_old(tmp_path: Path) -> None:
         store.save("s", "main", [episode(0, 1.0)])
         with contextlib.closing(sqlite3.connect(path)) as link:
             link.execute(
-                "CREATE TRIGGER stop BEFORE INSERT ON episodes WHEN NEW.number = 2 "
-                "BEGIN SELECT RAISE(ABORT, 'no'); END"
+                "CREATE TRIGGER stop BEFORE INSERT ON episodes WHEN NEW.number = 2 BEGIN SELECT RAISE(ABORT, 'no'); END"
             )
             link.commit()
         with pytest.raises(StoreError, match="out of reach"):
@@ -298,10 +293,7 @@ def test_a_file_held_for_too_long_is_said_to_be_out_of_reach(tmp_path: Path) -> 
 
 def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with (
-        EpisodeStore(tmp_path / "file" / "e.sqlite") as store,
-        pytest.raises(StoreError, match="cannot be made"),
-    ):
+    with EpisodeStore(tmp_path / "file" / "e.sqlite") as store, pytest.raises(StoreError, match="cannot be made"):
         store.count()
 
 

@@ -59,9 +59,7 @@ def aged(answers: KeptAnswers, **days: float) -> None:
         os.utime(path, (path.stat().st_atime, path.stat().st_mtime - count * 86_400))
 
 
-def test_what_was_not_asked_for_longest_goes_first(
-    answers: KeptAnswers, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_not_asked_for_longest_goes_first(answers: KeptAnswers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_answers, "MOST", 2)
     answers.save("a", b"one", LIMIT)
     answers.save("b", b"two", LIMIT)

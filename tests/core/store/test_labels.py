@@ -61,14 +61,7 @@ def test_export_is_json_by_session(tmp_path: Path) -> None:
     assert len(content["sessions"]) == 2
     kept = content["sessions"][Labels("one", tmp_path).key]
     assert kept == [
-        {
-            "place": 4,
-            "at": 104.0,
-            "verdict": "right",
-            "name": "frustration_spike",
-            "agent": "main",
-            "created": 5.0,
-        }
+        {"place": 4, "at": 104.0, "verdict": "right", "name": "frustration_spike", "agent": "main", "created": 5.0}
     ]
 
 

@@ -24,9 +24,7 @@ def test_a_policy_is_read_by_name(tmp_path: Path) -> None:
     assert policy is not None and policy.name == "strict" != BUILT_IN.name
 
 
-@pytest.mark.parametrize(
-    "text", ["name = [", "nothing_such = 1\n", 'name = "x"\n[fields.risk]\nceiling = "high"\n']
-)
+@pytest.mark.parametrize("text", ["name = [", "nothing_such = 1\n", 'name = "x"\n[fields.risk]\nceiling = "high"\n'])
 def test_a_broken_file_is_named_and_the_last_good_one_stays(tmp_path: Path, text: str) -> None:
     (tmp_path / "good.toml").write_text(GOOD)
     (tmp_path / "bad.toml").write_text(text)

@@ -49,9 +49,7 @@ def test_another_session_in_between_is_not_lost(path: Path) -> None:
     other.settle(session(20.0, 0.4), FIGURES)
     settled = one.settle(session(30.0, 0.8), FIGURES)
     assert settled is not None and settled.session_count == 3
-    assert settled.ambient.baseline_emotion["flow"] == pytest.approx(
-        0.7 * (0.7 * 0.2 + 0.3 * 0.4) + 0.3 * 0.8
-    )
+    assert settled.ambient.baseline_emotion["flow"] == pytest.approx(0.7 * (0.7 * 0.2 + 0.3 * 0.4) + 0.3 * 0.8)
 
 
 def test_an_old_log_teaches_nothing_twice(path: Path) -> None:

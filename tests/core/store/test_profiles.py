@@ -54,9 +54,7 @@ def test_a_preset_sets_the_rest_of_the_model_back() -> None:
     values = profile_changes(read_profile(PRESETS / "claude-code.toml", "built-in"), begun)
     assert values["receptor.emotion.half_life.fatigue"] == 900.0
     assert values[LOW] == tunables()[LOW].default
-    assert not any(
-        name.startswith(("screen.", "ingest.", "timeline.", "response.notices.")) for name in values
-    )
+    assert not any(name.startswith(("screen.", "ingest.", "timeline.", "response.notices.")) for name in values)
 
 
 def test_ones_own_profile_leaves_the_rest_as_it_began(tmp_path: Path) -> None:
@@ -81,11 +79,7 @@ def test_folders_are_read_in_turn(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir(exist_ok=True)
         (tmp_path / folder / f"{name}.toml").write_text("# x\n")
     found = read_profiles([("user", tmp_path / "a"), ("project", tmp_path / "b"), ("user", tmp_path / "c")])
-    assert [(each.name, each.scope) for each in found] == [
-        ("one", "user"),
-        ("two", "user"),
-        ("one", "project"),
-    ]
+    assert [(each.name, each.scope) for each in found] == [("one", "user"), ("two", "user"), ("one", "project")]
 
 
 def _nested(inner: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
@@ -168,9 +162,7 @@ def test_what_is_written_is_toml() -> None:
 
 def test_a_projects_profile_only_narrows(tmp_path: Path) -> None:
     path = tmp_path / "theirs.toml"
-    path.write_text(
-        profile_text("", {OFFSET: 0.15, LOW: 0.4, "response.notices.command": ("touch", "x"), GROWTH: 1.8})
-    )
+    path.write_text(profile_text("", {OFFSET: 0.15, LOW: 0.4, "response.notices.command": ("touch", "x"), GROWTH: 1.8}))
     profile = read_profile(path, "project")
     assert dict(profile.values) == {OFFSET: 0.15, GROWTH: 1.8}
     assert sorted(fault.name for fault in profile.complaints) == [LOW, "response.notices.command"]

@@ -69,9 +69,7 @@ def test_the_hidden_project_file_comes_first(tmp_path: Path) -> None:
 def laid(tmp_path: Path, **method: Any) -> tuple[RuleSet, tuple[str, ...]]:
     """A project's rules over what a person says of path_suggest."""
     mine = write(
-        tmp_path / "mine.json",
-        id="path_suggest",
-        trigger={"sensitivity": 0.4, "frequency": "medium", "threshold": 0.2},
+        tmp_path / "mine.json", id="path_suggest", trigger={"sensitivity": 0.4, "frequency": "medium", "threshold": 0.2}
     )
     files = RuleFiles([mine], [write(tmp_path / "theirs.json", **method)])
     return files.load(), files.faults
@@ -103,9 +101,7 @@ def laid(tmp_path: Path, **method: Any) -> tuple[RuleSet, tuple[str, ...]]:
         ("trigger", {"despite_flow": True}, True),
     ],
 )
-def test_a_project_may_only_make_a_method_more_sensitive(
-    tmp_path: Path, field: str, value: Any, may: bool
-) -> None:
+def test_a_project_may_only_make_a_method_more_sensitive(tmp_path: Path, field: str, value: Any, may: bool) -> None:
     rules, faults = laid(tmp_path, id="path_suggest", **{field: value})
     mine = RuleFiles([tmp_path / "mine.json"]).load()
     own = add_rules(mine, (tmp_path / "theirs.json").read_bytes(), "x")
@@ -118,9 +114,7 @@ def test_a_project_may_only_make_a_method_more_sensitive(
 
 
 def test_what_is_refused_costs_nothing_else_of_the_file(tmp_path: Path) -> None:
-    rules, faults = laid(
-        tmp_path, id="path_suggest", enabled=False, trigger={"sensitivity": 0.8, "frequency": "low"}
-    )
+    rules, faults = laid(tmp_path, id="path_suggest", enabled=False, trigger={"sensitivity": 0.8, "frequency": "low"})
     method = rules.method("path_suggest")
     assert method is not None and method.enabled
     assert (method.trigger.sensitivity, method.trigger.frequency) == (0.8, "medium")

@@ -37,9 +37,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]
     def between(work: Callable[[], object]) -> None:
         Late.meanwhile = work
         late = iter([Late])
-        monkeypatch.setattr(
-            sqlite3, "connect", lambda *a, **k: plain(*a, factory=next(late, sqlite3.Connection), **k)
-        )
+        monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: plain(*a, factory=next(late, sqlite3.Connection), **k))
 
     return between
 
@@ -64,9 +62,7 @@ def test_a_search_leaves_what_another_has_just_indexed(
     assert len(index.find('"needle"*', Narrowed(), 5)) == 1
 
 
-def test_nothing_of_an_older_version_is_left_in_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_of_an_older_version_is_left_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = sqlite3.connect
 
     def careless(path: Path, timeout: float = 5.0) -> sqlite3.Connection:
@@ -76,9 +72,7 @@ def test_nothing_of_an_older_version_is_left_in_the_file(
 
     monkeypatch.setattr(sqlite3, "connect", careless)
     index = WordIndex(tmp_path / "words.db")
-    index.add(
-        LOG, [(WordPlace(1.0, 0, 9, ""), f"needle{n}x") for n in range(2_000)], lambda: LOG, replace=True
-    )
+    index.add(LOG, [(WordPlace(1.0, 0, 9, ""), f"needle{n}x") for n in range(2_000)], lambda: LOG, replace=True)
     with sqlite3.connect(index.path) as store:
         store.execute("PRAGMA user_version = 1")
     store.close()

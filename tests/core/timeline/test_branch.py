@@ -122,9 +122,7 @@ def test_firings_are_paired_by_place_then_by_nearness() -> None:
     st.lists(st.tuples(st.integers(0, 30), st.sampled_from("ab")), max_size=20, unique=True),
     st.lists(st.tuples(st.integers(0, 30), st.sampled_from("ab")), max_size=20, unique=True),
 )
-def test_every_firing_is_in_exactly_one_group(
-    left: list[tuple[int, str]], right: list[tuple[int, str]]
-) -> None:
+def test_every_firing_is_in_exactly_one_group(left: list[tuple[int, str]], right: list[tuple[int, str]]) -> None:
     actual = [mark(place, place * 7.0, name) for place, name in sorted(left)]
     other = [mark(place, place * 7.0, name) for place, name in sorted(right)]
     difference = compare(actual, other, near=15)

@@ -56,12 +56,9 @@ def same(one: Timeline, other: Timeline) -> bool:
     return (
         list(one.events) == list(other.events)
         and list(one.marks) == list(other.marks)
-        and cbor2.dumps(one.society.dump(), canonical=True)
-        == cbor2.dumps(other.society.dump(), canonical=True)
+        and cbor2.dumps(one.society.dump(), canonical=True) == cbor2.dumps(other.society.dump(), canonical=True)
         and one.at(777) == other.at(777)
-        and (
-            one.tracks["main"].columns.column("axis.flow") == other.tracks["main"].columns.column("axis.flow")
-        ).all()
+        and (one.tracks["main"].columns.column("axis.flow") == other.tracks["main"].columns.column("axis.flow")).all()
     )
 
 
@@ -180,9 +177,7 @@ record(sessions([sys.argv[1]], kit)[0], settings, kit, cache=Cache(Path(sys.argv
 """
 
 
-def test_a_crash_while_keeping_leaves_the_old_recording(
-    tmp_path: Path, log: Path, lines: list[bytes]
-) -> None:
+def test_a_crash_while_keeping_leaves_the_old_recording(tmp_path: Path, log: Path, lines: list[bytes]) -> None:
     cache = Cache(tmp_path / "cache", 100_000_000)
     opened(log, cache)
     (kept,) = cache.folder.iterdir()
@@ -199,9 +194,7 @@ def test_settings_have_recordings_of_their_own(tmp_path: Path, log: Path) -> Non
     cache = Cache(tmp_path / "cache", 100_000_000)
     opened(log, cache)
     kit = make_kit()
-    plain = resolve(
-        [Layer("test", (Given("timeline.cache.least", 1), Given("timeline.play.idle", 9.0)))]
-    ).settings
+    plain = resolve([Layer("test", (Given("timeline.cache.least", 1), Given("timeline.play.idle", 9.0)))]).settings
     record(found(log), plain, kit, cache=cache)
     assert len(list(cache.folder.iterdir())) == 1
     eager = resolve(

@@ -85,8 +85,6 @@ def test_any_flipped_bit_is_refused_by_name(spot: int, bit: int) -> None:
 def test_a_state_of_another_kind_is_refused_by_name() -> None:
     timeline = recorded(session(10))
     for content in (b"\xa0", encode([1, 2]), b"\xff\xff", encode({"version": 99})):
-        fake = replace(
-            take_checkpoint(timeline, "odd", 1.0), state=content, content_hash=blake3(content).hexdigest()
-        )
+        fake = replace(take_checkpoint(timeline, "odd", 1.0), state=content, content_hash=blake3(content).hexdigest())
         with pytest.raises(StoreError, match="'odd' does not fit"):
             restore_checkpoint(fake, timeline)

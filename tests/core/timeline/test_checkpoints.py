@@ -73,9 +73,7 @@ def test_a_return_is_checked_against_the_recording(tmp_path: Path) -> None:
     assert kept.back(recorded(60), "here").standing == "same"
     assert kept.back(recorded(40), "here").standing == "same"
     assert kept.back(recorded(39), "here").standing == "gone"
-    other = kept.back(
-        recorded(60, with_value(Settings(), "receptor.emotion.half_life.frustration", 20.0)), "here"
-    )
+    other = kept.back(recorded(60, with_value(Settings(), "receptor.emotion.half_life.frustration", 20.0)), "here")
     assert other.standing == "differs" and other.saved is not None
     assert "differs from the saved one" in other.words
 

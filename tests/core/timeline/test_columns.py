@@ -133,9 +133,7 @@ def test_what_was_kept_goes_on_as_before(length: int) -> None:
     ],
     ids=["a column is missing", "a short block inside", "columns of two lengths"],
 )
-def test_kept_blocks_that_are_no_table_are_refused(
-    harm: Callable[[list[PackedBlock]], list[PackedBlock]],
-) -> None:
+def test_kept_blocks_that_are_no_table_are_refused(harm: Callable[[list[PackedBlock]], list[PackedBlock]]) -> None:
     with pytest.raises(ValueError, match=r"missing|same shape"):
         Columns.unpacked(("up", "wave"), harm(LONG_TABLE.packed()))
 

@@ -22,9 +22,7 @@ from core.timeline.keyframes import (
     unpack,
 )
 
-leaves = st.one_of(
-    st.floats(allow_nan=False), st.integers(-(2**63), 2**63 - 1), st.text(max_size=8), st.none()
-)
+leaves = st.one_of(st.floats(allow_nan=False), st.integers(-(2**63), 2**63 - 1), st.text(max_size=8), st.none())
 names = st.text("abcdefgh", min_size=1, max_size=4)
 states = st.dictionaries(
     names,
@@ -116,11 +114,7 @@ def test_a_flipped_bit_is_found_and_named(place: int) -> None:
 
 
 def busy(number: int) -> dict[str, Any]:
-    return {
-        "moving": [(number + row) * 7919 % 10007 / 7 for row in range(400)],
-        "still": "x" * 4000,
-        "at": number,
-    }
+    return {"moving": [(number + row) * 7919 % 10007 / 7 for row in range(400)], "still": "x" * 4000, "at": number}
 
 
 def test_whole_frames_lean_on_one_that_stands_alone_and_are_smaller_for_it() -> None:

@@ -45,9 +45,7 @@ def test_packed_marks_read_as_they_came(marks: Marks) -> None:
 
 
 @given(st.integers(-2, LONG), st.integers(-2, LONG))
-def test_marks_between_are_those_at_or_after_the_start_and_before_the_end(
-    marks: Marks, start: int, stop: int
-) -> None:
+def test_marks_between_are_those_at_or_after_the_start_and_before_the_end(marks: Marks, start: int, stop: int) -> None:
     assert marks.between(start, stop) == [mark for mark in ALL if start <= mark.place < stop]
 
 

@@ -28,9 +28,7 @@ NEWS = (Neighbour("other", STREAM[100].at, RAISED, "done"),)
 
 CHANGED = tuple(
     (path, STREAM[127].at)
-    for path in {
-        target: None for event in STREAM[:60] if isinstance(event, ToolUse) for target in event.targets
-    }
+    for path in {target: None for event in STREAM[:60] if isinstance(event, ToolUse) for target in event.targets}
 )
 
 
@@ -79,9 +77,7 @@ def test_a_report_is_the_peer_stimulus_and_moves_affect_within_its_limits() -> N
     society.hear(NEWS)
     moved = society.engine(MAIN).affect.deviations
     assert moved != before
-    limits = [
-        getattr(Settings().affect.fields, f.name).contagion_limit for f in society.frame().affect.fields
-    ]
+    limits = [getattr(Settings().affect.fields, f.name).contagion_limit for f in society.frame().affect.fields]
     steps = [abs(a - b) for a, b in zip(moved, before, strict=True)]
     assert all(step <= limit for step, limit in zip(steps, limits, strict=True))
     society.hear(NEWS)
@@ -109,8 +105,7 @@ def test_affect_is_kept_by_agent_and_project_and_fades(tmp_path: Path) -> None:
     assert [one.session for one in store.neighbours("/p", "one", 300.0, 150.0)] == ["two"]
     assert store.neighbours("/p", "one", 351.0, 150.0) == ()
     soon, late = (
-        InitialState(affect=KeptAffect("one", RAISED, elapsed)).society(Settings())
-        for elapsed in (0.0, 600.0)
+        InitialState(affect=KeptAffect("one", RAISED, elapsed)).society(Settings()) for elapsed in (0.0, 600.0)
     )
     near = soon.engine(MAIN).affect.deviations
     assert near == pytest.approx(RAISED)

@@ -29,9 +29,7 @@ def _packed_chunks(recorded: RecordedEvents) -> int:
     return sum(isinstance(chunk, bytes) for chunk in recorded._chunks)
 
 
-def test_a_long_recording_is_packed_and_reads_as_it_came(
-    events: list[Event], recorded: RecordedEvents
-) -> None:
+def test_a_long_recording_is_packed_and_reads_as_it_came(events: list[Event], recorded: RecordedEvents) -> None:
     assert _packed_chunks(recorded) == 3
     assert len(recorded) == LONG
     assert list(recorded) == events

@@ -15,14 +15,7 @@ from core.timeline.marks import Mark
 from core.timeline.opening import Cache
 from core.timeline.run import NAMES, Track
 from core.timeline.timeline import Timeline
-from core.timeline.whatif import (
-    BY_COOLDOWN,
-    BY_FLOW,
-    WhatIf,
-    silenced_by_cooldown,
-    silenced_by_flow,
-    why_unchanged,
-)
+from core.timeline.whatif import BY_COOLDOWN, BY_FLOW, WhatIf, silenced_by_cooldown, silenced_by_flow, why_unchanged
 
 FLOW = 1 << SIGNALS.index("flow_active")
 

@@ -147,9 +147,7 @@ def test_the_order_of_trying_tries_every_value_once(values: list[int], present: 
     assert {min(values), max(values)} <= set(order[:3])
 
 
-@pytest.mark.parametrize(
-    "text", ["nothing=0:1:3", OFFSET, f"{OFFSET}=0:1", f"{OFFSET}=0:x:3", f"{OFFSET}=0:9:3"]
-)
+@pytest.mark.parametrize("text", ["nothing=0:1:3", OFFSET, f"{OFFSET}=0:1", f"{OFFSET}=0:x:3", f"{OFFSET}=0:9:3"])
 def test_a_sweep_that_makes_no_sense_is_refused(text: str) -> None:
     with pytest.raises(NooscopeError):
         parse_sweep(text)

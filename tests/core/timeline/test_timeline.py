@@ -162,15 +162,11 @@ def test_columns_hold_what_the_frames_say() -> None:
         for index in (100, 250, 399):
             row = track.row(index)
             frame = timeline.at(track.indexes[row] + 1, agent)
-            assert track.columns.value("axis.frustration", row) == pytest.approx(
-                frame.receptor.axes[0].value, abs=1e-6
-            )
+            assert track.columns.value("axis.frustration", row) == pytest.approx(frame.receptor.axes[0].value, abs=1e-6)
             assert track.columns.value("threshold.seeking", row) == pytest.approx(
                 frame.receptor.axes[1].threshold, abs=1e-6
             )
-            assert track.columns.value("budget.effort", row) == pytest.approx(
-                frame.governor.budgets.effort, abs=1e-6
-            )
+            assert track.columns.value("budget.effort", row) == pytest.approx(frame.governor.budgets.effort, abs=1e-6)
     assert len(NAMES) == len(set(NAMES))
 
 

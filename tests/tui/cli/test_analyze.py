@@ -86,9 +86,7 @@ def test_broken_lines_are_counted_with_file_and_line(logs: Path, capsys: pytest.
     assert broken["tool_uses"] == whole["tool_uses"]
     skipped = broken["skipped"]
     assert isinstance(skipped, dict) and skipped["total"] == 2
-    assert [
-        line.startswith(f"{path}:{600 + number}:") for number, line in enumerate(skipped["first"], 1)
-    ] == [True] * 2
+    assert [line.startswith(f"{path}:{600 + number}:") for number, line in enumerate(skipped["first"], 1)] == [True] * 2
 
 
 def test_settings_change_what_fires(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -104,9 +102,7 @@ def test_metrics_are_one_json_line_a_tick(logs: Path, home: Path, capsys: pytest
     assert rows
     assert {row["kind"] for row in rows} <= {"gamma", "theta", "delta", "wakeup_gamma", "wakeup_theta"}
     assert all(re.fullmatch(r"00-[0-9a-f]{32}-[0-9a-f]{16}-01", row["traceparent"]) for row in rows)
-    assert (
-        main(["analyze", str(logs / "1.jsonl"), "--metrics", str(home / "no" / "such" / "ticks.jsonl")]) == 1
-    )
+    assert main(["analyze", str(logs / "1.jsonl"), "--metrics", str(home / "no" / "such" / "ticks.jsonl")]) == 1
 
 
 def test_metrics_never_replace_the_log(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,9 +149,7 @@ def test_a_log_cannot_speak_to_the_terminal(logs: Path, capsys: pytest.CaptureFi
         (1.0, 2, 1, "at least $1.00"),
     ],
 )
-def test_a_cost_that_is_not_known_is_never_nothing(
-    dollars: float, priced: int, unpriced: int, text: str
-) -> None:
+def test_a_cost_that_is_not_known_is_never_nothing(dollars: float, priced: int, unpriced: int, text: str) -> None:
     """Known, known in part, and unknown."""
     assert money(dollars, priced, unpriced) == text
 

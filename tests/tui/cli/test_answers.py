@@ -16,14 +16,7 @@ from core.folders import user_settings_file
 from core.report import analysis
 from core.store.kept_answers import kept_answers
 from core.store.reading_cache import reading_cache_path
-from tests.core.agents.samples import (
-    codex,
-    codex_call,
-    codex_meta,
-    codex_output,
-    codex_tokens,
-    encoded,
-)
+from tests.core.agents.samples import codex, codex_call, codex_meta, codex_output, codex_tokens, encoded
 from tests.core.logs import log_lines
 from tui.cli import main
 

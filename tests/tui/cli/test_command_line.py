@@ -143,10 +143,7 @@ def test_a_theme_that_is_not_there_is_told(nobody: Path, capsys: pytest.CaptureF
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [(b"", "empty"), (b"hello\n", "no log of a known format")],
-)
+@pytest.mark.parametrize(("content", "said"), [(b"", "empty"), (b"hello\n", "no log of a known format")])
 def test_there_is_no_screen_for_what_cannot_be_played(
     content: bytes, said: str, home: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,12 +195,8 @@ def test_a_group_alone_lists_its_commands(group: str, capsys: pytest.CaptureFixt
     assert f"unknown command '{group} nonsense'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("group", "name"), [(group, name) for group, (_, names) in GROUPS.items() for name in names]
-)
-def test_a_command_in_a_group_is_the_command(
-    group: str, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize(("group", "name"), [(group, name) for group, (_, names) in GROUPS.items() for name in names])
+def test_a_command_in_a_group_is_the_command(group: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     for words in ([name, "--help"], [group, name, "--help"]):
         with pytest.raises(SystemExit) as ended:
             main(words)

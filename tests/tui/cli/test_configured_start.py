@@ -314,15 +314,11 @@ async def test_a_demo_on_the_screen(home: Path, still: Settings) -> None:
         assert view.frame.affect.policy == "strict"
 
 
-async def test_the_fleet_on_the_screen(
-    home: Path, still: Settings, minds: list[Society], told: list[str]
-) -> None:
+async def test_the_fleet_on_the_screen(home: Path, still: Settings, minds: list[Society], told: list[str]) -> None:
     spoil(home)
     begin(home, "flows", 1, 4.0).write()
     roster = Roster(still, {}, home, wall=lambda: NOW)
-    app = NooscopeApp(
-        None, still, fleet=roster, theme_folder=home / "themes", begin=partial(configured_start, None)
-    )
+    app = NooscopeApp(None, still, fleet=roster, theme_folder=home / "themes", begin=partial(configured_start, None))
     async with app.run_test() as pilot:
         await until(pilot, lambda: isinstance(app.screen, FleetScreen) and bool(minds))
         assert {society.engine().affect.policy.name for society in minds} == {"built-in"}

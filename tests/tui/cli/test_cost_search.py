@@ -49,8 +49,7 @@ def test_cost_by_day_and_again(home: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize(
-    ("axis", "name"),
-    [("project", "/srv/project"), ("model", "claude-opus-4"), ("agent", "claude-code")],
+    ("axis", "name"), [("project", "/srv/project"), ("model", "claude-opus-4"), ("agent", "claude-code")]
 )
 def test_cost_as_json(home: Path, capsys: pytest.CaptureFixture[str], axis: str, name: str) -> None:
     told = json.loads(said(capsys, "cost", "--by", axis, "--json"))
@@ -81,9 +80,7 @@ def test_cost_of_a_path_that_is_not_there(home: Path, capsys: pytest.CaptureFixt
     assert main(["search", "x", "--in", "absent"]) == 1
 
 
-def test_an_empty_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_empty_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert said(capsys, "cost") == "No turns found.\n"

@@ -33,9 +33,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_new_kinds_of_records_are_named_with_agent_and_version(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_new_kinds_of_records_are_named_with_agent_and_version(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_log(home)
     assert asked(capsys)[1]["records"][0]["skipped"] == {}
     with path.open("ab") as log:
@@ -72,9 +70,7 @@ def test_a_clean_machine_is_fine(home: Path, capsys: pytest.CaptureFixture[str])
     assert told["versions"]["libraries"]["textual"]
 
 
-def test_the_page_has_a_section_each_and_changes_nothing(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_page_has_a_section_each_and_changes_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_log(home)
     before = sorted(home.rglob("*"))
     assert main(["doctor"]) == 0
@@ -84,9 +80,7 @@ def test_the_page_has_a_section_each_and_changes_nothing(
     assert sorted(home.rglob("*")) == before
 
 
-def test_faults_in_settings_rules_themes_and_tables_are_named(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_faults_in_settings_rules_themes_and_tables_are_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "config" / "themes").mkdir(parents=True)
     (home / "config" / "settings.toml").write_text(
         'receptor.ambient.offset.frustration = 9\nreceptor.ambient.silence = 240\nscreen.theme = "nowhere"\n'

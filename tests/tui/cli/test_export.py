@@ -64,12 +64,8 @@ def test_no_content_gets_in(tmp_path: Path, capfdbinary: pytest.CaptureFixture[b
     assert err.strip() == b"4 events of 1 session"
 
 
-@pytest.mark.parametrize(
-    "written", ["s-1.jsonl", "s-1/subagents/agent-a1.jsonl", "agent-aside_question-1.jsonl"]
-)
-def test_the_log_itself_is_never_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], written: str
-) -> None:
+@pytest.mark.parametrize("written", ["s-1.jsonl", "s-1/subagents/agent-a1.jsonl", "agent-aside_question-1.jsonl"])
+def test_the_log_itself_is_never_written(tmp_path: Path, capsys: pytest.CaptureFixture[str], written: str) -> None:
     log, one = tmp_path / "s-1.jsonl", tmp_path / written
     one.parent.mkdir(parents=True, exist_ok=True)
     one.write_bytes(logs.session(1, isSidechain=True))

@@ -68,9 +68,7 @@ def test_how_far_back_is_looked(home: Path, capsys: pytest.CaptureFixture[str]) 
     assert refused.value.code == 2
 
 
-def test_an_empty_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_empty_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     assert main(["fleet", "--once"]) == 0
     assert "No session changed within the last 24 hours" in capsys.readouterr().out

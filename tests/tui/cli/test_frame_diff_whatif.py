@@ -25,8 +25,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize(
-    ("place", "index"),
-    [("0", 0), ("120", 120), ("-1", 900), ("-2", 899), ("900", 900), ("00:00:00", 1)],
+    ("place", "index"), [("0", 0), ("120", 120), ("-1", 900), ("-2", 899), ("900", 900), ("00:00:00", 1)]
 )
 def test_a_frame_can_be_asked_for_anywhere(
     log: str, place: str, index: int, capsys: pytest.CaptureFixture[str]
@@ -54,9 +53,7 @@ def test_a_frame_is_a_page_that_fits_a_screen(log: str, capsys: pytest.CaptureFi
         ("9h", "'9h' is after the end"),
     ],
 )
-def test_a_place_that_is_none_is_said(
-    log: str, place: str, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_place_that_is_none_is_said(log: str, place: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["frame", log, "--at", place]) == 2
     assert said in capsys.readouterr().err
 
@@ -102,14 +99,11 @@ def test_what_is_not_there_is_said(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "none.jsonl" in capsys.readouterr().err
 
 
-def test_one_of_several_sessions_is_named_after_a_hash(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_of_several_sessions_is_named_after_a_hash(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "two.jsonl"
     event = {"tool": "Read", "target": "a.py"}
     lines = [
-        json.dumps({"at": 1_767_600_000 + 9 * number, "session": f"s{number // 4}", **event})
-        for number in range(8)
+        json.dumps({"at": 1_767_600_000 + 9 * number, "session": f"s{number // 4}", **event}) for number in range(8)
     ]
     log.write_text("\n".join(lines) + "\n")
     assert main(["frame", str(log)]) == 2

@@ -66,9 +66,7 @@ def test_check_says_what_a_file_does(home: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("content", ['{"methods": [{"id": "x"}]}', "nonsense", None])
-def test_check_refuses_with_a_sentence(
-    home: Path, content: str | None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_refuses_with_a_sentence(home: Path, content: str | None, capsys: pytest.CaptureFixture[str]) -> None:
     path = home / "mine.json"
     if content is not None:
         path.write_text(content)

@@ -166,8 +166,7 @@ def test_ages(seconds: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "text"),
-    [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (20_000, "20 kB"), (3_200_000_000, "3.2 GB")],
+    ("count", "text"), [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (20_000, "20 kB"), (3_200_000_000, "3.2 GB")]
 )
 def test_sizes(count: int, text: str) -> None:
     assert _size(count) == text

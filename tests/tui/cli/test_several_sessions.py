@@ -15,8 +15,7 @@ from tui.cli.commands.watch import Watch
 from tui.cli.recordings import split_path
 
 _HISTORY = "".join(
-    f"\n# aider chat started at 2026-03-0{day} 10:00:00\n\n#### mend mill {day}  \n\nDone.\n"
-    for day in (1, 2, 3)
+    f"\n# aider chat started at 2026-03-0{day} 10:00:00\n\n#### mend mill {day}  \n\nDone.\n" for day in (1, 2, 3)
 )
 _SECOND = "2026-03-02T10-00-00"
 _NEWEST = "2026-03-03T10-00-00"
@@ -36,10 +35,7 @@ def test_the_newest_is_opened_and_the_others_are_told_of(history: Path, live: bo
     driver = open_recording(Target(history, live), InitialStates(Settings()))
     assert driver.source.session is not None
     assert driver.source.session.id == _NEWEST
-    assert (
-        "history.md holds 3 sessions, and this is the newest; history.md#SESSION opens another"
-        in driver.problems()
-    )
+    assert "history.md holds 3 sessions, and this is the newest; history.md#SESSION opens another" in driver.problems()
 
 
 def test_one_that_is_named_is_opened_without_a_word(history: Path) -> None:
@@ -76,9 +72,7 @@ def test_replay_names_the_sessions_there_are(history: Path, capsys: pytest.Captu
 
 
 @pytest.mark.parametrize("more", [[], ["--headless"]])
-def test_watch_names_the_sessions_there_are(
-    history: Path, capsys: pytest.CaptureFixture[str], more: list[str]
-) -> None:
+def test_watch_names_the_sessions_there_are(history: Path, capsys: pytest.CaptureFixture[str], more: list[str]) -> None:
     assert main(["watch", f"{history}#nobody", *more]) == 2
     assert f"has no session 'nobody'; available: 2026-03-01T10-00-00, {_SECOND}" in capsys.readouterr().err
 
@@ -97,9 +91,7 @@ def test_a_watch_without_a_screen_follows_the_session(history: Path, monkeypatch
 
 
 @pytest.mark.parametrize("command", ["replay", "watch"])
-def test_the_screen_is_given_the_session(
-    history: Path, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
+def test_the_screen_is_given_the_session(history: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     seen: list[Target | None] = []
     monkeypatch.setattr(launch, "has_screen", lambda: True)
 

@@ -75,9 +75,7 @@ def test_a_recap_stays_within_its_tokens(log: Path, capsys: pytest.CaptureFixtur
     assert main(["recap", str(log), "--as", "structural"]) == 0
 
 
-def test_bookmarks_are_put_listed_shared_and_taken_away(
-    log: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bookmarks_are_put_listed_shared_and_taken_away(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bookmarks", str(log)]) == 0
     assert "no bookmarks" in said(capsys)
     assert main(["bookmarks", str(log), "--add", "here", "--at", "20", "--note", "it turns"]) == 0

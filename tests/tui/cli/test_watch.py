@@ -85,9 +85,7 @@ def test_the_past_is_told_only_when_asked_for(home: Path, capsys: pytest.Capture
     assert (told["kind"], told["rule"], told["agent"]) == ("risk", "loop_alert", "main")
 
 
-def test_a_log_of_which_nothing_can_be_read_is_said_at_once(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_log_of_which_nothing_can_be_read_is_said_at_once(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = home / "session.json"
     log.write_bytes(gemini(2)[:-9] + b"x}")
     assert main(watch(log)) == 0
@@ -206,9 +204,7 @@ def test_one_session_teaches_the_next_and_no_prior_leaves_all_alone(
     assert PriorStore().read() == after
 
 
-def test_analyze_lists_interventions_with_time_and_reason(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_analyze_lists_interventions_with_time_and_reason(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = home / "log.jsonl"
     log.write_bytes(lines([*beginning(), *loop(START + 10, 8)]))
     assert main(["analyze", str(log)]) == 0
@@ -261,9 +257,7 @@ def test_a_file_that_is_no_log_is_refused_at_once(tmp_path: Path, capsys: pytest
     assert "a binary file" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("unread", "words"), [(1990, ""), (2000, "200 events behind"), (2010, "201 events behind")]
-)
+@pytest.mark.parametrize(("unread", "words"), [(1990, ""), (2000, "200 events behind"), (2010, "201 events behind")])
 def test_being_behind_is_said_once_and_so_is_its_end(
     home: Path, capsys: pytest.CaptureFixture[str], unread: int, words: str
 ) -> None:

@@ -158,9 +158,7 @@ class _Wide(Widget):
         return Strip([Segment(f"{self.region.width}".ljust(50))])
 
 
-async def test_a_widget_that_changed_its_width_out_of_sight_is_drawn_anew(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_widget_that_changed_its_width_out_of_sight_is_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     class Stage(App[None]):
         def compose(self) -> ComposeResult:
             yield with_kept_lines(_Wide())

@@ -22,9 +22,7 @@ def _variables(theme: Theme) -> dict[str, str]:
 
 def _light(colour: Color) -> float:
     parts = [part / 255 for part in (colour.r, colour.g, colour.b)]
-    red, green, blue = (
-        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-    )
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 

@@ -162,9 +162,7 @@ def test_a_jump_shows_whom_it_is_about_and_any_other_move_comes_back(log: Path) 
     timeline = Timeline(Settings(), seed=seed_of("bench-1"))
     timeline.extend(session(300, agents=2))
     mark = next(
-        mark
-        for mark in timeline.marks
-        if mark.kind == "signal" and mark.name in TROUBLED and mark.agent != "main"
+        mark for mark in timeline.marks if mark.kind == "signal" and mark.name in TROUBLED and mark.agent != "main"
     )
     with running(log, live=False) as (feed, mail):
         feed.ask(TogglePlay())
@@ -361,18 +359,14 @@ def test_a_return_to_the_live_edge_says_what_came_meanwhile(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("still", "times"), [(0, 1), (9, 1), (10, 2), (500, 2)])
-def test_pictures_come_half_as_often_once_nothing_has_come_for_a_while(
-    tmp_path: Path, still: int, times: int
-) -> None:
+def test_pictures_come_half_as_often_once_nothing_has_come_for_a_while(tmp_path: Path, still: int, times: int) -> None:
     feed = Feed(Target(tmp_path / "log.jsonl", True), Settings(), Mail().post)
     feed._pace.still = still
     assert feed._pace.rest() == times * Settings().screen.idle
 
 
 @pytest.mark.parametrize(("need", "name"), [*(("question", name) for name in STORIES), *OTHERS])
-def test_a_need_is_shown_without_waiting_for_the_next_idle_picture(
-    tmp_path: Path, need: str, name: str
-) -> None:
+def test_a_need_is_shown_without_waiting_for_the_next_idle_picture(tmp_path: Path, need: str, name: str) -> None:
     """With a minute between idle pictures only the log's own change can bring it."""
     story = STORIES[name](tmp_path) if need == "question" else OTHERS[need, name](tmp_path)
     story.before()

@@ -44,9 +44,7 @@ def shown(path: Path, folder: Path, until: Callable[[list[Message]], bool]) -> l
 def test_bookmarks_come_with_a_session_from_the_cache(tmp_path: Path) -> None:
     path = tmp_path / "story.jsonl"
     path.write_bytes(b"".join(islice(lines(1), 400)))
-    read = shown(
-        path, tmp_path, lambda posted: any((tmp_path / "cache").glob("*.recording")) and len(posted) > 2
-    )
+    read = shown(path, tmp_path, lambda posted: any((tmp_path / "cache").glob("*.recording")) and len(posted) > 2)
     assert any(isinstance(message, Arrived) for message in read)
 
     def both(posted: list[Message]) -> bool:

@@ -20,9 +20,7 @@ _PROGRAM = (
 
 def _started(stdin: int, patience: float) -> subprocess.Popen[bytes]:
     program = subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM.format(root=ROOT, patience=patience)],
-        stdin=stdin,
-        stdout=subprocess.PIPE,
+        [sys.executable, "-c", _PROGRAM.format(root=ROOT, patience=patience)], stdin=stdin, stdout=subprocess.PIPE
     )
     assert program.stdout is not None and program.stdout.readline() == b"there\n"
     return program

@@ -145,9 +145,7 @@ async def test_words_are_hidden_there_too(family: Path, app_on: Make) -> None:
 
 
 @pytest.mark.parametrize("width", [40, 50, 60])
-async def test_figures_give_way_whole_where_there_is_little_room(
-    family: Path, app_on: Make, width: int
-) -> None:
+async def test_figures_give_way_whole_where_there_is_little_room(family: Path, app_on: Make, width: int) -> None:
     app = app_on(family, live=False)
     async with app.run_test(size=(width, 24)) as pilot:
         await shown(app, pilot, lambda view: view.total > 4)

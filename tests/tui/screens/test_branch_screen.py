@@ -48,10 +48,7 @@ async def test_branches_tell_and_a_word_is_tried(tmp_path: Path, app_on: Make) -
         app.post_message(Apply(settings))
         await until(pilot, lambda: app.recording is not None and app.recording.settings == settings)
         await pilot.press("m", "5")
-        await until(
-            pilot,
-            lambda: isinstance(app.screen, BranchScreen) and "none changed since" in page(app),
-        )
+        await until(pilot, lambda: isinstance(app.screen, BranchScreen) and "none changed since" in page(app))
         await until(pilot, lambda: "receptor.ambient.offset.seeking 0.1; 0 events since" in page(app))
         await until(pilot, lambda: "seed 1" in page(app))
         await pilot.press("v")

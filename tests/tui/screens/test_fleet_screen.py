@@ -67,13 +67,7 @@ async def test_escape_is_named_by_what_it_does_and_only_where_it_does_something(
     async with app.run_test(size=(160, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
         await until(pilot, lambda: bool(app.screen.query_one(KeyLine).keys))
-        for key, word in (
-            ("2", "list all"),
-            ("escape", ""),
-            ("slash", "clear"),
-            ("enter", "list all"),
-            ("escape", ""),
-        ):
+        for key, word in (("2", "list all"), ("escape", ""), ("slash", "clear"), ("enter", "list all"), ("escape", "")):
             await pilot.press(key)
             await pilot.pause()
             await until(pilot, partial(shows, word))
@@ -224,9 +218,7 @@ async def test_an_empty_machine_says_so_until_somebody_comes(tmp_path: Path, sti
         await until(pilot, lambda: app.focused is table(app))
 
 
-async def test_a_picture_that_grows_old_is_said_to_be_old(
-    app: FleetApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_picture_that_grows_old_is_said_to_be_old(app: FleetApp, monkeypatch: pytest.MonkeyPatch) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
         screen = app.screen
@@ -266,12 +258,7 @@ async def test_what_they_are_about(app: FleetApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
         head = seen(app)[0].split()
-        assert [word for word in ("title", "ctx", "$", "failed") if word in head] == [
-            "title",
-            "ctx",
-            "$",
-            "failed",
-        ]
+        assert [word for word in ("title", "ctx", "$", "failed") if word in head] == ["title", "ctx", "$", "failed"]
         (circles,) = (line for line in seen(app) if "circles" in line)
         assert "do it please" in circles and "$0." in circles and "16/19" in circles
         assert "today $" in said(app, "title")
@@ -295,9 +282,7 @@ async def test_sessions_at_rest_share_a_line(tmp_path: Path, still: Settings) ->
         assert len([line for line in seen(app) if "old" in line]) == 6
 
 
-async def test_sessions_of_long_ago_are_listed_unread_behind_the_fold(
-    tmp_path: Path, still: Settings
-) -> None:
+async def test_sessions_of_long_ago_are_listed_unread_behind_the_fold(tmp_path: Path, still: Settings) -> None:
     tell(tmp_path)
     within = still.screen.fleet.replace(within=0.1)
     settings = still.replace(screen=still.screen.replace(fleet=within))

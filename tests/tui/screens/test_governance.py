@@ -73,9 +73,7 @@ async def test_budgets_show_value_and_limit() -> None:
 async def test_pressures_left_and_right() -> None:
     view = view_at(recorded(), 300)
     governor = replace(view.frame.governor, pressures=Pressures(3.0, 0.0, -3.0, 0.0, 0.0))
-    lines = (
-        await seen(PressureCard, replace(view, frame=replace(view.frame, governor=governor)))
-    ).splitlines()
+    lines = (await seen(PressureCard, replace(view, frame=replace(view.frame, governor=governor)))).splitlines()
     assert "+3.00" in lines[0] and "-3.00" in lines[2]
     for given in governor.inputs:
         assert any(given.name in line and given.cause[:20] in line for line in lines)

@@ -40,9 +40,7 @@ def test_the_persons_own_keys_are_shown() -> None:
 
 def test_search_keeps_rows_texts_and_named_topics() -> None:
     topics = [
-        Topic(
-            "Paths", "where the *work* is", (KeyRow("s", "sort", "paths.sort"), KeyRow("x", "fold", "p.f"))
-        ),
+        Topic("Paths", "where the *work* is", (KeyRow("s", "sort", "paths.sort"), KeyRow("x", "fold", "p.f"))),
         Topic("Clock", "three rhythms", ()),
     ]
     assert matching_topics(topics, "SORT paths") == [Topic("Paths", "", (KeyRow("s", "sort", "paths.sort"),))]
@@ -53,14 +51,9 @@ def test_search_keeps_rows_texts_and_named_topics() -> None:
 
 
 def test_prose_lists_and_what_is_set_off() -> None:
-    said = (
-        "## Title\n\nOne `╎` two\nthree.\n\n* **A** first\n* second that is a little longer than one line\n"
-    )
+    said = "## Title\n\nOne `╎` two\nthree.\n\n* **A** first\n* second that is a little longer than one line\n"
     lines = help_lines([Topic("Title", said, ())], 30)
-    assert (
-        text(lines)
-        == "TITLE\nOne ╎ two three.\n\n• A first\n• second that is a little\n  longer than one line"
-    )
+    assert text(lines) == "TITLE\nOne ╎ two three.\n\n• A first\n• second that is a little\n  longer than one line"
     assert ("╎", "strong") in lines[1] and ("A", "strong") in lines[3]
     assert all(sum(len(piece) for piece, _ in line) <= 30 for line in lines)
 

@@ -71,13 +71,7 @@ async def seen(kind: type[Card], view: View, width: int = 60) -> str:
 async def test_clock_counts_down() -> None:
     view = view_at(recorded(), 600)
     beat = replace(
-        view.frame.mind.clock,
-        theta_in=3.0,
-        theta_interval=30.0,
-        delta_in=1,
-        slowed=2.0,
-        violations=4,
-        dropped=1,
+        view.frame.mind.clock, theta_in=3.0, theta_interval=30.0, delta_in=1, slowed=2.0, violations=4, dropped=1
     )
     mind = replace(view.frame.mind, clock=beat)
     shown = await seen(ClockCard, replace(view, frame=replace(view.frame, mind=mind)))
@@ -111,12 +105,7 @@ async def test_a_rule_that_corrects_says_so() -> None:
     home = replace(view.frame.mind.homeostasis, rules=(rule,), held=("tool_trust",), intensive=True)
     mind = replace(view.frame.mind, homeostasis=home)
     shown = await seen(HomeostasisCard, replace(view, frame=replace(view.frame, mind=mind)))
-    assert (
-        "-0.30" in shown
-        and "tool trust +0.09" in shown
-        and "held: tool_trust" in shown
-        and "intensive" in shown
-    )
+    assert "-0.30" in shown and "tool trust +0.09" in shown and "held: tool_trust" in shown and "intensive" in shown
 
 
 async def test_familiar_patterns_by_attenuation() -> None:

@@ -33,8 +33,7 @@ async def test_everything_has_a_name(log: Path, app_on: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "kind"),
-    [("mind", MindScreen), ("screen governor", GovernorScreen), ("screen response", ResponseScreen)],
+    ("typed", "kind"), [("mind", MindScreen), ("screen governor", GovernorScreen), ("screen response", ResponseScreen)]
 )
 async def test_typing_a_screens_name_opens_it(log: Path, app_on: Make, typed: str, kind: type) -> None:
     app = app_on(log)

@@ -45,9 +45,7 @@ async def seen(kind: type[Card], view: View, width: int = 70, *, alone: bool = F
 
 
 def word(message: str = "look at the mock", number: int = 1) -> Intervention:
-    return Intervention(
-        number, "follow_up", "decide", None, False, message, 160, "engram_probe", 100.0, 400.0, "stuck"
-    )
+    return Intervention(number, "follow_up", "decide", None, False, message, 160, "engram_probe", 100.0, 400.0, "stuck")
 
 
 @pytest.mark.parametrize("kind", ResponseScreen.CARDS, ids=lambda kind: kind.__name__)
@@ -156,9 +154,7 @@ async def test_learned_deltas_and_facts() -> None:
     assert "-0.12" in await seen(LearnedCard, with_response(view, learned=(("frustration", -0.12),)))
     facts = view.frame.receptor.facts
     shown = await seen(FactsCard, view)
-    assert (
-        f"{facts.actions:,}" in shown and f"{facts.failures_recent} of the last {facts.of_failures}" in shown
-    )
+    assert f"{facts.actions:,}" in shown and f"{facts.failures_recent} of the last {facts.of_failures}" in shown
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])

@@ -11,12 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from core.agents.words import WordReader, Words
-from core.events import (
-    Event,
-    Prompt,
-    ToolUse,
-    Where,
-)
+from core.events import Event, Prompt, ToolUse, Where
 from tests.core.logs import log_lines as logs
 from tests.tui.conftest import press_each, shown, until
 from tests.tui.screen_app import Stage, recording_of

@@ -147,9 +147,7 @@ async def test_a_typed_value_is_taken_or_refused_with_what_is_allowed(tmp_path: 
         ("receptor.emotion.half_life.flow", "240", 240.0),
     ],
 )
-async def test_every_kind_of_setting_can_be_set(
-    name: str, typed: str | None, value: object, tmp_path: Path
-) -> None:
+async def test_every_kind_of_setting_can_be_set(name: str, typed: str | None, value: object, tmp_path: Path) -> None:
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
@@ -194,9 +192,7 @@ async def test_it_opens_with_the_common_thresholds_as_sentences(tmp_path: Path) 
         text = seen(app)
         assert "frustration fires .20 above normal" in text
         assert "the same call 6 times in a row" in text
-        listed = [
-            row.tunable.name for row in app.bench.query_one(SettingsList)._rows if isinstance(row, SettingRow)
-        ]
+        listed = [row.tunable.name for row in app.bench.query_one(SettingsList)._rows if isinstance(row, SettingRow)]
         assert listed == list(COMMON) and 20 <= len(listed) <= 30
         await pilot.press("right")
         assert "frustration fires .24 above normal" in seen(app)

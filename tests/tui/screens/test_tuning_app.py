@@ -56,9 +56,7 @@ async def test_the_bench_stands_beside_the_main_screen(log: Path, app_on: Make) 
     async with app.run_test(size=(160, 48)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
         await pilot.press("t", "z")
-        await until(
-            pilot, lambda: isinstance(app.screen, MainScreen) and bool(app.screen.query(SettingsList))
-        )
+        await until(pilot, lambda: isinstance(app.screen, MainScreen) and bool(app.screen.query(SettingsList)))
         settings = app.screen.query_one(SettingsList)
         await until(pilot, lambda: settings.has_focus)
         await pilot.press("left", "left")
@@ -73,9 +71,7 @@ async def test_beside_the_main_screen_a_line_is_left_and_a_row_added(log: Path, 
     async with app.run_test(size=(160, 48)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
         await pilot.press("t", "z")
-        await until(
-            pilot, lambda: isinstance(app.screen, MainScreen) and bool(app.screen.query(SettingsList))
-        )
+        await until(pilot, lambda: isinstance(app.screen, MainScreen) and bool(app.screen.query(SettingsList)))
         settings, bench = app.screen.query_one(SettingsList), app.screen.query_one(Bench)
         await until(pilot, lambda: settings.has_focus)
         await pilot.press("enter", "escape")
@@ -129,9 +125,7 @@ async def test_labels_are_kept_beside_the_bookmarks(log: Path, app_on: Make, tmp
         assert len(store.read()) == 1
 
 
-async def test_a_real_session_says_why_nothing_changed(
-    app_on: Callable[..., NooscopeApp], shared_data: Path
-) -> None:
+async def test_a_real_session_says_why_nothing_changed(app_on: Callable[..., NooscopeApp], shared_data: Path) -> None:
     """The threshold cannot fall below a bound, which is named, so that one knows what to turn instead."""
     log = shared_data / "real_sessions" / "codex" / "rollout-tracker.jsonl"
     app = app_on(log, live=False)

@@ -44,9 +44,7 @@ async def needles(app: NooscopeApp, pilot: Pilot[None]) -> OptionList:
     return found
 
 
-async def test_a_place_is_found_and_opened(
-    machine: Path, log: Path, app_on: Callable[..., NooscopeApp]
-) -> None:
+async def test_a_place_is_found_and_opened(machine: Path, log: Path, app_on: Callable[..., NooscopeApp]) -> None:
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:
         found = await needles(app, pilot)
@@ -111,11 +109,7 @@ async def test_words_are_found_where_no_index_can_be_kept(
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_it_never_says_that_nothing_is_found_where_logs_were_not_read(
-    machine: Path,
-    log: Path,
-    app_on: Callable[..., NooscopeApp],
-    monkeypatch: pytest.MonkeyPatch,
-    size: tuple[int, int],
+    machine: Path, log: Path, app_on: Callable[..., NooscopeApp], monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:
     """No room for an index anywhere, as on a disk that is full."""
 

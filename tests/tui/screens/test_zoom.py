@@ -122,9 +122,7 @@ async def test_the_feed_keeps_whose_entries_it_shows_and_the_one_chosen(log: Pat
 
 
 @pytest.mark.parametrize(("there", "back"), [("z", "escape"), ("m", "m"), ("m", "escape"), ("e", "e")])
-async def test_the_film_is_drawn_alike_on_every_screen(
-    log: Path, app_on: Make, there: str, back: str
-) -> None:
+async def test_the_film_is_drawn_alike_on_every_screen(log: Path, app_on: Make, there: str, back: str) -> None:
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:
         await still_at(app, pilot)
@@ -142,9 +140,7 @@ async def test_the_film_is_drawn_alike_on_every_screen(
 
 
 @pytest.mark.parametrize("panel", ["emotion", "triangle", "context", "salience"])
-async def test_a_double_click_zooms_a_panel_and_another_one_goes_back(
-    log: Path, app_on: Make, panel: str
-) -> None:
+async def test_a_double_click_zooms_a_panel_and_another_one_goes_back(log: Path, app_on: Make, panel: str) -> None:
     """Two clicks show it alone, as enter does."""
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:
@@ -176,9 +172,7 @@ async def test_a_double_click_zooms_a_card_and_another_one_shows_all(log: Path, 
         assert app.screen.maximized is None
 
 
-async def test_a_double_click_on_a_path_or_a_signal_goes_there_and_zooms_nothing(
-    log: Path, app_on: Make
-) -> None:
+async def test_a_double_click_on_a_path_or_a_signal_goes_there_and_zooms_nothing(log: Path, app_on: Make) -> None:
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:
         await still_at(app, pilot)

@@ -25,9 +25,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tell", nargs=2, metavar=("SESSION", "TEXT"), help="tell an agent something at its next moment"
     )
     parser.add_argument(
-        "--cancel",
-        action="store_true",
-        help="with --tell, under guard: deny the next call with this sentence",
+        "--cancel", action="store_true", help="with --tell, under guard: deny the next call with this sentence"
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
     add_settings_options(parser)
@@ -133,8 +131,7 @@ def _print(moments: list[AdviceMoment], counted: list[AdviceOutcome], within: in
         counts = f"{row.came_again:>6} {row.stayed_away:>6} {row.too_early:>6}"
         print(f"  {plain(row.rule, 20):<20} {word:<10} {counts}")
     sides = [
-        sum(row.came_again + row.stayed_away for row in counted if row.said is was_said)
-        for was_said in (True, False)
+        sum(row.came_again + row.stayed_away for row in counted if row.said is was_said) for was_said in (True, False)
     ]
     if min(sides) < FEW_MOMENTS:
         print(f"{sides[0]} said and {sides[1]} not said are too few to conclude anything.")

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.timeline.run_inputs import RunInputs
 
-_SMALL = 4_000_000
-"""Bytes below which starting another process costs more than it saves."""
+_SMALL = 4_000_000  # Bytes below which starting another process costs more than it saves.
 _MOST_SHARDS = 1024
 
 
@@ -43,11 +42,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write sessions, events, ticks and signals as a dataset, for `query`",
     )
     parser.add_argument(
-        "--shard",
-        type=_shard,
-        default=(1, 1),
-        metavar="I/N",
-        help="only the i-th of n parts (with --parquet)",
+        "--shard", type=_shard, default=(1, 1), metavar="I/N", help="only the i-th of n parts (with --parquet)"
     )
     parser.add_argument(
         "--on",
@@ -62,9 +57,7 @@ def _shard(text: str) -> tuple[int, int]:
     """Parse a part such as 3/16."""
     first, _, last = text.partition("/")
     if not (first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last) <= _MOST_SHARDS):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a part; write 3/16 for the third of {_MOST_SHARDS} at most"
-        )
+        raise argparse.ArgumentTypeError(f"{text!r} is not a part; write 3/16 for the third of {_MOST_SHARDS} at most")
     return int(first), int(last)
 
 
@@ -109,12 +102,7 @@ def _run(args: argparse.Namespace) -> int:
     text = _json(summaries) if args.json else _text(summaries)
     sys.stdout.write(text)
     complete = len(summaries) == len(names)
-    if (
-        question is not None
-        and complete
-        and tree.enclosed
-        and not (resolved.complaints or tree.faults or starts.spoke)
-    ):
+    if question is not None and complete and tree.enclosed and not (resolved.complaints or tree.faults or starts.spoke):
         question.keep(text.encode(), settings)
     return 0
 
@@ -171,10 +159,7 @@ def _dataset(log_sessions: list[LogSession], settings: Settings, args: argparse.
     streams.progress("")
     parts = count(len(work), "share")
     sentence = f"{count(events, 'event')} of {count(sessions, 'session')} in {parts}, {size:,} bytes"
-    print(
-        f"nooscope: {sentence}" + (f"; {skipped:,} lines could not be read" if skipped else ""),
-        file=sys.stderr,
-    )
+    print(f"nooscope: {sentence}" + (f"; {skipped:,} lines could not be read" if skipped else ""), file=sys.stderr)
     return 0
 
 
@@ -214,13 +199,7 @@ def _analyses(
         done = one_by_one(analyse_one, runs, metrics, family=family_of, around=collected_saves)
     else:
         done = shared_out(
-            jobs,
-            analyse_one,
-            runs,
-            metrics,
-            prepare=streams.prepare_streams,
-            family=family_of,
-            around=collected_saves,
+            jobs, analyse_one, runs, metrics, prepare=streams.prepare_streams, family=family_of, around=collected_saves
         )
     for number, analysis in enumerate(done, 1):
         if len(sessions) > 1:

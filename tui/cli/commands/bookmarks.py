@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from core.timeline.checkpoints import Checkpoints
     from core.timeline.timeline import Timeline
 
-_LARGEST = 64_000_000
-"""Bytes a file of bookmarks may have."""
+_LARGEST = 64_000_000  # Bytes a file of bookmarks may have.
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,8 +12,7 @@ from core.errors import UsageError
 from tui.cli import COMMANDS, DEFAULT, GROUPS, LISTED, command_parser
 from tui.cli.options import CliCommand
 
-FILES, FOLDERS = ":files", ":folders"
-"""Answers that ask the shell to complete paths by itself."""
+FILES, FOLDERS = ":files", ":folders"  # Answers that ask the shell to complete paths by itself.
 
 SCRIPTS = {
     "bash": r"""# bash completion for nooscope
@@ -73,10 +72,10 @@ complete -c nooscope -f -a '(__nooscope_complete)'
 """,
 }
 
+# What the shell completes, by the name an argument has in help.
 _PATHS = {"PATH": FILES, "FILE": FILES, "FOLDER": FOLDERS}
-"""What the shell completes, by the name an argument has in help."""
+# Names this program looks up, by option or argument.
 _LISTS = {"--set": "settings", "--theme": "themes", "name": "stories"}
-"""Names this program looks up, by option or argument."""
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -34,33 +34,23 @@ if TYPE_CHECKING:
     from core.settings import Settings
 
 _AXES = ("day", "project", "model", "agent", "session")
-_SHOWN = 40
-"""Rows on a terminal, unless all are asked for."""
-_SMALL = 4_000_000
-"""Bytes below which starting another process costs more than it saves."""
+_SHOWN = 40  # Rows on a terminal, unless all are asked for.
+_SMALL = 4_000_000  # Bytes below which starting another process costs more than it saves.
 _WIDEST = 60
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "paths",
-        nargs="*",
-        type=path_argument,
-        metavar="PATH",
-        help="look in these files, folders or patterns instead",
+        "paths", nargs="*", type=path_argument, metavar="PATH", help="look in these files, folders or patterns instead"
     )
     parser.add_argument("--by", choices=_AXES, default="day", help="what each row is (default: day)")
-    parser.add_argument(
-        "--since", type=since_argument, metavar="WHEN", help="start at: today, 7d, 12h or 2026-01-31"
-    )
+    parser.add_argument("--since", type=since_argument, metavar="WHEN", help="start at: today, 7d, 12h or 2026-01-31")
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--all", action="store_true", help=f"show more than {_SHOWN} rows")
     parser.add_argument(
         "--jobs", type=positive_argument, metavar="N", help="how many logs at once (default: one per core)"
     )
-    parser.add_argument(
-        "--forget", action="store_true", help="delete cached readings, then exit (logs stay untouched)"
-    )
+    parser.add_argument("--forget", action="store_true", help="delete cached readings, then exit (logs stay untouched)")
     add_settings_options(parser)
 
 
@@ -231,8 +221,7 @@ def _print_json(
         "over_budget": today.over,
     }
     windows = [
-        {**limit._asdict(), "sessions": [one._asdict() for one in session_shares(limit, costs)]}
-        for limit in limits
+        {**limit._asdict(), "sessions": [one._asdict() for one in session_shares(limit, costs)]} for limit in limits
     ]
     report = {"by": axis, "rows": rows, "total": _facts(whole), "today": expected}
     print(readable_json({**report, "limits": windows, "limits_method": METHOD} if limits else report))
@@ -251,11 +240,7 @@ def _facts(one: Sum) -> dict[str, Any]:
 
 
 def _print_text(
-    args: argparse.Namespace,
-    sums: dict[str, Sum],
-    whole: Sum,
-    today: CostForecast,
-    costs: Sequence[SummedCost],
+    args: argparse.Namespace, sums: dict[str, Sum], whole: Sum, today: CostForecast, costs: Sequence[SummedCost]
 ) -> None:
     if not sums:
         print("No turns found." if args.since is None else f"No turns since {args.since}.")

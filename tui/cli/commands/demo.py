@@ -10,9 +10,7 @@ from tui.cli.options import CliCommand, add_speed_option
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "name", metavar="NAME", nargs="?", default=FIRST, help=f"which sample (default: {FIRST})"
-    )
+    parser.add_argument("name", metavar="NAME", nargs="?", default=FIRST, help=f"which sample (default: {FIRST})")
     parser.add_argument("--list", action="store_true", help="list the samples")
     add_speed_option(parser)
     add_screen_options(parser)

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.timeline.evaluation import Missed, Walk
 
-_CHUNK = 40
-"""Runs handed to a process at once."""
+_CHUNK = 40  # Runs handed to a process at once.
 _SHOWN = (
     "frustration",
     "seeking",

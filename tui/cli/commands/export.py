@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from core.logs.session import LogSession
     from core.settings.logs import LineSettings
 
-SHARED = ("html", "cast", "markdown", "atif")
-"""Formats for a person, of one session."""
+SHARED = ("html", "cast", "markdown", "atif")  # Formats for a person, of one session.
 HELP = "write a log as open events, a page, a film of text or a report"
 
 
@@ -36,13 +35,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "otlp: a trace in JSON; or the format of an extension (default: events)",
     )
     parser.add_argument(
-        "-o",
-        "--output",
-        "--out",
-        metavar="FILE",
-        type=Path,
-        default=None,
-        help="default: standard output",
+        "-o", "--output", "--out", metavar="FILE", type=Path, default=None, help="default: standard output"
     )
     parser.add_argument(
         "--redact",
@@ -51,9 +44,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="strict omits all text, paths and names (html, cast, markdown)",
     )
     parser.add_argument(
-        "--transcript",
-        action="store_true",
-        help="include the full text of prompts, calls and results (html, atif)",
+        "--transcript", action="store_true", help="include the full text of prompts, calls and results (html, atif)"
     )
     parser.add_argument(
         "--otlp",
@@ -77,9 +68,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.format in shared:
         return _share(args)
     if args.transcript or args.redact == "strict":
-        raise UsageError(
-            "open events contain no text; --transcript and --redact are for html, cast and markdown"
-        )
+        raise UsageError("open events contain no text; --transcript and --redact are for html, cast and markdown")
     settings = settings_from(args).settings.ingest
     kit = make_kit(settings)
     matches = sessions([args.path], kit, settings.lines)
@@ -131,9 +120,7 @@ def _share(args: argparse.Namespace) -> int:
     if not events:
         raise no_events(args.path, kit)
     level: Level = "strict" if args.redact == "strict" else "transcript" if args.transcript else "excerpts"
-    content = _shared(
-        args.format, film(session, events, settings, Privacy(level), configured_initial(args.project))
-    )
+    content = _shared(args.format, film(session, events, settings, Privacy(level), configured_initial(args.project)))
     _put(content, args.output)
     print(f"{_report(1, len(events), kit)}; {len(content):,} bytes", file=sys.stderr)
     return 0

@@ -118,9 +118,7 @@ def _others() -> tuple[list[Row], list[str]]:
             except BrokenOffer as fault:
                 state = "broken"
                 complaints.append(str(fault))
-        rows.append(
-            Row(offer.kind, plain(offer.name, 40), layer, state, plain(offer.origin, 80), plain(about, 80))
-        )
+        rows.append(Row(offer.kind, plain(offer.name, 40), layer, state, plain(offer.origin, 80), plain(about, 80)))
     return rows, complaints
 
 
@@ -176,10 +174,7 @@ def _show(name: str) -> int:
         print(plain(about, 200))
     if isinstance(value, type) and issubclass(value, Extension):
         base = StepExtension if issubclass(value, StepExtension) else Extension
-        names = [
-            *HOOKS,
-            *(one for one in vars(StepExtension) if one.startswith(("before_", "after_", "find"))),
-        ]
+        names = [*HOOKS, *(one for one in vars(StepExtension) if one.startswith(("before_", "after_", "find")))]
         hooks = [one for one in names if getattr(value, one, None) is not getattr(base, one, None)]
         print(f"version {value.version}, layer {value.layer}")
         print(f"depends on {', '.join(value.depends_on) or 'nothing'}")

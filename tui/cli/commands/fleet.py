@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
 from core.logs.log_files import expand_home, is_there
-from tui.cli.launch import (
-    add_hooks_option,
-    add_screen_options,
-    has_screen,
-    run_app,
-    screen_settings,
-    serving_hooks,
-)
+from tui.cli.launch import add_hooks_option, add_screen_options, has_screen, run_app, screen_settings, serving_hooks
 from tui.cli.options import CliCommand, path_argument
 from tui.cli.recordings import add_plain_option, edits_of, initial_states_of
 from tui.cli.streams import cell_len
@@ -28,8 +21,7 @@ if TYPE_CHECKING:
     from core.live.fleet.row import FleetRow
     from core.settings import Settings
 
-_HOST = 3
-"""The column of hosts, left out where all are this one."""
+_HOST = 3  # The column of hosts, left out where all are this one.
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,13 +67,7 @@ def _show(settings: Settings, roster: Roster, args: argparse.Namespace, lost: st
     edits = edits_of(settings, args.assignments)
     with serving_hooks(settings, args.hooks, args.project):
         return run_app(
-            None,
-            settings,
-            fleet=roster,
-            project=args.project,
-            edits=edits,
-            plain=args.plain,
-            faults=args.faults,
+            None, settings, fleet=roster, project=args.project, edits=edits, plain=args.plain, faults=args.faults
         )
 
 

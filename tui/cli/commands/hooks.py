@@ -40,9 +40,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also answer the agent's own permission prompts from here; its own dialog keeps working",
     )
-    parser.add_argument(
-        "--statusline", action="store_true", help="also a status line, where the agent has one"
-    )
+    parser.add_argument("--statusline", action="store_true", help="also a status line, where the agent has one")
     parser.add_argument(
         "--deadline",
         type=seconds_argument,
@@ -71,14 +69,10 @@ def _run(args: argparse.Namespace) -> int:
     if args.deadline is not None and args.deadline <= 0:
         raise UsageError("a deadline of 0 would never let us answer; write 0.15 or more")
     if args.answer and not hooks.answers:
-        raise UsageError(
-            f"nooscope cannot answer {args.agent}: answer in its terminal (J in the fleet goes there)"
-        )
+        raise UsageError(f"nooscope cannot answer {args.agent}: answer in its terminal (J in the fleet goes there)")
     mode: HookMode = "guard" if args.guard else "advise" if args.advise else "observe"
     deadline = DEADLINE if args.deadline is None else args.deadline
-    path = installer.install(
-        hooks, mode, project, deadline=deadline, statusline=args.statusline, answer=args.answer
-    )
+    path = installer.install(hooks, mode, project, deadline=deadline, statusline=args.statusline, answer=args.answer)
     print(f"{args.agent}: hooks put into {path} ({mode}{', answer' if args.answer else ''}).")
     if args.answer:
         print(f"Its permission prompts can be answered here with `nooscope permits`: {hooks.answers}.")

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 
 _SIMILAR = 5
-_PRESERVED = 10
-"""Similar episodes, and lines about the last compaction, on the page; JSON has all."""
+_PRESERVED = 10  # Similar episodes, and lines about the last compaction, on the page; JSON has all.
 
 
 def _add_frame_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,17 +87,9 @@ def _run_frame(args: argparse.Namespace) -> int:
         *frame_page(frame),
     ]
     if recalled:
-        lines += [
-            "",
-            "Similar earlier episodes",
-            *(f"  {each.score:.2f}  {each.line}" for each in recalled[:_SIMILAR]),
-        ]
+        lines += ["", "Similar earlier episodes", *(f"  {each.score:.2f}  {each.line}" for each in recalled[:_SIMILAR])]
     if preserved is not None:
-        lines += [
-            "",
-            "At the last compaction",
-            *(f"  {line}" for line in preserved_lines(preserved)[:_PRESERVED]),
-        ]
+        lines += ["", "At the last compaction", *(f"  {line}" for line in preserved_lines(preserved)[:_PRESERVED])]
     lines += ["", "Every reading: --json"]
     for line in lines:
         print(formatting.plain(line))
@@ -202,11 +193,7 @@ def _run_events(args: argparse.Namespace) -> int:
                 continue
             counts[kind] += 1
             if not args.kinds:
-                line = (
-                    mind_json(number, MAIN, event_of_mind).decode()
-                    if args.json
-                    else mind_line(MAIN, event_of_mind)
-                )
+                line = mind_json(number, MAIN, event_of_mind).decode() if args.json else mind_line(MAIN, event_of_mind)
                 print(line if args.json else f"{number:>7}  {line}")
     if args.kinds:
         for kind in sorted(names):
@@ -248,9 +235,7 @@ def _run_tree(args: argparse.Namespace) -> int:
 def _check_head(tree: ConversationTree, head: str) -> int:
     node = tree.find(head)
     if node is None:
-        print(
-            f"nooscope: no line of the log leads to {head}: the log was edited or truncated", file=sys.stderr
-        )
+        print(f"nooscope: no line of the log leads to {head}: the log was edited or truncated", file=sys.stderr)
         return 1
     print("unchanged up to this head")
     return 0
@@ -301,9 +286,7 @@ def _node_line(node: Node) -> str:
 
 def _add_trail_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
-    parser.add_argument(
-        "--verify", action="store_true", help="only verify the chain; exit with 1 if it was altered"
-    )
+    parser.add_argument("--verify", action="store_true", help="only verify the chain; exit with 1 if it was altered")
     parser.add_argument("--head", metavar="HASH", help="also check that this hash of a move is in the chain")
     parser.add_argument("--json", action="store_true", help="as JSON")
     add_settings_options(parser)

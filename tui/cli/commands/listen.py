@@ -35,15 +35,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"of --otlp, default: {_PORT}; 0 takes a free one",
     )
-    parser.add_argument(
-        "--by-session", action="store_true", help="figures with a label for each session (200 at most)"
-    )
+    parser.add_argument("--by-session", action="store_true", help="figures with a label for each session (200 at most)")
     parser.add_argument("--no-hooks", action="store_true", help="do not serve agents' hooks")
     parser.add_argument(
-        "--hooks-port",
-        type=port_argument,
-        metavar="N",
-        help="serve hooks on this port of loopback too, by token",
+        "--hooks-port", type=port_argument, metavar="N", help="serve hooks on this port of loopback too, by token"
     )
     add_settings_options(parser)
 

@@ -11,9 +11,7 @@ from tui.cli.options import CliCommand, add_settings_options, settings_from
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--session", default="", metavar="ID", help="the session that asks (default: by folder)"
-    )
+    parser.add_argument("--session", default="", metavar="ID", help="the session that asks (default: by folder)")
     parser.add_argument(
         "--history",
         choices=("off", "project", "all"),

@@ -21,14 +21,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("number", nargs="?", metavar="NUMBER", help="of the question; of lift, the session")
     parser.add_argument(
-        "answers",
-        nargs="*",
-        metavar="ANSWER",
-        help="to a question: the number or text of an option, or your own",
+        "answers", nargs="*", metavar="ANSWER", help="to a question: the number or text of an option, or your own"
     )
-    parser.add_argument(
-        "--session", action="store_true", help="approve this tool for the rest of the session"
-    )
+    parser.add_argument("--session", action="store_true", help="approve this tool for the rest of the session")
     parser.add_argument("--reason", default="", metavar="TEXT", help="why it is denied; the agent reads it")
     parser.add_argument("--verify", action="store_true", help="check that no line of the journal was changed")
     parser.add_argument("--json", action="store_true", help="as JSON")

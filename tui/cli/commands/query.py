@@ -16,9 +16,7 @@ _WIDEST = 60
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("question", nargs="?", metavar="SQL", help="SQL, or the name of a question")
-    parser.add_argument(
-        "--on", metavar="FOLDER", type=Path, default=Path(), help="the dataset (default: this folder)"
-    )
+    parser.add_argument("--on", metavar="FOLDER", type=Path, default=Path(), help="the dataset (default: this folder)")
     parser.add_argument("--list", action="store_true", help="list named questions and tables")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON object per row")
@@ -81,9 +79,7 @@ def _print_table(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
 
     cells = [[plain("-" if cell is None else str(cell), _WIDEST) for cell in row] for row in rows]
     right = [
-        place
-        for place in range(len(names))
-        if all(isinstance(row[place], int | float | NoneType) for row in rows)
+        place for place in range(len(names)) if all(isinstance(row[place], int | float | NoneType) for row in rows)
     ]
     print_table([names, *cells], right)
     print(f"\n{len(rows):,} rows" if len(rows) != 1 else "\n1 row")

@@ -83,9 +83,7 @@ def _run_recap(args: argparse.Namespace) -> int:
     return 0
 
 
-def _print_prose(
-    args: argparse.Namespace, settings: Settings, timeline: Timeline, begin: int, end: int
-) -> int:
+def _print_prose(args: argparse.Namespace, settings: Settings, timeline: Timeline, begin: int, end: int) -> int:
     from core.extras.narrator.router import Router, tell_dream, tell_episodes, tell_recap
     from core.report.formatting import count
 
@@ -177,7 +175,4 @@ def say_where_it_goes(settings: Settings) -> None:
             print(f"nooscope: narrator on: {line}", file=sys.stderr)
 
 
-COMMANDS = {
-    "recap": CliCommand(_add_recap_arguments, _run_recap),
-    "why": CliCommand(_add_why_arguments, _run_why),
-}
+COMMANDS = {"recap": CliCommand(_add_recap_arguments, _run_recap), "why": CliCommand(_add_why_arguments, _run_why)}

@@ -13,14 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.report.formatting import count, home_path, plain, typed_path
 from tui.cli import streams
-from tui.cli.options import (
-    CliCommand,
-    path_argument,
-    positive_argument,
-    settings_from,
-    since_argument,
-    since_moment,
-)
+from tui.cli.options import CliCommand, path_argument, positive_argument, settings_from, since_argument, since_moment
 
 if TYPE_CHECKING:
     from core.report.search import Hit
@@ -32,12 +25,8 @@ _SPOKEN = {"asked": "you", "said": "agent", "call": "call", "result": "result"}
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="WORD", help="words that must all occur; quote a phrase")
     parser.add_argument("--agent", default="", metavar="NAME", help="only sessions of this agent")
-    parser.add_argument(
-        "--project", default="", metavar="NAME", help="only projects whose path contains this"
-    )
-    parser.add_argument(
-        "--since", type=since_argument, metavar="WHEN", help="start at: today, 7d, 12h or 2026-01-31"
-    )
+    parser.add_argument("--project", default="", metavar="NAME", help="only projects whose path contains this")
+    parser.add_argument("--since", type=since_argument, metavar="WHEN", help="start at: today, 7d, 12h or 2026-01-31")
     parser.add_argument(
         "--in",
         dest="paths",
@@ -47,18 +36,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="look in this file or folder instead; repeatable",
     )
-    parser.add_argument(
-        "--most", type=positive_argument, default=_MOST, metavar="N", help="maximum number of matches"
-    )
+    parser.add_argument("--most", type=positive_argument, default=_MOST, metavar="N", help="maximum number of matches")
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--forget", action="store_true", help="delete the search index, then exit")
     parser.add_argument(
-        "--set",
-        dest="assignments",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="change one setting",
+        "--set", dest="assignments", metavar="NAME=VALUE", action="append", default=[], help="change one setting"
     )
 
 

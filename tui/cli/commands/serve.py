@@ -15,8 +15,7 @@ import sys
 from tui.cli.options import CliCommand, port_argument, positive_argument
 
 _PORT = 8421
-SHOWN = ("watch", "replay", "fleet", "demo")
-"""Commands with a screen."""
+SHOWN = ("watch", "replay", "fleet", "demo")  # Commands with a screen.
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,11 +36,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--port", type=port_argument, default=_PORT, metavar="N", help=f"default: {_PORT}; 0 takes a free one"
     )
     parser.add_argument(
-        "--viewers",
-        type=positive_argument,
-        default=8,
-        metavar="N",
-        help="viewers at once at most (default: 8)",
+        "--viewers", type=positive_argument, default=8, metavar="N", help="viewers at once at most (default: 8)"
     )
 
 

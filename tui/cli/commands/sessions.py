@@ -20,16 +20,12 @@ if TYPE_CHECKING:
     from core.report.log_tree import SessionRow
     from core.settings import Settings
 
-SHOWN = 40
-"""Rows on a terminal, unless all are asked for."""
-WIDE = 110
-"""Width from which whole paths fit."""
+SHOWN = 40  # Rows on a terminal, unless all are asked for.
+WIDE = 110  # Width from which whole paths fit.
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "paths", nargs="*", metavar="PATH", help="look in these files, folders or patterns instead"
-    )
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="look in these files, folders or patterns instead")
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--all", action="store_true", help=f"show more than the newest {SHOWN}")
     add_settings_options(parser)

@@ -16,12 +16,8 @@ if TYPE_CHECKING:
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "words", nargs="*", metavar="WORD", help="only settings whose name or sentence has all words"
-    )
-    parser.add_argument(
-        "--changed", action="store_true", help="only settings that differ from the built-in value"
-    )
+    parser.add_argument("words", nargs="*", metavar="WORD", help="only settings whose name or sentence has all words")
+    parser.add_argument("--changed", action="store_true", help="only settings that differ from the built-in value")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--toml", action="store_true", help="as a file one can save and edit")
     form.add_argument("--json", action="store_true", help="as JSON")
@@ -42,10 +38,7 @@ def _run(args: argparse.Namespace) -> int:
     elif args.toml:
         from core.settings.toml_text import settings_toml
 
-        print(
-            settings_toml(chosen, {each.name: value_of(resolved.settings, each.name) for each in chosen}),
-            end="",
-        )
+        print(settings_toml(chosen, {each.name: value_of(resolved.settings, each.name) for each in chosen}), end="")
     elif chosen:
         _print_table(chosen, resolved)
     else:

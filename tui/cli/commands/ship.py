@@ -97,9 +97,7 @@ def _sources(
     from core.extras.hosts.shipper import Sources
 
     paths = [path.expanduser().absolute() for path in args.paths]
-    return Sources(
-        settings, os.environ, Path.home(), _host(args), sent, paths=paths, names=names, words=words
-    )
+    return Sources(settings, os.environ, Path.home(), _host(args), sent, paths=paths, names=names, words=words)
 
 
 def _host(args: argparse.Namespace) -> str:

@@ -20,14 +20,7 @@ from tui.cli.options import (
     positive_argument,
     settings_from,
 )
-from tui.cli.recordings import (
-    add_plain_option,
-    edits_of,
-    family_of,
-    initial_states_of,
-    recording_at,
-    spoken_start,
-)
+from tui.cli.recordings import add_plain_option, edits_of, family_of, initial_states_of, recording_at, spoken_start
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
@@ -38,25 +31,17 @@ if TYPE_CHECKING:
     from core.timeline.timeline import Timeline
     from core.timeline.whatif import WhatIfResult
 
-_SMALL = 400_000
-"""Bytes below which starting another process costs more than it saves."""
+_SMALL = 400_000  # Bytes below which starting another process costs more than it saves.
 
 
 def _add_whatif_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument("--json", action="store_true", help="as JSON: lists kept, gained, lost and moved")
     other = parser.add_mutually_exclusive_group()
-    other.add_argument(
-        "--steer", metavar="WORDS", help="preview a message of yours at the place named by --at"
-    )
-    other.add_argument(
-        "--dream", metavar="SEED", type=int, help="replay past stretches of work in another order"
-    )
+    other.add_argument("--steer", metavar="WORDS", help="preview a message of yours at the place named by --at")
+    other.add_argument("--dream", metavar="SEED", type=int, help="replay past stretches of work in another order")
     parser.add_argument(
-        "--at",
-        default="-1",
-        metavar="PLACE",
-        help=f"where the message is previewed: {PLACE} (default: the end)",
+        "--at", default="-1", metavar="PLACE", help=f"where the message is previewed: {PLACE} (default: the end)"
     )
     add_plain_option(parser)
     add_settings_options(parser)
@@ -145,9 +130,7 @@ def _print_difference_json(difference: Difference, events: int, result: WhatIfRe
             "lost": [mark(each) for each in unheard.lost],
             "moved": [pair(each) for each in unheard.moved],
         }
-        content["texts"] = [
-            {**mark(each.mark), "was": each.before, "would": each.after} for each in result.texts or ()
-        ]
+        content["texts"] = [{**mark(each.mark), "was": each.before, "would": each.after} for each in result.texts or ()]
     print(readable_json(content))
 
 
@@ -180,10 +163,7 @@ def _add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="as JSON: the values and what fired at each")
     parser.add_argument(
-        "--jobs",
-        type=positive_argument,
-        metavar="N",
-        help="how many sessions at once (default: one per core)",
+        "--jobs", type=positive_argument, metavar="N", help="how many sessions at once (default: one per core)"
     )
     add_plain_option(parser)
     add_project_option(parser)

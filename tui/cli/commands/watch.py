@@ -28,12 +28,9 @@ if TYPE_CHECKING:
     from core.logs.session import LogSession
     from core.settings import Settings
 
-_BATCH = 512
-"""Events read between two looks at whether to stop."""
-_SEARCH_EVERY = 1.0
-"""Seconds between two searches for a newer session."""
-_LAG_EVERY = 5.0
-"""Seconds between two words on being behind."""
+_BATCH = 512  # Events read between two looks at whether to stop.
+_SEARCH_EVERY = 1.0  # Seconds between two searches for a newer session.
+_LAG_EVERY = 5.0  # Seconds between two words on being behind.
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,10 +54,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--no-prior", action="store_true", help="start without what was learned from earlier sessions"
     )
     headless.add_argument(
-        "--idle",
-        type=seconds_argument,
-        metavar="SECONDS",
-        help="stop when nothing has happened for this long",
+        "--idle", type=seconds_argument, metavar="SECONDS", help="stop when nothing has happened for this long"
     )
     headless.add_argument(
         "--otlp",
@@ -160,11 +154,7 @@ def _sessions_here(settings: Settings) -> list[Found]:
     from core.logs.discovery import find
 
     return find(
-        known_agents(),
-        os.environ,
-        Path.home(),
-        now=time.time(),
-        active_within=settings.ingest.follow.active_within,
+        known_agents(), os.environ, Path.home(), now=time.time(), active_within=settings.ingest.follow.active_within
     )
 
 
@@ -201,8 +191,8 @@ class Watch:
         self._settings = settings
         self._newest = newest
         self._searched = time.monotonic()
+        # The session to follow next: the newest one in the same folder, once this one rests.
         self.newer: Path | None = None
-        """The session to follow next: the newest one in the same folder, once this one rests."""
         self._metrics: MetricsServer | None = None
         self._path = path
         self._args = args
@@ -210,9 +200,7 @@ class Watch:
         initial = configured_initial(args.project)
         self._link = IntakeLink(default_place())
         channels, left_out = installed_channels()
-        self._notifier = Notifier(
-            settings.response.notices, streams.terminal(), self._print, installed=channels
-        )
+        self._notifier = Notifier(settings.response.notices, streams.terminal(), self._print, installed=channels)
         listeners, complaints = listening()
         for sentence in (*left_out, *complaints):
             _say(sentence)
@@ -231,8 +219,7 @@ class Watch:
         self._limits_said: set[str] = set()
         self._lag_said = 0.0
         self._stuck_said: float | None = None
-        self._news = False
-        """Something came since the watch began, or since it was last said to be still."""
+        self._news = False  # Something came since the watch began, or since it was last said to be still.
 
     def _telemetry(self) -> list[Extension]:
         """What sends the session on or serves its figures, where that is wanted."""

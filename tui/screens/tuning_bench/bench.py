@@ -33,6 +33,7 @@ from tui.widgets.common.dialog import EntryLine
 from tui.widgets.tuning.setting_details import DetailsContent, KeyPrompt, SettingDetails, TypeLine
 from tui.widgets.tuning.settings_list import Listing, SettingsList
 
+# The keys of the bench, in the order of the line of keys.
 BENCH_KEYS: list[BindingType] = [
     bind("part.1", "list_only('common')", "common", "The thresholds that matter most", show=True),
     bind("part.2", "list_only('all')", "all", "Every setting", show=True),
@@ -51,10 +52,9 @@ BENCH_KEYS: list[BindingType] = [
     bind("alone", "app.tune_beside", "beside", "The bench beside the panels, or alone"),
     bind("mark", "judge", "label", "Label what fired here, or what should have fired"),
 ]
-"""The keys of the bench, in the order of the line of keys."""
 
+# One draft for each recording, so that nothing is lost when the bench is left.
 _DRAFTS: WeakKeyDictionary[Timeline, Draft] = WeakKeyDictionary()
-"""One draft for each recording, so that nothing is lost when the bench is left."""
 
 
 def draft_of(recording: Timeline) -> Settings | None:
@@ -92,8 +92,7 @@ saved before you save it (`S`).
 
     view: var[View | None] = var(None)
     recording: var[Timeline | None] = var(None)
-    actual: var[Timeline | None] = var(None)
-    """What happened; `recording` may be what would have happened."""
+    actual: var[Timeline | None] = var(None)  # What happened; `recording` may be what would have happened.
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -176,9 +175,7 @@ saved before you save it (`S`).
 
     def _explain(self, problem: str = "") -> None:
         panel = self.query_one(SettingsList)
-        self.query_one(SettingDetails).said = DetailsContent(
-            panel.drafted, panel.chosen, problem, self._key_prompt()
-        )
+        self.query_one(SettingDetails).said = DetailsContent(panel.drafted, panel.chosen, problem, self._key_prompt())
         self.effects.emphasise(panel.name_here)
 
     def _key_prompt(self) -> KeyPrompt | None:

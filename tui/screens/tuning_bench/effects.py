@@ -124,8 +124,7 @@ class Effects(Vertical):
             chart.sweep = message.sweep
 
 
-_PATIENCE = 0.1
-"""Seconds for which a what-if waits for its result to be painted."""
+_PATIENCE = 0.1  # Seconds for which a what-if waits for its result to be painted.
 
 
 @dataclass
@@ -254,9 +253,7 @@ class LabelSource(Protocol):
     def labels(self) -> Labels | None: ...
 
 
-def save_labels(
-    widget: Widget, source: LabelSource | None, labels: Sequence[Label], *, withdraw: bool
-) -> None:
+def save_labels(widget: Widget, source: LabelSource | None, labels: Sequence[Label], *, withdraw: bool) -> None:
     """Write labels, or take them back; the widget is told of all there are by `Labelled`."""
     store = source.labels if source is not None else None
     if store is None:

@@ -38,11 +38,7 @@ _CSS = """
 }}
 """
 _LEAVE = bind("back", "dismiss(None)", "cancel", "Cancel", show=True)
-_SCOPES: dict[Scope, str] = {
-    "built-in": "preset",
-    "user": "profile of yours",
-    "project": "profile of this project",
-}
+_SCOPES: dict[Scope, str] = {"built-in": "preset", "user": "profile of yours", "project": "profile of this project"}
 
 
 def _described(profile: SettingsProfile) -> Content:
@@ -64,8 +60,8 @@ class SaveWish(NamedTuple):
     sentence: str = ""
 
 
+# The file that was saved, the profile to load, or what else to do with the changes.
 SaveAnswer: TypeAlias = Path | SettingsProfile | Literal["use", "reset"]
-"""The file that was saved, the profile to load, or what else to do with the changes."""
 
 
 class SaveScreen(Dialog[SaveAnswer | None]):
@@ -77,11 +73,7 @@ class SaveScreen(Dialog[SaveAnswer | None]):
     HELP: ClassVar[str] = "Choose what to do with the changed settings; a profile needs a name."
 
     def __init__(
-        self,
-        files: ProfileFiles,
-        changed: int,
-        save: Callable[[SaveWish], Path],
-        profiles: list[SettingsProfile],
+        self, files: ProfileFiles, changed: int, save: Callable[[SaveWish], Path], profiles: list[SettingsProfile]
     ) -> None:
         super().__init__()
         self._files = files

@@ -28,13 +28,10 @@ class ValueQuestion(NamedTuple):
 
     what: Literal["value", "key", "word"]
     name: str
-    path: TablePath = ()
-    """Of a value its row, of a key what it is put into, of a word its place in the list."""
+    path: TablePath = ()  # Of a value its row, of a key what it is put into, of a word its place in the list.
     hint: str = ""
-    text: str = ""
-    """What stands on the line to begin with."""
-    words: tuple[str, ...] = ()
-    """Words to choose from."""
+    text: str = ""  # What stands on the line to begin with.
+    words: tuple[str, ...] = ()  # Words to choose from.
 
     @property
     def inside(self) -> TablePath:
@@ -55,8 +52,7 @@ class Accepted(NamedTuple):
     path: TablePath = ()
 
 
-Answer = Accepted | ValueQuestion | str
-"""Done, a further question, or why it was refused."""
+Answer = Accepted | ValueQuestion | str  # Done, a further question, or why it was refused.
 
 
 class ValueEntry:
@@ -64,8 +60,7 @@ class ValueEntry:
 
     def __init__(self, editing: Editing) -> None:
         self._editing = editing
-        self.question = ValueQuestion("value", "")
-        """What the line asks for now."""
+        self.question = ValueQuestion("value", "")  # What the line asks for now.
 
     def ask_value(self, name: str, row: TableRow | None = None) -> ValueQuestion:
         """For the value of a setting, of a whole table, or of a row."""
@@ -101,9 +96,7 @@ class ValueEntry:
         self.question = question
         return question
 
-    def _key(
-        self, asked: ValueQuestion, key: str, fitting: tuple[str, ...], recording: Timeline | None
-    ) -> Answer:
+    def _key(self, asked: ValueQuestion, key: str, fitting: tuple[str, ...], recording: Timeline | None) -> Answer:
         """Put a row under a key; where more than a key is needed, ask for that."""
         name, levels = asked.name, shape_of(asked.name).levels
         known = levels[len(asked.path)]

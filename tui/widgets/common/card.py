@@ -28,12 +28,9 @@ class Card(Panel):
     DEFAULT_CSS = "Card { height: auto; min-height: 3; &.-maximized { height: 1fr; } }"
     EMPTY: ClassVar[str] = "waiting for the first event"
     CLICKS_ZOOM = True
+    # Lines it usually takes, and where there is room for all it has; by these columns are filled.
     TALL: ClassVar[tuple[int, int]] = (8, 12)
-    """Lines it usually takes, and where there is room for all it has; by these columns are filled."""
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("row.up", "scroll_by(-1)"),
-        bind("row.down", "scroll_by(1)"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("row.up", "scroll_by(-1)"), bind("row.down", "scroll_by(1)")]
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -116,8 +113,7 @@ class Card(Panel):
         self.refresh(layout=True)
 
 
-_WIDE = 54
-"""From this width on values stand near their names, not at the right edge."""
+_WIDE = 54  # From this width on values stand near their names, not at the right edge.
 
 
 def _columns(width: int) -> tuple[int, int]:
@@ -140,16 +136,10 @@ def gauge(
 ) -> Line:
     """A name, a bar with marks, and the value in figures."""
     at, room = _columns(width)
-    return [
-        (fit(label, at - 1) + " ", "quiet"),
-        *meter(value, room, ink, marks or []),
-        (f" {said:>6}", "plain"),
-    ]
+    return [(fit(label, at - 1) + " ", "quiet"), *meter(value, room, ink, marks or []), (f" {said:>6}", "plain")]
 
 
-def signed(
-    label: str, value: float, width: int, said: str, *, reach: float = 1.0, worse_above: bool = False
-) -> Line:
+def signed(label: str, value: float, width: int, said: str, *, reach: float = 1.0, worse_above: bool = False) -> Line:
     """A name, a bar that grows from the middle to either side, and the value in figures."""
     low, high = ("confidence", "frustration") if worse_above else ("fatigue", "confidence")
     at, room = _columns(width)
@@ -179,13 +169,10 @@ def heading(text: str) -> Line:
     return [(text, "strong")]
 
 
-Points = list[float | None]
-"""A curve, one value a cell; None where there is none."""
+Points = list[float | None]  # A curve, one value a cell; None where there is none.
 
 
-def curves(
-    track: Track, names: Sequence[str], stop: int, since: float, until: float, width: int
-) -> list[Points]:
+def curves(track: Track, names: Sequence[str], stop: int, since: float, until: float, width: int) -> list[Points]:
     """Columns over a stretch of time in `width` equal steps: the greatest value in each.
 
     A step without an event repeats the one before; None stands for the time before the first event.
@@ -215,10 +202,8 @@ def curves(
     return made
 
 
-_LEAST = 36
-"""Least width of a column."""
-_GOOD = 60
-"""Width of a column where there is height to spare."""
+_LEAST = 36  # Least width of a column.
+_GOOD = 60  # Width of a column where there is height to spare.
 
 
 class CardColumnsLayout(Layout):

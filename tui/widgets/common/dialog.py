@@ -16,9 +16,7 @@ from tui.keys import bind
 class EntryLine(Input):
     """An input whose keys are named after what they do on its screen."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("open", "submit", "accept", "Accept what you typed", show=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("open", "submit", "accept", "Accept what you typed", show=True)]
 
     def __init__(
         self,

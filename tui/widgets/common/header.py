@@ -20,17 +20,14 @@ from tui.widgets.common.panel import Panel
 _MODES = {"live": ("◉ LIVE", "live"), "paused": ("‖ PAUSED", "strong"), "replay": ("▷ REPLAY", "strong")}
 
 
-_LEVELS = ("quiet", "plain", "strong", "alert")
-"""How much a status presses, as ink."""
+_LEVELS = ("quiet", "plain", "strong", "alert")  # How much a status presses, as ink.
 
 _DATE = re.compile(r"-\d{8}$")
 _ROOMY = 100
 _HUGE = 180
 _TITLE = 60
-_SHORTEST = 16
-"""Cells of a title at most where there is no room to spare, and below which it is left away."""
-_TIGHT_TITLE = 24
-"""Cells of a title that stands for an unknown project on a narrow screen."""
+_SHORTEST = 16  # Cells of a title at most where there is no room to spare, and below which it is left away.
+_TIGHT_TITLE = 24  # Cells of a title that stands for an unknown project on a narrow screen.
 
 
 class StatusHeader(Panel, can_focus=False):
@@ -94,9 +91,7 @@ def _mode(view: View) -> list[Line]:
     if view.narrator:
         pieces.append([("✎ model on", "strong")])
     if view.loading is not None:
-        pieces.append(
-            [*meter(view.loading, 8, "live", thin=True), (f" {100 * view.loading:.0f}% read", "quiet")]
-        )
+        pieces.append([*meter(view.loading, 8, "live", thin=True), (f" {100 * view.loading:.0f}% read", "quiet")])
     if view.what_if:
         pieces.insert(0, [(" WHAT IF ", "alert-tag")])
     return pieces
@@ -106,11 +101,7 @@ def _subject(view: View, width: int) -> list[Line]:
     subject = view.subject
     tight = width < _ROOMY
     model = _DATE.sub("", subject.model.rpartition("/")[2].removeprefix("claude-"))
-    names = [
-        "" if tight else plain(subject.tool, 16),
-        _project(view, tight),
-        _cut_end(model, 12 if tight else 24),
-    ]
+    names = ["" if tight else plain(subject.tool, 16), _project(view, tight), _cut_end(model, 12 if tight else 24)]
     shown = [name for name in names if name]
     return [[(" · ".join(shown), "plain")]] if shown else []
 
@@ -135,10 +126,7 @@ def _who(view: View) -> list[Line]:
     if len(view.agents) < 2 and view.agent == MAIN:
         return []
     return [
-        [
-            ("agent ", "quiet"),
-            (names_of(view).get(view.agent, plain(view.agent, 20)), "strong"),
-        ],
+        [("agent ", "quiet"), (names_of(view).get(view.agent, plain(view.agent, 20)), "strong")],
         [(f"{running_agents(view)} of {count(len(view.people.agents), 'agent')} running", "quiet")],
     ]
 

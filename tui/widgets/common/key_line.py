@@ -17,9 +17,9 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input
 
-_BUILD_EVERY = 5.0
-"""Seconds between two looks at a background build."""
+_BUILD_EVERY = 5.0  # Seconds between two looks at a background build.
 _ALWAYS = "show('help')"
+# Keys that stand in the line only where all others have room, the most wanted first.
 _MORE = (
     "show.recap",
     "search",
@@ -32,11 +32,10 @@ _MORE = (
     "hand.steer",
     "quit",
 )
-"""Keys that stand in the line only where all others have room, the most wanted first."""
 
 
+# Keys of letters that Textual does not know to be typed while a line has the focus.
 _TYPED = frozenset(KEY_NAME_REPLACEMENTS.values())
-"""Keys of letters that Textual does not know to be typed while a line has the focus."""
 
 
 class ShownKey(NamedTuple):
@@ -88,15 +87,12 @@ class KeyLine(Widget, can_focus=False):
 
     def __init__(self, more: Sequence[str] = _MORE) -> None:
         super().__init__()
-        self.keys: list[ShownKey] = []
-        """From left to right, a cell between two."""
+        self.keys: list[ShownKey] = []  # From left to right, a cell between two.
         self._wanted = more
-        self._told: tuple[object, ...] = ()
-        """What the keys on the screen were made of."""
+        self._told: tuple[object, ...] = ()  # What the keys on the screen were made of.
         self._hovered: ShownKey | None = None
         self._strip: Strip | None = None
-        self._note = ""
-        """How far a background build of the engine is."""
+        self._note = ""  # How far a background build of the engine is.
 
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)

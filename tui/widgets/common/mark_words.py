@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from core.timeline.marks import Marks
 
 _STATE = ("•", "quiet")
+# The axis in whose colour a signal is drawn.
 SIGNAL_AXES: dict[str, Axis] = {
     "flow_active": "flow",
     "compound_frustration_seeking": "frustration",
@@ -28,7 +29,6 @@ SIGNAL_AXES: dict[str, Axis] = {
     "confidence_sustained": "confidence",
     "fatigue_rising": "fatigue",
 }
-"""The axis in whose colour a signal is drawn."""
 _HALTS = {str(reason): words for reason, words in HALT_WORDS.items()}
 
 
@@ -150,8 +150,7 @@ class MarkFilter:
         self._marks: Marks | None = None
         self._seen = 0
         self.kept: list[Mark] = []
-        self.places: list[int] = []
-        """Of the kept ones, in the same order."""
+        self.places: list[int] = []  # Of the kept ones, in the same order.
 
     def until(self, marks: Marks, index: int, agent: str | None = None) -> int:
         """How many of `kept` happened within the first `index` events."""

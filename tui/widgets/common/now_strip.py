@@ -12,11 +12,9 @@ from tui.draw.line import Line, clipped, fit, path_end, wrapped
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
 
-_LABEL = 8
-"""Cells of the words before a line."""
+_LABEL = 8  # Cells of the words before a line.
 _GAP = 3
-_LEAST = 10
-"""Cells of a call below which its time gives way."""
+_LEAST = 10  # Cells of a call below which its time gives way.
 
 
 class NowStrip(Panel, can_focus=False):
@@ -53,11 +51,7 @@ Words are read from the log, their secrets taken out. `h` hides all words, for a
             told = _agent_lines(view, width, 1, left)[0] if said else _doing_and_failed(view, width)
             made = [status, told]
         elif height < 6:
-            made += [
-                _prompt_line(view, width),
-                _doing_and_failed(view, width),
-                *_agent_lines(view, width, 1, lately),
-            ]
+            made += [_prompt_line(view, width), _doing_and_failed(view, width), *_agent_lines(view, width, 1, lately)]
         else:
             made += [_prompt_line(view, width), _doing(view, width), _failed(view, width)]
             made += _agent_lines(view, width, height - 4, lately)
@@ -70,11 +64,7 @@ def _status(view: View, width: int) -> Line:
     if status is None:
         return []
     ink = "strong" if status.at_rest else {3: "alert-tag", 2: "alert"}.get(status.level, "strong")
-    word = (
-        f" {status.glyph} {status.word.upper()} "
-        if ink == "alert-tag"
-        else f"{status.glyph} {status.word.upper()}"
-    )
+    word = f" {status.glyph} {status.word.upper()} " if ink == "alert-tag" else f"{status.glyph} {status.word.upper()}"
     since = "" if status.since is None else f" {span(max(0.0, view.at - status.since))}"
     line: Line = [(word, ink), (since, "strong"), ("   ", "plain")]
     why = status.reason if view.words else ""
@@ -161,10 +151,7 @@ def _agent_lines(view: View, width: int, most: int, lately: str) -> list[Line]:
         pieces = [*pieces[: most - 1], pieces[most - 1] + " " + pieces[most]]
     return [
         _row(
-            "" if number else "agent",
-            [(piece, "plain")],
-            "" if number else lately,
-            first + _LABEL if number else width,
+            "" if number else "agent", [(piece, "plain")], "" if number else lately, first + _LABEL if number else width
         )
         for number, piece in enumerate(pieces)
     ]
@@ -190,10 +177,7 @@ def _row(label: str, words: Line, right: str, width: int) -> Line:
         line.append((piece, ink))
         room -= cell_len(piece)
     if right:
-        line += [
-            (" " * (room + 2), "plain"),
-            (right, "alert" if "failed" in right or "×" in right else "quiet"),
-        ]
+        line += [(" " * (room + 2), "plain"), (right, "alert" if "failed" in right or "×" in right else "quiet")]
     elif room > 0:
         line.append((" " * room, "plain"))
     return line

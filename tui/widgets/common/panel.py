@@ -44,8 +44,8 @@ class Panel(Widget, can_focus=True):
     ]
     TITLE: ClassVar[str] = ""
     EMPTY: ClassVar[str] = "waiting for the first event"
+    # Clicked twice it is shown alone; one with rows of its own has another use for that.
     CLICKS_ZOOM: ClassVar[bool] = False
-    """Clicked twice it is shown alone; one with rows of its own has another use for that."""
 
     class Zoom(Message):
         """Ask for this panel on the whole screen."""
@@ -55,10 +55,9 @@ class Panel(Widget, can_focus=True):
             self.panel = panel
 
     view: reactive[View | None] = reactive(None, repaint=False)
-    detailed: reactive[bool] = reactive(False)
-    """Shown alone, with its details."""
+    detailed: reactive[bool] = reactive(False)  # Shown alone, with its details.
+    # Where the past is read from, never further than the view's playhead.
     recording: reactive[Timeline | None] = reactive(None)
-    """Where the past is read from, never further than the view's playhead."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         self._edge_only = False
@@ -114,9 +113,7 @@ class Panel(Widget, can_focus=True):
             self.border_subtitle = words
             self._edge_only = False
 
-    def refresh(
-        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
-    ) -> Self:
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
         """Draw again; when only the lower edge changed, leave the lines as they are."""
         if self._edge_only and self._is_visible:
             left, right = self.gutter.left, self.gutter.right

@@ -38,14 +38,12 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
         bind("play.end", "last", "", "To the last row"),
     ]
 
-    HEAD: ClassVar[int] = 0
-    """Lines at the top that stay."""
+    HEAD: ClassVar[int] = 0  # Lines at the top that stay.
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._inks: dict[str, Style] = {}
-        self._drawn: dict[int, Line] = {}
-        """The lines as they were drawn last."""
+        self._drawn: dict[int, Line] = {}  # The lines as they were drawn last.
 
     def count_rows(self) -> int:
         """How many rows there are."""
@@ -134,8 +132,7 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
         self.scroll_to(y=self.count_rows(), animate=False)
 
 
-TextLayout: TypeAlias = Callable[[int], list[Line]]
-"""Lays a text out for a width."""
+TextLayout: TypeAlias = Callable[[int], list[Line]]  # Lays a text out for a width.
 
 
 class TextPage(Scroller):

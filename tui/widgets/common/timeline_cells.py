@@ -18,6 +18,7 @@ from core.timeline.marks import Mark, MarkKind
 from core.timeline.run import Track
 from core.timeline.timeline import Timeline
 
+# How each kind is drawn, the one that wins a cell first: a prompt is never hidden. Changes of state are the band.
 GLYPHS: dict[MarkKind, tuple[str, str]] = {
     "prompt": ("│", "live"),
     "halt": ("■", "alert"),
@@ -31,11 +32,9 @@ GLYPHS: dict[MarkKind, tuple[str, str]] = {
     "agent": ("+", "quiet"),
     "regime": ("~", "quiet"),
 }
-"""How each kind is drawn, the one that wins a cell first: a prompt is never hidden. Changes of state are the
-band."""
-GOOD = ("△", "confidence")
-"""How a signal that things go well is drawn."""
+GOOD = ("△", "confidence")  # How a signal that things go well is drawn.
 GOOD_SIGNALS = frozenset(("flow_active", "confidence_sustained"))
+# What the marks mean, the most important first.
 LEGEND: dict[str, str] = {
     "│": "prompt",
     "▲": "problem",
@@ -52,7 +51,6 @@ LEGEND: dict[str, str] = {
     "»": "sent",
     "~": "regime",
 }
-"""What the marks mean, the most important first."""
 _FLOW = 1 << SIGNALS.index("flow_active")
 _RANK = {kind: rank for rank, kind in enumerate(GLYPHS)}
 
@@ -183,12 +181,7 @@ def mark_cells(marks: Sequence[Mark], window: EventWindow) -> dict[int, tuple[st
         cells[cell] = mark_cell(first[1])
         second = next((mark for _, mark in others if mark.kind != "prompt"), None)
         beside = cell + 1
-        if (
-            first[1].kind == "prompt"
-            and second is not None
-            and beside < window.width
-            and beside not in ranked
-        ):
+        if first[1].kind == "prompt" and second is not None and beside < window.width and beside not in ranked:
             cells[beside] = mark_cell(second)
     return cells
 
@@ -308,8 +301,7 @@ def _bars(calls: NDArray[np.int64], tallest: int, height: int) -> list[list[Cell
 def shade(row: Sequence[Cell], silenced: Sequence[bool]) -> list[Cell]:
     """A row with its empty cells shaded where the flow gate silences."""
     return [
-        (SHADE, "flow-dim") if quiet and cell in _EMPTY else cell
-        for cell, quiet in zip(row, silenced, strict=True)
+        (SHADE, "flow-dim") if quiet and cell in _EMPTY else cell for cell, quiet in zip(row, silenced, strict=True)
     ]
 
 

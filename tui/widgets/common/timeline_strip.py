@@ -31,10 +31,8 @@ from tui.widgets.common.timeline_cells import (
 
 SERIES: tuple[Series, ...] = get_args(Series)
 _LABEL = 8
-_ROOMY = 90
-"""Width from which the rows are named."""
-_CLOSEST = 16
-"""Events a strip shows at least."""
+_ROOMY = 90  # Width from which the rows are named.
+_CLOSEST = 16  # Events a strip shows at least.
 _STEPS = "▁▂▃▄▅▆▇█"
 
 
@@ -75,10 +73,8 @@ files, `+` sub-agent, `~` regime, `⚑` bookmark, `╎` a long pause. The upper 
     ]
 
     series: reactive[Series] = reactive("activity")
-    zoom: reactive[int] = reactive(0)
-    """How often the stretch shown was halved."""
-    bookmarks: reactive[tuple[Bookmark, ...]] = reactive(())
-    """In order of place."""
+    zoom: reactive[int] = reactive(0)  # How often the stretch shown was halved.
+    bookmarks: reactive[tuple[Bookmark, ...]] = reactive(())  # In order of place.
 
     def __init__(self, gap: float = 600.0, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -267,9 +263,7 @@ def _curve(values: list[float], height: int, ink: str) -> list[list[tuple[str, s
     return rows
 
 
-def _marks(
-    timeline: Timeline, window: EventWindow, gap: float, bookmarks: list[int]
-) -> list[tuple[str, str]]:
+def _marks(timeline: Timeline, window: EventWindow, gap: float, bookmarks: list[int]) -> list[tuple[str, str]]:
     cells = [(" ", "quiet")] * window.width
     for cell in strip.gaps(timeline, window, gap):
         cells[cell] = ("╎", "quiet")

@@ -15,8 +15,7 @@ from core.report.plan_limits import PlanLimit
 from core.report.sums import NO_BUDGET, Budget, forecast
 
 _COLOURS = ("$quiet", "$live", "$axis-seeking", "$alert")
-LATE = 5.0
-"""Seconds after which the picture is said to be old."""
+LATE = 5.0  # Seconds after which the picture is said to be old.
 
 
 def fleet_title(
@@ -102,9 +101,7 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
     head = [(f"{stands.glyph} {stands.word}{since}", f"{_COLOURS[stands.level]} bold")]
     silence = f"log silent for {span(max(0.0, now - facts.heard))}" if facts.heard else "log not read yet"
     open_calls = ", ".join(f"{plain(call.tool, 20)} {age(now - call.at)}" for call in facts.open[:4])
-    context = (
-        f"context {100 * facts.context:.0f}% ({short(row.context_tokens)} of {short(row.compaction_point)})"
-    )
+    context = f"context {100 * facts.context:.0f}% ({short(row.context_tokens)} of {short(row.compaction_point)})"
     host = f"{plain(row.host)} · " if row.host else ""
     said: list[list[tuple[str, str]]] = [
         [
@@ -135,19 +132,9 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
         ],
         [
             (context if row.context_tokens else "context unknown", ""),
-            (
-                f", about {count(facts.turns_left, 'turn')} to compaction"
-                if facts.turns_left is not None
-                else "",
-                "",
-            ),
+            (f", about {count(facts.turns_left, 'turn')} to compaction" if facts.turns_left is not None else "", ""),
             (f" · {_counted(row, row.compactions, 'compaction')}", ""),
-            (
-                f" · {_counted(row, facts.subagents, 'sub-agent')}, {row.running} working"
-                if facts.subagents
-                else "",
-                "",
-            ),
+            (f" · {_counted(row, facts.subagents, 'sub-agent')}, {row.running} working" if facts.subagents else "", ""),
             (f" · {count(facts.events, 'event')}{' read, only the end' if row.partial else ''}", ""),
             (f" · {count(row.skipped, 'line')} skipped" if row.skipped else "", ""),
             (_limits(row), ""),

@@ -26,20 +26,16 @@ _HIGH, _FULL = 0.5, 0.75
 _DATE = re.compile(r"-\d{8}$")
 _LEVEL_STYLES = ("quiet", "live", "seeking", "alert-tag")
 _LOW = 0.2
-_MANY, _PART = 3, 0.2
-"""Failures, and their share of all calls, from which they are marked."""
-_REASON = 8
-"""Cells of a reason for which the last columns give way whole: a figure that is cut says something else."""
-_SPARKS = "▁▂▃▄▅▆▇"
-"""Never a full cell, so that curves on adjacent lines do not touch."""
+_MANY, _PART = 3, 0.2  # Failures, and their share of all calls, from which they are marked.
+_REASON = 8  # Cells of a reason for which the last columns give way whole: a figure that is cut says something else.
+_SPARKS = "▁▂▃▄▅▆▇"  # Never a full cell, so that curves on adjacent lines do not touch.
 
 
 class CellContext(NamedTuple):
     """What a cell needs beside its row."""
 
     now: float
-    span: float
-    """Seconds the small curve shows."""
+    span: float  # Seconds the small curve shows.
 
 
 class Column(NamedTuple):
@@ -196,8 +192,7 @@ class TableLayout(NamedTuple):
     agent: int
     subagents: bool
     host: int = 0
-    axes: bool = False
-    """What the minds read is shown, not what the sessions are about."""
+    axes: bool = False  # What the minds read is shown, not what the sessions are about.
 
 
 def table_layout(rows: Sequence[FleetRow], width: int, *, axes: bool = False) -> TableLayout:
@@ -260,9 +255,7 @@ def _axis_columns(room: TableLayout) -> tuple[Column, ...]:
         chosen.append(Column("agent", room.agent, _agent, "agent"))
     if huge:
         chosen += [Column("model", 12, _model), Column("state", 10, _state), Column("pattern", 14, _pattern)]
-    chosen.append(
-        Column("frustration", BUCKETS if huge else 11, _curve) if wide else Column("frust", 8, _curve)
-    )
+    chosen.append(Column("frustration", BUCKETS if huge else 11, _curve) if wide else Column("frust", 8, _curve))
     chosen.append(Column("now", 4, _frustration, "frustration", right=True))
     if wide:
         chosen.append(Column("flow", 4, _flow, right=True))
@@ -354,14 +347,11 @@ status. `▲` needs you, `△` may need you, `↻` looping, `✗` stuck, `●` w
 Sessions at rest share one line; `o` or a click lists them. A click on a heading sorts by it.
 """
     HEAD: ClassVar[int] = 1
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("open", "open", "", "Open this session", show=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("open", "open", "", "Open this session", show=True)]
 
     rows: reactive[tuple[FleetRow, ...]] = reactive((), repaint=False)
     order: reactive[Order] = reactive(Order())
-    now: reactive[float] = reactive(0.0, repaint=False)
-    """The moment of the rows."""
+    now: reactive[float] = reactive(0.0, repaint=False)  # The moment of the rows.
 
     @dataclass
     class Moved(Message):
@@ -389,11 +379,9 @@ Sessions at rest share one line; `o` or a click lists them. A click on a heading
         super().__init__(id=id)
         self._span = span
         self._items: list[Item] = []
-        self._places: list[int] = []
-        """Where sessions, not headings, stand."""
+        self._places: list[int] = []  # Where sessions, not headings, stand.
         self._cursor = ""
-        self._pinned = False
-        """The cursor stays with its session; until all were read once it stays at the top."""
+        self._pinned = False  # The cursor stays with its session; until all were read once it stays at the top.
         self._shape: TableLayout | None = None
 
     @property

@@ -22,8 +22,7 @@ SHORT: dict[Axis, str] = {
     "flow": "flow",
     "uncertainty": "uncert",
 }
-WINDOW = 1800.0
-"""Seconds of the past that a curve shows."""
+WINDOW = 1800.0  # Seconds of the past that a curve shows.
 _STEADY = 0.02
 
 

@@ -17,13 +17,11 @@ from tui.widgets.common.mark_words import MarkFilter
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_cells import GLYPHS
 
-NEAR = 0.85
-"""Share of the way to compaction from which on it is near."""
+NEAR = 0.85  # Share of the way to compaction from which on it is near.
 _LABEL = 8
 _TALLEST = 8
 _HALF = 0.5
-_SHOWN = 60.0
-"""Seconds for which the panel itself tells what stood when the context was cut."""
+_SHOWN = 60.0  # Seconds for which the panel itself tells what stood when the context was cut.
 
 
 class ContextPanel(Panel):
@@ -166,12 +164,7 @@ def window_line(view: View, width: int) -> Line:
     figures = view.hooks.figures
     used = "" if figures.context is None else f", {100 * figures.context:.0f}% of it used"
     size = f"window of {short(figures.window)} tokens{used}"
-    return [
-        (
-            first_fit([f"{size}, as its status line says", size, f"window {short(figures.window)}"], width),
-            "quiet",
-        )
-    ]
+    return [(first_fit([f"{size}, as its status line says", size, f"window {short(figures.window)}"], width), "quiet")]
 
 
 def sleep_lines(sleep: SleepReading, width: int) -> list[Line]:

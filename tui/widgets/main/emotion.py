@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from core.timeline.timeline import Timeline
 
 
-_BESIDE = 72
-"""From this width on two axes stand side by side."""
+_BESIDE = 72  # From this width on two axes stand side by side.
 
 
 def axis_details(recording: Timeline | None, view: View, width: int, height: int) -> list[Line]:
@@ -58,9 +57,7 @@ def padded(line: Line, width: int) -> Line:
     return [*made, (" " * left, "plain")]
 
 
-def _block(
-    view: View, axis: AxisReading, points: Points, seconds: float, width: int, tall: int
-) -> list[Line]:
+def _block(view: View, axis: AxisReading, points: Points, seconds: float, width: int, tall: int) -> list[Line]:
     word = axis.axis.ljust(11)
     room = max(1, width - 21)
     lines: list[Line] = [
@@ -86,9 +83,7 @@ def _block(
 def _terms(axis: AxisReading, learned: float, width: int) -> Line:
     """Baseline, offset and field as the sum they are, whether a bound cut it, and what was learned."""
     total = axis.baseline + axis.offset + axis.field
-    cut = (
-        " =" if abs(total - axis.threshold) < 0.0005 else ", least:" if total < axis.threshold else ", most:"
-    )
+    cut = " =" if abs(total - axis.threshold) < 0.0005 else ", least:" if total < axis.threshold else ", most:"
     minus = "-" if axis.field < 0 else "+"
     figures = fraction(axis.baseline), fraction(axis.offset), minus, fraction(abs(axis.field))
     words = "{} normal {} + offset {} {} field {}".format(cut, *figures)
@@ -142,10 +137,8 @@ def _pushes(why: Why, view: View, width: int, most: int) -> list[Line]:
 
 
 _NAME = 13
-_WIDE = 34
-"""From this width on names are written out."""
-_CELL = 12
-"""Width of an axis where only a figure fits."""
+_WIDE = 34  # From this width on names are written out.
+_CELL = 12  # Width of an axis where only a figure fits.
 
 
 class EmotionAxes(Panel):
@@ -191,9 +184,7 @@ tests say more. Every figure can be tuned.
     def details(self, view: View, width: int, height: int) -> list[Line]:
         return axis_details(self.recording, view, width, height)
 
-    def _history(
-        self, view: View, axes: Sequence[AxisReading], width: int, *, under: bool = False
-    ) -> list[Line]:
+    def _history(self, view: View, axes: Sequence[AxisReading], width: int, *, under: bool = False) -> list[Line]:
         """The last while of some axes; under its own bar a name need not be said again."""
         name, tail = (_NAME, 9) if width >= _WIDE else (7, 8)
         room = max(1, width - name - tail)

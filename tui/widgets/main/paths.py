@@ -23,14 +23,8 @@ from tui.widgets.common.panel import Panel
 PathOrder = Literal["heat", "recency", "edits"]
 ORDERS: tuple[PathOrder, ...] = ("heat", "recency", "edits")
 
-STATE_GLYPHS: dict[AgentState, str] = {
-    "idle": "·",
-    "delegating": "◇",
-    "stuck": "▲",
-    "deep_work": "◆",
-    "exploring": "○",
-}
-"""What the agent was like when it was last there."""
+# What the agent was like when it was last there.
+STATE_GLYPHS: dict[AgentState, str] = {"idle": "·", "delegating": "◇", "stuck": "▲", "deep_work": "◆", "exploring": "○"}
 
 
 _INKS: dict[AgentState, str] = {"stuck": "frustration", "deep_work": "flow", "exploring": "seeking"}
@@ -41,23 +35,17 @@ class PathRow(NamedTuple):
 
     path: str
     name: str
-    guide: str
-    """Lines that lead to it."""
-    folder: bool
-    """There is something below it."""
+    guide: str  # Lines that lead to it.
+    folder: bool  # There is something below it.
     folded: bool
     visits: int
     heat: float
-    hottest: float
-    """Heat of the hottest leaf at or below it."""
+    hottest: float  # Heat of the hottest leaf at or below it.
     opened: int
     modified: int
-    state: AgentState
-    """At the latest visit."""
-    visited: float
-    """Epoch seconds of the latest visit."""
-    changed: bool
-    """Something there changed on disk since."""
+    state: AgentState  # At the latest visit.
+    visited: float  # Epoch seconds of the latest visit.
+    changed: bool  # Something there changed on disk since.
 
 
 class _Branch:
@@ -150,8 +138,7 @@ def parent_folders(path: str) -> Iterator[str]:
         yield "/"
 
 
-_WORDS = 74
-"""From this width on states are written out."""
+_WORDS = 74  # From this width on states are written out.
 _AGES = 40
 _WIDE = 110
 
@@ -167,8 +154,7 @@ class PathColumns:
         self.state = 13 if self.words else 2
         self.age = 5 if self.ages else 0
         self.bar = 24 if width >= _WIDE else 12 if self.words else 8 if self.ages else 4
-        self.whole = max(8, width - self.bar - 1)
-        """Room of a name with no figures beside it."""
+        self.whole = max(8, width - self.bar - 1)  # Room of a name with no figures beside it.
         self.name = max(8, self.whole - self.read - self.wrote - self.state - self.age)
 
     def freshness(self, row: PathRow, at: float) -> Line:
@@ -259,14 +245,11 @@ A `*` means that it changed on disk since.
         self.order: PathOrder = "heat"
         self.sought = ""
         self.folded: set[str] = set()
-        self.cursor = ""
-        """The path the person is at; empty until they move."""
+        self.cursor = ""  # The path the person is at; empty until they move.
         self._rows: list[PathRow] = []
-        self._arranged: HeatmapReading | None = None
-        """What the rows were made of."""
+        self._arranged: HeatmapReading | None = None  # What the rows were made of.
         self._top = 0
-        self._line = 0
-        """Line of the cursor below the top."""
+        self._line = 0  # Line of the cursor below the top.
 
     def compose(self) -> ComposeResult:
         yield Input(placeholder="part of a path", select_on_focus=False, id="path-filter")
@@ -367,10 +350,7 @@ A `*` means that it changed on disk since.
         if here:
             line.append((label, "cursor"))
         else:
-            line += [
-                (label[: len(name)], "plain" if near >= 0.25 else "quiet"),
-                (label[len(name) :], "quiet"),
-            ]
+            line += [(label[: len(name)], "plain" if near >= 0.25 else "quiet"), (label[len(name) :], "quiet")]
         if not bare:
             if columns.read:
                 read = f" r{row.opened}" if row.opened else ""

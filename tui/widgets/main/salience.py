@@ -14,6 +14,7 @@ from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
 
+# Glyph, word and style of each kind.
 KINDS: dict[StimulusKind, tuple[str, str, str]] = {
     "owner_message": ("›", "person", "live"),
     "policy_violation": ("■", "policy", "alert"),
@@ -22,13 +23,11 @@ KINDS: dict[StimulusKind, tuple[str, str, str]] = {
     "trace": ("◇", "trace", "uncertainty"),
     "dream_request": ("▽", "memory", "fatigue"),
 }
-"""Glyph, word and style of each kind."""
+# Glyph, style and word of novelty, relevance and urgency.
 TERMS = (("▆", "seeking", "new"), ("▄", "flow", "matters"), ("▂", "frustration", "urgent"))
-"""Glyph, style and word of novelty, relevance and urgency."""
 
 
-_FULL = 0.4
-"""No weaker score fills a bar."""
+_FULL = 0.4  # No weaker score fills a bar.
 
 
 class SalienceQueue(Panel):
@@ -61,9 +60,7 @@ what matters to you.
         lines_each = max(1, min(3, height // len(items))) if width >= 34 else 1
         lines: list[Line] = []
         for item in items:
-            lines += [_row(item, view, settings, width, top), _sum_line(item, settings, width), []][
-                :lines_each
-            ]
+            lines += [_row(item, view, settings, width, top), _sum_line(item, settings, width), []][:lines_each]
         more = mind.queued - sum(item.times for item in items)
         if more > 0 and len(lines) < height:
             lines.append([(fit(f"{more} more wait", width), "quiet")])
@@ -112,10 +109,7 @@ def _row(item: SalienceReading, view: View, settings: SalienceSettings, width: i
     glyph, word, ink = KINDS[item.kind]
     room = 3 if width < 28 else 5 if width < 32 else 8 if width < 52 else min(30, width // 5)
     left = item.score / item.arrived_with / top if item.arrived_with else 0.0
-    parts = [
-        (term * left, mark, colour)
-        for term, (mark, colour, _) in zip(_terms(item, settings), TERMS, strict=True)
-    ]
+    parts = [(term * left, mark, colour) for term, (mark, colour, _) in zip(_terms(item, settings), TERMS, strict=True)]
     parts.append((max(0.0, item.arrived_with - item.score) / top, "▁", "quiet"))
     age = span(item.age)
     tail = f" {age.split()[0]:>3}"

@@ -15,21 +15,12 @@ from tui.draw.line import Line, fit
 from tui.feed.messages import Seek
 from tui.feed.view import View, names_of
 from tui.keys import bind
-from tui.widgets.common.mark_words import (
-    MarkFilter,
-    mark_amount,
-    mark_glyph,
-    mark_reason,
-    mark_style,
-    mark_text,
-)
+from tui.widgets.common.mark_words import MarkFilter, mark_amount, mark_glyph, mark_reason, mark_style, mark_text
 from tui.widgets.common.panel import Panel
 
-KINDS: tuple[MarkKind, ...] = ("signal", "method", "halt", "quarantine", "compaction", "shift")
-"""What the feed holds."""
+KINDS: tuple[MarkKind, ...] = ("signal", "method", "halt", "quarantine", "compaction", "shift")  # What the feed holds.
 _PAGE = 10
-_TOLD = (36, 6)
-"""Width and height from which each entry has a second line."""
+_TOLD = (36, 6)  # Width and height from which each entry has a second line.
 
 
 class FeedLook(NamedTuple):
@@ -70,18 +61,15 @@ another matter: signals say that something is unusual *for this agent*.
         bind("alone", "zoom", show=True),
     ]
 
-    everyone: reactive[bool] = reactive(True)
-    """Whether entries of all agents are shown."""
+    everyone: reactive[bool] = reactive(True)  # Whether entries of all agents are shown.
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._marks_kept = MarkFilter(*KINDS)
-        self._chosen: Mark | None = None
-        """The entry under the cursor; None follows the newest."""
+        self._chosen: Mark | None = None  # The entry under the cursor; None follows the newest.
         self._top = 0
         self._rows = 0
-        self._each = 1
-        """Lines of an entry."""
+        self._each = 1  # Lines of an entry.
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         stop = self._stop(view)

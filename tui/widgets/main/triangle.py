@@ -19,11 +19,9 @@ if TYPE_CHECKING:
     from core.timeline.timeline import Timeline
 
 
-_BACK = 400
-"""Events back to which the newest firing is looked for."""
+_BACK = 400  # Events back to which the newest firing is looked for.
 GLOW_EVENTS = 8
-GLOW_SECONDS = 30.0
-"""A firing glows until it is older than both, however fast the film runs."""
+GLOW_SECONDS = 30.0  # A firing glows until it is older than both, however fast the film runs.
 STATE_STYLES: dict[AgentState, str] = {
     "idle": "quiet",
     "delegating": "uncertainty",
@@ -38,8 +36,7 @@ class Fired(NamedTuple):
 
     name: str
     axis: Axis
-    events: int
-    """Events since then."""
+    events: int  # Events since then.
     seconds: float
 
     @property
@@ -65,10 +62,8 @@ class Neurons(NamedTuple):
     gate: GateReading
     held: tuple[HeldReading, ...]
     meta: MetaReading
-    state: AgentState
-    """As the header tells it."""
-    heard: tuple[AxisReading, ...]
-    """The axes B listens to."""
+    state: AgentState  # As the header tells it.
+    heard: tuple[AxisReading, ...]  # The axes B listens to.
     fired: Fired | None
 
     @property
@@ -133,11 +128,7 @@ def gate_line(now: Neurons) -> Line:
     gate = now.gate
     lamp = ("●", "flow") if gate.firing else ("○", "quiet")
     said = " silences B" if gate.firing else ""
-    return [
-        lamp,
-        (f" {margin(gate.value, gate.threshold)}", "strong" if gate.firing else "plain"),
-        (said, "flow"),
-    ]
+    return [lamp, (f" {margin(gate.value, gate.threshold)}", "strong" if gate.firing else "plain"), (said, "flow")]
 
 
 def standing_lines(now: Neurons) -> list[Line]:
@@ -163,13 +154,7 @@ def standing_lines(now: Neurons) -> list[Line]:
 def waiting_lines(now: Neurons) -> list[Line]:
     """The two axes that are nearest to firing; all values stand in the panel of the axes."""
     quiet = sorted((axis for axis in now.heard if not axis.firing), key=loudness, reverse=True)[:2]
-    return [
-        [
-            (f"· {SHORT[axis.axis]:<6} ", "quiet"),
-            (margin(axis.value, axis.threshold), "quiet"),
-        ]
-        for axis in quiet
-    ]
+    return [[(f"· {SHORT[axis.axis]:<6} ", "quiet"), (margin(axis.value, axis.threshold), "quiet")] for axis in quiet]
 
 
 def field_pieces(now: Neurons) -> list[tuple[str, str]]:
@@ -307,9 +292,7 @@ def _small(now: Neurons, width: int, height: int) -> list[Line]:
     name, ink = _title(now, "C")
     canvas.put(width - len(name), base, name, ink)
     most_bent_axis, room = now.most_bent_axis, width - end - len(name) - 2
-    canvas.put(
-        end + 1, base, ("◀" + "━" * (room - 1)) if most_bent_axis else "┄" * room, most_bent_axis or "quiet"
-    )
+    canvas.put(end + 1, base, ("◀" + "━" * (room - 1)) if most_bent_axis else "┄" * room, most_bent_axis or "quiet")
     _columns(canvas, now, base + 1)
     return canvas.lines()
 

@@ -22,10 +22,8 @@ from tui.feed.view import View, names_of, running_agents
 from tui.keys import bind
 from tui.widgets.common.panel import Panel
 
-_EACH = 3
-"""Lines of an agent, the empty one between two included."""
-_TASK = 8
-"""Cells of a task for which figures give way."""
+_EACH = 3  # Lines of an agent, the empty one between two included.
+_TASK = 8  # Cells of a task for which figures give way.
 
 
 class AgentList(Panel):
@@ -92,14 +90,7 @@ every screen, **esc** there goes back to the main agent.
         return lines
 
     def _rows(
-        self,
-        agent: AgentReading,
-        name: str,
-        summary: AgentOverview,
-        guide: str,
-        view: View,
-        width: int,
-        here: bool,
+        self, agent: AgentReading, name: str, summary: AgentOverview, guide: str, view: View, width: int, here: bool
     ) -> list[Line]:
         stands = _standing(agent, view.status)
         sign, ink = _sign(agent, stands)
@@ -200,9 +191,7 @@ def _sign(agent: AgentReading, stands: Status | None) -> tuple[str, str]:
     return ("✓", "confidence") if agent.outcome == "success" else ("✗", "frustration")
 
 
-def _figures(
-    agent: AgentReading, summary: AgentOverview, at: float, stands: Status | None
-) -> tuple[str, str, str]:
+def _figures(agent: AgentReading, summary: AgentOverview, at: float, stands: Status | None) -> tuple[str, str, str]:
     """How it stands, how long it worked, what it cost, and its failures; then shorter ones."""
     lasted = "" if agent.started is None else span(max(0.0, (agent.ended or at) - agent.started))
     word = "working" if agent.ended is None else "done" if agent.outcome == "success" else "failed"

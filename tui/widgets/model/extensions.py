@@ -46,9 +46,7 @@ off for this run. What is too slow for the event bus loses its oldest events, an
 def _offered(width: int) -> list[Line]:
     found, off = find_offers(), Switches().off()
     if not found.offers:
-        return sentence_lines(
-            "none installed beside our own; docs/extending.md makes one in ten minutes", width
-        )
+        return sentence_lines("none installed beside our own; docs/extending.md makes one in ten minutes", width)
     lines: list[Line] = [heading("installed")]
     for offer in found.offers:
         state = "off" if offer.key in off or "*" in off else offer.kind

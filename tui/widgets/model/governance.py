@@ -18,17 +18,8 @@ from tui.draw.line import Line, fit
 from tui.feed.view import View, names_of
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence_lines, signed
 
-_STATES = {
-    "IDLE": ("● IDLE", "live"),
-    "RECOVERING": ("◐ RECOVERING", "seeking"),
-    "HALTED": ("■ HALTED", "alert"),
-}
-_BUDGET_STYLES = {
-    "effort": "confidence",
-    "risk": "frustration",
-    "exploration": "seeking",
-    "persistence": "flow",
-}
+_STATES = {"IDLE": ("● IDLE", "live"), "RECOVERING": ("◐ RECOVERING", "seeking"), "HALTED": ("■ HALTED", "alert")}
+_BUDGET_STYLES = {"effort": "confidence", "risk": "frustration", "exploration": "seeking", "persistence": "flow"}
 
 
 class GovernorCard(Card):
@@ -72,9 +63,7 @@ a halt is final inside it.
         else:
             lines += sentence_lines("would not halt", width)
         if governor.after_halt:
-            lines += sentence_lines(
-                f"the agent went on for {count(governor.after_halt, 'call')}", width, "plain"
-            )
+            lines += sentence_lines(f"the agent went on for {count(governor.after_halt, 'call')}", width, "plain")
         return lines
 
     def more(self, view: View, width: int) -> list[Line]:
@@ -84,10 +73,7 @@ a halt is final inside it.
             ("SAFETY", f"exploration reaches {profile.max_exploration:g}"),
             ("OVERRISK", f"risk reaches {profile.max_risk:g}"),
             ("EXHAUSTION", f"effort falls to {profile.exhaustion_threshold:g}"),
-            (
-                "STAGNATION",
-                f"no progress for {profile.stagnation_window}, effort {profile.stagnation_floor:g}",
-            ),
+            ("STAGNATION", f"no progress for {profile.stagnation_window}, effort {profile.stagnation_floor:g}"),
             ("EXTERNAL", f"{profile.max_steps} steps taken"),
             ("recovers", f"effort under {profile.effort_dip:g} or persistence {profile.persistence_dip:g}"),
             ("stabilises", f"effort back at {profile.recovery_cap:g}"),
@@ -100,12 +86,7 @@ a halt is final inside it.
             ]
             for name, words in rows
         ]
-        return [
-            *self.brief(view, width),
-            [],
-            heading("what would end or hold it, the first that applies"),
-            *rules,
-        ]
+        return [*self.brief(view, width), [], heading("what would end or hold it, the first that applies"), *rules]
 
 
 def _budgets(governor: GovernorReading, width: int) -> list[Line]:
@@ -142,9 +123,7 @@ The inputs are what the last step told the governor, each with its cause. Affect
         pressures = governor.pressures._asdict()
         reach = max(1.0, *(abs(value) for value in pressures.values()))
         lines = [
-            signed(
-                name, value, width, f"{value:+.2f}", reach=reach, worse_above=name in ("frustration", "risk")
-            )
+            signed(name, value, width, f"{value:+.2f}", reach=reach, worse_above=name in ("frustration", "risk"))
             for name, value in pressures.items()
         ]
         lines.append([])
@@ -242,9 +221,7 @@ contagion is suppressed because they ran away.
             lines.append([(f"and {len(people.agents) - most} more", "quiet")])
         lines.append([])
         finished = f", {people.finished} finished" if people.finished else ""
-        lines.append(
-            [(fit(f"{people.running} running{finished}, {count(people.rounds, 'round')}", width), "quiet")]
-        )
+        lines.append([(fit(f"{people.running} running{finished}, {count(people.rounds, 'round')}", width), "quiet")])
         for session, at in people.neighbours:
             words = f"heard {plain(session, 16)}, in the same folder, {span(max(0.0, view.at - at))} ago"
             lines.append([(fit(words, width), "quiet")])
@@ -303,8 +280,7 @@ _TARGETS = {
     "delegation_preference": "delegates",
     "mutation_acceptance": "accepts from",
 }
-CHANGED = 0.005
-"""Least change worth a word."""
+CHANGED = 0.005  # Least change worth a word.
 
 
 class FieldCard(Card):
@@ -330,19 +306,12 @@ The figure on the right is the distance from rest.
         away = field.magnitude - field.rest
         ink = "quiet" if abs(away) < CHANGED else "uncertainty"
         at = 13 if width >= 34 else 10
-        marks = [
-            (field.floor, "[", "quiet"),
-            (field.ceiling, "]", "quiet"),
-            (field.rest, "╎", "threshold"),
-        ]
+        marks = [(field.floor, "[", "quiet"), (field.ceiling, "]", "quiet"), (field.rest, "╎", "threshold")]
         return [
             (fit(FIELD_NAMES[field.name], at - 1) + " ", "plain" if abs(away) >= CHANGED else "quiet"),
             *meter(field.magnitude, max(4, width - at - 12), ink, marks),
             (f" {fraction(field.magnitude):>4}", "plain"),
-            (
-                f" {away:+.2f} " if abs(away) >= CHANGED else " rest  ",
-                "strong" if ink != "quiet" else "quiet",
-            ),
+            (f" {away:+.2f} " if abs(away) >= CHANGED else " rest  ", "strong" if ink != "quiet" else "quiet"),
         ]
 
     def more(self, view: View, width: int) -> list[Line]:
@@ -423,10 +392,7 @@ field, its affect. No words of the log are in them.
 
     def brief(self, view: View, width: int) -> list[Line]:
         made = [pair(one.name, one.words, width, at=12) for one in agent_fields(view.frame)]
-        return [
-            *made,
-            pair("affect", f"{len(view.frame.affect.fields)} fields, beside", width, at=12, ink="quiet"),
-        ]
+        return [*made, pair("affect", f"{len(view.frame.affect.fields)} fields, beside", width, at=12, ink="quiet")]
 
 
 class QuarantineCard(Card):
@@ -488,9 +454,7 @@ whenever they are shown: `✓` whole, `✗` names the first that was altered.
     def more(self, view: View, width: int) -> list[Line]:
         lines = self._list(view, width, 12 if not self.detailed else 100)
         head = view.frame.affect.head
-        return (
-            [*lines[:1], pair("fingerprint of the newest", head[:16], width), *lines[1:]] if head else lines
-        )
+        return [*lines[:1], pair("fingerprint of the newest", head[:16], width), *lines[1:]] if head else lines
 
     def _list(self, view: View, width: int, most: int) -> list[Line]:
         affect = view.frame.affect

@@ -47,9 +47,7 @@ Vitality weighs the budget left against accuracy; its phase falls with it.
         ]
         trend = _TREND[max(-1, min(1, state.trend))]
         lines += [
-            gauge(
-                "accuracy", state.accuracy, width, f"{fraction(state.accuracy)} {trend}", ink="uncertainty"
-            ),
+            gauge("accuracy", state.accuracy, width, f"{fraction(state.accuracy)} {trend}", ink="uncertainty"),
             gauge(
                 "vitality",
                 mind.vitality.composite,
@@ -434,11 +432,7 @@ it ended (+ success, - failure, 0 empty, ! rejected).
             return [[("no episode has ended yet", "quiet")]]
         sign, ink = _VERDICTS[last.outcome]
         lines: list[Line] = [
-            [
-                (f"last, #{last.number}", "strong"),
-                (f"  {clock(last.at - view.start)}  ", "quiet"),
-                (sign, ink),
-            ],
+            [(f"last, #{last.number}", "strong"), (f"  {clock(last.at - view.start)}  ", "quiet"), (sign, ink)],
             *sentence_lines(episode_name(last), width, "plain"),
             pair("lasted", span(max(0.0, last.until - last.at)), width),
             pair("ended by", _BORDERS[last.ended_by], width),
@@ -483,9 +477,7 @@ The opinion is the tier this moment would deserve.
                 priced = money(spend.money, spend.turns - spend.unpriced, spend.unpriced)
                 lines.append(
                     pair(
-                        f"{spend.tier}  {count(spend.turns, 'turn')}",
-                        f"{_tokens(view, spend.tokens)}  {priced}",
-                        width,
+                        f"{spend.tier}  {count(spend.turns, 'turn')}", f"{_tokens(view, spend.tokens)}  {priced}", width
                     )
                 )
         spent = money(tiers.total_money, tiers.total_priced, tiers.total_unpriced)

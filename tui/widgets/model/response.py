@@ -21,8 +21,7 @@ _DIRECTIONS = {
     "usual": ("─", "goes about as usual", "plain"),
     "better": ("▼", "goes better than is usual", "confidence"),
 }
-_TROUBLE = 2
-"""The level from which a status speaks against an outlook that is good."""
+_TROUBLE = 2  # The level from which a status speaks against an outlook that is good.
 
 
 class OutlookCard(Card):
@@ -79,9 +78,7 @@ agent did not make itself; a check is the first command after an edit.
 
     def brief(self, view: View, width: int) -> list[Line]:
         facts = view.frame.receptor.facts
-        recent = (
-            f"{facts.failures_recent} of the last {facts.of_failures}" if facts.of_failures else "none yet"
-        )
+        recent = f"{facts.failures_recent} of the last {facts.of_failures}" if facts.of_failures else "none yet"
         rows = [
             ("actions", f"{facts.actions:,}"),
             ("of these, looks", f"{facts.looks:,}"),
@@ -114,8 +111,7 @@ agent did not make itself; a check is the first command after an edit.
 
 
 _MODES = {"auto": "on the memo", "notify": "tells you", "background": "noted in silence"}
-_WIDE = 92
-"""Width from which the terms stand in columns."""
+_WIDE = 92  # Width from which the terms stand in columns.
 _DETECTORS = {
     "repeat": "same calls again",
     "failing": "calls keep failing",
@@ -275,9 +271,7 @@ Below, each loop detector and how far it is from speaking.
         ranked = sorted(response.loops.detectors, key=lambda one: -one.count / max(1, one.limit))
         for detector in ranked[:most]:
             name = _DETECTORS.get(detector.name, detector.name.replace("_", " "))
-            said = (
-                f"{short(detector.count)} of {short(detector.limit)}" if detector.enabled else "switched off"
-            )
+            said = f"{short(detector.count)} of {short(detector.limit)}" if detector.enabled else "switched off"
             lines.append(pair(f"  {name}", said, width))
         return lines
 
@@ -351,8 +345,7 @@ _FATES = {
 }
 
 
-_LOOKED_BACK = 4000
-"""Events before the playhead among which troubles are counted."""
+_LOOKED_BACK = 4000  # Events before the playhead among which troubles are counted.
 
 
 class MemoCard(Card):
@@ -400,9 +393,7 @@ they are dropped.
         for one in queue.waiting[: 30 if self.rich else 4]:
             left = span(max(0.0, one.deadline - view.at))
             lines += sentence_lines(plain(one.message), width, "plain")
-            lines.append(
-                [(fit(f"  {_moment(one)}, from “{method_name(one.sender)}”, {left} left", width), "quiet")]
-            )
+            lines.append([(fit(f"  {_moment(one)}, from “{method_name(one.sender)}”, {left} left", width), "quiet")])
         return lines
 
 

@@ -27,27 +27,21 @@ from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_cells import GLYPHS
 from tui.widgets.transcript.entry import Entry, entry_lines
 
-Height = Callable[[int], int]
-"""Lines of the entry at a place."""
+Height = Callable[[int], int]  # Lines of the entry at a place.
+# What stays while entries grow, as they do once their words are read: the first line in sight, the bar in the upper
+# third, the bar anywhere in sight, or the end of the last entry.
 Anchor = Literal["top", "third", "sight", "end"]
-"""What stays while entries grow, as they do once their words are read: the first line in sight, the bar in
-the upper third, the bar anywhere in sight, or the end of the last entry.
-"""
 
 
 class Scroll:
     """Entries are laid out only as far as a move needs."""
 
     def __init__(self) -> None:
-        self.places: list[int] = []
-        """Places of the entries that are shown, in the order they are read."""
-        self._rising: list[int] = []
-        """The same in the order of the recording."""
+        self.places: list[int] = []  # Places of the entries that are shown, in the order they are read.
+        self._rising: list[int] = []  # The same in the order of the recording.
         self._rows: dict[int, int] = {}
-        self.top = 0
-        """Place of the entry the first line in sight belongs to."""
-        self.skipped = 0
-        """Lines of that entry above the first line in sight."""
+        self.top = 0  # Place of the entry the first line in sight belongs to.
+        self.skipped = 0  # Lines of that entry above the first line in sight.
 
     def near(self, place: int) -> int:
         """The last entry at or before a place, else the first; -1 where there is none."""
@@ -124,16 +118,14 @@ class Scroll:
 
 
 _REMEMBERED = 1024
-_FIRED = frozenset(GLYPHS) - {"prompt", "compaction", "agent"}
-"""Marks that say more than the entry itself."""
+_FIRED = frozenset(GLYPHS) - {"prompt", "compaction", "agent"}  # Marks that say more than the entry itself.
 
 
 class Entries:
     """Lays entries out; words that are not known yet are asked for once."""
 
     def __init__(self) -> None:
-        self.whole: set[int] = set()
-        """Places of entries that are opened."""
+        self.whole: set[int] = set()  # Places of entries that are opened.
         self._words: OrderedDict[int, Words] = OrderedDict()
         self._laid: OrderedDict[int, tuple[tuple[object, ...], list[Line]]] = OrderedDict()
         self._asked: set[int] = set()
@@ -178,9 +170,7 @@ class Entries:
         wanted = [
             place
             for place in places
-            if place not in self._words
-            and place not in self._asked
-            and self._is_readable(recording.events[place])
+            if place not in self._words and place not in self._asked and self._is_readable(recording.events[place])
         ]
         self._asked.update(wanted)
         return wanted
@@ -193,8 +183,7 @@ class Entries:
             self._words.popitem(last=False)
 
 
-_BATCH = 512
-"""Entries searched between two reports."""
+_BATCH = 512  # Entries searched between two reports.
 
 
 class Document(Panel):
@@ -268,15 +257,13 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._scroll = Scroll()
-        self._upto = 0
-        """Events the places were taken from."""
+        self._upto = 0  # Events the places were taken from.
         self._cursor = -1
         self._playhead = -1
         self._anchor: Anchor = "top"
         self._entries = Entries()
         self._searching, self._unread = False, 0
-        self._shown: list[int] = []
-        """The entry of each line in sight."""
+        self._shown: list[int] = []  # The entry of each line in sight.
 
     @property
     def place(self) -> int:
@@ -304,9 +291,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         if view is not None and self.recording is not None:
             moved = self._playhead != view.index - 1
             by_hand = not view.playing and view.mode != "live"
-            along = (
-                moved and self._cursor >= 0 and (by_hand or self._cursor == self._scroll.near(self._playhead))
-            )
+            along = moved and self._cursor >= 0 and (by_hand or self._cursor == self._scroll.near(self._playhead))
             self._playhead = view.index - 1
             self._take_in(view)
             if along and self._anchor != "end":
@@ -410,9 +395,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         owners = [-1, *owners][self._scroll.skipped :]
         return [
             self._marked(line, owner, width, view, first=owner != before)
-            for line, owner, before in zip(
-                made[self._scroll.skipped :][:height], self._shown, owners, strict=False
-            )
+            for line, owner, before in zip(made[self._scroll.skipped :][:height], self._shown, owners, strict=False)
         ]
 
     def _page(self, view: View, width: int, height: int) -> tuple[list[Line], list[int]]:
@@ -448,9 +431,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
 
     @work(thread=True, group="words")
     def _fetch(self, places: list[int], recording: Timeline, reader: WordReader) -> None:
-        self.post_message(
-            self.Read({place: reader.words(recording.events[place]) for place in places}, recording)
-        )
+        self.post_message(self.Read({place: reader.words(recording.events[place]) for place in places}, recording))
 
     def on_document_read(self, message: Read) -> None:
         """Lay the entries out again; what stands at the bottom edge of the first one stays there."""
@@ -507,9 +488,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
             self._scroll.up(-by * max(1, height - 2), self._height(view, width))
             self.lines(view, width, height)
             whole = [
-                place
-                for place in dict.fromkeys(self._shown)
-                if place != self._scroll.top or not self._scroll.skipped
+                place for place in dict.fromkeys(self._shown) if place != self._scroll.top or not self._scroll.skipped
             ]
             self._cursor = whole[0] if whole else self._scroll.top
             if by > 0 and self._shown and self._shown[-1] == self._scroll.places[-1]:

@@ -30,11 +30,9 @@ _COMMAND = 12
 _OUTPUT = 8
 _BRIEF = 3
 _CHANGE = 16
-_SAID = 24
-"""Lines of each that are shown of an entry that is not opened."""
+_SAID = 24  # Lines of each that are shown of an entry that is not opened.
 _WHOLE = 4000
-_COMPARED = 400
-"""Lines of a change that are compared at most; longer ones are shown as taken away and put there."""
+_COMPARED = 400  # Lines of a change that are compared at most; longer ones are shown as taken away and put there.
 _WORDS = {
     "success": "done",
     "failure": "failed",
@@ -50,11 +48,9 @@ class Entry(NamedTuple):
     """What is known of one entry."""
 
     event: Event
-    words: Words | None
-    """None until they have been read."""
+    words: Words | None  # None until they have been read.
     fired: Sequence[Mark] = ()
-    whole: bool = False
-    """Opened: nothing is left out."""
+    whole: bool = False  # Opened: nothing is left out.
 
 
 def entry_lines(entry: Entry, view: View, width: int) -> list[Line]:
@@ -200,8 +196,7 @@ def call_duration(took: float) -> str:
 
 _DEEPEST = 24
 _ITEM = "- "
-_LONGEST = 5000
-"""Lines of one passage at most."""
+_LONGEST = 5000  # Lines of one passage at most.
 
 
 class PassagePane(TextPage):
@@ -225,8 +220,7 @@ Keys, tokens and passwords are taken out before it is shown. Nothing of it is ke
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self.place = -1
-        """Of the event whose line is shown or on its way."""
+        self.place = -1  # Of the event whose line is shown or on its way.
 
     def open(self, event: Event, place: int, logs: Sequence[Path]) -> None:
         """Read the line of an event, where it stands in one of these logs."""

@@ -23,17 +23,15 @@ from tui.widgets.common import timeline_cells as strip
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_cells import SHADE, EventWindow
 
+# Kept, moved, gained, lost: the later wins a cell.
 _DIFFERENCE_GLYPHS = {"=": ("·", "quiet"), "~": ("~", "threshold"), "+": ("+", "live"), "-": ("−", "alert")}
-"""Kept, moved, gained, lost: the later wins a cell."""
 VERDICT_GLYPHS: dict[Verdict, tuple[str, str]] = {
     "right": ("✓", "live"),
     "wrong": ("✗", "alert"),
     "missed": ("?", "threshold"),
 }
-_LEAST = 4
-"""Rows of the lowest curve, its caption included."""
-_ROOMY = 8
-"""Rows a curve may have before another is drawn below it."""
+_LEAST = 4  # Rows of the lowest curve, its caption included.
+_ROOMY = 8  # Rows a curve may have before another is drawn below it.
 
 
 class Comparison(Panel):
@@ -51,8 +49,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
     EMPTY: ClassVar[str] = "waiting for the first event"
 
     compared: reactive[WhatIfResult | None] = reactive(None)
-    named: reactive[str] = reactive("")
-    """The setting under the cursor."""
+    named: reactive[str] = reactive("")  # The setting under the cursor.
 
     labels: reactive[tuple[Label, ...]] = reactive(())
 
@@ -131,13 +128,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         return [self._caption(view, series, threshold, actual, other, width), *canvas.lines()]
 
     def _caption(
-        self,
-        view: View,
-        series: str,
-        threshold: str,
-        actual: Track | None,
-        other: Track | None,
-        width: int,
+        self, view: View, series: str, threshold: str, actual: Track | None, other: Track | None, width: int
     ) -> Line:
         name = series.removeprefix("axis.").replace(".", " ").replace("_", " ")
         ink = name if name in AXES else "strong"
@@ -160,9 +151,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         order = "=~+-"
         compared = self.compared
         if compared is None:
-            found = [
-                (mark.place, "=") for mark in timeline.marks.between(0, len(timeline)) if mark.kind in FIRINGS
-            ]
+            found = [(mark.place, "=") for mark in timeline.marks.between(0, len(timeline)) if mark.kind in FIRINGS]
         else:
             found = [(pair.actual.place, "=") for pair in compared.difference.kept]
             found += [(place, kind) for place, kind, _ in compared.changes()]

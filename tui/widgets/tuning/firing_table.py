@@ -43,7 +43,7 @@ or by a cooldown; and `≠` methods that fire as before and say something else. 
 difference of the row.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
-        bind("open", "jump", "go there", "To the next difference of this row", show=True),
+        bind("open", "jump", "go there", "To the next difference of this row", show=True)
     ]
 
     compared: reactive[WhatIfResult | None] = reactive(None, repaint=False)
@@ -176,12 +176,7 @@ def _actual(timeline: Timeline | None) -> list[Counted]:
     return [(name, number, 0, 0, 0) for name, number in sorted(counts.items())]
 
 
-_NAMED = {
-    "state": AGENT_STATES,
-    "pattern": PATTERNS,
-    "regime": REGIMES,
-    "governor": GOVERNOR_STATES,
-}
+_NAMED = {"state": AGENT_STATES, "pattern": PATTERNS, "regime": REGIMES, "governor": GOVERNOR_STATES}
 _FIGURES = (
     "state",
     "pattern",

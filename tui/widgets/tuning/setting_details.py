@@ -17,8 +17,7 @@ from tui.feed.view import View
 from tui.widgets.common.dialog import EntryLine
 from tui.widgets.common.scroller import TextPage
 
-_MOST = 3
-"""Lines of words offered."""
+_MOST = 3  # Lines of words offered.
 
 
 class KeyPrompt(NamedTuple):
@@ -28,8 +27,7 @@ class KeyPrompt(NamedTuple):
     path: TablePath
     question: str
     offers: tuple[str, ...]
-    here: str
-    """What stands on the line."""
+    here: str  # What stands on the line.
 
 
 class DetailsContent(NamedTuple):
@@ -56,9 +54,7 @@ class SettingDetails(TextPage, can_focus=False):
         """A line; the last in sight ends with an ellipsis where more would follow."""
         line = super().row(number, width)
         if number + 1 == self.page < self.count_rows():
-            return clipped(
-                [*line, (" " * width, "plain")], min(width, sum(len(text) for text, _ in line) + 2)
-            )
+            return clipped([*line, (" " * width, "plain")], min(width, sum(len(text) for text, _ in line) + 2))
         return line
 
     def watch_view(self, view: View | None) -> None:
@@ -88,11 +84,7 @@ def _laid(said: DetailsContent, width: int) -> list[Line]:
     if problem:
         return [*lines, *_lines(f"✗ {plain(problem)}", width, "alert")]
     if isinstance(row, TableRow):
-        return [
-            *lines,
-            *_lines(_sentence(row), width, "plain"),
-            *_lines(_row(row, said.drafted), width, "quiet"),
-        ]
+        return [*lines, *_lines(_sentence(row), width, "plain"), *_lines(_row(row, said.drafted), width, "quiet")]
     tunable = row.tunable
     lines += _lines(tunable.sentence, width, "plain")
     if tunable.kind == "table":
@@ -106,9 +98,7 @@ def _laid(said: DetailsContent, width: int) -> list[Line]:
 def _asked(asked: KeyPrompt, problem: str, width: int) -> list[Line]:
     """What is to be typed, why it was refused, and the words it could be."""
     lines: list[Line] = [_named(asked.name, asked.path, width)]
-    lines += _lines(
-        f"✗ {plain(problem)}" if problem else asked.question, width, "alert" if problem else "plain"
-    )
+    lines += _lines(f"✗ {plain(problem)}" if problem else asked.question, width, "alert" if problem else "plain")
     return [*lines, *_flow(asked.offers, asked.here, width)]
 
 
@@ -183,8 +173,7 @@ def _standing(tunable: Tunable, drafted: Drafted | None) -> str:
 class TypeLine(EntryLine):
     """An input that offers words: what was typed narrows them, arrows go through them."""
 
-    offers: var[tuple[str, ...]] = var(())
-    """Words that could be meant."""
+    offers: var[tuple[str, ...]] = var(())  # Words that could be meant.
 
     def __init__(self, *, id: str | None = None) -> None:
         self._stem = ""

@@ -41,8 +41,7 @@ from tui.feed.view import View
 from tui.keys import KEYS, bind
 from tui.widgets.common.scroller import Scroller
 
-_WIDE = 60
-"""From this width on a group says what it is about."""
+_WIDE = 60  # From this width on a group says what it is about.
 
 
 def _common_rows() -> tuple[ListRow, ...]:
@@ -104,19 +103,13 @@ def _sentence(sentence: str, tunable: Tunable, value: Any, width: int, *, here: 
 
 def _cell(row: TableRow, width: int, *, here: bool) -> Line:
     if row.state == "hint":
-        return [
-            ("     ", "plain"),
-            (fit("nothing yet; I adds a row", width - 5), "cursor" if here else "quiet"),
-        ]
+        return [("     ", "plain"), (fit("nothing yet; I adds a row", width - 5), "cursor" if here else "quiet")]
     indent = "  " * (1 + row.depth)
     lead, label = _mark(edited=row.edited, other=row.other), plain(row.label)
     room = width - 3 - len(indent)
     start: Line = [lead, (indent, "plain")]
     if row.state == "value" and shape_of(row.table.name).form != "list":
-        return [
-            *start,
-            *_valued(label, row.knob, row.item, width, width - room, here=here, edited=row.edited),
-        ]
+        return [*start, *_valued(label, row.knob, row.item, width, width - room, here=here, edited=row.edited)]
     said = "removed" if row.state == "gone" else count(len(row.item), "row") if row.state == "branch" else ""
     ink = "cursor" if here else "quiet" if row.state == "gone" else "plain"
     tail = f" {said}" if said else ""
@@ -137,9 +130,7 @@ def _mark(*, edited: bool, other: bool) -> tuple[str, str]:
     return (" ● ", "live") if edited else (" ○ " if other else "   ", "quiet")
 
 
-def _valued(
-    label: str, knob: Tunable, value: Any, width: int, taken: int, *, here: bool, edited: bool
-) -> Line:
+def _valued(label: str, knob: Tunable, value: Any, width: int, taken: int, *, here: bool, edited: bool) -> Line:
     """A name, a slider where there is a range, and the value, after so many cells that are taken."""
     said = value_summary(value, knob)
     slide = max(6, min(24, width // 4 - 2)) if knob.kind in ("number", "integer") else 0
@@ -151,9 +142,9 @@ def _valued(
     return [*line, (fit(said, figures).strip().rjust(figures), "live" if edited else "plain")]
 
 
-Listing = Literal["common", "all", "changed"]
-"""Which settings are listed."""
+Listing = Literal["common", "all", "changed"]  # Which settings are listed.
 
+# The thresholds people ask for, each as a sentence with its value.
 COMMON: dict[str, str] = {
     "receptor.ambient.offset.frustration": "frustration fires {} above normal",
     "receptor.ambient.offset.seeking": "seeking fires {} above normal",
@@ -180,10 +171,8 @@ COMMON: dict[str, str] = {
     "mind.sleep.threshold": "a dream is due at a sleep load of {}",
     "screen.cost.budget": "a day may cost {} (0: no limit)",
 }
-"""The thresholds people ask for, each as a sentence with its value."""
 
-FIRST = next(iter(COMMON))
-"""Where the cursor begins."""
+FIRST = next(iter(COMMON))  # Where the cursor begins.
 _IN_TABLES = ("add_row", "remove_row", "whole")
 
 
@@ -516,12 +505,12 @@ def _place(tunable: Tunable, value: float, width: int) -> int:
     return max(0, min(width - 1, round(share * (width - 1))))
 
 
+# The limit a tool has where it has none of its own; the one detector that is left only asks whether.
 _LIMITS: dict[str, str] = {
     "repeat": "response.loops.repeat.times",
     "failing": "response.loops.failing.times",
     "oscillation": "response.loops.oscillation.flips",
 }
-"""The limit a tool has where it has none of its own; the one detector that is left only asks whether."""
 
 
 def suggested_keys(name: str, path: TablePath, timeline: Timeline | None) -> tuple[str, ...]:

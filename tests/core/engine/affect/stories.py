@@ -60,14 +60,10 @@ def shell(at: float, good: bool, purpose: str = "test") -> ToolUse:
     )
 
 
-def hammer(
-    affect: Affect, count: int, good: bool, since: float = 0.0, every: float = 5.0
-) -> list[AffectStep]:
+def hammer(affect: Affect, count: int, good: bool, since: float = 0.0, every: float = 5.0) -> list[AffectStep]:
     """The same outcome again and again."""
     return [
-        affect.step(
-            shell(since + step * every, good), percept(since + step * every, failure_rate=1.0 - good), 0.0
-        )
+        affect.step(shell(since + step * every, good), percept(since + step * every, failure_rate=1.0 - good), 0.0)
         for step in range(1, count + 1)
     ]
 

@@ -32,16 +32,12 @@ from tests.core.engine.affect.test_laws import CHAIN, GENESIS, HEAD
 @pytest.mark.parametrize(
     ("deviation", "passed_on"), [(0.1249, ()), (0.125, ()), (0.1251, (2,)), (-0.125, ()), (-0.1251, (2,))]
 )
-def test_only_what_is_larger_than_the_least_is_passed_on(
-    deviation: float, passed_on: tuple[int, ...]
-) -> None:
+def test_only_what_is_larger_than_the_least_is_passed_on(deviation: float, passed_on: tuple[int, ...]) -> None:
     exposure = Exposure(ContagionSettings(least=0.125))
     assert exposure.strong_places((0.0, 0.0, deviation, 0.0, 0.0, 0.0, 0.0)) == passed_on
 
 
-@pytest.mark.parametrize(
-    ("off", "side"), [(0.0624, 0), (0.0625, 0), (0.0626, 1), (-0.0625, 0), (-0.0626, -1)]
-)
+@pytest.mark.parametrize(("off", "side"), [(0.0624, 0), (0.0625, 0), (0.0626, 1), (-0.0625, 0), (-0.0626, -1)])
 def test_a_field_takes_a_side_only_outside_the_band(off: float, side: int) -> None:
     field = control_fields(AffectSettings().fields, 0.5)[0]
     field.rest = 0.5
@@ -67,9 +63,7 @@ def test_only_a_gap_larger_than_the_least_moves_another(deviation: float, step: 
     assert pulled(deviation)[0] == step
 
 
-@pytest.mark.parametrize(
-    ("limit", "step", "cut"), [(0.5, 0.25, 0), (0.25, 0.25, 0), (0.125, 0.125, CONTAGION)]
-)
+@pytest.mark.parametrize(("limit", "step", "cut"), [(0.5, 0.25, 0), (0.25, 0.25, 0), (0.125, 0.125, CONTAGION)])
 def test_a_step_as_large_as_what_is_left_is_not_cut(limit: float, step: float, cut: int) -> None:
     assert pulled(0.5, limit) == (step, cut)
 

@@ -125,12 +125,7 @@ def test_a_window_holds_a_limited_shift() -> None:
             assert total <= getattr(rules.fields, name).contagion_limit + 1e-9
             shifts[place] += moved[place]
     assert all(shift > 0.1 for shift in shifts)
-    cuts = [
-        cut
-        for entry in affect.lineage.entries
-        for change in describe_entry(entry).changes
-        for cut in change.cuts
-    ]
+    cuts = [cut for entry in affect.lineage.entries for change in describe_entry(entry).changes for cut in change.cuts]
     assert "contagion" in cuts or "rate" in cuts
 
 
@@ -162,14 +157,7 @@ def test_a_spiral_is_suppressed_until_calm() -> None:
 def test_contagion_among_fifty_stays_bounded_and_dies_out(seed: int, harsh: bool) -> None:
     """A random society: a stretch of events with contagion, then silence with contagion going on."""
     dice = random.Random(seed)  # noqa: S311
-    strong = {
-        "strength": 1.0,
-        "delegation": 0.95,
-        "tree": 0.95,
-        "broadcast": 0.95,
-        "spiral": 0.7,
-        "suppression": 1.0,
-    }
+    strong = {"strength": 1.0, "delegation": 0.95, "tree": 0.95, "broadcast": 0.95, "spiral": 0.7, "suppression": 1.0}
     rules = AffectSettings.parse({"contagion": strong} if harsh else {})
     agents = [Affect(rules, seed=number) for number in range(50)]
     links = [(dice.randrange(50), dice.randrange(50), dice.choice(LIVE)) for _ in range(150)]
@@ -241,8 +229,7 @@ def test_what_others_cause_counts_as_volatility_until_the_next_event() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.floats(0, 400), st.floats(-0.5, 0.5), st.sampled_from(LIVE)), max_size=30),
-    st.integers(0, 29),
+    st.lists(st.tuples(st.floats(0, 400), st.floats(-0.5, 0.5), st.sampled_from(LIVE)), max_size=30), st.integers(0, 29)
 )
 @settings(max_examples=100)
 def test_a_dump_remembers_what_was_taken_in(rounds: list[tuple[float, float, Channel]], cut: int) -> None:

@@ -43,18 +43,9 @@ def test_a_named_part_is_the_policys_and_the_rest_the_settings() -> None:
         ({"quarantine": {"exit": 1}}, ["quarantine.exit is unknown", "window, enter or release"]),
         ({"fields": {"joy": {}}}, ["fields.joy is unknown", "risk_sensitivity"]),
         ({"fields": {"escalation": {"ceiling": 0.2}}}, ["fields.escalation.ceiling is 0.2", "0.75 to 1"]),
-        (
-            {"fields": {"escalation": {"inherits": "maybe"}}},
-            ["fields.escalation.inherits", "one of inherited"],
-        ),
-        (
-            {"fields": {"escalation": {"triggers": ["joy"]}}},
-            ["fields.escalation.triggers", "a list of failure"],
-        ),
-        (
-            {"fields": {"escalation": {"authority": "me"}}},
-            ["fields.escalation.authority", "parent", "broadcast"],
-        ),
+        ({"fields": {"escalation": {"inherits": "maybe"}}}, ["fields.escalation.inherits", "one of inherited"]),
+        ({"fields": {"escalation": {"triggers": ["joy"]}}}, ["fields.escalation.triggers", "a list of failure"]),
+        ({"fields": {"escalation": {"authority": "me"}}}, ["fields.escalation.authority", "parent", "broadcast"]),
         ({"contagion": {"tree": 1.0}}, ["contagion.tree is 1", "from 0 to 0.95"]),
         ({"noise": {"amplitude": float("nan")}}, ["noise.amplitude is nan", "from 0 to 0.05"]),
         ({"inheritance": {"depth": 1.5}}, ["inheritance.depth is 1.5", "a whole number from 0 to 32"]),

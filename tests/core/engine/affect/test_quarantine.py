@@ -22,18 +22,14 @@ def quarantine(*, enter: float = 1.0, release: float = 0.01, active: bool = Fals
     return made
 
 
-@pytest.mark.parametrize(
-    ("enter", "turn"), [(nextafter(LEVEL, -inf), 1), (LEVEL, 0), (nextafter(LEVEL, inf), 0)]
-)
+@pytest.mark.parametrize(("enter", "turn"), [(nextafter(LEVEL, -inf), 1), (LEVEL, 0), (nextafter(LEVEL, inf), 0)])
 def test_it_begins_above_its_level(enter: float, turn: int) -> None:
     one = quarantine(enter=enter)
     assert one.update(0.0, MOVED) == turn
     assert (one.active, one.times) == (turn == 1, turn)
 
 
-@pytest.mark.parametrize(
-    ("release", "turn"), [(nextafter(LEVEL, -inf), 0), (LEVEL, 0), (nextafter(LEVEL, inf), -1)]
-)
+@pytest.mark.parametrize(("release", "turn"), [(nextafter(LEVEL, -inf), 0), (LEVEL, 0), (nextafter(LEVEL, inf), -1)])
 def test_it_ends_below_its_level(release: float, turn: int) -> None:
     one = quarantine(release=release, active=True)
     one.note(MOVED)

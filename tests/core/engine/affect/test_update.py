@@ -28,8 +28,7 @@ def test_starts_at_rest_and_bends_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "direction"),
-    [("uncertainty_sensitivity", 1), ("risk_sensitivity", 1), ("persistence", -1)],
+    ("field", "direction"), [("uncertainty_sensitivity", 1), ("risk_sensitivity", 1), ("persistence", -1)]
 )
 def test_repeated_failure_makes_careful(field: str, direction: int) -> None:
     affect = Affect(SETTINGS)
@@ -49,9 +48,7 @@ def test_time_pressure_escalates_and_narrows() -> None:
     assert mood.modulation.escalation_threshold < 0.6
     assert mood.modulation.search_breadth < 5.0
     for step in range(4):
-        mood = affect.step(
-            Prompt(at=START + 6 + step, characters=5, interrupt=True), percept(6.0 + step), 0.0
-        )
+        mood = affect.step(Prompt(at=START + 6 + step, characters=5, interrupt=True), percept(6.0 + step), 0.0)
     assert mood.entry is not None
     assert describe_entry(mood.entry).observations == (("pressure", 1.0),)
 
@@ -153,9 +150,7 @@ def test_order_of_the_stages() -> None:
 
 
 def test_all_observations_of_one_event_share_one_limit() -> None:
-    affect = under(
-        fields={"uncertainty_sensitivity": {"on_failure": 0.1, "on_uncertainty": 0.1, "rate_limit": 0.1}}
-    )
+    affect = under(fields={"uncertainty_sensitivity": {"on_failure": 0.1, "on_uncertainty": 0.1, "rate_limit": 0.1}})
     hammer(affect, 1, False)
     mood = affect.step(shell(6, False), percept(6.0, shifted=True, failure_rate=1.0), 0.0)
     assert mood.change <= 0.1
@@ -209,9 +204,7 @@ def test_swinging_is_damped() -> None:
 
 def test_quarantine_has_four_effects_and_ends() -> None:
     affect = under(quarantine={"enter": 0.06})
-    moods = [
-        mood for step in range(12) for mood in hammer(affect, 2, step % 2 > 0, since=step * 2.0, every=1.0)
-    ]
+    moods = [mood for step in range(12) for mood in hammer(affect, 2, step % 2 > 0, since=step * 2.0, every=1.0)]
     entered = [index for index, mood in enumerate(moods) if mood.entered]
     assert len(entered) == 1
     held = affect.read()
@@ -243,14 +236,9 @@ def test_noise_is_bounded_seeded_and_recorded() -> None:
         hammer(affect, 8, False)
     assert noisy[0].read() == noisy[1].read()
     assert noisy[0].read().fields != noisy[2].read().fields
-    recorded = [
-        change.noise for entry in noisy[0].lineage.entries for change in describe_entry(entry).changes
-    ]
+    recorded = [change.noise for entry in noisy[0].lineage.entries for change in describe_entry(entry).changes]
     risks = [
-        c.noise
-        for e in noisy[0].lineage.entries
-        for c in describe_entry(e).changes
-        if c.field == "risk_sensitivity"
+        c.noise for e in noisy[0].lineage.entries for c in describe_entry(e).changes if c.field == "risk_sensitivity"
     ]
     assert len(set(risks)) == len(risks) > 5
     assert any(recorded) and all(abs(value) <= 0.02 for value in recorded)

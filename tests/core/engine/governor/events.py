@@ -47,11 +47,7 @@ class Heard(NamedTuple):
     def to(self, governor: Governor) -> Verdict:
         """Step a governor with it."""
         return governor.step(
-            self.event,
-            novelty=self.novelty,
-            elapsed=self.elapsed,
-            pattern=self.pattern,
-            failure_rate=self.failure_rate,
+            self.event, novelty=self.novelty, elapsed=self.elapsed, pattern=self.pattern, failure_rate=self.failure_rate
         )
 
 

@@ -14,9 +14,7 @@ from core.settings.governor import GovernorEpisodeSettings, InputSettings
 from tests.core.engine.governor.events import call
 from tests.core.engine.governor.test_machine import STILL, Budgets, standing
 
-LIMITS = STILL._replace(
-    max_exploration=0.9, max_risk=0.8, exhaustion_threshold=0.1, stagnation_floor=0.3, max_steps=50
-)
+LIMITS = STILL._replace(max_exploration=0.9, max_risk=0.8, exhaustion_threshold=0.1, stagnation_floor=0.3, max_steps=50)
 
 
 @pytest.mark.parametrize(
@@ -111,9 +109,7 @@ def test_novelty_has_words_from_a_level_on(novelty: float, words: str) -> None:
     assert inputs.read()[1].cause == words
 
 
-@pytest.mark.parametrize(
-    ("gap", "words"), [(-1.0, "no hurry"), (0.0, "prompts 0 s apart"), (5.0, "prompts 5 s apart")]
-)
+@pytest.mark.parametrize(("gap", "words"), [(-1.0, "no hurry"), (0.0, "prompts 0 s apart"), (5.0, "prompts 5 s apart")])
 def test_prompts_that_come_together_are_a_hurry_too(gap: float, words: str) -> None:
     inputs = Inputs(InputSettings())
     inputs.open(gap)

@@ -12,17 +12,7 @@ from core.engine.governor.machine import Machine
 from core.engine.governor.profile import chosen
 from core.engine.percept import PATTERNS
 from core.errors import StateError
-from core.events import (
-    ACTIONS,
-    OUTCOMES,
-    PURPOSES,
-    Compaction,
-    Event,
-    Outcome,
-    SessionEnd,
-    SessionStart,
-    Turn,
-)
+from core.events import ACTIONS, OUTCOMES, PURPOSES, Compaction, Event, Outcome, SessionEnd, SessionStart, Turn
 from core.settings.governor import GovernorEpisodeSettings, GovernorSettings, ProfileName
 from tests.core.engine.governor.events import Heard, call, feed, prompt
 
@@ -251,11 +241,7 @@ heard = st.builds(
 
 
 @settings(max_examples=200)
-@given(
-    st.lists(heard, max_size=60),
-    st.integers(0, 60),
-    st.sampled_from(["observing", "conservative", "balanced"]),
-)
+@given(st.lists(heard, max_size=60), st.integers(0, 60), st.sampled_from(["observing", "conservative", "balanced"]))
 def test_a_loaded_governor_goes_on_as_the_dumped_one(run: list[Heard], cut: int, name: str) -> None:
     settings = GovernorSettings.parse({"profile": name})
     whole, second = Governor(settings), Governor(settings)
@@ -312,9 +298,7 @@ def test_a_foreign_dump_is_refused(state: object) -> None:
         ("SAFETY", (1.0, 1.0, 0.0, 0.0)),
     ],
 )
-def test_our_own_profile_can_reach_these_halts(
-    reason: str, inputs: tuple[float, float, float, float]
-) -> None:
+def test_our_own_profile_can_reach_these_halts(reason: str, inputs: tuple[float, float, float, float]) -> None:
     settings = GovernorSettings()
     machine = Machine(chosen(settings), settings.appraisal, settings.weights)
     for _ in range(chosen(settings).max_steps):

@@ -54,15 +54,12 @@ def test_reward_follows_outcome_and_progress(
 def test_success_while_implementing_counts_more(inputs: Inputs) -> None:
     patterns: tuple[Pattern, Pattern] = ("exploration", "implementation")
     plain, building = (
-        inputs.derive(call(number, "file_edit"), 0.5, pattern, 0.0)[0]
-        for number, pattern in enumerate(patterns, 1)
+        inputs.derive(call(number, "file_edit"), 0.5, pattern, 0.0)[0] for number, pattern in enumerate(patterns, 1)
     )
     assert building == plain + 0.1
 
 
-@pytest.mark.parametrize(
-    ("novelty", "cause"), [(1.0, "new of its kind"), (0.5, "seen before"), (0.1, "well known")]
-)
+@pytest.mark.parametrize(("novelty", "cause"), [(1.0, "new of its kind"), (0.5, "seen before"), (0.1, "well known")])
 def test_novelty_is_handed_through(inputs: Inputs, novelty: float, cause: str) -> None:
     assert inputs.derive(call(1), novelty, "exploration", 0.0)[1] == novelty
     assert inputs.read()[1] == ("novelty", novelty, cause)
@@ -79,9 +76,7 @@ def test_the_same_call_with_the_same_result_is_a_loop(inputs: Inputs) -> None:
 @pytest.mark.parametrize(
     ("action", "shape", "urgency"), [("search", 7, 0.25), ("shell_exec", 7, 0.25), ("file_edit", 7, 0.0)]
 )
-def test_near_duplicates_loop_unless_they_write(
-    inputs: Inputs, action: Action, shape: int, urgency: float
-) -> None:
+def test_near_duplicates_loop_unless_they_write(inputs: Inputs, action: Action, shape: int, urgency: float) -> None:
     inputs.derive(call(1, action, shape=shape, result=9), 0.5, "exploration", 0.0)
     assert inputs.derive(call(2, action, shape=shape, result=9), 0.5, "exploration", 0.0)[2] == urgency
 

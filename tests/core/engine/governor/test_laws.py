@@ -15,9 +15,7 @@ from core.settings.governor import GovernorSettings, ProfileSettings
 Signals = tuple[float, float, float, float, float]
 
 unit = st.floats(0, 1, allow_nan=False)
-signal = st.tuples(
-    st.floats(-1, 1, allow_nan=False), unit, unit, unit, st.sampled_from([0.0, 0.1, 1.0, 30.0, 200.0])
-)
+signal = st.tuples(st.floats(-1, 1, allow_nan=False), unit, unit, unit, st.sampled_from([0.0, 0.1, 1.0, 30.0, 200.0]))
 runs = st.one_of(
     st.lists(signal, min_size=1, max_size=80),
     st.tuples(st.lists(signal, min_size=1, max_size=4), st.integers(10, 60)).map(lambda it: it[0] * it[1]),
@@ -116,9 +114,7 @@ def test_two_runs_give_equal_bytes(profile: Profile, run: list[Signals]) -> None
 
 @settings(max_examples=300)
 @given(profiles, runs, st.data())
-def test_a_loaded_machine_goes_on_as_the_dumped_one(
-    profile: Profile, run: list[Signals], data: st.DataObject
-) -> None:
+def test_a_loaded_machine_goes_on_as_the_dumped_one(profile: Profile, run: list[Signals], data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(run)))
     whole, second = Machine(profile), Machine(profile)
     for signals in run[:cut]:

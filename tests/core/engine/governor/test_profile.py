@@ -57,9 +57,7 @@ def test_any_figure_of_any_profile_can_be_replaced() -> None:
     assert type(chosen(settings).max_steps) is int
 
 
-@pytest.mark.parametrize(
-    "override", [{"patience": 1.0}, {"max_steps": 0}, {"max_steps": 9.5}, {"inertia": 1}]
-)
+@pytest.mark.parametrize("override", [{"patience": 1.0}, {"max_steps": 0}, {"max_steps": 9.5}, {"inertia": 1}])
 def test_a_figure_that_cannot_be_is_refused_by_name(override: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(override))):
         GovernorSettings(override=override)

@@ -28,22 +28,14 @@ def imported() -> set[str]:
                 names |= {f"{node.module}.{alias.name}" for alias in node.names}
             elif isinstance(node, ast.Import):
                 names |= {alias.name for alias in node.names}
-    return {
-        name for name in names if name.startswith("core.") and not name.startswith("core.engine.governor.")
-    }
+    return {name for name in names if name.startswith("core.") and not name.startswith("core.engine.governor.")}
 
 
 @pytest.mark.plain
 def test_a_step_takes_an_event_and_four_things_that_are_no_affect() -> None:
     hints = get_type_hints(Governor.step)
     del hints["return"]
-    assert hints == {
-        "event": Event,
-        "novelty": float,
-        "elapsed": float,
-        "pattern": Pattern,
-        "failure_rate": float,
-    }
+    assert hints == {"event": Event, "novelty": float, "elapsed": float, "pattern": Pattern, "failure_rate": float}
     assert tuple(signature(Governor.step).parameters)[1:] == tuple(hints)
 
 

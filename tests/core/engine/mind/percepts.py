@@ -120,9 +120,7 @@ def working_day(count: int) -> Iterator[Event]:
             )
         elif beat in (11, 23, 35):
             failed = (number // 40) % 3 != 0
-            yield shell(
-                at, "pytest", "failure" if failed else "success", purpose="test", call=7, result=number
-            )
+            yield shell(at, "pytest", "failure" if failed else "success", purpose="test", call=7, result=number)
         elif beat in (8, 20, 29):
             path = f"src/part{number // 40 % 30}/file{number % 7}.py"
             yield ToolUse(at=at, action="file_edit", tool="Edit", targets=(path,), call=number, result=1)

@@ -54,9 +54,7 @@ def test_habituation_is_cleaned_up_every_so_many_ticks(tick: int, patterns: int)
     assert len(habituation) == patterns
 
 
-@pytest.mark.parametrize(
-    ("length", "shown"), [(_WORDS - 1, _WORDS - 1), (_WORDS, _WORDS), (_WORDS + 1, _WORDS)]
-)
+@pytest.mark.parametrize(("length", "shown"), [(_WORDS - 1, _WORDS - 1), (_WORDS, _WORDS), (_WORDS + 1, _WORDS)])
 def test_a_long_name_is_cut_and_one_that_fits_is_not(length: int, shown: int) -> None:
     name = _name(call("x" * length))
     assert len(name) == shown
@@ -73,9 +71,7 @@ def test_the_queue_is_thinned_out_once_it_is_longer_than_it_may_be(pushed: int, 
 
 @pytest.mark.parametrize(("threshold", "straying"), [(0.24, 1), (0.25, 1), (0.26, 0)])
 def test_a_signal_strays_from_its_threshold_on(threshold: float, straying: int) -> None:
-    regulating = Homeostasis(
-        HomeostasisSettings.parse({"vitality": {"threshold": threshold}, "smoothing": 0.5})
-    )
+    regulating = Homeostasis(HomeostasisSettings.parse({"vitality": {"threshold": threshold}, "smoothing": 0.5}))
     regulating.update(0.5, 0.5, 0.5)
     regulating.update(1.0, 0.5, 0.5)
     assert regulating._straying[0] == straying

@@ -28,13 +28,7 @@ from core.settings.mind import (
     SleepSettings,
     WakeupSettings,
 )
-from core.settings.mind_state import (
-    EpisodeSettings,
-    ForecastSettings,
-    MoodSettings,
-    RegimeSettings,
-    TierSettings,
-)
+from core.settings.mind_state import EpisodeSettings, ForecastSettings, MoodSettings, RegimeSettings, TierSettings
 from tests.core.engine.mind.percepts import percept, shell
 from tests.core.engine.mind.test_boundaries import call
 from tests.core.engine.mind.test_episodes import brain, past
@@ -192,10 +186,7 @@ def test_a_full_load_needs_consolidation_even_where_nothing_tires() -> None:
         assert sleep.forecast(0.0) == ticks
 
 
-@pytest.mark.parametrize(
-    ("off", "opinion"),
-    [(-0.001, "T0"), (0.0, "T1"), (0.001, "T1")],
-)
+@pytest.mark.parametrize(("off", "opinion"), [(-0.001, "T0"), (0.0, "T1"), (0.001, "T1")])
 def test_a_model_is_wanted_from_the_threshold_on(off: float, opinion: str) -> None:
     tiers = Tiers(TierSettings())
     theta = tiers.threshold(0.5, 1.0, 0.0)

@@ -104,15 +104,11 @@ def test_a_wakeup_close_to_a_theta_tick_is_left_to_it() -> None:
     assert ticking.advance(49.0).theta == 1
 
 
-STEPS = st.lists(
-    st.tuples(st.floats(0, 400), st.sampled_from(("none", "violation", "wake", "slow"))), max_size=30
-)
+STEPS = st.lists(st.tuples(st.floats(0, 400), st.sampled_from(("none", "violation", "wake", "slow"))), max_size=30)
 
 
 @given(STEPS, st.lists(st.floats(0, 1), max_size=5))
-def test_ticks_do_not_depend_on_how_often_one_looks(
-    steps: list[tuple[float, str]], looks: list[float]
-) -> None:
+def test_ticks_do_not_depend_on_how_often_one_looks(steps: list[tuple[float, str]], looks: list[float]) -> None:
     once, often = clock(), clock()
     now = 0.0
     for gap, deed in steps:

@@ -42,20 +42,7 @@ def percept(
     recovered: bool = False,
 ) -> Percept:
     return Percept(
-        now,
-        now,
-        1.0,
-        False,
-        pattern,
-        pattern,
-        "exploring",
-        CALM,
-        signals,
-        False,
-        failures,
-        events,
-        failed,
-        recovered,
+        now, now, 1.0, False, pattern, pattern, "exploring", CALM, signals, False, failures, events, failed, recovered
     )
 
 
@@ -161,9 +148,7 @@ def test_an_edit_right_after_a_prompt_is_the_persons_choice() -> None:
     assert told.share < 0.5 < own.share
 
 
-@pytest.mark.parametrize(
-    "against", [Prompt(at=0.0, characters=0, interrupt=True), edit("rejected"), edit("failure")]
-)
+@pytest.mark.parametrize("against", [Prompt(at=0.0, characters=0, interrupt=True), edit("rejected"), edit("failure")])
 def test_being_stopped_refused_or_failing_costs_dominance(against: Prompt | ToolUse) -> None:
     mood = Mood(MoodSettings())
     mood.update(edit())
@@ -199,9 +184,7 @@ def test_a_loaded_mood_goes_on_equal_and_stays_in_bounds(events, cut) -> None:  
             other.load(one.dump())
         for mood in (one, other) if number >= cut else (one,):
             mood.update(event)
-            mood.tick(
-                event.at, (0.1 * (number % 10), 0.2, 0.9, 0.0, 0.05 * (number % 7), 0.0), 0.1 * (number % 4)
-            )
+            mood.tick(event.at, (0.1 * (number % 10), 0.2, 0.9, 0.0, 0.05 * (number % 7), 0.0), 0.1 * (number % 4))
         assert all(-1.0 <= each <= 1.0 for each in (one.pleasure, one.arousal, one.dominance))
     if cut < len(events):
         assert other.dump() == one.dump()
@@ -307,15 +290,7 @@ def test_the_phase_of_a_vitality(vitality: float, phase: str) -> None:
 
 def test_a_lost_phase_is_won_back_with_a_margin() -> None:
     life = Vitality(VitalitySettings(economic_share=1.0))
-    steps = [
-        (0.69, True),
-        (0.71, False),
-        (0.72, True),
-        (0.705, False),
-        (0.05, True),
-        (0.11, False),
-        (0.6, True),
-    ]
+    steps = [(0.69, True), (0.71, False), (0.72, True), (0.705, False), (0.05, True), (0.11, False), (0.6, True)]
     assert [life.update(value, 0.0) for value, _ in steps] == [changed for _, changed in steps]
     assert life.phase == "stable"
 

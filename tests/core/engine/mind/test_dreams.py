@@ -108,9 +108,7 @@ def test_the_agents_own_compaction_is_recorded_and_resets_pressure(tokens_after:
     fill(mind, 150_000)
     work(mind, 200.0)
     assert mind.read().sleep.pressure > 0.5
-    compaction: Event = Compaction(
-        at=START + 201, trigger="auto", tokens_before=167_000, tokens_after=tokens_after
-    )
+    compaction: Event = Compaction(at=START + 201, trigger="auto", tokens_before=167_000, tokens_after=tokens_after)
     thought = mind.step(compaction, percept(START + 201, 201.0))
     assert thought.dream is not None
     assert thought.dream.reason == "compaction"

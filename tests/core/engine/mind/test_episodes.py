@@ -31,9 +31,7 @@ def call(
     target: str = "src/loader/feed.py",
     at: float = 1.0,
 ) -> ToolUse:
-    return ToolUse(
-        at=at, action=action, outcome=outcome, purpose=purpose, targets=(target,) if target else ()
-    )
+    return ToolUse(at=at, action=action, outcome=outcome, purpose=purpose, targets=(target,) if target else ())
 
 
 def prompt(at: float = 50.0, interrupt: bool = False) -> Prompt:
@@ -43,22 +41,7 @@ def prompt(at: float = 50.0, interrupt: bool = False) -> Prompt:
 def past(**changes: object) -> Episode:
     signature = (("file_edit", 3), ("src/loader/", 3))
     whole = Episode(
-        0,
-        100,
-        1.0,
-        2.0,
-        "calm",
-        0.0,
-        0.0,
-        0.0,
-        "file_edit",
-        "gain",
-        "prompt",
-        "prompt",
-        3,
-        0,
-        signature,
-        "e+",
+        0, 100, 1.0, 2.0, "calm", 0.0, 0.0, 0.0, "file_edit", "gain", "prompt", "prompt", 3, 0, signature, "e+"
     )
     return structs.replace(whole, **changes)
 
@@ -192,9 +175,7 @@ def test_recency_multiplies(age: int, recency: float) -> None:
 
 
 moods = st.floats(-1.0, 1.0)
-tasks = st.dictionaries(
-    st.sampled_from(["file_edit", "search", "src/", "./", "/"]), st.integers(1, 10**6), max_size=5
-)
+tasks = st.dictionaries(st.sampled_from(["file_edit", "search", "src/", "./", "/"]), st.integers(1, 10**6), max_size=5)
 
 
 @given(st.sampled_from(REGIMES), moods, moods, moods, tasks, tasks, st.integers(-5, 10**7))
@@ -241,9 +222,7 @@ situations = st.tuples(st.sampled_from(REGIMES), moods, tasks, st.integers(-5, 1
 @given(st.lists(situations, max_size=30), situations, st.integers(0, 12))
 @settings(max_examples=100)
 def test_what_is_passed_over_would_not_have_come_to_mind(
-    then: list[tuple[Regime, float, dict[str, int], int]],
-    here: tuple[Regime, float, dict[str, int], int],
-    most: int,
+    then: list[tuple[Regime, float, dict[str, int], int]], here: tuple[Regime, float, dict[str, int], int], most: int
 ) -> None:
     now = Situation(here[0], here[1], 0.0, 0.0, here[2])
     ages = [
@@ -260,9 +239,7 @@ def test_what_is_alike_comes_with_what_followed_it() -> None:
     episodes = filled()
     episodes.remember([past(session="s", number=n, tick=n, until=float(n)) for n in (3, 4)])
     found = episodes.alike(brain(REGIMES[2]), 60, 99, tier="T1")
-    assert [each for each, _ in found] == list(
-        episodes.recall(brain(REGIMES[2]), 60, 99, tier="T1", tokens=999)
-    )
+    assert [each for each, _ in found] == list(episodes.recall(brain(REGIMES[2]), 60, 99, tier="T1", tokens=999))
     followed = {(each.episode.session, each.episode.number): after for each, after in found}
     assert followed.keys() == {*(("", number) for number in range(6)), ("s", 3), ("s", 4)}
     for (session, number), after in followed.items():
@@ -301,8 +278,7 @@ def test_saved_episodes_come_to_mind_and_age_by_work_only() -> None:
     new = [past(session="b", number=n, tick=500 * n, until=1e9 + n) for n in (1, 2)]
     episodes.remember([*new, *old])
     found = {
-        (each.episode.session, each.episode.number): each.recency
-        for each in episodes.recall(brain(), 100, tier="T2")
+        (each.episode.session, each.episode.number): each.recency for each in episodes.recall(brain(), 100, tier="T2")
     }
     ages = {("b", 2): 100, ("b", 1): 600, ("a", 2): 1100, ("a", 1): 2100}
     assert found == {key: pytest.approx(1 / (1 + age / 10_000)) for key, age in ages.items()}
@@ -330,9 +306,7 @@ def test_compression_keeps_what_a_recall_needs() -> None:
 def test_memory_stays_bounded() -> None:
     episodes, state = Episodes(EpisodeSettings()), brain()
     for number in range(30_000):
-        episodes.update(
-            call(target=f"d{number}/e{number}/{'x' * 50}.py"), PATTERNS[number // 9 % 6], state, number
-        )
+        episodes.update(call(target=f"d{number}/e{number}/{'x' * 50}.py"), PATTERNS[number // 9 % 6], state, number)
     assert len(episodes.history) == 128
     assert len(episodes._places) <= 512
     assert len(cbor2.dumps(episodes.dump(), canonical=True)) < 60_000

@@ -7,14 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.engine.mind.fabric import (
-    MIND_EVENTS,
-    EpisodeEnded,
-    Fabric,
-    RegimeChanged,
-    SnapshotAsked,
-    ToolReturned,
-)
+from core.engine.mind.fabric import MIND_EVENTS, EpisodeEnded, Fabric, RegimeChanged, SnapshotAsked, ToolReturned
 from core.errors import StateError
 from core.settings.mind_state import FabricSettings
 

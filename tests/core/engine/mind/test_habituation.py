@@ -86,9 +86,7 @@ def test_most_familiar_first() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from((A, B)), st.integers(0, 3000)), max_size=60), st.integers(0, 60))
-def test_attenuation_stays_in_bounds_and_a_copy_goes_on_equal(
-    seen: list[tuple[bytes, int]], cut: int
-) -> None:
+def test_attenuation_stays_in_bounds_and_a_copy_goes_on_equal(seen: list[tuple[bytes, int]], cut: int) -> None:
     habituation, copy = mask(), mask()
     tick = 0
     for number, (pattern, gap) in enumerate(seen):

@@ -83,9 +83,7 @@ def test_retrieval_is_the_minds_own_and_not_the_agents() -> None:
         step = society.step(event)
         work += sum(row.retrieve_work for row in step.thought.rows)
         asked += sum(row.memory_hits + row.memory_misses for row in step.thought.rows)
-    looked = [
-        one for one in session(900) if isinstance(one, ToolUse) and one.action in ("file_read", "search")
-    ]
+    looked = [one for one in session(900) if isinstance(one, ToolUse) and one.action in ("file_read", "search")]
     assert looked and asked < len(looked)
     assert 0 < asked <= work
 

@@ -5,17 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.engine.mind.stimulus import Cause, Stimulus, StimulusKind, StimulusSource, coarse_target, pattern_of
-from core.events import (
-    AgentEnd,
-    AgentStart,
-    Compaction,
-    Event,
-    Prompt,
-    SessionEnd,
-    SessionStart,
-    ToolUse,
-    Turn,
-)
+from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
 from core.settings.mind import StimulusSettings
 from tests.core.engine.mind.percepts import START, shell
 

@@ -127,24 +127,12 @@ def test_equal_scores_stand_in_order_of_arrival() -> None:
 
 
 @settings(max_examples=60)
-@given(
-    st.lists(
-        st.tuples(KINDS, st.floats(0, 1), st.floats(0.05, 1), st.floats(0, 1), st.integers(0, 3)), max_size=90
-    )
-)
-def test_order_is_total_stable_and_bounded(
-    pushes: list[tuple[StimulusKind, float, float, float, int]],
-) -> None:
+@given(st.lists(st.tuples(KINDS, st.floats(0, 1), st.floats(0.05, 1), st.floats(0, 1), st.integers(0, 3)), max_size=90))
+def test_order_is_total_stable_and_bounded(pushes: list[tuple[StimulusKind, float, float, float, int]]) -> None:
     salience = Salience(SalienceSettings(length=16))
     for number, (kind, urgency, attenuation, threshold, ticks) in enumerate(pushes):
         item = push(
-            salience,
-            urgency,
-            kind=kind,
-            attenuation=attenuation,
-            threshold=threshold,
-            pattern=number,
-            now=number,
+            salience, urgency, kind=kind, attenuation=attenuation, threshold=threshold, pattern=number, now=number
         )
         assert 0.0 <= item.novelty <= 1.0
         assert 0.0 <= item.score <= 1.0

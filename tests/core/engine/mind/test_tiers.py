@@ -134,13 +134,7 @@ def test_a_bias_lowers_the_gate_and_the_clamp_holds() -> None:
     assert Tiers(TierSettings(gate_base=1.0)).threshold(1.0, 1.0, 0.0) == 0.8
 
 
-@given(
-    st.lists(strategies.turns(), max_size=20),
-    st.floats(0, 1),
-    st.floats(0, 1),
-    st.floats(0, 1),
-    st.floats(-1, 1),
-)
+@given(st.lists(strategies.turns(), max_size=20), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.floats(-1, 1))
 @settings(max_examples=60)
 def test_the_budget_only_ever_lowers_the_tier(
     turns: list[Turn], error: float, confidence: float, vitality: float, arousal: float

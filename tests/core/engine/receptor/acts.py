@@ -44,8 +44,6 @@ def spell(letters: str, gap: float = 5.0, start: float = START) -> list[Event]:
     return acts
 
 
-def touch(
-    path: str, at: float = START, action: Action = "file_read", outcome: Outcome = "success"
-) -> ToolUse:
+def touch(path: str, at: float = START, action: Action = "file_read", outcome: Outcome = "success") -> ToolUse:
     """One tool use on one path."""
     return ToolUse(at=at, action=action, outcome=outcome, targets=(path,))

@@ -102,14 +102,7 @@ def test_a_threshold_has_three_terms(axis: Axis, offset: float) -> None:
 
 @pytest.mark.parametrize(
     ("baseline", "field", "threshold"),
-    [
-        (0.0, 0.0, 0.25),
-        (0.05, 0.0, 0.25),
-        (0.1, 0.0, 0.3),
-        (0.65, 0.0, 0.85),
-        (0.7, 0.15, 0.85),
-        (0.0, -0.15, 0.25),
-    ],
+    [(0.0, 0.0, 0.25), (0.05, 0.0, 0.25), (0.1, 0.0, 0.3), (0.65, 0.0, 0.85), (0.7, 0.15, 0.85), (0.0, -0.15, 0.25)],
 )
 def test_a_threshold_is_kept_within_its_clamp(baseline: float, field: float, threshold: float) -> None:
     assert effective(baseline, 0.2, field, 0.25, 0.85) == pytest.approx(threshold)

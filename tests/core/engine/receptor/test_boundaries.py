@@ -90,9 +90,7 @@ def test_only_a_gap_longer_than_the_limit_is_a_silence(gap: float, silent: bool)
     assert clock.elapsed == (0.0 if silent else 60.0)
 
 
-@pytest.mark.parametrize(
-    ("share", "pattern"), [(0.49, "exploration"), (0.5, "exploration"), (0.51, "implementation")]
-)
+@pytest.mark.parametrize(("share", "pattern"), [(0.49, "exploration"), (0.5, "exploration"), (0.51, "implementation")])
 def test_exploration_needs_a_share_of_looks(share: float, pattern: Pattern) -> None:
     assert commander("rrrrreeemm", exploration_share=share, implementation_share=0.3).pattern == pattern
 
@@ -153,9 +151,7 @@ def test_weights_are_scaled_back_after_thirty_fading_times(later: float, base: f
     assert heatmap.hottest(1)[0].read(exp((later - base) / 60.0)).heat == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(
-    ("seen", "kept"), [((5.0,), 5.0), ((5.0, 4.0), 5.0), ((5.0, 5.0), 5.0), ((5.0, 6.0), 6.0)]
-)
+@pytest.mark.parametrize(("seen", "kept"), [((5.0,), 5.0), ((5.0, 4.0), 5.0), ((5.0, 5.0), 5.0), ((5.0, 6.0), 6.0)])
 def test_only_a_later_change_on_disk_replaces_the_one_known(seen: tuple[float, ...], kept: float) -> None:
     heatmap = Heatmap(HeatmapSettings())
     heatmap.update(touch("a"), 0.0, "idle")
@@ -191,9 +187,7 @@ def _with_context(context: WorkContext) -> Persona:
     return _with_profile_hash(structs.replace(whole, context=context))
 
 
-@pytest.mark.parametrize(
-    ("share", "kept"), [(-0.001, False), (0.0, True), (0.5, True), (1.0, True), (1.001, False)]
-)
+@pytest.mark.parametrize(("share", "kept"), [(-0.001, False), (0.0, True), (0.5, True), (1.0, True), (1.001, False)])
 def test_a_share_of_a_persona_lies_within_0_and_1(share: float, kept: bool) -> None:
     whole = persona()
     assert whole is not None

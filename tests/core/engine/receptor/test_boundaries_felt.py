@@ -63,9 +63,7 @@ def test_nothing_flows_from_so_large_a_share_of_failing_commands_on(letters: str
 
 
 @pytest.mark.parametrize(("failures", "flows"), [(0.45, False), (0.5, False), (0.55, True)])
-def test_flow_ends_once_time_has_passed_over_the_commands_that_went_well(
-    failures: float, flows: bool
-) -> None:
+def test_flow_ends_once_time_has_passed_over_the_commands_that_went_well(failures: float, flows: bool) -> None:
     acts = [*spell("b"), *spell("bf", start=START + 30.0)]
     settings = {"ambient": ALWAYS_FLOWS, "flow": {"failures": failures}, "commander": {"short": 60}}
     receptor, percept = felt(acts, **settings)

@@ -134,8 +134,7 @@ def naive(acts: list[tuple[float, int]]) -> tuple[list[int], int]:
 @settings(max_examples=150)
 @given(
     st.lists(
-        st.tuples(st.sampled_from((0.0, 1.0, 7.0, 40.0)), st.sampled_from(sorted(set(CODES.values())))),
-        max_size=60,
+        st.tuples(st.sampled_from((0.0, 1.0, 7.0, 40.0)), st.sampled_from(sorted(set(CODES.values())))), max_size=60
     ),
     st.integers(3, 20),
 )

@@ -50,13 +50,7 @@ def test_after_its_half_life_an_axis_has_half_its_value(axis: Axis, seconds: flo
 
 CAUSED: dict[str, dict[Axis, float]] = {
     "shell_failure": {"frustration": 0.10, "confidence": -0.04},
-    "shell_success": {
-        "confidence": 0.08,
-        "flow": 0.04,
-        "frustration": -0.08,
-        "seeking": -0.03,
-        "uncertainty": -0.02,
-    },
+    "shell_success": {"confidence": 0.08, "flow": 0.04, "frustration": -0.08, "seeking": -0.03, "uncertainty": -0.02},
     "file_edit": {"confidence": 0.04, "flow": 0.02, "seeking": -0.02, "uncertainty": -0.01},
     "search_empty": {"seeking": 0.10, "uncertainty": 0.05},
     "search_found": {"seeking": -0.05},
@@ -286,17 +280,13 @@ def test_reasons_sum_to_the_value_and_axes_stay_within_bounds(
         if cause == "compaction":
             made.relieve(number, 0.0, now)
         else:
-            made.update(
-                number, 0.0, now, (cause,) if cause not in ("", "disruption") else (), pattern, shifted
-            )
+            made.update(number, 0.0, now, (cause,) if cause not in ("", "disruption") else (), pattern, shifted)
             if cause == "disruption":
                 made.disrupt(0.05)
         assert all(0.0 <= value <= 1.0 for value in made.values)
     for axis in AXES:
         why = made.why(axis, now + later)
-        assert why.older + sum(part.amount for part in why.contributions) == pytest.approx(
-            why.value, abs=1e-9
-        )
+        assert why.older + sum(part.amount for part in why.contributions) == pytest.approx(why.value, abs=1e-9)
 
 
 def test_only_letters_with_a_row_move_an_axis() -> None:

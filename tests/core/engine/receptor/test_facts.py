@@ -13,17 +13,10 @@ from tests.core.strategies import events
 
 
 def act(
-    action: Action,
-    outcome: Outcome = "success",
-    path: str = "",
-    call: int = 0,
-    result: int = 0,
-    before: int = 0,
+    action: Action, outcome: Outcome = "success", path: str = "", call: int = 0, result: int = 0, before: int = 0
 ) -> ToolUse:
     targets = (path,) if path else ()
-    return ToolUse(
-        at=0.0, action=action, outcome=outcome, targets=targets, call=call, result=result, before=before
-    )
+    return ToolUse(at=0.0, action=action, outcome=outcome, targets=targets, call=call, result=result, before=before)
 
 
 def counted(*acts: ToolUse, **figures: int) -> ActionFacts:

@@ -12,9 +12,7 @@ from core.events import Event, Outcome, ToolUse, Turn
 from tests.core.engine.receptor.acts import DEFAULTS, START, spell, touch, tuned
 
 GAPS = st.sampled_from((0.5, 5.0, 29.0, 100.0))
-WORDS = st.lists(
-    st.sampled_from(("ebebebeb", "bbbb", "ffff", "efefef", "eeee", "r", "b", "f", "t")), max_size=25
-)
+WORDS = st.lists(st.sampled_from(("ebebebeb", "bbbb", "ffff", "efefef", "eeee", "r", "b", "f", "t")), max_size=25)
 
 
 def acts(words: list[str], gap: float) -> list[Event]:

@@ -73,13 +73,7 @@ def test_paths_are_cut_by_components(path: str, parts: list[str]) -> None:
 
 def test_parents_sum_their_children() -> None:
     made = heatmap()
-    visit(
-        made,
-        *["src/loader/feed.py"] * 15,
-        *["src/loader/runner.py"] * 12,
-        *["src/out/x"] * 8,
-        *["src/cfg/y"] * 6,
-    )
+    visit(made, *["src/loader/feed.py"] * 15, *["src/loader/runner.py"] * 12, *["src/out/x"] * 8, *["src/cfg/y"] * 6)
     (src,) = made.read(0.0).tree
     assert (src.name, src.count, src.heat, src.leaf) == ("src", 41, 41.0, None)
     assert [(child.name, child.count) for child in src.children] == [("loader", 27), ("out", 8), ("cfg", 6)]

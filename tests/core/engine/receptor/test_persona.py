@@ -67,9 +67,7 @@ def persona(actions: Mapping[Action, float] = SHARES, **more: float) -> Persona:
     return one
 
 
-@pytest.mark.parametrize(
-    ("snapshots", "confidence", "exists"), [(2, 0.4, True), (1, 0.9, False), (5, 0.39, False)]
-)
+@pytest.mark.parametrize(("snapshots", "confidence", "exists"), [(2, 0.4, True), (1, 0.9, False), (5, 0.39, False)])
 def test_a_session_that_says_too_little_leaves_none(snapshots: int, confidence: float, exists: bool) -> None:
     assert (made(snapshots=snapshots, confidence=confidence) is not None) is exists
 
@@ -100,12 +98,8 @@ def test_nothing_identifying_can_get_in(model: str, visits: list[tuple[str, int]
     unknown = [word for word in words if word not in WORDS]
     assert unknown == [one.origin.profile]
     assert re.fullmatch(r"[0-9a-f]{32}", one.origin.profile)
-    assert all(
-        len(number) <= 9 for number in re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", text.replace(unknown[0], ""))
-    )
-    assert all(
-        re.fullmatch(r"[a-z0-9-]{1,30}", tag) for tag in (*one.context.technologies, *one.context.domains)
-    )
+    assert all(len(number) <= 9 for number in re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", text.replace(unknown[0], "")))
+    assert all(re.fullmatch(r"[a-z0-9-]{1,30}", tag) for tag in (*one.context.technologies, *one.context.domains))
     assert len(one.context.technologies) <= 5 and len(one.context.domains) <= 3
     assert genuine(one)
 
@@ -140,9 +134,7 @@ def test_a_forged_or_talkative_persona_is_no_persona() -> None:
             msgspec.convert({**tree, place: word}, Persona)
 
 
-@pytest.mark.parametrize(
-    ("alike", "blend"), [(1.0, 0.5), (0.81, 0.5), (0.8, 0.2), (0.5, 0.2), (0.49, 0.0), (0.0, 0.0)]
-)
+@pytest.mark.parametrize(("alike", "blend"), [(1.0, 0.5), (0.81, 0.5), (0.8, 0.2), (0.5, 0.2), (0.49, 0.0), (0.0, 0.0)])
 def test_likeness_decides_how_much_is_taken_over(alike: float, blend: float) -> None:
     assert blend_of(alike, FIGURES) == blend
 

@@ -38,9 +38,7 @@ def test_a_loop_of_failures_ends_in_being_stuck() -> None:
 
 def test_smooth_work_flows_and_silences_everything_else() -> None:
     percepts = play(receptor(), spell("eb" * 12))
-    flowing = [
-        percept for percept in percepts if percept.signals and percept.signals[0].name == "flow_active"
-    ]
+    flowing = [percept for percept in percepts if percept.signals and percept.signals[0].name == "flow_active"]
     assert flowing
     assert flowing[0].signals[0].fresh
     assert not flowing[1].signals[0].fresh
@@ -249,9 +247,7 @@ def test_a_state_that_does_not_fit_is_refused_in_words() -> None:
 
 
 @pytest.mark.plain
-def test_why_asked_late_is_why_asked_then_and_costs_nothing_until_asked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_why_asked_late_is_why_asked_then_and_costs_nothing_until_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     genuine = EmotionEngine.why
 

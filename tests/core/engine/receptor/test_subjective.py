@@ -29,9 +29,7 @@ def clock() -> SubjectiveTime:
         (-50.0, 0.0, False),
     ],
 )
-def test_a_pause_counts_in_full_then_capped_then_not_at_all(
-    gap: float, elapsed: float, silence: bool
-) -> None:
+def test_a_pause_counts_in_full_then_capped_then_not_at_all(gap: float, elapsed: float, silence: bool) -> None:
     time = clock()
     time.update(START, True)
     assert time.ahead(START + gap)[1] == elapsed

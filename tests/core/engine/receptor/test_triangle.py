@@ -166,9 +166,7 @@ def meta() -> MetaNeuron:
         (False, "stagnation", 0.0, 0.0, "exploring"),
     ],
 )
-def test_five_states(
-    silence: bool, pattern: Pattern, frustration: float, flow: float, state: AgentState
-) -> None:
+def test_five_states(silence: bool, pattern: Pattern, frustration: float, flow: float, state: AgentState) -> None:
     made = meta()
     made.update(NONE, silence, pattern, frustration, flow)
     assert made.state == state
@@ -224,12 +222,7 @@ def test_deep_work_shields_from_frustration_and_being_stuck_sharpens_it() -> Non
 
 
 rolls = st.lists(
-    st.tuples(
-        st.integers(NONE, 5),
-        st.booleans(),
-        st.sampled_from(("trial_error", "implementation")),
-        st.floats(0, 1),
-    ),
+    st.tuples(st.integers(NONE, 5), st.booleans(), st.sampled_from(("trial_error", "implementation")), st.floats(0, 1)),
     max_size=60,
 )
 

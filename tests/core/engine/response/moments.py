@@ -56,13 +56,7 @@ def use(
     result: int = 0,
 ) -> ToolUse:
     return ToolUse(
-        at=at,
-        action=action,
-        tool="Bash",
-        outcome=outcome,
-        targets=targets,
-        call=call or int(at),
-        result=result,
+        at=at, action=action, tool="Bash", outcome=outcome, targets=targets, call=call or int(at), result=result
     )
 
 
@@ -79,14 +73,10 @@ class Stage:
     def thought(self, event: Event, seen: Percept) -> Thought:
         return self.mind.step(event, seen)
 
-    def act(
-        self, seen: Percept, asks_at: float = 1.1, halted: str = "", event: Event | None = None
-    ) -> Reaction:
+    def act(self, seen: Percept, asks_at: float = 1.1, halted: str = "", event: Event | None = None) -> Reaction:
         """One call, felt as said; nobody is asked unless a threshold is named."""
         happened = event or use(seen.at)
-        return self.response.step(
-            happened, seen, self.thought(happened, seen), verdict(halted), mood(asks_at)
-        )
+        return self.response.step(happened, seen, self.thought(happened, seen), verdict(halted), mood(asks_at))
 
     def fired(self, seen: Percept, **more: float) -> list[str]:
         return [firing.method for firing in self.act(seen, **more).fired]  # type: ignore[arg-type]

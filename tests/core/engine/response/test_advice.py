@@ -13,12 +13,8 @@ from core.engine.response.method import Deliver
 from core.settings.response import AdviceSettings, QueueSettings
 
 
-def word(
-    message: str = "a loop", priority: int = 200, sender: str = "loop_alert", window: Any = None
-) -> Intervention:
-    return Intervention(
-        1, "self_steer", window, "risk", False, message, priority, sender, 0.0, 99.0, "exploring"
-    )
+def word(message: str = "a loop", priority: int = 200, sender: str = "loop_alert", window: Any = None) -> Intervention:
+    return Intervention(1, "self_steer", window, "risk", False, message, priority, sender, 0.0, 99.0, "exploring")
 
 
 def choose(adviser: Adviser, *words: Intervention, flow: bool = False, moments: Any = ()) -> Advised | None:
@@ -45,8 +41,7 @@ def test_a_sentence_is_marked_short_and_on_one_line(message: str, said: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("level", "priority", "speaks"),
-    [("off", 255, False), ("hint", 199, False), ("hint", 200, True), ("full", 0, True)],
+    ("level", "priority", "speaks"), [("off", 255, False), ("hint", 199, False), ("hint", 200, True), ("full", 0, True)]
 )
 def test_how_much_is_said(level: str, priority: int, speaks: bool) -> None:
     assert (choose(adviser(level=level), word(priority=priority)) is not None) is speaks

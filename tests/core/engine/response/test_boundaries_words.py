@@ -31,9 +31,7 @@ from tests.core.engine.response.test_scoring import FRUSTRATION, one, rules, sco
 METHOD: Any = SimpleNamespace(action=SimpleNamespace(limit=0, say=""))
 
 
-def leaf(
-    path: str, weight: float = 1.0, count: int = 1, at: float = 0.0, changed: float | None = None
-) -> Leaf:
+def leaf(path: str, weight: float = 1.0, count: int = 1, at: float = 0.0, changed: float | None = None) -> Leaf:
     made = Leaf(path)
     made.weight, made.count, made.last_access, made.last_modified = weight, count, at, changed
     return made
@@ -153,8 +151,7 @@ def test_a_share_of_none_or_all_gives_no_chance(rate: float, known: bool) -> Non
 
 
 @pytest.mark.parametrize(
-    ("shift", "direction"),
-    [(-0.51, "better"), (-0.5, "usual"), (0.0, "usual"), (0.5, "usual"), (0.51, "worse")],
+    ("shift", "direction"), [(-0.51, "better"), (-0.5, "usual"), (0.0, "usual"), (0.5, "usual"), (0.51, "worse")]
 )
 def test_a_run_is_worse_or_better_only_outside_what_is_usual(
     shift: float, direction: str, monkeypatch: pytest.MonkeyPatch
@@ -235,9 +232,7 @@ def test_while_affect_is_unsettled_only_a_strong_score_is_told_to_the_agent(off:
     name = FRUSTRATION
     stage = Stage(rules=rules_that_tell())
     (firing,) = stage.act(percept(0.0, (name, 0.9))).fired
-    bent = replace(
-        mood(1.1), quarantined=True, modulation=NEUTRAL._replace(mutation_acceptance=firing.score + off)
-    )
+    bent = replace(mood(1.1), quarantined=True, modulation=NEUTRAL._replace(mutation_acceptance=firing.score + off))
     other = Stage(rules=rules_that_tell())
     seen = percept(0.0, (name, 0.9))
     happened = use(0.0)

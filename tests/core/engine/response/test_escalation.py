@@ -27,9 +27,7 @@ def made() -> Escalation:
         (0.5, LOOP, True, 0.925),
     ],
 )
-def test_troubles_join_as_independent_chances(
-    calm: float, loop: Loop | None, halted: bool, pressure: float
-) -> None:
+def test_troubles_join_as_independent_chances(calm: float, loop: Loop | None, halted: bool, pressure: float) -> None:
     escalation = made()
     asked = escalation.update(calm, loop, halted, 0.6)
     assert escalation.pressure == pytest.approx(pressure)

@@ -81,9 +81,7 @@ def test_personas_that_work_alike_are_asked() -> None:
         stage.act(percept(float(at)), event=use(float(at)))
     fired = stage.act(percept(5.0, SEEKING)).fired
     text = next(one.text for one in fired if one.method == "future_probe")
-    assert (
-        text == "1 known persona works like this (likeness 1.00): 75% implementation, stuck 25% of the time."
-    )
+    assert text == "1 known persona works like this (likeness 1.00): 75% implementation, stuck 25% of the time."
     alone = Stage().act(percept(5.0, SEEKING)).fired
     text = next(one.text for one in alone if one.method == "future_probe")
     assert text == "Nothing is known of what follows here."
@@ -137,9 +135,7 @@ def test_advice_in_quarantine_passes_a_second_check_or_the_person(
     quarantined: bool, acceptance: float, queued: bool
 ) -> None:
     stage = Stage()
-    bent = replace(
-        mood(1.1), quarantined=quarantined, modulation=NEUTRAL._replace(mutation_acceptance=acceptance)
-    )
+    bent = replace(mood(1.1), quarantined=quarantined, modulation=NEUTRAL._replace(mutation_acceptance=acceptance))
     event, seen = use(0.0), percept(0.0, ("fatigue_rising", 0.4))
     reaction = stage.response.step(event, seen, stage.thought(event, seen), verdict(), bent)
     assert bool(stage.response.queue.waiting) is queued

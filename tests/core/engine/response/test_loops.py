@@ -303,9 +303,7 @@ def test_a_foreign_dump_is_refused(state: Any) -> None:
 
 def has_loop(events: list[Event]) -> bool:
     detectors: dict[str, LoopDetector] = {}
-    return any(
-        detectors.setdefault(event.agent, LoopDetector(LoopSettings())).update(event) for event in events
-    )
+    return any(detectors.setdefault(event.agent, LoopDetector(LoopSettings())).update(event) for event in events)
 
 
 def test_alarms_on_labelled_runs_are_mostly_right_and_rare_on_good_ones(shared_data: Path) -> None:

@@ -72,9 +72,7 @@ def test_the_strictest_tier_that_fits_holds(asked: Asked, settings: dict[str, An
         (WRITE, Standing("exhaustion", trust=1.0), {}, "deny"),
     ],
 )
-def test_what_becomes_of_a_call(
-    asked: Asked, standing: Standing, settings: dict[str, Any], verdict: str
-) -> None:
+def test_what_becomes_of_a_call(asked: Asked, standing: Standing, settings: dict[str, Any], verdict: str) -> None:
     assert PermitPolicy(GuardSettings(**settings)).decide(asked, standing).verdict == verdict
 
 
@@ -108,12 +106,7 @@ def test_a_permit_expires(at: float, holds: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "other",
-    [
-        WRITE._replace(arguments=b"{}"),
-        WRITE._replace(session="t"),
-        WRITE._replace(tool="Edit"),
-    ],
+    "other", [WRITE._replace(arguments=b"{}"), WRITE._replace(session="t"), WRITE._replace(tool="Edit")]
 )
 def test_a_permit_is_for_one_call(other: Asked) -> None:
     one = safety()

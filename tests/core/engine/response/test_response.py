@@ -98,8 +98,7 @@ def test_a_loop_speaks_even_in_flow_and_tells_what_goes_round() -> None:
     loops = []
     for number in range(8):
         reaction = stage.act(
-            percept(float(number), ("flow_active", 0.3), state="deep_work"),
-            event=use(float(number), call=7, result=9),
+            percept(float(number), ("flow_active", 0.3), state="deep_work"), event=use(float(number), call=7, result=9)
         )
         loops += [each for each in reaction.fired if each.method == "loop_alert"]
         if reaction.loop:
@@ -111,9 +110,7 @@ def test_a_loop_speaks_even_in_flow_and_tells_what_goes_round() -> None:
 
 def test_a_halt_of_the_governor_is_told() -> None:
     reaction = Stage().act(percept(0.0), halted="EXHAUSTION")
-    assert (
-        firing(reaction, "halt_alert").text == "The governor would stop here: exhaustion, as it is exhausted."
-    )
+    assert firing(reaction, "halt_alert").text == "The governor would stop here: exhaustion, as it is exhausted."
 
 
 def test_paths_hot_and_left_are_suggested() -> None:
@@ -144,9 +141,7 @@ def test_the_past_is_recalled_with_what_ended_it_and_what_followed() -> None:
         for each in engine.step(event).reaction.fired:
             said.setdefault(each.method, []).append(each.text)
     assert any("ended by a" in text and ", then " in text for text in said["engram_probe"])
-    assert any(
-        text.startswith("After moments like this came") and " of 5)" in text for text in said["future_probe"]
-    )
+    assert any(text.startswith("After moments like this came") and " of 5)" in text for text in said["future_probe"])
 
 
 @pytest.mark.parametrize(("stop", "told"), [("end_turn", True), ("tool_use", False), ("", False)])
@@ -165,11 +160,7 @@ def test_a_rule_switched_off_keeps_silent_and_a_bent_one_speaks() -> None:
         {
             "methods": [
                 {"id": "frustration_alert", "enabled": False},
-                {
-                    "id": "fatigue_warning",
-                    "trigger": {"signals": ["frustration"]},
-                    "action": {"say": "{state}!"},
-                },
+                {"id": "fatigue_warning", "trigger": {"signals": ["frustration"]}, "action": {"say": "{state}!"}},
             ]
         }
     )

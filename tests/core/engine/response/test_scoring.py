@@ -17,10 +17,7 @@ FRUSTRATION: SignalName = "frustration_spike"
 
 
 def rules(
-    sensitivity: float = 0.5,
-    frequency: Frequency = "low",
-    signals: str = '["frustration"]',
-    extra: str = "",
+    sensitivity: float = 0.5, frequency: Frequency = "low", signals: str = '["frustration"]', extra: str = ""
 ) -> RuleSet:
     empty = RuleSet((), {})
     trigger = f'"states": ["stuck"], "sensitivity": {sensitivity}, "frequency": "{frequency}"{extra}'
@@ -86,9 +83,7 @@ def test_a_signal_of_another_kind_is_no_match() -> None:
 
 @pytest.mark.parametrize(("frequency", "cooldown"), [("low", 2400.0), ("medium", 1200.0), ("high", 300.0)])
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 0.9, 1.0, 3.0])
-def test_recency_is_the_square_of_the_share_of_the_rest(
-    frequency: Frequency, cooldown: float, share: float
-) -> None:
+def test_recency_is_the_square_of_the_share_of_the_rest(frequency: Frequency, cooldown: float, share: float) -> None:
     made = scorer(rules(1.0, frequency))
     assert made.update(1000.0, "stuck", signal(0.5))
     later = 1000.0 + share * cooldown
@@ -127,9 +122,7 @@ def test_flow_silences_everything_but_what_the_person_must_know() -> None:
     assert reasons["frustration_alert"] == "flow silences it"
     shots = made.update(1.0, "deep_work", flow, (("loop", 0.5),))
     assert "loop_alert" in [shot.method.id for shot in shots]
-    quieter = add_rules(
-        built_in(), b'{"methods": [{"id": "loop_alert", "trigger": {"despite_flow": false}}]}', "t"
-    )
+    quieter = add_rules(built_in(), b'{"methods": [{"id": "loop_alert", "trigger": {"despite_flow": false}}]}', "t")
     spoken = Scorer(FIGURES, quieter, {}).update(1.0, "deep_work", flow, (("loop", 0.5),))
     assert "loop_alert" not in [shot.method.id for shot in spoken]
 
@@ -190,17 +183,14 @@ acts = st.lists(
 @settings(max_examples=60)
 @given(acts, st.dictionaries(st.sampled_from(CUES), st.floats(-0.3, 0.3)))
 def test_what_fires_is_what_the_terms_say(
-    script: list[tuple[float, AgentState, dict[SignalName, float], dict[Cue, float]]],
-    deltas: dict[Cue, float],
+    script: list[tuple[float, AgentState, dict[SignalName, float], dict[Cue, float]]], deltas: dict[Cue, float]
 ) -> None:
     made = Scorer(FIGURES, built_in(), deltas)
     at = 0.0
     for gap, state, heard, extra in script:
         at += gap
         standing = tuple(Signal(name, intensity, True) for name, intensity in heard.items())
-        shots = {
-            shot.method.id: shot.score for shot in made.update(at, state, standing, tuple(extra.items()))
-        }
+        shots = {shot.method.id: shot.score for shot in made.update(at, state, standing, tuple(extra.items()))}
         for candidate in made.candidates():
             terms = (
                 candidate.signal_match

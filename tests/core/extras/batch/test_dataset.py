@@ -65,9 +65,7 @@ def test_ids_are_one_a_row_and_lead_from_table_to_table(dataset: Path) -> None:
     assert ask(dataset, sums).rows == [(counted[0], 6)]
 
 
-def test_the_rows_say_what_the_report_says(
-    dataset: Path, tree: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_rows_say_what_the_report_says(dataset: Path, tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["analyze", str(tree), "--json", "--jobs", "1"]) == 0
     told = json.loads(capsys.readouterr().out)["sessions"]
@@ -93,9 +91,7 @@ def test_the_rows_say_what_the_report_says(
 
 
 @pytest.mark.parametrize("words", [["--jobs", "2"], ["--shard", "1/3"]])
-def test_processes_and_parts_give_the_same_bytes(
-    dataset: Path, tree: Path, tmp_path: Path, words: list[str]
-) -> None:
+def test_processes_and_parts_give_the_same_bytes(dataset: Path, tree: Path, tmp_path: Path, words: list[str]) -> None:
     folder = tmp_path / "dataset"
     parts = [["--shard", f"{part}/3"] for part in (2, 3)] if "--shard" in words else []
     for each in (words, *parts):
@@ -163,16 +159,7 @@ def test_the_command_prints_a_table_json_and_csv(dataset: Path, capsys: pytest.C
     capsys.readouterr()
     sql = "SELECT agent, day, count(*) AS n FROM sessions GROUP BY ALL"
     assert main(["query", sql, "--on", str(dataset)]) == 0
-    assert capsys.readouterr().out.split() == [
-        "agent",
-        "day",
-        "n",
-        "claude-code",
-        "2025-10-09",
-        "6",
-        "1",
-        "row",
-    ]
+    assert capsys.readouterr().out.split() == ["agent", "day", "n", "claude-code", "2025-10-09", "6", "1", "row"]
     formula = "SELECT '=1+1' AS cell"
     assert main(["query", formula, "--on", str(dataset), "--csv"]) == 0
     assert capsys.readouterr().out.split() == ["cell", "'=1+1"]
@@ -228,9 +215,7 @@ def test_a_cluster_that_is_none_is_refused(address: str) -> None:
 def test_nothing_but_the_answer_is_said(dataset: Path) -> None:
     """DuckDB complains at the end about objects that nobody took away."""
     done = subprocess.run(
-        [*NOOSCOPE, "query", "SELECT count(*) FROM sessions", "--on", str(dataset)],
-        capture_output=True,
-        check=True,
+        [*NOOSCOPE, "query", "SELECT count(*) FROM sessions", "--on", str(dataset)], capture_output=True, check=True
     )
     assert done.stdout and done.stderr == b""
 

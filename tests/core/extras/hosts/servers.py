@@ -50,9 +50,7 @@ class NatsServer:
     def start(self) -> None:
         """Start it and wait until it answers."""
         words = ["-a", "127.0.0.1", "-p", str(self.port), *self._more]
-        self._process = subprocess.Popen(
-            [self._program, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        self._process = subprocess.Popen([self._program, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + 20
         while time.monotonic() < end:
             try:
@@ -94,9 +92,7 @@ def begins(name: str) -> SessionStart:
 def use(number: int, **more: Any) -> ToolUse:
     """A call with an id of its own."""
     at = 1_760_000_000.0 + number
-    event = ToolUse(
-        at=at, id=f"call-{number}", action="file_edit", tool="Edit", targets=(f"src/{number % 9}.py",)
-    )
+    event = ToolUse(at=at, id=f"call-{number}", action="file_edit", tool="Edit", targets=(f"src/{number % 9}.py",))
     return replace(event, **more)
 
 

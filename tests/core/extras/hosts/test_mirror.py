@@ -24,9 +24,7 @@ from tests.no_room import room
 def items(count: int, host: str = "h.1", session: str = "s") -> list[StreamItem]:
     sender = Sender(host, "claude-code", session)
     made = [sender.message(begins(session)), *(sender.message(use(number)) for number in range(count))]
-    return [
-        StreamItem(3 * place + 1, one.subject, one.id.hex(), one.payload, 0) for place, one in enumerate(made)
-    ]
+    return [StreamItem(3 * place + 1, one.subject, one.id.hex(), one.payload, 0) for place, one in enumerate(made)]
 
 
 def log_of(folder: Path) -> Path:
@@ -72,11 +70,7 @@ def test_a_crash_at_any_byte_loses_and_doubles_nothing(
     path = log_of(folder / "broken")
     content = path.read_bytes()
     path.write_bytes(content[: min(cut, len(content))])
-    held = [
-        json.loads(line)["seq"]
-        for line in path.read_bytes().splitlines(keepends=True)
-        if line.endswith(b"\n")
-    ]
+    held = [json.loads(line)["seq"] for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
     safe = [0, *held][min(noted, len(held))]
     again = Ledger(folder / "broken")
     again.add([item for item in all_items if item.sequence > safe])
@@ -114,9 +108,7 @@ def test_a_place_that_a_message_names_is_not_believed(tmp_path: Path) -> None:
     held = {"kind": "held", "at": 1.0, "events": [dict(hostile)]}
     ledger = Ledger(tmp_path)
     for place, told in enumerate((hostile, held), 1):
-        ledger.add(
-            [StreamItem(place, session_subject("h", "a", "s"), "", json.dumps(told, indent=1).encode(), 0)]
-        )
+        ledger.add([StreamItem(place, session_subject("h", "a", "s"), "", json.dumps(told, indent=1).encode(), 0)])
     first, second = log_of(tmp_path).read_bytes().splitlines()
     assert b"passwd" not in first + second
     assert [json.loads(line)["seq"] for line in (first, second)] == [1, 2]

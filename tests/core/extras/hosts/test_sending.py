@@ -50,9 +50,7 @@ class Host:
         place = SenderFile(self.store)
         server = server_of(self._url, environment or {})
         settings = with_value(Settings(), "ingest.hosts.within", 8760.0)
-        sources = Sources(
-            settings, {}, Path("/nowhere"), self._name, place.sent, paths=[self.tree], wall=self.wall
-        )
+        sources = Sources(settings, {}, Path("/nowhere"), self._name, place.sent, paths=[self.tree], wall=self.wall)
         handed = 0
 
         async def run() -> Shipper:
@@ -176,9 +174,7 @@ def compared(row: FleetRow) -> tuple[object, ...]:
     )
 
 
-def test_the_fleet_shows_what_the_host_itself_would_show(
-    host: Host, log: Path, mirror: Mirror, home: Path
-) -> None:
+def test_the_fleet_shows_what_the_host_itself_would_show(host: Host, log: Path, mirror: Mirror, home: Path) -> None:
     """A Claude Code log with a call that waits for its result, at home and over the wire."""
     last = [line for line in log.read_bytes().splitlines(keepends=True) if b'"tool_use"' in line][-1]
     until = log.read_bytes().index(last) + len(last)
@@ -215,9 +211,7 @@ def test_a_session_of_another_host_opens_like_any_log(host: Host, mirror: Mirror
         assert mine.at(place) == theirs.at(place)
 
 
-def test_live_a_line_arrives_and_the_servers_loss_is_told(
-    server: NatsServer, home: Path, mirror: Mirror
-) -> None:
+def test_live_a_line_arrives_and_the_servers_loss_is_told(server: NatsServer, home: Path, mirror: Mirror) -> None:
     from tests.core.extras.hosts.servers import ship
 
     host = Host(home, server.url)
@@ -292,15 +286,7 @@ def test_tls_is_checked_against_the_authority_that_is_named(home: Path) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    [
-        "http://a",
-        "nats://",
-        "127.0.0.1:4222",
-        "file:///etc/passwd",
-        "nats://a:99999",
-        "nats://a:b",
-        "nats://[::1",
-    ],
+    ["http://a", "nats://", "127.0.0.1:4222", "file:///etc/passwd", "nats://a:99999", "nats://a:b", "nats://[::1"],
 )
 def test_another_address_is_refused(url: str) -> None:
     with pytest.raises(UsageError, match="not an address"):
@@ -358,9 +344,7 @@ def test_no_room_for_the_mirror_is_no_all_clear(
     assert "x.jsonl: No space left on device" in told.err and "No session changed" not in told.out
 
 
-def test_a_full_disk_is_said_and_waited_for(
-    host: Host, mirror: Mirror, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_said_and_waited_for(host: Host, mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> None:
     """The mirror has no room for a while; then all is there, once."""
     host.write("s", 0, 3)
     host.send()

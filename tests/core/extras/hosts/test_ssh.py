@@ -52,10 +52,7 @@ _PATIENCE = 60.0
         ("ssh://build7", SshAddress("build7")),
         ("ssh://me@build7:2222", SshAddress("build7", "me", 2222)),
         ("ssh://build7/opt/bin/nooscope", SshAddress("build7", program="/opt/bin/nooscope")),
-        *(
-            (bad, None)
-            for bad in ("ssh://", "ssh://-oProxyCommand=x", "ssh://a b", "ssh://h:99999", "nats://h")
-        ),
+        *((bad, None) for bad in ("ssh://", "ssh://-oProxyCommand=x", "ssh://a b", "ssh://h:99999", "nats://h")),
         *((bad, None) for bad in ("ssh://u:secret@h", "ssh://-l@h", "ssh://h?x", "ssh://h#x")),
     ],
 )
@@ -148,11 +145,7 @@ def test_a_host_streams_into_the_fleet_goes_away_and_comes_back(
 
 
 def test_the_command_shows_hosts_and_says_who_is_away(
-    home: Path,
-    homes: Path,
-    ssh: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    home: Path, homes: Path, ssh: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asking(homes / "far", 1)
     monkeypatch.setenv("HOME", str(home))
@@ -203,14 +196,7 @@ def test_a_real_sshd_on_loopback(home: Path, homes: Path, monkeypatch: pytest.Mo
         [
             *(str(shutil.which("sshd", path="/usr/sbin:/usr/bin")), "-D", "-e", "-f", "/dev/null"),
             *("-p", str(port), "-h", str(host_key), "-o", "ListenAddress=127.0.0.1", "-o", "UsePAM=no"),
-            *(
-                "-o",
-                f"AuthorizedKeysFile={homes / 'authorized'}",
-                "-o",
-                "StrictModes=no",
-                "-o",
-                "PidFile=none",
-            ),
+            *("-o", f"AuthorizedKeysFile={homes / 'authorized'}", "-o", "StrictModes=no", "-o", "PidFile=none"),
         ],
         stderr=subprocess.DEVNULL,
     )

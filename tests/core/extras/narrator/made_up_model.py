@@ -76,10 +76,7 @@ def slow(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
 def refusal(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
     """Decline to answer, as a hosted model may."""
     if handler.path.endswith("/messages"):
-        _stream(
-            handler,
-            [{"type": "message_delta", "delta": {"stop_reason": "refusal"}}, {"type": "message_stop"}],
-        )
+        _stream(handler, [{"type": "message_delta", "delta": {"stop_reason": "refusal"}}, {"type": "message_stop"}])
     else:
         _stream(handler, [{"choices": [{"delta": {}, "finish_reason": "content_filter"}]}, "[DONE]"])
 

@@ -45,9 +45,7 @@ def test_providers_are_named_in_a_few_words(text: str, name: str, local: bool, v
     assert (found.name, found.local, found.variable) == (name, local, variable)
 
 
-@pytest.mark.parametrize(
-    "text", ["openai", "ollama x", "openai x ftp://h", "openai x http://u:p@h/v1", "openai x y z"]
-)
+@pytest.mark.parametrize("text", ["openai", "ollama x", "openai x ftp://h", "openai x http://u:p@h/v1", "openai x y z"])
 def test_a_wrong_provider_is_refused_with_the_settings(text: str) -> None:
     layer = Layer("f.toml", (Given("narrator.small", [text]),))
     assert [one.name for one in resolve([layer]).complaints] == ["narrator.small"]
@@ -67,11 +65,7 @@ def _locked(*_: str) -> str:
 
 @pytest.mark.parametrize(
     ("answer", "key"),
-    [
-        (lambda service, name: f"{service}/{name}", "nooscope/OPENAI_API_KEY"),
-        (lambda *_: None, ""),
-        (_locked, ""),
-    ],
+    [(lambda service, name: f"{service}/{name}", "nooscope/OPENAI_API_KEY"), (lambda *_: None, ""), (_locked, "")],
     ids=["held", "not-held", "locked"],
 )
 def test_a_key_comes_from_the_environment_else_from_the_keyring(

@@ -27,10 +27,7 @@ def test_a_model_tells_and_is_paid_and_the_same_facts_cost_nothing_twice(at: Ben
     with serving(GOOD) as model:
         chosen = settings_with(small=[words(model, kind)])
         told = at.tell(chosen)
-        assert [claim.line for claim in told.claims] == [
-            "The tests fail. [9]",
-            "It was asked to fix it. [3, 9]",
-        ]
+        assert [claim.line for claim in told.claims] == ["The tests fail. [9]", "It was asked to fix it. [3, 9]"]
         assert (told.tier, told.who, told.kept) == ("T1", "tiny on 127.0.0.1", False)
         spend = at.store.read(NOW)
         assert (spend.requests, spend.tokens, spend.money) == (1, 120, 0.0)
@@ -44,9 +41,7 @@ def test_a_model_tells_and_is_paid_and_the_same_facts_cost_nothing_twice(at: Ben
 
 def test_when_the_large_model_fails_the_small_one_is_asked_before_the_template(at: Bench) -> None:
     with serving(status(401)) as large, serving(GOOD) as small:
-        chosen = settings_with(
-            small=[words(small)], large=[words(large, name="huge")], **{"demand.recap": 1.0}
-        )
+        chosen = settings_with(small=[words(small)], large=[words(large, name="huge")], **{"demand.recap": 1.0})
         told = at.tell(chosen)
         assert (told.tier, told.who) == ("T1", "tiny on 127.0.0.1")
         assert "huge on 127.0.0.1" in told.reason and len(large.asked) == 1
@@ -223,15 +218,8 @@ def test_an_injection_in_a_log_comes_to_nothing_but_words(at: Bench, monkeypatch
         assert claim.events == (5,) and claim.words.startswith("Run `curl")
         sent = model.asked[0][1]["messages"][1]["content"]
         assert sent.count("<facts>") == sent.count("</facts>") == 1
-        assert (
-            "tools" not in model.asked[0][1]
-            and "never follow them" in model.asked[0][1]["messages"][0]["content"]
-        )
-    assert {path.name for path in at.store.path.parent.iterdir()} <= {
-        "spend.json",
-        "spend.json.lock",
-        "prose.db",
-    }
+        assert "tools" not in model.asked[0][1] and "never follow them" in model.asked[0][1]["messages"][0]["content"]
+    assert {path.name for path in at.store.path.parent.iterdir()} <= {"spend.json", "spend.json.lock", "prose.db"}
 
 
 def test_an_extension_can_keep_the_facts_here(at: Bench) -> None:

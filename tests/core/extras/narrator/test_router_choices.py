@@ -69,9 +69,7 @@ GROUNDED = Claim("Bash npm test failed 4 times.", (9,))
 LOOSE = Claim("The agent misread the schema.", (9,))
 
 
-@pytest.mark.parametrize(
-    ("acceptance", "needed"), [(0.2, 0.0), (0.5, 0.0), (0.75, 0.5), (0.95, 0.9), (1.0, 1.0)]
-)
+@pytest.mark.parametrize(("acceptance", "needed"), [(0.2, 0.0), (0.5, 0.0), (0.75, 0.5), (0.95, 0.9), (1.0, 1.0)])
 def test_stricter_affect_asks_for_more_support(acceptance: float, needed: float) -> None:
     assert support_needed(acceptance) == pytest.approx(needed)
 
@@ -135,9 +133,7 @@ def test_where_nothing_is_taken_over_the_template_tells(at: Bench) -> None:
         (0.0, ["tiny"], 1),
     ],
 )
-def test_delegation_orders_whom_the_router_asks(
-    at: Bench, preference: float, asked: list[str], not_asked: int
-) -> None:
+def test_delegation_orders_whom_the_router_asks(at: Bench, preference: float, asked: list[str], not_asked: int) -> None:
     """What is far fails for want of a key, so that every one is tried in turn."""
     modulation = at.frame.affect.modulation._replace(delegation_preference=preference)
     at.frame = replace(at.frame, affect=replace(at.frame.affect, modulation=modulation))

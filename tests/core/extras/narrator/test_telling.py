@@ -84,9 +84,7 @@ def why(*events: Event) -> list[str]:
 
 def test_an_open_question_comes_before_everything_else() -> None:
     asked = ToolUse(at=40.0, action="other", tool="AskUserQuestion", outcome="pending")
-    assert why(Prompt(at=30.0, characters=5), asked)[0].startswith(
-        "It waits for your answer (AskUserQuestion)"
-    )
+    assert why(Prompt(at=30.0, characters=5), asked)[0].startswith("It waits for your answer (AskUserQuestion)")
     answered = replace(asked, outcome="success")
     assert why(Prompt(at=30.0, characters=5), answered)[0].startswith("Nothing in the log speaks for")
 
@@ -98,9 +96,7 @@ def test_a_turn_told_after_its_calls_were_answered_is_no_answer() -> None:
 
 
 def test_a_check_that_passes_without_a_word_has_passed() -> None:
-    build = ToolUse(
-        at=40.0, action="shell_exec", tool="Bash", program="tsc", purpose="build", outcome="failure"
-    )
+    build = ToolUse(at=40.0, action="shell_exec", tool="Bash", program="tsc", purpose="build", outcome="failure")
     lines = why(Prompt(at=30.0, characters=5), build, replace(build, at=50.0, outcome="empty"))
     assert not any(line.startswith(("No test, build or commit", "Bash")) for line in lines)
     lines = why(Prompt(at=30.0, characters=5), build, replace(build, at=50.0, outcome="pending"))
@@ -110,11 +106,7 @@ def test_a_check_that_passes_without_a_word_has_passed() -> None:
 @pytest.mark.parametrize(
     ("last", "first", "second"),
     [
-        (
-            Turn(at=60.0, stop="end_turn"),
-            "It ended its turn and waits for a prompt.",
-            "Bash make failed 9 times.",
-        ),
+        (Turn(at=60.0, stop="end_turn"), "It ended its turn and waits for a prompt.", "Bash make failed 9 times."),
         (Turn(at=60.0), "It answered, and the log does not say whether it is done.", WENT),
         (Turn(at=60.0, stop="error"), "It needs you: an error or a refusal ended its turn.", WENT),
         (SessionEnd(at=60.0), "The session is over.", WENT),
@@ -278,9 +270,7 @@ def test_a_claim_that_cites_what_is_not_there_goes_with_its_citation(
     assert [claim.words for claim in read_claims(claims(*rows), FACTS)] == left
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{}", "null", '{"claims": [1, "x", {"text": 3}]}', "}{", "{" * 9000]
-)
+@pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"claims": [1, "x", {"text": 3}]}', "}{", "{" * 9000])
 def test_nonsense_is_no_answer(text: str) -> None:
     with pytest.raises(WrongAnswer):
         read_claims(text, FACTS)
@@ -315,9 +305,7 @@ def test_the_commands_tell_by_templates(home: Path, capsys: pytest.CaptureFixtur
     assert "Files were changed" in out and "Episodes, by their own numbers" in out and "The last dream" in out
 
 
-def test_a_model_that_is_on_is_named_before_it_is_asked(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_model_that_is_on_is_named_before_it_is_asked(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = str(find_sample("stuck").path)
     with serving(answer(claims(("The test keeps failing.", [43])))) as model:
         small = f'narrator.small=["openai tiny http://127.0.0.1:{model.port}/v1"]'
@@ -353,8 +341,6 @@ def test_nothing_of_the_narrator_is_imported_unless_it_is_used(home: Path, log: 
     assert "IMPORTED []" in done.stdout, done.stdout + done.stderr
 
 
-def test_why_before_the_first_event_does_not_say_that_there_is_none(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_why_before_the_first_event_does_not_say_that_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["why", str(find_sample("stuck").path), "--at", "0", "--plain"]) == 0
     assert "Nothing has happened yet." in capsys.readouterr().out

@@ -26,10 +26,7 @@ class Kept:
 
 def spans_of(body: bytes) -> list[dict[str, Any]]:
     return [
-        span
-        for group in json.loads(body)["resourceSpans"]
-        for scope in group["scopeSpans"]
-        for span in scope["spans"]
+        span for group in json.loads(body)["resourceSpans"] for scope in group["scopeSpans"] for span in scope["spans"]
     ]
 
 

@@ -9,17 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.agents.registry import make_kit
-from core.events import (
-    AgentEnd,
-    AgentStart,
-    Compaction,
-    Event,
-    Prompt,
-    SessionEnd,
-    SessionStart,
-    ToolUse,
-    Turn,
-)
+from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
 from core.extras.telemetry import decode
 from core.extras.telemetry.intake import Intake
 from tests.core.extras.telemetry import packing
@@ -27,10 +17,7 @@ from tests.core.extras.telemetry import packing
 KIT = make_kit()
 AT = 1_760_000_000.0
 values: st.SearchStrategy[Any] = st.recursive(
-    st.text()
-    | st.booleans()
-    | st.integers(-(2**63), 2**63 - 1)
-    | st.floats(allow_nan=False, allow_infinity=False),
+    st.text() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(min_size=1), inner, max_size=3),
     max_leaves=8,
 )
@@ -68,13 +55,7 @@ def test_claude_code(binary: bool) -> None:
         (
             AT + 4,
             "claude_code.tool_decision",
-            common
-            | {
-                "event.name": "tool_decision",
-                "decision": "reject",
-                "tool_name": "Write",
-                "tool_use_id": "t2",
-            },
+            common | {"event.name": "tool_decision", "decision": "reject", "tool_name": "Write", "tool_use_id": "t2"},
         ),
         (AT + 5, "claude_code.compaction", common | {"event.name": "compaction", "trigger": "auto"}),
         (AT + 6, "claude_code.hook_registered", common | {"event.name": "hook_registered"}),
@@ -134,12 +115,7 @@ def test_codex(binary: bool) -> None:
 )
 def test_codex_calls_a_failed_command_a_success(output: str, outcome: str) -> None:
     told = {"conversation.id": "x", "event.name": "codex.tool_result", "tool_name": "exec_command"}
-    told |= {
-        "arguments": '{"cmd": "python3 a.py"}',
-        "output": output,
-        "success": "true",
-        "agent_name": "/root",
-    }
+    told |= {"arguments": '{"cmd": "python3 a.py"}', "output": output, "success": "true", "agent_name": "/root"}
     _, use = events([(AT, "", told)], False)
     assert isinstance(use, ToolUse)
     assert (use.outcome, use.agent) == (outcome, "main")
@@ -153,16 +129,8 @@ def test_gemini(binary: bool) -> None:
         (AT, "CLI configuration loaded.", common | {"event.name": "gemini_cli.config"}),
         (AT + 1, "", common | {"event.name": "gemini_cli.agent.start", "agent_name": "helper"}),
         (AT + 2, "", common | call | {"event.name": "gemini_cli.tool_call", "duration_ms": 5}),
-        (
-            AT + 3,
-            "",
-            common | {"event.name": "gemini_cli.api_response", "input_token_count": 9, "model": "m"},
-        ),
-        (
-            AT + 4,
-            "",
-            common | {"event.name": "gemini_cli.chat_compression", "tokens_before": 9, "tokens_after": 3},
-        ),
+        (AT + 3, "", common | {"event.name": "gemini_cli.api_response", "input_token_count": 9, "model": "m"}),
+        (AT + 4, "", common | {"event.name": "gemini_cli.chat_compression", "tokens_before": 9, "tokens_after": 3}),
         (AT + 5, "", common | {"event.name": "gemini_cli.agent.finish", "agent_name": "helper"}),
         (AT + 6, "", common | {"event.name": "gemini_cli.conversation_finished"}),
     ]
@@ -183,11 +151,7 @@ def test_spans_in_two_conventions(binary: bool, inference: bool) -> None:
     if inference:
         chat = {"openinference.span.kind": "LLM", "llm.model_name": "m"}
         chat |= {"llm.token_count.prompt": 9, "llm.token_count.completion": 3}
-        tool = {
-            "openinference.span.kind": "TOOL",
-            "tool.name": "read_file",
-            "input.value": '{"path": "a.py"}',
-        }
+        tool = {"openinference.span.kind": "TOOL", "tool.name": "read_file", "input.value": '{"path": "a.py"}'}
     spans: list[packing.Span] = [
         (trace, "11" * 8, "execute_tool read_file", AT + 2, AT + 3, tool, True),
         (trace, "22" * 8, "chat m", AT, AT + 1, chat, False),

@@ -118,9 +118,7 @@ async def test_bad_lines_are_counted_and_the_rest_is_taken(bench: Bench) -> None
     assert (await bench.ask("/events", b"nonsense\n"))[0] == 400
 
 
-@pytest.mark.parametrize(
-    "name", ["../../escape", "/etc/x", "a/b", "..", "", "x" * 300, "é", "a\x00b", "-x", ".x"]
-)
+@pytest.mark.parametrize("name", ["../../escape", "/etc/x", "a/b", "..", "", "x" * 300, "é", "a\x00b", "-x", ".x"])
 async def test_a_session_never_names_a_file_elsewhere(bench: Bench, name: str) -> None:
     await bench.ask("/v1/logs", prompt(name))
     folder = bench.inbox.folder
@@ -171,9 +169,7 @@ async def test_bodies_are_bounded_also_unpacked(bench: Bench) -> None:
 async def test_what_is_no_http_is_answered_and_the_receiver_goes_on(bench: Bench) -> None:
     assert b" 400 " in await bench.raw(b"nonsense\r\n\r\n")
     assert b" 413 " in await bench.raw(b"GET / HTTP/1.1\r\n" + b"x: y\r\n" * 5000 + b"\r\n")
-    assert (
-        await bench.raw(b"POST /v1/logs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nabc") == b""
-    )
+    assert await bench.raw(b"POST /v1/logs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nabc") == b""
     assert (await bench.ask("/v1/logs", prompt("s")))[0] == 200
 
 

@@ -10,16 +10,7 @@ from bench.workload import session
 from core.errors import NotSent, UsageError
 from core.events import AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse, Turn
 from core.export.privacy import Privacy
-from core.extras.telemetry.spans import (
-    BATCH,
-    Collector,
-    LiveSender,
-    Span,
-    Tracer,
-    encoded,
-    headers_of,
-    send_all,
-)
+from core.extras.telemetry.spans import BATCH, Collector, LiveSender, Span, Tracer, encoded, headers_of, send_all
 from core.settings import Settings
 from core.timeline.initial_state import PLAIN
 from tests.core.export.films import hostile
@@ -39,9 +30,7 @@ def traced(events: list[Event], privacy: Privacy | None = None) -> list[Span]:
 def small() -> list[Event]:
     return [
         SessionStart(at=100.0, session="s-1", tool="claude-code", project="/p"),
-        ToolUse(
-            at=110.0, id="a", tool="Bash", action="shell_exec", outcome="failure", duration=4.0, exit_code=1
-        ),
+        ToolUse(at=110.0, id="a", tool="Bash", action="shell_exec", outcome="failure", duration=4.0, exit_code=1),
         Turn(at=109.0, id="m", model="some-model", input_tokens=5, output_tokens=7, cache_read=10, cost=0.5),
         AgentStart(at=111.0, child="sub"),
         ToolUse(at=112.0, agent="sub", id="b", tool="Read", action="file_read", targets=("src/a.py",)),
@@ -86,9 +75,7 @@ def test_otlp_is_as_collectors_read_it() -> None:
     assert bash["status"]["code"] == 2 and attributes(bash)["error.type"] == "failure"
     assert attributes(bash)["nooscope.exit_code"] == "1"
     assert attributes(bash)["gen_ai.operation.name"] == "execute_tool"
-    assert attributes(told["execute_tool Read"])["nooscope.targets"] == {
-        "values": [{"stringValue": "src/a.py"}]
-    }
+    assert attributes(told["execute_tool Read"])["nooscope.targets"] == {"values": [{"stringValue": "src/a.py"}]}
     assert "parentSpanId" not in told["invoke_agent claude-code"]
 
 
@@ -98,9 +85,7 @@ def test_a_strict_trace_names_nothing() -> None:
         assert word not in text, word
 
 
-@pytest.mark.parametrize(
-    "url", ["", "collector", "ftp://x", "file:///etc/passwd", "http://", "http://x:99999"]
-)
+@pytest.mark.parametrize("url", ["", "collector", "ftp://x", "file:///etc/passwd", "http://", "http://x:99999"])
 def test_only_an_address_is_sent_to(url: str) -> None:
     with pytest.raises(UsageError, match="not an address"):
         Collector(url)

@@ -90,15 +90,7 @@ def test_a_title_takes_the_room_that_is_left(view: View, width: int) -> None:
 
 def test_a_wide_status_tells_the_rest(view: View) -> None:
     text = "\n".join(said(replace(view, in_flight=("Bash", "Grep"), skipped=3), 160, 2))
-    for words in (
-        "claude-code",
-        "api",
-        "sleep ",
-        "tokens/min",
-        "agent main",
-        "running Bash +1",
-        "3 lines skipped",
-    ):
+    for words in ("claude-code", "api", "sleep ", "tokens/min", "agent main", "running Bash +1", "3 lines skipped"):
         assert words in text
 
 
@@ -111,9 +103,7 @@ def test_tokens_that_a_log_never_tells_are_unknown_and_not_nothing(view: View) -
 
 def test_a_notice_cannot_be_missed_and_words_of_the_model_are_not_here(view: View) -> None:
     governor = replace(view.frame.governor, state="HALTED", halt="STAGNATION")
-    halted = replace(
-        view, frame=replace(view.frame, governor=governor), notice="log.jsonl: gone; waiting for it"
-    )
+    halted = replace(view, frame=replace(view.frame, governor=governor), notice="log.jsonl: gone; waiting for it")
     text = "\n".join(said(halted, 160, 2))
     assert "gone; waiting for it" in text
     assert "STAGNATION" not in text and "regime" not in text and "governor" not in text
@@ -176,9 +166,7 @@ def test_a_session_without_a_project_is_named_by_its_title(
 
 
 def test_a_window_that_a_plan_may_leave_smaller_is_told_beside_the_large_one(view: View) -> None:
-    sleep = replace(
-        view.frame.mind.sleep, context_tokens=160_000, compaction_point=920_000, context=160 / 920
-    )
+    sleep = replace(view.frame.mind.sleep, context_tokens=160_000, compaction_point=920_000, context=160 / 920)
     frame = replace(view.frame, mind=replace(view.frame.mind, sleep=sleep))
     line, *_ = said(replace(view, frame=frame, subject=replace(view.subject, tool="claude-code")), 120, 2)
     assert "17%, or 96% if 200k" in line
@@ -188,9 +176,7 @@ def test_a_window_that_a_plan_may_leave_smaller_is_told_beside_the_large_one(vie
 
 @pytest.mark.parametrize(("most", "told"), [(199_999, True), (200_000, True), (200_001, False)])
 def test_a_window_that_held_more_is_not_taken_for_a_smaller_one(view: View, most: int, told: bool) -> None:
-    sleep = replace(
-        view.frame.mind.sleep, context_tokens=160_000, compaction_point=920_000, context_most=most
-    )
+    sleep = replace(view.frame.mind.sleep, context_tokens=160_000, compaction_point=920_000, context_most=most)
     frame = replace(view.frame, mind=replace(view.frame.mind, sleep=sleep))
     line, *_ = said(replace(view, frame=frame, subject=replace(view.subject, tool="claude-code")), 120, 2)
     assert ("if 200k" in line) is told

@@ -69,9 +69,7 @@ async def test_what_a_key_does_is_written_small_in_every_panel(panel: int) -> No
         ("branches", "s", [("⏎", "try it"), ("esc", "close")]),
     ],
 )
-async def test_keys_of_a_line_one_types_in_are_named(
-    screen: str, key: str, named: list[tuple[str, str]]
-) -> None:
+async def test_keys_of_a_line_one_types_in_are_named(screen: str, key: str, named: list[tuple[str, str]]) -> None:
     app = Observatory(recorded(60, 1), 40, screen=screen)
     async with app.run_test(size=(80, 24)) as pilot:
         line = app.screen.query_one(KeyLine)
@@ -160,9 +158,7 @@ async def test_the_line_is_drawn_in_the_colours_of_another_theme() -> None:
         assert line.render_line(0).text == before.text
 
 
-async def test_a_background_build_is_shown_if_there_is_room(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_background_build_is_shown_if_there_is_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     status = tmp_path / "engine.json"
     status.write_text('{"state": "failed", "why": "there is no C compiler (cc)"}')
     monkeypatch.setenv("NOOSCOPE_BUILD", str(status))

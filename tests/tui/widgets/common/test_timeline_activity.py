@@ -12,14 +12,7 @@ from core.settings import Settings
 from core.timeline.places import TROUBLED, landing
 from core.timeline.timeline import Timeline
 from tests.tui.screen_app import recorded
-from tui.widgets.common.timeline_cells import (
-    CallPlaces,
-    EventWindow,
-    activity_names,
-    activity_rows,
-    shade,
-    silenced,
-)
+from tui.widgets.common.timeline_cells import CallPlaces, EventWindow, activity_names, activity_rows, shade, silenced
 
 
 def test_every_call_stands_in_one_cell_and_growing_counts_the_same() -> None:
@@ -91,7 +84,5 @@ def test_landings_are_the_nearest_of_their_kind() -> None:
         marks = timeline.marks.between(here, here + 1)
         event = timeline.events[here]
         rejected = isinstance(event, ToolUse) and event.outcome == "rejected"
-        assert rejected or any(
-            mark.name in TROUBLED or mark.kind in ("halt", "quarantine", "method") for mark in marks
-        )
+        assert rejected or any(mark.name in TROUBLED or mark.kind in ("halt", "quarantine", "method") for mark in marks)
     assert here >= 0

@@ -37,9 +37,7 @@ def together() -> Timeline:
 
 @given(st.integers(0, 5000), st.integers(1, 5000), st.integers(8, 300), st.data())
 @settings(max_examples=150, deadline=None)
-def test_a_click_lands_in_the_cell_that_was_clicked(
-    start: int, span: int, width: int, data: st.DataObject
-) -> None:
+def test_a_click_lands_in_the_cell_that_was_clicked(start: int, span: int, width: int, data: st.DataObject) -> None:
     window = EventWindow(start, start + span, width)
     cell = data.draw(st.integers(0, width - 1))
     place = window.place(cell)
@@ -58,9 +56,7 @@ def test_cells_cover_every_event_once(start: int, span: int, width: int) -> None
 
 
 @pytest.mark.parametrize("series", ["frustration", "sleep"])
-@pytest.mark.parametrize(
-    "window", [EventWindow(0, 900, 90), EventWindow(200, 500, 60), EventWindow(10, 40, 100)]
-)
+@pytest.mark.parametrize("window", [EventWindow(0, 900, 90), EventWindow(200, 500, 60), EventWindow(10, 40, 100)])
 def test_a_cell_is_as_high_as_its_highest_event(alone: Timeline, series: str, window: EventWindow) -> None:
     track = alone.tracks["main"]
     values = track.columns.column(strip.column_of(series))
@@ -125,9 +121,7 @@ def test_the_legend_explains_as_many_marks_as_there_is_room_for() -> None:
 
 def test_a_long_silence_is_a_gap(alone: Timeline) -> None:
     window = EventWindow(0, 900, 90)
-    silences = {
-        place: later.at - earlier.at for place, (earlier, later) in enumerate(pairwise(alone.events), 1)
-    }
+    silences = {place: later.at - earlier.at for place, (earlier, later) in enumerate(pairwise(alone.events), 1)}
     longest = max(silences.values())
     cells = {window.cell(place) for place, silence in silences.items() if silence == longest}
     assert strip.gaps(alone, window, longest) == cells
@@ -138,9 +132,7 @@ def test_bookmarks_outside_the_window_are_not_drawn() -> None:
     assert strip.bookmarked([5, 55, 95], EventWindow(50, 90, 40)) == {5}
 
 
-@pytest.mark.parametrize(
-    ("value", "cells"), [(0.0, " ▁"), (0.5, " █"), (1.0, "██"), (0.25, " ▄"), (0.75, "▄█")]
-)
+@pytest.mark.parametrize(("value", "cells"), [(0.0, " ▁"), (0.5, " █"), (1.0, "██"), (0.25, " ▄"), (0.75, "▄█")])
 def test_a_curve_is_an_eighth_of_a_cell_fine(value: float, cells: str) -> None:
     assert "".join(row[0][0] for row in _curve([value], 2, "flow")) == cells
 

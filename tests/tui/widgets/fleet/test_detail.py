@@ -25,9 +25,7 @@ def rows(tmp_path: Path) -> tuple[FleetRow, ...]:
 
 def unread(row: FleetRow) -> FleetRow:
     facts = StatusFacts(read=0.0, heard=row.facts.heard)
-    return replace(
-        row, facts=facts, status=status_of(facts, NOW, Limits.of(Settings())), state="", pattern=""
-    )
+    return replace(row, facts=facts, status=status_of(facts, NOW, Limits.of(Settings())), state="", pattern="")
 
 
 def test_nobody_is_said_to_ask_only_once_all_is_read(rows: tuple[FleetRow, ...]) -> None:
@@ -37,9 +35,7 @@ def test_nobody_is_said_to_ask_only_once_all_is_read(rows: tuple[FleetRow, ...])
 
 
 @pytest.mark.parametrize("width", [24, 34, 48, 78, 98, 118])
-def test_where_the_title_has_no_room_whole_counts_go_and_none_is_cut(
-    rows: tuple[FleetRow, ...], width: int
-) -> None:
+def test_where_the_title_has_no_room_whole_counts_go_and_none_is_cut(rows: tuple[FleetRow, ...], width: int) -> None:
     """The least is what is still to be read, and that the list is narrowed: both could hide a need."""
     title = fleet_title((unread(rows[0]), *rows[1:]), Order(), NOW, 0.0, width).plain
     assert len(title) == width and "↓ 1 still being read" in title

@@ -31,10 +31,7 @@ def _shown(view: View, width: int, height: int) -> str:
 def test_bar_forecast_and_advice() -> None:
     rows = _shown(stuck(), 68, 7).splitlines()
     sleep = stuck().frame.mind.sleep
-    assert (
-        rows[0].startswith("sleep")
-        and f"{sleep.pressure:.0%} · dream in ~{sleep.dream_ticks} tick" in rows[0]
-    )
+    assert rows[0].startswith("sleep") and f"{sleep.pressure:.0%} · dream in ~{sleep.dream_ticks} tick" in rows[0]
     assert rows[1].startswith("context") and rows[1].endswith("89%")
     assert rows[2] == "148.2k of 167.0k tokens · compaction in ~12 turns"
     assert rows[3].rstrip() == "compaction is near: have it write down what matters, or compact now"
@@ -51,9 +48,7 @@ def test_bar_forecast_and_advice() -> None:
         (25, 0.34, 30, "dream in ~25 ticks"),
     ],
 )
-def test_the_sleep_gauge_says_what_it_leads_to(
-    ticks: int | None, pressure: float, width: int, words: str
-) -> None:
+def test_the_sleep_gauge_says_what_it_leads_to(ticks: int | None, pressure: float, width: int, words: str) -> None:
     sleep = replace(stuck().frame.mind.sleep, dream_ticks=ticks, pressure=pressure)
     lines = context.sleep_lines(sleep, width)
     assert text(lines).rstrip().endswith(words)
@@ -62,12 +57,7 @@ def test_the_sleep_gauge_says_what_it_leads_to(
 
 @pytest.mark.parametrize(
     ("context", "words"),
-    [
-        (0.49, "plenty of room"),
-        (0.5, "after the next commit"),
-        (0.849, "after the next"),
-        (0.85, "compaction is near"),
-    ],
+    [(0.49, "plenty of room"), (0.5, "after the next commit"), (0.849, "after the next"), (0.85, "compaction is near")],
 )
 def test_advice_by_how_full_it_is(context: float, words: str) -> None:
     assert words in advice(_with(stuck(), context=context))

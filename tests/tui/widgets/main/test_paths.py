@@ -86,8 +86,7 @@ def test_folders_of_a_path_nearest_first() -> None:
 @given(
     st.lists(
         st.tuples(
-            st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=1, max_size=4),
-            st.floats(0.01, 9, allow_nan=False),
+            st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=1, max_size=4), st.floats(0.01, 9, allow_nan=False)
         ),
         min_size=1,
         max_size=12,
@@ -116,9 +115,7 @@ def test_shortened_keeps_the_end(name: str, room: int, made: str) -> None:
     assert path_end(name, room) == made
 
 
-@pytest.mark.parametrize(
-    ("seconds", "said"), [(0, "0s"), (59.9, "59s"), (60, "1m"), (7200, "2h"), (200_000, "2d")]
-)
+@pytest.mark.parametrize(("seconds", "said"), [(0, "0s"), (59.9, "59s"), (60, "1m"), (7200, "2h"), (200_000, "2d")])
 def test_age_in_four_cells(seconds: float, said: str) -> None:
     assert age(seconds) == said
 

@@ -25,9 +25,7 @@ def _rows(panel: SignalFeed, width: int = 50, height: int = 40, index: int = 240
 
 
 @pytest.mark.parametrize(("width", "height", "told"), [(36, 6, True), (35, 6, False), (36, 5, False)])
-def test_a_second_line_tells_trigger_and_advice_where_there_is_room(
-    width: int, height: int, told: bool
-) -> None:
+def test_a_second_line_tells_trigger_and_advice_where_there_is_room(width: int, height: int, told: bool) -> None:
     timeline = Timeline(Settings())
     timeline.extend(session(600))
     panel = SignalFeed()
@@ -76,9 +74,7 @@ def test_marks_that_come_later_are_taken_in() -> None:
     panel = _feed()
     assert len(_rows(panel)) == len(SHOWN)
     assert panel.recording is not None
-    panel.recording.marks.adopt(
-        [*panel.recording.marks, Mark(239, START + 2390, "main", "halt", "SAFETY", 3.0)]
-    )
+    panel.recording.marks.adopt([*panel.recording.marks, Mark(239, START + 2390, "main", "halt", "SAFETY", 3.0)])
     assert "explores too far" in _rows(panel)[0]
     panel.recording = recording(MARKS[:2])
     assert len(_rows(panel)) == 1
@@ -114,11 +110,7 @@ def test_nothing_is_clipped_on_a_busy_session(width: int, height: int, detailed:
     panel = SignalFeed()
     panel.recording = timeline
     panel.detailed = detailed
-    check(
-        panel.lines(view_at(timeline, 599), max(width, 60) if detailed else width, height),
-        max(width, 60),
-        height,
-    )
+    check(panel.lines(view_at(timeline, 599), max(width, 60) if detailed else width, height), max(width, 60), height)
 
 
 async def test_enter_takes_the_playhead_to_the_entry() -> None:

@@ -7,17 +7,7 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 
 from core.agents.words import NOTHING, Words
-from core.events import (
-    AgentEnd,
-    AgentStart,
-    Compaction,
-    Event,
-    Prompt,
-    SessionEnd,
-    SessionStart,
-    ToolUse,
-    Turn,
-)
+from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
 from core.logs.records import Passage
 from core.report.event_words import ALL, TranscriptFilter, about, entries, holds, kind_of, outcome_of, touches
 from tests.tui.panel_app import view_at
@@ -103,14 +93,11 @@ def test_a_search_looks_at_words_and_names() -> None:
 
 
 def test_touching_needs_whole_names() -> None:
-    assert (
-        touches(EVENTS[4], "src/sub/") and not touches(EVENTS[4], "src/su") and not touches(EVENTS[1], "src")
-    )
+    assert touches(EVENTS[4], "src/sub/") and not touches(EVENTS[4], "src/su") and not touches(EVENTS[1], "src")
 
 
 @pytest.mark.parametrize(
-    ("took", "said"),
-    [(0.0, "0ms"), (0.25, "250ms"), (3.21, "3.2s"), (99.97, "2m"), (720, "12m"), (9000, "2h")],
+    ("took", "said"), [(0.0, "0ms"), (0.25, "250ms"), (3.21, "3.2s"), (99.97, "2m"), (720, "12m"), (9000, "2h")]
 )
 def test_a_duration(took: float, said: str) -> None:
     assert call_duration(took) == said
@@ -152,9 +139,7 @@ def test_entries_fit_the_width_whatever_they_hold(width: int) -> None:
 
 def test_what_an_answer_sets_off_is_strong() -> None:
     turn = next(event for event in EVENTS if isinstance(event, Turn))
-    lines = entry_lines(
-        Entry(turn, Words(said="**Done:** see src/**/x")), view_at(recording_of(EVENTS), 5), 80
-    )
+    lines = entry_lines(Entry(turn, Words(said="**Done:** see src/**/x")), view_at(recording_of(EVENTS), 5), 80)
     pieces = [piece for line in lines for piece in line]
     assert ("Done:", "strong") in pieces and (" see src/**/x", "plain") in pieces
 

@@ -61,9 +61,7 @@ def test_every_entry_has_its_row(made: list[tuple[bool, int, str]]) -> None:
     assert [scroll.places[scroll.row(place)] for place in range(len(events))] == list(range(len(events)))
 
 
-@pytest.mark.parametrize(
-    ("anchor", "seen"), [("top", (2, 1)), ("third", (6, 1)), ("sight", (4, 1)), ("end", (15, 0))]
-)
+@pytest.mark.parametrize(("anchor", "seen"), [("top", (2, 1)), ("third", (6, 1)), ("sight", (4, 1)), ("end", (15, 0))])
 def test_what_stays_is_held_where_it_was(anchor: Anchor, seen: tuple[int, int]) -> None:
     scroll = shown([Prompt(at=1.0, characters=1, where=Where("log", 10 * number)) for number in range(20)])
     scroll.top, scroll.skipped = 2, 1

@@ -70,12 +70,7 @@ def test_what_is_shown_can_be_typed_again() -> None:
 
 
 @settings(max_examples=40)
-@given(
-    st.lists(
-        st.sampled_from(STEPS),
-        max_size=12,
-    )
-)
+@given(st.lists(st.sampled_from(STEPS), max_size=12))
 def test_undo_goes_back_through_every_state(steps: list[tuple[str, str, Any]]) -> None:
     draft = Draft(Settings())
     states = [dict(draft.edits)]
@@ -94,9 +89,7 @@ def test_undo_goes_back_through_every_state(steps: list[tuple[str, str, Any]]) -
     for state in states[1:]:
         assert draft.redo()
         assert draft.edits == state
-    assert (
-        draft.settings == resolve([Layer("x", tuple(Given(*each) for each in draft.edits.items()))]).settings
-    )
+    assert draft.settings == resolve([Layer("x", tuple(Given(*each) for each in draft.edits.items()))]).settings
 
 
 def test_a_draft_follows_what_comes_into_force() -> None:
