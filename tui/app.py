@@ -185,18 +185,18 @@ class SessionApp(App[None]):
             return False
         return super().check_action(action, parameters)
 
-    def go(self, spoken: str | None) -> None:
+    def go(self, text: str | None) -> None:
         """Go to a place as a person writes it."""
         from tui.screens.palette import go_to
 
-        if spoken and self.recording is not None:
-            go_to(self, self.recording, spoken)
+        if text and self.recording is not None:
+            go_to(self, self.recording, text)
 
     def on_notify(self, event: Notify) -> None:
         """Take away a notice that says the same: pressed five times, a key is answered by one."""
-        told = event.notification
+        notification = event.notification
         for one in list(self._notifications):
-            if (one.title, one.message) == (told.title, told.message):
+            if (one.title, one.message) == (notification.title, notification.message):
                 self._unnotify(one, refresh=False)
 
     def complain(self, text: str) -> None:
@@ -217,14 +217,14 @@ class ThemeFiles:
         self._files = UserThemes(folder)
         self._complain = complain
 
-    def begin(self, wanted: str) -> None:
+    def begin(self, theme: str) -> None:
         """Register all themes and take the one that is wanted."""
         complaints = self._register() or ()
-        if wanted not in self._app.available_themes:
+        if theme not in self._app.available_themes:
             own = set(self._app.available_themes) - set(BUILTIN_THEMES)
-            complaints = (f"{unknown_theme(wanted, own, ())}; ctrl+p, then Theme, lists all", *complaints)
-            wanted = _USUAL
-        self._app.theme = wanted
+            complaints = (f"{unknown_theme(theme, own, ())}; ctrl+p, then Theme, lists all", *complaints)
+            theme = _USUAL
+        self._app.theme = theme
         self._tell(complaints)
 
     def look(self) -> None:

@@ -15,12 +15,12 @@ Address = tuple[str, int]
 
 def peer_user(peer: Address, here: Address, tables: tuple[Path, ...] = _TABLES) -> int | None:
     """The user id behind `peer` of a connection to `here`; None where the system does not tell."""
-    wanted = {(ours, theirs) for ours in _written(here) for theirs in _written(peer)}
+    pairs = {(ours, theirs) for ours in _written(here) for theirs in _written(peer)}
     for table in tables:
         with contextlib.suppress(OSError, ValueError):
             for line in table.read_text("ascii").splitlines()[1:]:
                 row = line.split()
-                if len(row) > _USER and (row[_REMOTE], row[_LOCAL]) in wanted:
+                if len(row) > _USER and (row[_REMOTE], row[_LOCAL]) in pairs:
                     return int(row[_USER])
     return None
 

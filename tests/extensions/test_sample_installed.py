@@ -35,7 +35,8 @@ async def main():
             await pilot.pause(0.02)
             if app.view is not None and app.view.loading is None and app.recording is not None:
                 break
-        await pilot.press("end", "E")
+        await pilot.press("end")
+        app.action_show("extensions")
         for _ in range(100):
             await pilot.pause(0.02)
             if app.screen.query("FailuresCard"):

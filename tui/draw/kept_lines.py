@@ -59,10 +59,10 @@ class KeptLines(StylesCache):
         if dirty:
             self._drawn = self._drawn.copy()
             for y in self._set_into_frame(widget, dirty):
-                drawn = super().render_widget(widget, Region(x, y, width, 1))
+                strips = super().render_widget(widget, Region(x, y, width, 1))
                 if self._drawn is None:  # cleared on the way: it became wider or narrower out of sight
                     return self.render_widget(widget, crop)
-                self._drawn[y - top : y - top + 1] = drawn
+                self._drawn[y - top : y - top + 1] = strips
         return self._drawn
 
     def _set_into_frame(self, widget: Widget, dirty: list[int]) -> list[int]:
@@ -86,15 +86,15 @@ class KeptLines(StylesCache):
         return others
 
 
-def _frame_of(widget: Widget, drawn: list[Strip]) -> _Frame:
+def _frame_of(widget: Widget, strips: list[Strip]) -> _Frame:
     """The frame as it was drawn around the first line of the content."""
     top, right, bottom, left = widget.gutter
-    if top + bottom >= len(drawn):
+    if top + bottom >= len(strips):
         return _Frame(0, 0, [], [], (), widget.background_colors[1])
-    line, width = drawn[top], widget.outer_size.width
+    line, width = strips[top], widget.outer_size.width
     return _Frame(
         top,
-        len(drawn) - bottom,
+        len(strips) - bottom,
         list(line.crop(0, left)),
         list(line.crop(width - right, width)),
         widget.get_line_filters(),

@@ -46,15 +46,15 @@ def clipped(line: Line, width: int) -> Line:
     """A line that is too long, ended by an ellipsis."""
     if sum(cell_len(text) for text, _ in line) <= width:
         return line
-    made: Line = []
+    result: Line = []
     left = width
     for text, ink in line:
-        taken = cell_len(text)
-        if taken >= left:
-            return [*made, (set_cell_size(text, max(0, left - 1)) + "…", ink)] if left > 0 else made
-        made.append((text, ink))
-        left -= taken
-    return made
+        cells = cell_len(text)
+        if cells >= left:
+            return [*result, (set_cell_size(text, max(0, left - 1)) + "…", ink)] if left > 0 else result
+        result.append((text, ink))
+        left -= cells
+    return result
 
 
 def joined_cells(cells: Sequence[str], inks: Sequence[str]) -> Line:
@@ -116,9 +116,9 @@ def resolve_styles(variables: Mapping[str, str], ground: Color) -> dict[str, Sty
     return {name: _style(ink, _colour(variables[ink.colour], ink.share), ground, page) for name, ink in STYLES.items()}
 
 
-def _colour(said: str, share: float) -> Color:
+def _colour(colour_name: str, share: float) -> Color:
     """A colour as themes write it: a name or a number, and how much of it."""
-    name, _, part = said.partition(" ")
+    name, _, part = colour_name.partition(" ")
     return Color.parse(name).multiply_alpha(share * (float(part.rstrip("%")) / 100 if part else 1.0))
 
 

@@ -113,18 +113,18 @@ class WordsAtPlayhead:
         self._now = NowReader()
 
     def put_into(
-        self, view: View, session: LogSession | None, events: Sequence[Event], held: tuple[Event, ...]
+        self, view: View, session: LogSession | None, events: Sequence[Event], pending: tuple[Event, ...]
     ) -> View:
         """The view with its words, its title and the session's files."""
-        shown, reads = self.wanted.shown, self.wanted.shown and self.wanted.watched
+        visible, reads = self.wanted.shown, self.wanted.shown and self.wanted.watched
         logs = word_logs(session) if session is not None else ()
         if reads:
             self._now.allow(logs)
         title = (view.subject.title or self._now.title(events)) if reads else ""
         return replace(
             view,
-            now=self._now.now(events, view.index, view.at, view.agent, held, words=reads),
-            words=shown,
+            now=self._now.now(events, view.index, view.at, view.agent, pending, words=reads),
+            words=visible,
             logs=tuple(log.path for log in session.logs) if session is not None else (),
             word_logs=logs,
             subject=replace(view.subject, title=title),
@@ -306,25 +306,25 @@ class Feed:
         """Answer all that is asked; where nothing is to be done, wait for it."""
         patience = self._patience(source)
         try:
-            asked = self._asked.get(timeout=patience) if patience != 0.0 else self._asked.get_nowait()
+            request = self._asked.get(timeout=patience) if patience != 0.0 else self._asked.get_nowait()
             while True:
-                if isinstance(asked, Changed):
+                if isinstance(request, Changed):
                     source.look()
-                elif isinstance(asked, HooksTold):
+                elif isinstance(request, HooksTold):
                     self._hooks_told = self._pace.due = True
-                elif isinstance(asked, PreviewSteer):
+                elif isinstance(request, PreviewSteer):
                     from core.report.conversation import steer_preview
 
-                    effect = steer_preview(self._film.timeline, asked.words)
-                    self._post(SteerPreviewed(asked.words, asked.asker, effect))
-                elif isinstance(asked, ReadWords):
-                    self._words.wanted = asked
+                    effect = steer_preview(self._film.timeline, request.words)
+                    self._post(SteerPreviewed(request.words, request.asker, effect))
+                elif isinstance(request, ReadWords):
+                    self._words.wanted = request
                     self._pace.ask()
-                elif asked is not None:
-                    self._answer(asked)
+                elif request is not None:
+                    self._answer(request)
                     self._pace.ask()
                     self._ending = None
-                asked = self._asked.get_nowait()
+                request = self._asked.get_nowait()
         except queue.Empty:
             return
 
@@ -339,15 +339,15 @@ class Feed:
         """What happened, or what would have happened while that is shown."""
         return self._other or self._film
 
-    def _answer(self, asked: Message) -> None:
-        self._viewpoint.answer(self._visible.timeline, asked)
-        match asked:
+    def _answer(self, request: Message) -> None:
+        self._viewpoint.answer(self._visible.timeline, request)
+        match request:
             case ShowWhatIf():
-                self._other = None if asked.settings is None else self._run_under(asked.settings)
+                self._other = None if request.settings is None else self._run_under(request.settings)
             case Apply():
-                self._apply(asked.settings)
+                self._apply(request.settings)
             case SetBookmark() | RemoveBookmark():
-                self._shelf.answer(self._film.timeline, asked)
+                self._shelf.answer(self._film.timeline, request)
 
     def _run_under(self, settings: Settings) -> Film:
         """Run the events recorded so far under other settings."""
@@ -399,10 +399,10 @@ class Feed:
 
     def _hold(self, driver: Driver) -> None:
         """Take over what the log has begun and not ended: a question is no event before it is answered."""
-        held = tuple(driver.pending_events())
-        if held != self._held:
-            self._held = held
-            self._waiting = open_calls(held)
+        pending = tuple(driver.pending_events())
+        if pending != self._held:
+            self._held = pending
+            self._waiting = open_calls(pending)
             self._pace.due = True
 
     def _open_shelf(self, source: Source) -> None:
@@ -464,14 +464,14 @@ class Feed:
         self._late = is_late(behind)
         self._pace.busy = self._late or self._head.loading
         edge = self._wall() if self._head.mode == "live" and loading is None and not self._late else None
-        held = self._held if self._head.following and self._head.live and not self._late else ()
+        pending = self._held if self._head.following and self._head.live and not self._late else ()
         if source.session is not None:
             self._visible.allow(word_logs(source.session))
-        view = self._visible.view(self._head, self._viewpoint.agent, edge, self._waiting, held)
-        worded = self._words.put_into(view, source.session, self._film.timeline.events, held)
+        view = self._visible.view(self._head, self._viewpoint.agent, edge, self._waiting, pending)
+        with_words = self._words.put_into(view, source.session, self._film.timeline.events, pending)
         view = replace(
-            worded,
-            status=self._status(driver, worded, loading),
+            with_words,
+            status=self._status(driver, with_words, loading),
             edge=self._edge,
             in_flight=tuple(one.tool for one in self._waiting) if self._head.following and not self._late else (),
             behind=behind if self._head.live else 0,
@@ -489,18 +489,18 @@ class Feed:
 
     def _status(self, driver: Driver, view: View, loading: float | None) -> Status | None:
         """At the live edge as the log's open calls tell; elsewhere as the recording does."""
-        told, self._edge = status_with_need(view), None
+        current, self._edge = status_with_need(view), None
         if not self.target.live:
-            return told
+            return current
         at_edge = self._head.following or self._head.index >= self._head.total
         if loading is not None or self._late:
-            return self._unread() if at_edge else told
+            return self._unread() if at_edge else current
         status = self._words.hide_in(driver.status(self._wall()))
         driver.ring(status)
         if at_edge:
             return status
         self._edge = status if status.level == 3 and not status.stale else None
-        return told
+        return current
 
     def _unread(self) -> Status:
         """All that can be said while part of the log is unread."""

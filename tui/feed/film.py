@@ -60,17 +60,17 @@ class Sights:
         if later > 0.0:
             moment = self.timeline.time_of(index) + later
             return self._sight(index, self.timeline.society_at(index), agent, moment)
-        kept = self._kept.get((index, agent))
-        if kept is None:
+        sight = self._kept.get((index, agent))
+        if sight is None:
             first = index
             if 0 < self._last - index <= 4 * _BACK:
                 first = max(0, index - _BACK)
             for place in range(first, index + 1):
-                kept = self._sight(place, self.timeline.society_at(place), agent)
-                self._keep(place, agent, kept)
+                sight = self._sight(place, self.timeline.society_at(place), agent)
+                self._keep(place, agent, sight)
         self._last = index
-        assert kept is not None  # noqa: S101
-        return kept
+        assert sight is not None  # noqa: S101
+        return sight
 
     def _keep(self, index: int, agent: str, sight: Sight) -> None:
         if index == len(self.timeline):
@@ -103,9 +103,9 @@ class Subjects:
         """Take in the event that makes the recording `count` long."""
         last = self._known[-1]
         if isinstance(event, Turn) and event.model and event.agent == MAIN:
-            found = replace(last, model=event.model)
+            subject = replace(last, model=event.model)
         elif isinstance(event, SessionStart) and event.agent == MAIN:
-            found = replace(
+            subject = replace(
                 last,
                 session=event.session or last.session,
                 tool=event.tool or last.tool,
@@ -116,9 +116,9 @@ class Subjects:
             )
         else:
             return
-        if found != last:
+        if subject != last:
             self._places.append(count)
-            self._known.append(found)
+            self._known.append(subject)
 
     def at(self, index: int) -> Subject:
         """The subject after the first `index` events; before any, what is known of it now."""
@@ -129,14 +129,14 @@ class Subjects:
 
 def tokens_a_minute(events: Sequence[Event], index: int, at: float, stretch: float, agent: str) -> float:
     """Tokens an agent newly sent and received in the `stretch` seconds before a moment, a minute."""
-    spent = 0
+    tokens = 0
     for place in range(index - 1, max(-1, index - 1 - _MOST), -1):
         event = events[place]
         if event.at < at - stretch:
             break
         if isinstance(event, Turn) and event.agent == agent:
-            spent += event.input_tokens + event.cache_write + event.output_tokens
-    return spent * 60.0 / stretch
+            tokens += event.input_tokens + event.cache_write + event.output_tokens
+    return tokens * 60.0 / stretch
 
 
 class Film:
@@ -180,7 +180,7 @@ class Film:
             self._cuts.setdefault(event.agent, []).append(count - 1)
 
     def view(
-        self, head: Playhead, agent: str, now: float | None, waiting: Sequence[Open] = (), held: Sequence[Event] = ()
+        self, head: Playhead, agent: str, now: float | None, waiting: Sequence[Open] = (), pending: Sequence[Event] = ()
     ) -> View:
         """What is to be seen at the playhead; `now` lets the live edge decay to that moment.
 
@@ -195,13 +195,13 @@ class Film:
         else:
             sight = self._sights.at(index, agent, head.ahead)
             at = timeline.time_of(index) + head.ahead
-        shown = sight.frame.agent
+        agent_shown = sight.frame.agent
         return View(
             frame=sight.frame,
             people=sight.people,
             why=sight.why,
             subject=self._subjects.at(index),
-            agent=shown,
+            agent=agent_shown,
             agents=sight.agents,
             names=self._called(),
             index=index,
@@ -222,9 +222,9 @@ class Film:
                 waiting=waiting,
                 ended=head.mode == "replay" and index == total,
             ),
-            spent=self._spending.at(index, at, held),
-            preserved=self._preserved_at(index, shown),
-            burn=tokens_a_minute(timeline.events, index, at, self._stretch, shown),
+            spent=self._spending.at(index, at, pending),
+            preserved=self._preserved_at(index, agent_shown),
+            burn=tokens_a_minute(timeline.events, index, at, self._stretch, agent_shown),
         )
 
     def _called(self) -> dict[str, str]:
@@ -241,11 +241,11 @@ class Film:
         cut = cuts[number]
         if self._preserved is None or self._preserved[0] != (cut, agent):
             self._preserved = (cut, agent), preserve_at(self.timeline, cut)
-        made = self._preserved[1]
-        if not made.tokens_after and (after := context_after(self.timeline, cut, agent)):
-            made = with_context_after(made, after)
-            self._preserved = (cut, agent), made
-        return made
+        preserved = self._preserved[1]
+        if not preserved.tokens_after and (after := context_after(self.timeline, cut, agent)):
+            preserved = with_context_after(preserved, after)
+            self._preserved = (cut, agent), preserved
+        return preserved
 
 
 def subject_of(session: LogSession | None, target: Target) -> Subject:

@@ -32,8 +32,8 @@ def tell_faults(app: App[Any], faults: Sequence[str]) -> None:
     if faults:
         more = len(faults) - _FAULTS
         rest = [f"and {more} more: nooscope settings names them"] if more > 0 else []
-        said = "\n".join([*faults[:_FAULTS], *rest])
-        app.notify(said, title="Settings", severity="warning", timeout=_READ, markup=False)
+        message = "\n".join([*faults[:_FAULTS], *rest])
+        app.notify(message, title="Settings", severity="warning", timeout=_READ, markup=False)
 
 
 class LiveApp(Protocol):
@@ -66,9 +66,11 @@ class Terminal(io.StringIO):
 def notifier_of(app: LiveApp) -> Notifier:
     """Ways to reach the person who looks at the application; a finished turn is not a toast."""
 
-    def show(told: ShownNotice) -> None:
-        if told.kind != "done":
-            app.post_message(Noticed(told.kind, _TITLES.get(told.kind, told.kind), f"{GLYPHS[told.kind]} {told.text}"))
+    def show(notice: ShownNotice) -> None:
+        if notice.kind != "done":
+            app.post_message(
+                Noticed(notice.kind, _TITLES.get(notice.kind, notice.kind), f"{GLYPHS[notice.kind]} {notice.text}")
+            )
 
     channels, _ = installed_channels()
     return Notifier(app.settings.response.notices, Terminal(app), show, installed=channels)

@@ -105,12 +105,12 @@ class Opening:
         """Extensions for a session that is watched live; what is wrong with others is told once."""
         from core.extension.use import listening
 
-        made, complaints = listening()
+        listeners, complaints = listening()
         for sentence in complaints:
             if sentence not in self._complaints:
                 self._complaints.add(sentence)
                 self._complain(sentence)
-        return made
+        return listeners
 
     def _initial(self) -> InitialState:
         """The policy and rules for a session that starts now; new faults in their files are told."""

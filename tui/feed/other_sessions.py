@@ -106,10 +106,10 @@ class OtherSessions:
     def shown_in(self, view: View, board: HookBoard) -> View:
         """A view with the number of others that need the person, and the one that works here now."""
         newer = self.newer(view) if view.mode == "live" else None
-        named = "" if newer is None else f"{newer.agent} {newer.status.word}"
-        return replace(view, others=len(self.needing(view, board)), newer=named)
+        newcomer = "" if newer is None else f"{newer.agent} {newer.status.word}"
+        return replace(view, others=len(self.needing(view, board)), newer=newcomer)
 
     def _others(self, view: View | None) -> list[FleetRow]:
-        shown = "" if view is None else view.subject.session
+        current = "" if view is None else view.subject.session
         paths = () if view is None else view.logs
-        return [row for row in self._rows if row.session != shown and row.path not in paths]
+        return [row for row in self._rows if row.session != current and row.path not in paths]

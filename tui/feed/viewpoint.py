@@ -72,7 +72,7 @@ class Navigator:
                 self._post(Failed(str(trouble)))
 
     def moved(
-        self, timeline: Timeline, origin: int, place: int, at: float, *, told: bool = False, live: bool = False
+        self, timeline: Timeline, origin: int, place: int, at: float, *, announce: bool = False, live: bool = False
     ) -> None:
         """Record a move; a return says what lies between, and one to the live edge what came meanwhile."""
         nav = self._nav
@@ -85,9 +85,9 @@ class Navigator:
         if came > 0 and left is not None:
             nav.move(origin, left, at)
             origin = left
-        summary = nav.move(origin, place, at, policy if told or came > 0 else NO_SUMMARY)
+        summary = nav.move(origin, place, at, policy if announce or came > 0 else NO_SUMMARY)
         self._unsaved = True
-        if summary and (told or came > 0):
+        if summary and (announce or came > 0):
             title = f"Meanwhile: {count(came, 'event')}" if came > 0 else "In between"
             self._post(Noticed("done", title, "\n".join(summary[:_LINES])))
 
@@ -133,43 +133,43 @@ class Viewpoint:
         """Whose mind is shown."""
         return self._visited or self._chosen
 
-    def answer(self, timeline: Timeline, asked: Message) -> None:
+    def answer(self, timeline: Timeline, request: Message) -> None:
         """Do as the person asks; what is no move is left alone."""
-        if not isinstance(asked, _STAYS):
+        if not isinstance(request, _STAYS):
             self._visited = ""
-        if isinstance(asked, _MOVES):
-            self._move(timeline, asked)
-        elif isinstance(asked, SpeedChange):
-            self.head.faster(asked.steps)
-        elif isinstance(asked, SelectAgent):
-            self._chosen = asked.name
+        if isinstance(request, _MOVES):
+            self._move(timeline, request)
+        elif isinstance(request, SpeedChange):
+            self.head.faster(request.steps)
+        elif isinstance(request, SelectAgent):
+            self._chosen = request.name
 
     def play(self, now: float) -> bool:
         """Let a playing film go on to this moment; whether anything moved."""
-        passed, self._played = now - self._played, now
-        return self.head.advance(min(passed, 1.0))
+        elapsed, self._played = now - self._played, now
+        return self.head.advance(min(elapsed, 1.0))
 
-    def _move(self, timeline: Timeline, asked: Message) -> None:
+    def _move(self, timeline: Timeline, request: Message) -> None:
         """Move the playhead, and record the move."""
         head = self.head
         origin = head.index
-        match asked:
+        match request:
             case Seek():
-                head.seek(asked.to)
-                self._visited = asked.agent
+                head.seek(request.to)
+                self._visited = request.agent
             case SeekTime():
-                head.seek(timeline.index_at(asked.at))
+                head.seek(timeline.index_at(request.at))
             case StepBy():
-                head.step(asked.by)
+                head.step(request.by)
             case GoLive():
                 head.to_end()
             case TogglePlay():
                 head.toggle()
                 self._played = time.monotonic()
             case Jump():
-                self._jump(timeline, asked)
+                self._jump(timeline, request)
             case ReturnTo():
-                place = self._shelf.back(timeline, asked.name)
+                place = self._shelf.back(timeline, request.name)
                 if place is not None:
                     head.seek(place)
         self.navigator.moved(
@@ -177,18 +177,18 @@ class Viewpoint:
             origin,
             head.index,
             self._wall(),
-            told=isinstance(asked, ReturnTo),
+            announce=isinstance(request, ReturnTo),
             live=head.live and head.following,
         )
 
-    def _jump(self, timeline: Timeline, asked: Jump) -> None:
+    def _jump(self, timeline: Timeline, request: Jump) -> None:
         """To just after the next or previous such event, and to the mind it is about."""
-        found = landing(timeline, self.head.index - 1, asked.forward, asked.to)
-        if found is None:
-            self._post(Failed(f"no {asked.to} {'later' if asked.forward else 'earlier'}"))
+        target = landing(timeline, self.head.index - 1, request.forward, request.to)
+        if target is None:
+            self._post(Failed(f"no {request.to} {'later' if request.forward else 'earlier'}"))
         else:
-            self.head.step(found.place + 1 - self.head.index)
-            self._visited = found.agent
+            self.head.step(target.place + 1 - self.head.index)
+            self._visited = target.agent
 
 
 class Playhead:
@@ -326,14 +326,14 @@ class Shelf:
     @property
     def labels(self) -> Labels | None:
         """What people said of the session's firings, kept beside its bookmarks."""
-        kept = self._kept
-        return None if kept is None else Labels(folder=kept.folder, key=kept.key)
+        bookmarks = self._kept
+        return None if bookmarks is None else Labels(folder=bookmarks.folder, key=bookmarks.key)
 
     @property
     def trail(self) -> TrailStore | None:
         """Where the person's moves through the session are kept."""
-        kept = self._kept
-        return None if kept is None else TrailStore(folder=kept.folder, key=kept.key)
+        bookmarks = self._kept
+        return None if bookmarks is None else TrailStore(folder=bookmarks.folder, key=bookmarks.key)
 
     def open(self, session: str) -> None:
         """Bring a session's bookmarks, once."""
@@ -352,42 +352,42 @@ class Shelf:
         if self._kept is not None:
             LastLook(self._kept.folder, self._kept.key).keep(Look(events, self._wall()))
 
-    def answer(self, timeline: Timeline, asked: SetBookmark | RemoveBookmark) -> None:
+    def answer(self, timeline: Timeline, request: SetBookmark | RemoveBookmark) -> None:
         """Set or remove what a person asked for."""
-        if isinstance(asked, SetBookmark):
-            self.put(timeline, asked.place, asked.note)
+        if isinstance(request, SetBookmark):
+            self.put(timeline, request.place, request.note)
         else:
-            self.remove(timeline, asked.place)
+            self.remove(timeline, request.place)
 
     def put(self, timeline: Timeline, place: int, note: str) -> None:
         """Set one at a place, and say so."""
-        kept = self._kept
-        if kept is None or not 0 <= place <= len(timeline) or not len(timeline):
+        bookmarks = self._kept
+        if bookmarks is None or not 0 <= place <= len(timeline) or not len(timeline):
             return
         at = timeline.time_of(place)
-        named, split, rest = note.partition(": ")
+        title, split, rest = note.partition(": ")
         name = f"event {place} at {clock(at - timeline.events[0].at)}"
-        if split and named.strip():
-            name, note = named.strip()[:_NAME], rest.strip()
+        if split and title.strip():
+            name, note = title.strip()[:_NAME], rest.strip()
         note = note or _what_stands(timeline, place)
         try:
-            checkpoints = Checkpoints(kept, timeline.settings.timeline.checkpoints.kept)
-            made = checkpoints.make(timeline, place, name, note, created=self._wall())
+            checkpoints = Checkpoints(bookmarks, timeline.settings.timeline.checkpoints.kept)
+            bookmark = checkpoints.make(timeline, place, name, note, created=self._wall())
         except StoreError as error:
             self._post(Failed(str(error)))
         else:
-            words = f"{name}{f': {note}' if note else ''}\nstate {made.checkpoint[:12]} is kept with it"
+            words = f"{name}{f': {note}' if note else ''}\nstate {bookmark.checkpoint[:12]} is kept with it"
             self._post(Noticed("done", "Bookmark set", words))
         self.tell()
 
     def remove(self, timeline: Timeline, place: int) -> None:
         """Take away those that stand at a place, and say so."""
-        kept = self._kept
-        if kept is None:
+        bookmarks = self._kept
+        if bookmarks is None:
             return
         try:
-            standing = [mark for mark in kept.read() if mark.place == place]
-            checkpoints = Checkpoints(kept, timeline.settings.timeline.checkpoints.kept)
+            standing = [mark for mark in bookmarks.read() if mark.place == place]
+            checkpoints = Checkpoints(bookmarks, timeline.settings.timeline.checkpoints.kept)
             for mark in standing:
                 checkpoints.remove(mark.name)
         except StoreError as error:
@@ -403,26 +403,26 @@ class Shelf:
             return None
         checkpoints = Checkpoints(self._kept, timeline.settings.timeline.checkpoints.kept)
         try:
-            found = checkpoints.back(timeline, name)
+            place = checkpoints.back(timeline, name)
         except StoreError as error:
             self._post(Failed(str(error)))
             return None
-        kind = "done" if found.standing == "same" else "risk"
-        self._post(Noticed(kind, f"Back at {plain(name, 60)}", found.words[:1].upper() + found.words[1:] + "."))
-        return None if found.standing == "gone" else found.bookmark.place
+        kind = "done" if place.standing == "same" else "risk"
+        self._post(Noticed(kind, f"Back at {plain(name, 60)}", place.words[:1].upper() + place.words[1:] + "."))
+        return None if place.standing == "gone" else place.bookmark.place
 
     def tell(self) -> None:
         """Show what is kept."""
-        kept = self._kept
-        if kept is None:
+        bookmarks = self._kept
+        if bookmarks is None:
             return
         try:
-            self._post(Bookmarked(kept.read()))
+            self._post(Bookmarked(bookmarks.read()))
         except StoreError as error:
             self._post(Failed(str(error)))
-        for notice in kept.notices:
+        for notice in bookmarks.notices:
             self._post(Failed(notice))
-        kept.notices.clear()
+        bookmarks.notices.clear()
 
 
 def _what_stands(timeline: Timeline, place: int) -> str:

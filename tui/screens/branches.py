@@ -144,8 +144,8 @@ foresaw and what then came. `s` tries a sentence of yours at the playhead before
             self._show()
 
     def _show(self) -> None:
-        told, untold = dict(self._told), _WAITS if self._begun else _NOTHING
-        self.query_one(TextPage).show(lambda width: _page(told, untold, width), top=False)
+        sections, untold = dict(self._told), _WAITS if self._begun else _NOTHING
+        self.query_one(TextPage).show(lambda width: _page(sections, untold, width), top=False)
 
     def action_dream(self) -> None:
         """Recombine the past with the next seed."""
@@ -210,20 +210,20 @@ def _grown(branch: Branch) -> bool:
 
 def _conversation(path: str, session: str, settings: Settings) -> list[str]:
     kit = make_kit(settings.ingest)
-    found = sessions([str(Path(path))], kit, settings.ingest.lines)
-    chosen = [one for one in found if not session or one.id == session] or found
+    matches = sessions([str(Path(path))], kit, settings.ingest.lines)
+    chosen = [one for one in matches if not session or one.id == session] or matches
     if not chosen:
         return ["the log is gone"]
     tree = ConversationTree(session_links(chosen[0], kit))
     return conversation_lines(tree, changed_since_last_reading(tree, chosen[0].path))
 
 
-def _page(told: dict[str, list[str]], untold: str, width: int) -> list[Line]:
+def _page(sections: dict[str, list[str]], untold: str, width: int) -> list[Line]:
     lines: list[Line] = []
     for name, title in _SECTIONS.items():
         lines.append([(title, "strong")])
-        for said in told.get(name, [_EMPTY.get(name, untold)]):
-            ink = "plain" if name in told else "quiet"
-            lines += [[("  " + line, ink)] for line in wrapped(said, max(8, width - 2))]
+        for sentence in sections.get(name, [_EMPTY.get(name, untold)]):
+            ink = "plain" if name in sections else "quiet"
+            lines += [[("  " + line, ink)] for line in wrapped(sentence, max(8, width - 2))]
         lines.append([])
     return lines

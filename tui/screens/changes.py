@@ -127,14 +127,14 @@ class ChangesScreen(Board):
         view, timeline = self.view, self.recording
         if view is None or timeline is None or not self.is_mounted:
             return
-        wanted = self._wanted
+        request = self._wanted
         agent = view.agent if self._alone else ""
 
         def work() -> None:
             reader = self._read(view, timeline)
             outcome = reader.at(view.index)
             files = reader.changes.files(view.index, agent) if agent else list(outcome.changes)
-            path = wanted if any(one.path == wanted for one in files) else files[0].path if files else ""
+            path = request if any(one.path == request for one in files) else files[0].path if files else ""
             diff = reader.changes.diff(path, view.index) if path and view.words else []
             if not get_current_worker().is_cancelled:
                 self.app.call_from_thread(self._show, files, path, diff, outcome)
@@ -222,11 +222,11 @@ def _page(
     if hidden:
         return [*lines, [("words are hidden: h shows them", "quiet")]]
     for line in diff:
-        said = plain(line.text.replace("\t", "    "))
+        text = plain(line.text.replace("\t", "    "))
         sign = "" if line.sign == "@" else line.sign
         number = "" if line.sign == "@" else f"{(line.old if line.sign == '-' else line.new):>5} "
         head = number if chosen.state == "complete" else ""
-        lines.append([(head, "quiet"), (fit(sign + said, max(1, width - len(head))).rstrip(), _STYLES[line.sign])])
+        lines.append([(head, "quiet"), (fit(sign + text, max(1, width - len(head))).rstrip(), _STYLES[line.sign])])
     if not diff and chosen.state == "complete":
         lines.append([("the file is as it was before the session", "quiet")])
     return lines

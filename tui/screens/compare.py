@@ -50,9 +50,9 @@ def compare(paths: Sequence[str], ids: Sequence[str], settings: Settings) -> Com
     """Read and align two sessions."""
     kit = make_kit()
     results = []
-    for path, wanted in zip(paths, ids, strict=True):
-        found = sessions([Path(path)], kit, settings.ingest.lines)
-        results.append(compared_run(next((one for one in found if one.id == wanted), found[-1]), settings))
+    for path, session_id in zip(paths, ids, strict=True):
+        matches = sessions([Path(path)], kit, settings.ingest.lines)
+        results.append(compared_run(next((one for one in matches if one.id == session_id), matches[-1]), settings))
     (first, ours), (second, theirs) = results
     alignment = align(ours, theirs)
     return Compared((first, second), (ours, theirs), alignment, tuple(_moments(ours, theirs, alignment)))

@@ -69,5 +69,5 @@ class DemoScreen(MainScreen):
 
 def _words(line: Line, note: str, name: str = "") -> Content:
     who = "" if line.agent == MAIN else f"{name or line.agent}: "
-    said = Content(f"» {who}{line.text}")
-    return Content.assemble((f"{note}\n", "dim not bold"), said) if note else said
+    content = Content(f"» {who}{line.text}")
+    return Content.assemble((f"{note}\n", "dim not bold"), content) if note else content

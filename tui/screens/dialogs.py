@@ -274,8 +274,8 @@ class SteerScreen(Dialog[None]):
         """From the feed: what the sentence would do."""
         if words != self._shown or not self.is_mounted:
             return
-        told = "; ".join(effect) or "nothing in the model would move before the agent acts on it"
-        self._say("steer-effect", f"taken like a prompt of yours: {told}. What the agent does, nobody knows.")
+        summary = "; ".join(effect) or "nothing in the model would move before the agent acts on it"
+        self._say("steer-effect", f"taken like a prompt of yours: {summary}. What the agent does, nobody knows.")
         if self._obstacle:
             self._say("steer-keys", self._obstacle)
         else:
@@ -289,8 +289,8 @@ class SteerScreen(Dialog[None]):
 
         def work() -> None:
             fault = link.steer(session, message)
-            said = fault or "the agent is told with its next call"
-            app.call_from_thread(app.notify, said, severity="warning" if fault else "information", markup=False)
+            outcome = fault or "the agent is told with its next call"
+            app.call_from_thread(app.notify, outcome, severity="warning" if fault else "information", markup=False)
 
         app.run_worker(work, name="steer", group="steer", thread=True)
         self.dismiss()

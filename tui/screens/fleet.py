@@ -167,8 +167,8 @@ class FleetScreen(LeftOnce[None]):
 
     def _lay_out(self) -> None:
         """The rows as the logs and the hooks together tell them."""
-        limits, told = Limits.of(self._settings), self.hooks
-        rows = tuple(row.hooked(told.of(row.session), self.now, limits) for row in self._seen)
+        limits, hooks = Limits.of(self._settings), self.hooks
+        rows = tuple(row.hooked(hooks.of(row.session), self.now, limits) for row in self._seen)
         self.rows = rows if self.words else tuple(row.wordless() for row in rows)
 
     def watch_words(self) -> None:

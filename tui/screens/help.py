@@ -66,14 +66,14 @@ class Topic(NamedTuple):
     rows: tuple[KeyRow, ...] = ()
 
 
-def key_rows(kinds: Iterable[type[DOMNode]], keymap: Mapping[str, str], seen: set[str]) -> tuple[KeyRow, ...]:
+def key_rows(kinds: Iterable[type[DOMNode]], keymap: Mapping[str, str], known_ids: set[str]) -> tuple[KeyRow, ...]:
     """The keys of classes by what they do there, in the order of the key table; adds their ids to `seen`."""
     tooltips: dict[str, str] = {}
     for kind in kinds:
         for binding in _own_bindings(kind):
-            if binding.id in KEYS and binding.id not in seen:
+            if binding.id in KEYS and binding.id not in known_ids:
                 tooltips.setdefault(binding.id, binding.tooltip or binding.description)
-    seen |= set(tooltips)
+    known_ids |= set(tooltips)
     return tuple(KeyRow(_key_names(name, keymap), tooltips[name], name) for name in KEYS if name in tooltips)
 
 
@@ -135,16 +135,16 @@ class HelpScreen(Board):
 
     def _gather(self) -> Iterator[Topic]:
         below: Screen[Any] | None = self.app.screen_stack[-2] if len(self.app.screen_stack) > 1 else None
-        seen: set[str] = set()
+        known_ids: set[str] = set()
         keymap = self._settings.keymap
         panels: list[type[Widget]] = []
         if below is not None:
             focused = below.focused.ancestors_with_self if below.focused is not None else [below]
             kinds = [type(node) for node in focused if node is not self.app]
-            yield Topic("On this screen", rows=key_rows(kinds, keymap, seen))
+            yield Topic("On this screen", rows=key_rows(kinds, keymap, known_ids))
             near = [part for part in _explained(below) if part in focused]
             panels = [type(part) for part in (*near, *_explained(below))]
-        yield Topic("Everywhere", rows=key_rows((type(self.app),), keymap, seen))
+        yield Topic("Everywhere", rows=key_rows((type(self.app),), keymap, known_ids))
         for panel in dict.fromkeys((*panels, *_EXPLAINED)):
             if panel.HELP:
                 yield Topic(getattr(panel, "TITLE", "") or _title(panel), panel.HELP.strip())

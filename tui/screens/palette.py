@@ -104,13 +104,13 @@ class PlaceSearch(Provider):
 
     async def search(self, query: str) -> Hits:
         words = query.lower().split()
-        found = 0
+        hits = 0
         for text, help_text, go in named_places(self.app):
             if all(word in f"{text} {help_text}".lower() for word in words):
-                found += 1
+                hits += 1
                 inside = all(word in text.lower() for word in words)
-                yield Hit((1.0 if inside else 0.5) - found / 1000, Content(text), go, text, help_text)
-            if found >= _MOST:
+                yield Hit((1.0 if inside else 0.5) - hits / 1000, Content(text), go, text, help_text)
+            if hits >= _MOST:
                 return
 
 
@@ -121,27 +121,27 @@ class OtherSessions(Provider):
         self._found = asyncio.create_task(asyncio.to_thread(_sessions))
 
     async def discover(self) -> Hits:
-        for found in await self._sessions(_FEW):
-            yield DiscoveryHit(Content(_called(found)), partial(self._open, found), _called(found), _of(found))
+        for session in await self._sessions(_FEW):
+            yield DiscoveryHit(Content(_called(session)), partial(self._open, session), _called(session), _of(session))
 
     async def search(self, query: str) -> Hits:
         words = query.lower().split()
-        shown = 0
-        for found in await self._sessions():
-            if all(word in f"session {_called(found)} {_of(found)}".lower() for word in words):
-                shown += 1
-                text = _called(found)
-                yield Hit(0.9 - shown / 1000, Content(text), partial(self._open, found), text, _of(found))
-            if shown >= _MOST:
+        hits = 0
+        for session in await self._sessions():
+            if all(word in f"session {_called(session)} {_of(session)}".lower() for word in words):
+                hits += 1
+                text = _called(session)
+                yield Hit(0.9 - hits / 1000, Content(text), partial(self._open, session), text, _of(session))
+            if hits >= _MOST:
                 return
 
     async def _sessions(self, most: int | None = None) -> list[Found]:
         """Those that were found, without their titles while words are hidden."""
-        found = (await self._found)[:most]
-        return found if cast(_Observatory, self.app).words else [replace(one, title="") for one in found]
+        sessions = (await self._found)[:most]
+        return sessions if cast(_Observatory, self.app).words else [replace(one, title="") for one in sessions]
 
-    def _open(self, found: Found) -> None:
-        cast(_Observatory, self.app).post_message(OpenSession(found.path, found.active, found.session))
+    def _open(self, session: Found) -> None:
+        cast(_Observatory, self.app).post_message(OpenSession(session.path, session.active, session.session))
 
 
 def _sessions() -> list[Found]:
@@ -151,13 +151,13 @@ def _sessions() -> list[Found]:
         return []
 
 
-def _called(found: Found) -> str:
-    return f"Session: {plain(found.title, 60) or folder_name(found.project) or found.path.stem}"
+def _called(session: Found) -> str:
+    return f"Session: {plain(session.title, 60) or folder_name(session.project) or session.path.stem}"
 
 
-def _of(found: Found) -> str:
-    when = "now" if found.active else f"{age(max(0.0, time.time() - found.last))} ago"
-    return f"{found.agent} · {plain(folder_name(found.project), 40)} · {when}"
+def _of(session: Found) -> str:
+    when = "now" if session.active else f"{age(max(0.0, time.time() - session.last))} ago"
+    return f"{session.agent} · {plain(folder_name(session.project), 40)} · {when}"
 
 
 def go_to(app: App[Any], timeline: Timeline, place: str) -> None:
@@ -188,7 +188,7 @@ class SessionSearch(Provider):
 
     async def search(self, query: str) -> Hits:
         words = query.lower().split()
-        found = 0
+        hits = 0
         timeline = cast(_Observatory, self.app).recording
         with suppress(NooscopeError, ValueError):
             if timeline is not None and len(timeline):
@@ -198,13 +198,13 @@ class SessionSearch(Provider):
         for text, help_text, message in self._all():
             noted = f"{text} {help_text}" if isinstance(message, ReturnTo) else text
             if all(word in noted.lower() for word in words):
-                found += 1
-                shown = Content(text)
+                hits += 1
+                content = Content(text)
                 for word in words:
                     if (begin := text.lower().find(word)) >= 0:
-                        shown = shown.stylize("bold underline", begin, begin + len(word))
-                yield Hit(1.0 - found / (_MOST + 2), shown, partial(self._go, message), text, help_text)
-            if found >= _MOST:
+                        content = content.stylize("bold underline", begin, begin + len(word))
+                yield Hit(1.0 - hits / (_MOST + 2), content, partial(self._go, message), text, help_text)
+            if hits >= _MOST:
                 return
 
     def _go(self, message: Message) -> None:
@@ -225,10 +225,10 @@ class SessionSearch(Provider):
             event = timeline.events[place]
             if isinstance(event, ToolUse):
                 words, path = about(event)
-                told = " ".join(part for part in (tool_of(event), words, path) if part)
+                line = " ".join(part for part in (tool_of(event), words, path) if part)
                 sign = OUTCOME_SIGNS.get(event.outcome, ("", ""))[0]
                 when = clock(event.at - view.start)
-                yield (f"{when}  {sign} {plain(told, 80)}", f"event {place + 1:,}", Seek(place + 1, event.agent))
+                yield (f"{when}  {sign} {plain(line, 80)}", f"event {place + 1:,}", Seek(place + 1, event.agent))
 
 
 def mark_hits(
@@ -239,9 +239,9 @@ def mark_hits(
         mark = timeline.marks[number]
         if mark.kind == "background":
             continue
-        said = plain(mark_text(mark, names), 60)
+        text = plain(mark_text(mark, names), 60)
         by = "nooscope" if mark.kind == "method" else mark.kind
-        words = said if said.startswith(mark.kind) else f"{by}  {said}"
+        words = text if text.startswith(mark.kind) else f"{by}  {text}"
         who = "" if mark.agent == MAIN else names.get(mark.agent) or plain(mark.agent, 24)
         yield f"{clock(mark.at - start)}  {words}", who, Seek(mark.place + 1, mark.agent)
 
@@ -278,14 +278,16 @@ def save_screenshot(app: App[Any]) -> None:
 
 def _key_commands(screen: Screen[object]) -> Iterator[SystemCommand]:
     """Every key that works on a screen, as a command."""
-    told = set()
+    actions = set()
     for key, (node, binding, enabled, _) in screen.active_bindings.items():
-        if not enabled or not binding.description or binding.id in told:
+        if not enabled or not binding.description or binding.id in actions:
             continue
-        told.add(binding.id)
+        actions.add(binding.id)
         title = (binding.tooltip or binding.description).strip()
-        shown = screen.app.get_key_display(binding)
-        yield SystemCommand(title, f"{shown}  ({key})" if shown != key else key, _runner(screen, node, binding.action))
+        display = screen.app.get_key_display(binding)
+        yield SystemCommand(
+            title, f"{display}  ({key})" if display != key else key, _runner(screen, node, binding.action)
+        )
 
 
 def _runner(screen: Screen[object], node: DOMNode, action: str) -> Callable[[], Awaitable[None]]:

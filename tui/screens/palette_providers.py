@@ -11,8 +11,8 @@ def _provider(name: str) -> Callable[[], type[Provider]]:
     def find() -> type[Provider]:
         from tui.screens import palette
 
-        found: type[Provider] = getattr(palette, name)
-        return found
+        provider: type[Provider] = getattr(palette, name)
+        return provider
 
     return find
 

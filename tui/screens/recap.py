@@ -98,18 +98,18 @@ class RecapScreen(Board):
             from core.extras.narrator.router import Router, tell_recap, tell_why
 
             router = Router(self._all_settings)
-            told = [("What happened", tell_recap(router, timeline, start, stop))]
-            told.append(("Why it is stuck, if it is", tell_why(router, timeline, stop)))
+            sections = [("What happened", tell_recap(router, timeline, start, stop))]
+            sections.append(("Why it is stuck, if it is", tell_why(router, timeline, stop)))
             if not get_current_worker().is_cancelled:
-                self.app.call_from_thread(self._show_prose, told, stop - start)
+                self.app.call_from_thread(self._show_prose, sections, stop - start)
 
         self.run_worker(work, name="recap", group="recap", thread=True, exclusive=True)
 
-    def _show_prose(self, told: list[tuple[str, Told]], events: int) -> None:
+    def _show_prose(self, sections: list[tuple[str, Told]], events: int) -> None:
         if self.is_attached and (self.view is None or self.view.words):
             page = self.query_one(TextPage)
             page.border_subtitle = count(events, "event")
-            page.show(lambda width: _prose_page(told, width))
+            page.show(lambda width: _prose_page(sections, width))
 
     def _tell(self) -> None:
         """Read the words in a thread, so that a slow disk holds up nothing."""
@@ -135,23 +135,23 @@ class RecapScreen(Board):
         reader = WordReader(() if view is None else view.word_logs)
 
         def work() -> None:
-            told = story(events[since:], start, reader.words)
+            recap = story(events[since:], start, reader.words)
             outcome = OutcomeReader(reader)
             outcome.feed(events)
             came = outcome.at(len(events)).lines()
             if not get_current_worker().is_cancelled:
-                self.app.call_from_thread(self._show, told, len(events) == since, came)
+                self.app.call_from_thread(self._show, recap, len(events) == since, came)
 
         self.run_worker(work, name="recap", group="recap", thread=True, exclusive=True)
 
-    def _show(self, told: SessionStory, nothing: bool, came: list[str]) -> None:
+    def _show(self, recap: SessionStory, nothing: bool, came: list[str]) -> None:
         if self.is_attached and (self.view is None or self.view.words):
-            self.query_one(TextPage).show(lambda width: _page(told, nothing, came, width))
+            self.query_one(TextPage).show(lambda width: _page(recap, nothing, came, width))
 
 
-def _prose_page(told: list[tuple[str, Told]], width: int) -> list[Line]:
+def _prose_page(sections: list[tuple[str, Told]], width: int) -> list[Line]:
     lines: list[Line] = []
-    for title, prose in told:
+    for title, prose in sections:
         lines.append([(title, "strong")])
         claims = [(claim, "plain", "") for claim in prose.claims]
         claims += [(claim, "quiet", "left out, not supported by the facts: ") for claim in prose.left]
@@ -166,11 +166,11 @@ def _prose_page(told: list[tuple[str, Told]], width: int) -> list[Line]:
     return lines
 
 
-def _page(told: SessionStory, nothing: bool, came: list[str], width: int) -> list[Line]:
+def _page(recap: SessionStory, nothing: bool, came: list[str], width: int) -> list[Line]:
     if nothing:
         return [[("nothing happened since", "quiet")]]
     lines: list[Line] = []
-    for title, answers in [*((title, getattr(told, name)) for name, title in _TITLES), ("What came of it", came)]:
+    for title, answers in [*((title, getattr(recap, name)) for name, title in _TITLES), ("What came of it", came)]:
         lines += [[(title, "strong")]] if answers else []
         for answer in answers:
             lines += [[("  " + line, "plain")] for line in wrapped(answer, max(8, width - 2))]

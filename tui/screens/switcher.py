@@ -48,14 +48,14 @@ class ScreenSwitcher:
         self._settings = settings
         self._make_fleet = make_fleet
 
-    def toggle(self, name: str, *given: object, **named: object) -> None:
+    def toggle(self, name: str, *args: object, **options: object) -> None:
         """Open one of the screens over the main one, or leave it where it is open."""
         module, kind = _SCREENS[name]
         make = getattr(importlib.import_module(module), kind)
         if isinstance(self._app.screen, make):
             self._app.screen.dismiss()
         else:
-            self._app.push_screen(self._bind(make(*given, settings=self._settings(), **named)))
+            self._app.push_screen(self._bind(make(*args, settings=self._settings(), **options)))
 
     def to_main(self) -> None:
         """Leave all screens that stand over the main one."""

@@ -66,24 +66,24 @@ class TranscriptScreen(Board):
 
     def _caption(self) -> None:
         """Say on the document's edges what is shown."""
-        wanted, listed = self.chosen, self._listed
+        narrowing, listed = self.chosen, self._listed
         parts = [
-            "failed" if wanted.failed else "",
-            "prompts and answers" if wanted.prompts else "",
-            wanted.path and f"path {wanted.path}",
-            wanted.tool and f"tool {wanted.tool}",
-            wanted.agent and f"agent {self._called(wanted.agent)}",
-            wanted.text and f"“{wanted.text}”",
+            "failed" if narrowing.failed else "",
+            "prompts and answers" if narrowing.prompts else "",
+            narrowing.path and f"path {narrowing.path}",
+            narrowing.tool and f"tool {narrowing.tool}",
+            narrowing.agent and f"agent {self._called(narrowing.agent)}",
+            narrowing.text and f"“{narrowing.text}”",
         ]
-        said = " · ".join(plain(part, 40) for part in parts if part)
+        filters = " · ".join(plain(part, 40) for part in parts if part)
         for document in self.query(Document):
-            found = "1 entry" if listed.shown == 1 else f"{listed.shown:,} entries"
+            entries = "1 entry" if listed.shown == 1 else f"{listed.shown:,} entries"
             if listed.searched < 1.0:
-                found += f", {100 * listed.searched:.0f}% searched"
+                entries += f", {100 * listed.searched:.0f}% searched"
             if listed.unread:
-                found += f", {listed.unread:,} not read"
-            document.border_title = Content(f"Transcript  {found}")
-            document.border_subtitle = Content(f"only {said}; 1 shows all") if said else None
+                entries += f", {listed.unread:,} not read"
+            document.border_title = Content(f"Transcript  {entries}")
+            document.border_subtitle = Content(f"only {filters}; 1 shows all") if filters else None
 
     def _called(self, agent: str) -> str:
         return agent if self.view is None else names_of(self.view).get(agent, agent)
@@ -129,9 +129,9 @@ class TranscriptScreen(Board):
 
     def action_only(self, name: str) -> None:
         """Turn one of the two filters on or off; the other one goes."""
-        wanted = self.chosen
-        failed, prompts = name == "failed" and not wanted.failed, name == "prompts" and not wanted.prompts
-        self.chosen = wanted._replace(failed=failed, prompts=prompts)
+        narrowing = self.chosen
+        failed, prompts = name == "failed" and not narrowing.failed, name == "prompts" and not narrowing.prompts
+        self.chosen = narrowing._replace(failed=failed, prompts=prompts)
 
     def action_like(self, name: str) -> None:
         """Only entries that have this in common with the one under the bar, or all again."""
@@ -164,11 +164,11 @@ class TranscriptScreen(Board):
             self.notify("this entry has no path", severity="warning", markup=False)
 
     def _only(self, name: str, value: str) -> None:
-        wanted = self.chosen
-        self.chosen = wanted._replace(
-            path=value if name == "path" else wanted.path,
-            tool=value if name == "tool" else wanted.tool,
-            agent=value if name == "agent" else wanted.agent,
+        narrowing = self.chosen
+        self.chosen = narrowing._replace(
+            path=value if name == "path" else narrowing.path,
+            tool=value if name == "tool" else narrowing.tool,
+            agent=value if name == "agent" else narrowing.agent,
         )
 
     def action_search(self) -> None:

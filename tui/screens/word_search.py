@@ -183,36 +183,36 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
             self._search(self.query_one(Input).value)
 
     def _tell(self) -> None:
-        said = self.query_one(Input).value
+        query = self.query_one(Input).value
         if self._fault:
-            told = self._fault
-        elif sum(map(len, said.split())) < _LEAST:
-            told = "type words that stand together"
-        elif self._shown != said:
-            told = "looking …"
+            status = self._fault
+        elif sum(map(len, query.split())) < _LEAST:
+            status = "type words that stand together"
+        elif self._shown != query:
+            status = "looking …"
         elif not self._hits and self._unread:
-            told = "nothing found in the others"
+            status = "nothing found in the others"
         elif not self._hits:
-            told = "nothing found" + (" so far" if self._reading else "; try fewer words, or their beginnings")
+            status = "nothing found" + (" so far" if self._reading else "; try fewer words, or their beginnings")
         else:
-            told = f"{count(len(self._hits), 'place')}{' at least' if len(self._hits) == _MOST else ''}"
+            status = f"{count(len(self._hits), 'place')}{' at least' if len(self._hits) == _MOST else ''}"
         unkept = "this search is not indexed" if self._room is not None else ""
-        together = "  ·  ".join(part for part in (self._unread, told, self._reading, unkept) if part)
+        together = "  ·  ".join(part for part in (self._unread, status, self._reading, unkept) if part)
         self.query_one("#found", Static).update(Content(together))
 
     @work(thread=True, exclusive=True, group="find")
-    def _search(self, said: str) -> None:
-        words = said.split()
+    def _search(self, query: str) -> None:
+        words = query.split()
         worker = get_current_worker()
         if sum(map(len, words)) < _LEAST:
-            self.post_message(self.Searched(said, []))
+            self.post_message(self.Searched(query, []))
             return
         try:
-            found = self.Searched(said, search(self._index, words, Narrowed(), _MOST))
+            result = self.Searched(query, search(self._index, words, Narrowed(), _MOST))
         except NooscopeError as error:
-            found = self.Searched(said, [], str(error))
+            result = self.Searched(query, [], str(error))
         if not worker.is_cancelled:
-            self.post_message(found)
+            self.post_message(result)
 
     @work(thread=True, exclusive=True, group="index")
     def _fill(self) -> None:
@@ -254,6 +254,6 @@ def _hit_lines(hit: Hit, width: int) -> Text:
     project = plain(Path(hit.project).name, 24)
     about = "  ".join(part for part in (hit.agent, project, plain(hit.title)) if part)
     speaker = f"  {_SPEAKERS[hit.speaker]}: "
-    told = Text(no_wrap=True).append(f"{when}  ", "dim")
-    told.append(fit(about, width - len(when) - 2).rstrip(), "bold")
-    return told.append(f"\n{speaker}", "dim").append(fit(plain(hit.snippet), width - len(speaker)).rstrip())
+    line = Text(no_wrap=True).append(f"{when}  ", "dim")
+    line.append(fit(about, width - len(when) - 2).rstrip(), "bold")
+    return line.append(f"\n{speaker}", "dim").append(fit(plain(hit.snippet), width - len(speaker)).rstrip())

@@ -138,8 +138,8 @@ saved before you save it (`S`).
 
     def watch_actual(self, recording: Timeline | None) -> None:
         if recording is not None:
-            begun = recording.changes[0].settings
-            self._edit(_DRAFTS.setdefault(recording, Draft(recording.settings, begun)))
+            initial = recording.changes[0].settings
+            self._edit(_DRAFTS.setdefault(recording, Draft(recording.settings, initial)))
         if self.is_mounted:
             self.effects.forget()
             if recording is not None:
@@ -182,8 +182,8 @@ saved before you save it (`S`).
         """The key or word that is being typed, where one is."""
         if not self.has_class("-asking"):
             return None
-        line, asked = self.query_one(TypeLine), self._entry.question
-        return KeyPrompt(asked.name, asked.inside, f"which {asked.noun}?", line.fitting, line.value)
+        line, question = self.query_one(TypeLine), self._entry.question
+        return KeyPrompt(question.name, question.inside, f"which {question.noun}?", line.fitting, line.value)
 
     # The line one types in
 
@@ -398,11 +398,11 @@ saved before you save it (`S`).
         recording, view = self.actual, self.view
         if recording is None or view is None:
             return
-        labels, gone, problem = judged_labels(self.effects.labels, recording, view.index, time.time())
+        labels, removed, problem = judged_labels(self.effects.labels, recording, view.index, time.time())
         if problem:
-            label, gone = missed_label(self.effects.labels, recording, view.index, view.agent, time.time())
+            label, removed = missed_label(self.effects.labels, recording, view.index, view.agent, time.time())
             labels = [label]
-        self._save_labels(labels, withdraw=gone)
+        self._save_labels(labels, withdraw=removed)
 
     def _save_labels(self, labels: list[Label], *, withdraw: bool) -> None:
         save_labels(self, getattr(self.app, "feed", None), labels, withdraw=withdraw)

@@ -223,14 +223,14 @@ def run_sweep(
 
     def work() -> None:
         worker = get_current_worker()
-        shown = 0
+        reported = 0
 
         def report(sweep: Sweep) -> bool:
-            nonlocal shown
+            nonlocal reported
             if worker.is_cancelled:
                 return False
-            if len(sweep.points) != shown:
-                shown = len(sweep.points)
+            if len(sweep.points) != reported:
+                reported = len(sweep.points)
                 widget.post_message(Swept(sweep))
             return True
 

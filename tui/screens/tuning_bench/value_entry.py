@@ -75,35 +75,35 @@ class ValueEntry:
         bare = ValueQuestion("word" if shape_of(name).form == "list" else "key", name, path)
         there = value if bare.what == "word" else item_at(value, path)
         last = len(bare.inside) + 1 == len(shape_of(name).levels)
-        taken = there if there is not MISSING and last else ()
-        words = tuple(each for each in suggested_keys(name, bare.inside, recording) if each not in taken)
+        existing = there if there is not MISSING and last else ()
+        words = tuple(each for each in suggested_keys(name, bare.inside, recording) if each not in existing)
         return self._ask(bare._replace(hint=bare.noun, words=words))
 
     def answer(self, text: str, fitting: tuple[str, ...], recording: Timeline | None) -> Answer:
         """Take what was typed; `fitting` are the words offered that go with it."""
-        asked = self.question
-        if asked.what == "key":
-            return self._key(asked, text, fitting, recording)
-        if asked.what == "word":
-            return self._word(asked, text)
-        if asked.path:
-            return self._row(asked.name, asked.path, text)
-        problem = self._editing.set(asked.name, parse_value(tunables()[asked.name], text))
-        return problem or Accepted(asked.name)
+        question = self.question
+        if question.what == "key":
+            return self._key(question, text, fitting, recording)
+        if question.what == "word":
+            return self._word(question, text)
+        if question.path:
+            return self._row(question.name, question.path, text)
+        problem = self._editing.set(question.name, parse_value(tunables()[question.name], text))
+        return problem or Accepted(question.name)
 
     def _ask(self, question: ValueQuestion) -> ValueQuestion:
         self._editing.end_nudges()
         self.question = question
         return question
 
-    def _key(self, asked: ValueQuestion, key: str, fitting: tuple[str, ...], recording: Timeline | None) -> Answer:
+    def _key(self, question: ValueQuestion, key: str, fitting: tuple[str, ...], recording: Timeline | None) -> Answer:
         """Put a row under a key; where more than a key is needed, ask for that."""
-        name, levels = asked.name, shape_of(asked.name).levels
-        known = levels[len(asked.path)]
-        if key and known and len(fitting) == 1:
+        name, levels = question.name, shape_of(question.name).levels
+        names = levels[len(question.path)]
+        if key and names and len(fitting) == 1:
             key = fitting[0]
-        path = (*asked.path, key)
-        if problem := key_fault(known, key):
+        path = (*question.path, key)
+        if problem := key_fault(names, key):
             return problem
         if len(path) < len(levels):
             return self.ask_row(name, path, recording)
@@ -114,10 +114,10 @@ class ValueEntry:
             return self._ask(ValueQuestion("value", name, path, leaf_at(name, path).allowed()))
         return self._editing.set_row(name, path, usual) or Accepted(name, path)
 
-    def _word(self, asked: ValueQuestion, word: str) -> Answer:
-        table = self._editing.draft.value(asked.name)
-        place = asked.path[0] if asked.path and isinstance(asked.path[0], int) else len(table)
-        return self._editing.insert_word(asked.name, place, word) or Accepted(asked.name, (place,))
+    def _word(self, question: ValueQuestion, word: str) -> Answer:
+        table = self._editing.draft.value(question.name)
+        place = question.path[0] if question.path and isinstance(question.path[0], int) else len(table)
+        return self._editing.insert_word(question.name, place, word) or Accepted(question.name, (place,))
 
     def _row(self, name: str, path: TablePath, text: str) -> Answer:
         problem = self._editing.set_row(name, path, parse_value(leaf_at(name, path), text))

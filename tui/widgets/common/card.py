@@ -50,9 +50,9 @@ class Card(Panel):
         return self._lay(view, width)
 
     def details(self, view: View, width: int, height: int) -> list[Line]:
-        laid = self._lay(view, width)
-        self._top = max(0, min(self._top, len(laid) - height))
-        return laid[self._top : self._top + height]
+        lines = self._lay(view, width)
+        self._top = max(0, min(self._top, len(lines) - height))
+        return lines[self._top : self._top + height]
 
     def action_scroll_by(self, by: int) -> None:
         self._top += by
@@ -74,12 +74,12 @@ class Card(Panel):
 
     def _lay(self, view: View, width: int) -> list[Line]:
         rich = self.rich
-        wanted = (view, width, rich)
-        known = self._lines_for
-        if known[0] is not view or known[1:] != wanted[1:]:
+        key = (view, width, rich)
+        cached = self._lines_for
+        if cached[0] is not view or cached[1:] != key[1:]:
             lines = self.more(view, width) if rich else self.brief(view, width)
             self._lines = [clipped(line, width) for line in lines]
-            self._lines_for = wanted
+            self._lines_for = key
         return self._lines
 
     @property
@@ -132,14 +132,14 @@ def pair(label: str, value: str, width: int, *, ink: str = "plain", at: int = 0)
 
 
 def gauge(
-    label: str, value: float, width: int, said: str, *, ink: str = "heat-2", marks: list[Mark] | None = None
+    label: str, value: float, width: int, figure: str, *, ink: str = "heat-2", marks: list[Mark] | None = None
 ) -> Line:
     """A name, a bar with marks, and the value in figures."""
     at, room = _columns(width)
-    return [(fit(label, at - 1) + " ", "quiet"), *meter(value, room, ink, marks or []), (f" {said:>6}", "plain")]
+    return [(fit(label, at - 1) + " ", "quiet"), *meter(value, room, ink, marks or []), (f" {figure:>6}", "plain")]
 
 
-def signed(label: str, value: float, width: int, said: str, *, reach: float = 1.0, worse_above: bool = False) -> Line:
+def signed(label: str, value: float, width: int, figure: str, *, reach: float = 1.0, worse_above: bool = False) -> Line:
     """A name, a bar that grows from the middle to either side, and the value in figures."""
     low, high = ("confidence", "frustration") if worse_above else ("fatigue", "confidence")
     at, room = _columns(width)
@@ -155,7 +155,7 @@ def signed(label: str, value: float, width: int, said: str, *, reach: float = 1.
         ("│", "threshold"),
         ("▄" * above, high),
         (TRACK * (right - above), "track"),
-        (f" {said:>6}", "plain"),
+        (f" {figure:>6}", "plain"),
     ]
 
 
@@ -195,11 +195,11 @@ def curves(track: Track, names: Sequence[str], stop: int, since: float, until: f
     edges = np.flatnonzero(np.diff(cells, prepend=-1))
     filled = np.searchsorted(edges, np.searchsorted(cells, np.arange(width), "right") - 1, "right") - 1
     sources = filled.tolist()
-    made: list[Points] = []
+    points: list[Points] = []
     for name in names:
         tops = np.maximum.reduceat(columns.column(name, first, last), edges).tolist()
-        made.append([None if source < 0 else tops[source] for source in sources])
-    return made
+        points.append([None if source < 0 else tops[source] for source in sources])
+    return points
 
 
 _LEAST = 36  # Least width of a column.

@@ -63,17 +63,17 @@ where the agent's status line told them (`nooscope hooks install --statusline`).
         if width >= _ROOMY:
             left = [[("nooscope", "strong")], *left]
         cost = _cost(view)
-        spent = [*cost[:1], *_sleep(view, room - _length([*_context(view, room), *cost]) - 2), *cost[1:]]
-        known = [*first, *_context(view, room), *spent, *_day(view, width), *_limits(view)]
+        costs = [*cost[:1], *_sleep(view, room - _length([*_context(view, room), *cost]) - 2), *cost[1:]]
+        facts = [*first, *_context(view, room), *costs, *_day(view, width), *_limits(view)]
         if height < 2:
-            if width >= _ROOMY and not _title(view, width, [*left, *known]):
+            if width >= _ROOMY and not _title(view, width, [*left, *facts]):
                 left = left[1:]
-                if not _title(view, width, [*left, *known]) and view.subject.title:
+                if not _title(view, width, [*left, *facts]) and view.subject.title:
                     left = [*_mode(view), *_subject(view, _ROOMY - 1)]
-            right = [*known, *_notice(view)]
-            return [_spread([*left, *_title(view, width, [*left, *known])], right, width)]
+            right = [*facts, *_notice(view)]
+            return [_spread([*left, *_title(view, width, [*left, *facts])], right, width)]
         return [
-            _spread([*left, *_title(view, width, [*left, *known])], known, width),
+            _spread([*left, *_title(view, width, [*left, *facts])], facts, width),
             _spread([*_who(view), *_notice(view)], _burn(view), width),
         ]
 
@@ -102,15 +102,15 @@ def _subject(view: View, width: int) -> list[Line]:
     tight = width < _ROOMY
     model = _DATE.sub("", subject.model.rpartition("/")[2].removeprefix("claude-"))
     names = ["" if tight else plain(subject.tool, 16), _project(view, tight), _cut_end(model, 12 if tight else 24)]
-    shown = [name for name in names if name]
-    return [[(" · ".join(shown), "plain")]] if shown else []
+    parts = [name for name in names if name]
+    return [[(" · ".join(parts), "plain")]] if parts else []
 
 
 def _project(view: View, tight: bool) -> str:
     """The project; where the log tells none, what the session is called, else its file."""
     most = 14 if tight else 28
-    if named := folder_name(view.subject.project):
-        return plain(named, most)
+    if folder := folder_name(view.subject.project):
+        return plain(folder, most)
     if view.words and view.subject.title:
         return _cut_end(view.subject.title, _TIGHT_TITLE) if tight else ""
     return plain(PurePath(view.subject.path).stem, most)
@@ -118,8 +118,8 @@ def _project(view: View, tight: bool) -> str:
 
 def _cut_end(name: str, most: int) -> str:
     """A name whose end gives way: of a model's the beginning tells most."""
-    said = plain(name)
-    return fit(said, most) if cell_len(said) > most else said
+    text = plain(name)
+    return fit(text, most) if cell_len(text) > most else text
 
 
 def _who(view: View) -> list[Line]:
@@ -160,8 +160,8 @@ def _context(view: View, room: int) -> list[Line]:
     sleep = view.frame.mind.sleep
     if not sleep.context_tokens:
         return []
-    told = view.hooks.figures.window if view.hooks is not None else 0
-    smaller = plan_share(view.subject.tool, sleep, told) or 0.0
+    window = view.hooks.figures.window if view.hooks is not None else 0
+    smaller = plan_share(view.subject.tool, sleep, window) or 0.0
     ink = "alert" if max(sleep.context, smaller) >= 0.9 else "plain"
     share, more = f"{100 * sleep.context:.0f}%", _turns(sleep.turns_to_compaction)
     if smaller >= 0.5:
@@ -196,14 +196,14 @@ def _turns(left: int | None) -> str:
 
 def _cost(view: View) -> list[Line]:
     """What it cost so far, and the pace; nothing where no turn was told of."""
-    spent = view.spent
-    if not spent.priced + spent.unpriced:
+    spending = view.spent
+    if not spending.priced + spending.unpriced:
         return []
-    unread = spent.unpriced or view.loading is not None
-    said = money(spent.dollars, spent.priced, unread).replace("at least ", "≥")
-    pieces: list[Line] = [[(said if spent.priced else f"cost {said}", "plain" if spent.priced else "quiet")]]
-    if spent.rate is not None and not view.subject.synthetic_time:
-        pieces.append([(f"${spent.rate:,.2f}/h", "plain")])
+    unread = spending.unpriced or view.loading is not None
+    amount = money(spending.dollars, spending.priced, unread).replace("at least ", "≥")
+    pieces: list[Line] = [[(amount if spending.priced else f"cost {amount}", "plain" if spending.priced else "quiet")]]
+    if spending.rate is not None and not view.subject.synthetic_time:
+        pieces.append([(f"${spending.rate:,.2f}/h", "plain")])
     return pieces
 
 
@@ -211,8 +211,8 @@ def _day(view: View, width: int) -> list[Line]:
     """What all agents cost today against the budget, where there is one."""
     if view.day is None or not view.day.ways[-1]:
         return []
-    said = view.day.ways[0 if width >= _HUGE else -1]
-    return [[(said, "alert" if view.day.over else "plain")]]
+    text = view.day.ways[0 if width >= _HUGE else -1]
+    return [[(text, "alert" if view.day.over else "plain")]]
 
 
 def _limits(view: View) -> list[Line]:

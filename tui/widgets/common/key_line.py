@@ -130,12 +130,12 @@ class KeyLine(Widget, can_focus=False):
             bindings = [each for each in bindings if each.binding.key not in _TYPED]
         idle: frozenset[str] = getattr(self.screen, "idle_keys", frozenset())
         bindings = [each for each in bindings if each.binding.id not in idle]
-        seen = [each for each in bindings if each.binding.show or each.binding.id in self._wanted]
+        visible = [each for each in bindings if each.binding.show or each.binding.id in self._wanted]
         room = self._room()
         names = self._names()
-        told = (room, *names.items(), *((each.binding, each.enabled, each.tooltip) for each in seen))
-        if told != self._told:
-            self._told = told
+        fingerprint = (room, *names.items(), *((each.binding, each.enabled, each.tooltip) for each in visible))
+        if fingerprint != self._told:
+            self._told = fingerprint
             self.keys = list(self._chosen(bindings, room))
             self._hover(None)
             self._redraw()
@@ -166,14 +166,14 @@ class KeyLine(Widget, can_focus=False):
 
     def _names(self) -> dict[str, str]:
         """Keys by id that the app, the screen or what has the focus calls something else now."""
-        told = (getattr(one, "key_names", {}) for one in (self.app, self.screen, self.screen.focused))
-        return {name: word for names in told for name, word in names.items()}
+        sources = (getattr(one, "key_names", {}) for one in (self.app, self.screen, self.screen.focused))
+        return {name: word for names in sources for name, word in names.items()}
 
     def _more(self, bindings: Sequence[ActiveBinding], room: int) -> Iterator[ShownKey]:
         """Keys that are not shown elsewhere, where a wide screen has room for them."""
-        found = {each.binding.id: each.binding for each in bindings if each.enabled}
+        by_id = {each.binding.id: each.binding for each in bindings if each.enabled}
         for name in self._wanted:
-            if (binding := found.get(name)) is None:
+            if (binding := by_id.get(name)) is None:
                 continue
             key = self._shown_key(binding, binding.tooltip)
             room -= key.width + 1

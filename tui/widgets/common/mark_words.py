@@ -116,12 +116,12 @@ def mark_reason(mark: Mark, timeline: Timeline) -> str:
 
 def _trigger(mark: Mark, timeline: Timeline) -> str:
     """What a method is about, what it answered, and where its words are."""
-    heard = [
+    inputs = [
         firing_words(one.name)
         for one in timeline.marks.between(mark.place, mark.place + 1)
         if one.kind == "signal" and one.agent == mark.agent
     ]
-    because = f"answers {' and '.join(dict.fromkeys(heard))}" if heard else ""
+    because = f"answers {' and '.join(dict.fromkeys(inputs))}" if inputs else ""
     return " · ".join(part for part in (_METHOD_ADVICE.get(mark.name, ""), because, "m, 4: its text") if part)
 
 

@@ -39,23 +39,23 @@ Words are read from the log, their secrets taken out. `h` hides all words, for a
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         keys = _permit_keys(view)
         room = width - cell_len(keys) - _GAP if keys else width
-        made = [_status(view, room)]
+        rows = [_status(view, room)]
         if keys:
-            blank = max(1, width - _length(made[0]) - cell_len(keys))
-            made[0] = [*made[0], (" " * blank, "plain"), (keys, "strong")]
+            blank = max(1, width - _length(rows[0]) - cell_len(keys))
+            rows[0] = [*rows[0], (" " * blank, "plain"), (keys, "strong")]
         lately = lately_failed(view.now)
         if height < 4:
-            status = made[0] if keys else _beside(made[0], lately, width)
-            left = lately if status is made[0] else ""
-            said = _has_answered(view) and not view.now.times
-            told = _agent_lines(view, width, 1, left)[0] if said else _doing_and_failed(view, width)
-            made = [status, told]
+            status = rows[0] if keys else _beside(rows[0], lately, width)
+            left = lately if status is rows[0] else ""
+            answered = _has_answered(view) and not view.now.times
+            last = _agent_lines(view, width, 1, left)[0] if answered else _doing_and_failed(view, width)
+            rows = [status, last]
         elif height < 6:
-            made += [_prompt_line(view, width), _doing_and_failed(view, width), *_agent_lines(view, width, 1, lately)]
+            rows += [_prompt_line(view, width), _doing_and_failed(view, width), *_agent_lines(view, width, 1, lately)]
         else:
-            made += [_prompt_line(view, width), _doing(view, width), _failed(view, width)]
-            made += _agent_lines(view, width, height - 4, lately)
-        return [clipped(line, width) for line in made[:height]]
+            rows += [_prompt_line(view, width), _doing(view, width), _failed(view, width)]
+            rows += _agent_lines(view, width, height - 4, lately)
+        return [clipped(line, width) for line in rows[:height]]
 
 
 def _status(view: View, width: int) -> Line:
@@ -75,8 +75,8 @@ def _status(view: View, width: int) -> Line:
 
 def _permit_keys(view: View) -> str:
     """The keys that answer a call which waits for a permit."""
-    asked = view.hooks.questions if view.hooks is not None and view.words else ()
-    waits = [one for one in asked if not one.late]
+    questions = view.hooks.questions if view.hooks is not None and view.words else ()
+    waits = [one for one in questions if not one.late]
     more = f" (1 of {len(waits)})" if len(waits) > 1 else ""
     return f"y once  Y session  d deny{more}" if waits else ""
 
@@ -86,9 +86,9 @@ def _prompt_line(view: View, width: int) -> Line:
     if not now.asked_at:
         return _row("you", [("no prompt so far", "quiet")], "", width)
     untold = "the log does not contain its task" if view.words else "its task is hidden"
-    said = now.asked or (f"a prompt of {count(now.characters, 'character')}" if now.characters else untold)
+    prompt = now.asked or (f"a prompt of {count(now.characters, 'character')}" if now.characters else untold)
     ink = "plain" if now.asked else "quiet"
-    return _row("you", [(plain(said), ink)], f"{age(view.at - now.asked_at)} ago", width)
+    return _row("you", [(plain(prompt), ink)], f"{age(view.at - now.asked_at)} ago", width)
 
 
 def _doing(view: View, width: int) -> Line:
@@ -118,14 +118,14 @@ def _failed(view: View, width: int) -> Line:
     if not now.times:
         return _row("failed", [("nothing unsolved since your prompt", "quiet")], "", width)
     times = f"×{now.times}" if now.times > 1 else ""
-    told = plain(now.error)
+    error = plain(now.error)
     call = plain(now.failed or now.failed_tool)
-    if told and now.failed == now.doing:
-        return _row("failed", [(told, "alert")], times, width)
+    if error and now.failed == now.doing:
+        return _row("failed", [(error, "alert")], times, width)
     room = max(8, width - _LABEL - len(times) - _GAP)
-    if told and cell_len(call) + cell_len(told) + 2 > room:
-        call = _cut(call, max(room // 3, room - cell_len(told) - 2))
-    return _row("failed", [(call, "plain"), (f": {told}" if told else "", "alert")], times, width)
+    if error and cell_len(call) + cell_len(error) + 2 > room:
+        call = _cut(call, max(room // 3, room - cell_len(error) - 2))
+    return _row("failed", [(call, "plain"), (f": {error}" if error else "", "alert")], times, width)
 
 
 def _doing_and_failed(view: View, width: int) -> Line:
@@ -135,8 +135,8 @@ def _doing_and_failed(view: View, width: int) -> Line:
     now = view.now
     needed = _LABEL + _length(_call(now)) + max(12, cell_len(_since(view)) + 2)
     call = 0 if now.failed == now.doing else cell_len(plain(now.failed)) + 2
-    wanted = _LABEL + call + cell_len(plain(now.error)) + 6
-    left = min(needed, max((width - _GAP) // 2, width - _GAP - wanted))
+    full_width = _LABEL + call + cell_len(plain(now.error)) + 6
+    left = min(needed, max((width - _GAP) // 2, width - _GAP - full_width))
     return [*_doing(view, left), (" " * _GAP, "plain"), *_failed(view, width - left - _GAP)]
 
 

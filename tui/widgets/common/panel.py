@@ -102,9 +102,9 @@ class Panel(Widget, can_focus=True):
 
     def _say(self) -> None:
         """Update the text on the lower edge."""
-        said = None if self.view is None else self.subtitle(self.view)
-        if said is not None:
-            self.say(said)
+        text = None if self.view is None else self.subtitle(self.view)
+        if text is not None:
+            self.say(text)
 
     def say(self, words: str) -> None:
         """Put words on the lower edge, never from a log; the lines stay as they are."""
@@ -137,11 +137,11 @@ class Panel(Widget, can_focus=True):
             return
         before = self._made
         self._build(size, strips)
-        made = self._made
+        version = self._made
         changed = [
             Region(0, y, size.width, 1)
-            for y in range(max(len(before), len(made)))
-            if y >= len(before) or y >= len(made) or before[y] != made[y]
+            for y in range(max(len(before), len(version)))
+            if y >= len(before) or y >= len(version) or before[y] != version[y]
         ]
         if changed:
             paint_again(self, changed)
@@ -192,10 +192,10 @@ class Panel(Widget, can_focus=True):
         if self._inks is None:
             self._inks, self._base = self.resolved_styles(), self.rich_style
         inks, base, old = self._inks, self._base, self._made
-        known = len(old)
+        length = len(old)
         self._made = lines[:height]
         self._strips = [
-            before[y] if y < known and old[y] == line else _strip(line, width, inks, base)
+            before[y] if y < length and old[y] == line else _strip(line, width, inks, base)
             for y, line in enumerate(self._made)
         ]
         self._made_for = size

@@ -59,9 +59,9 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
 
     def resize_rows(self) -> None:
         """Count the rows again and draw them."""
-        wanted = Size(self.scrollable_content_region.width, self.count_rows() + self.HEAD)
-        if wanted != self.virtual_size:
-            self.virtual_size = wanted
+        size = Size(self.scrollable_content_region.width, self.count_rows() + self.HEAD)
+        if size != self.virtual_size:
+            self.virtual_size = size
             self.refresh()
         else:
             self.draw_rows()
@@ -76,8 +76,8 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
             self.refresh()
             return
         width, height = self.scrollable_content_region.size
-        drawn = self._drawn
-        changed = [Region(0, y, width, 1) for y in range(height) if drawn.get(y) != self._line(y, width)]
+        previous = self._drawn
+        changed = [Region(0, y, width, 1) for y in range(height) if previous.get(y) != self._line(y, width)]
         if changed:
             paint_again(self, changed)
 

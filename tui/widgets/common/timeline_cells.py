@@ -118,15 +118,15 @@ def heights(track: Track | None, series: str, window: EventWindow) -> Numbers:
         return high[np.arange(window.width) * len(high) // window.width]
     values = track.columns.column(name, first, last)
     edges = [max(0, min(track.row(edge - 1) + 1 - first, len(values))) for edge in window.edges()]
-    made = np.empty(window.width, np.float32)
+    levels = np.empty(window.width, np.float32)
     for cell in range(window.width):
         begin, end = edges[cell], edges[cell + 1]
         if end > begin:
-            made[cell] = values[begin:end].max()
+            levels[cell] = values[begin:end].max()
             before = float(values[end - 1])
         else:
-            made[cell] = before
-    return made
+            levels[cell] = before
+    return levels
 
 
 def band(track: Track | None, window: EventWindow) -> list[str]:
@@ -159,11 +159,11 @@ def silenced(track: Track | None, window: EventWindow) -> list[bool]:
     codes = track.columns.column("signals", max(0, first), track.row(edges[-1] - 1) + 1).astype(np.int64)
     flows = np.bitwise_and(codes, _FLOW) != 0
     rows = [track.row(edge - 1) - max(0, first) for edge in edges]
-    found = []
+    cells = []
     for begin, end in pairwise(rows):
         inside = flows[begin + 1 : end + 1] if end > begin else flows[max(0, end) : end + 1]
-        found.append(bool(inside.any()))
-    return found
+        cells.append(bool(inside.any()))
+    return cells
 
 
 def mark_cells(marks: Sequence[Mark], window: EventWindow) -> dict[int, tuple[str, str]]:
@@ -176,8 +176,8 @@ def mark_cells(marks: Sequence[Mark], window: EventWindow) -> dict[int, tuple[st
             place = 2 * rank + good
             ranked.setdefault(window.cell(mark.place + 1), []).append((place, mark))
     cells: dict[int, tuple[str, str]] = {}
-    for cell, found in sorted(ranked.items()):
-        first, *others = sorted(found, key=lambda each: each[0])
+    for cell, best in sorted(ranked.items()):
+        first, *others = sorted(best, key=lambda each: each[0])
         cells[cell] = mark_cell(first[1])
         second = next((mark for _, mark in others if mark.kind != "prompt"), None)
         beside = cell + 1
@@ -189,15 +189,15 @@ def mark_cells(marks: Sequence[Mark], window: EventWindow) -> dict[int, tuple[st
 def gaps(timeline: Timeline, window: EventWindow, least: float) -> set[int]:
     """Cells in which the log was silent for long."""
     edges = window.edges()
-    found = set()
+    cells = set()
     times = [timeline.time_of(edge) for edge in edges]
     for cell in range(window.width):
         if times[cell + 1] - times[cell] < least:
             continue
         inside = timeline.events[max(0, edges[cell] - 1) : edges[cell + 1]]
         if any(later.at - earlier.at >= least for earlier, later in pairwise(inside)):
-            found.add(cell)
-    return found
+            cells.add(cell)
+    return cells
 
 
 def bookmarked(places: Sequence[int], window: EventWindow) -> set[int]:
@@ -245,8 +245,8 @@ class CallPlaces:
 def _between(places: array[int], edges: NDArray[np.int64]) -> NDArray[np.int64]:
     if not places:
         return np.zeros(len(edges) - 1, np.int64)
-    found = np.searchsorted(np.frombuffer(places, np.int64), edges)
-    return np.diff(found).astype(np.int64)
+    bounds = np.searchsorted(np.frombuffer(places, np.int64), edges)
+    return np.diff(bounds).astype(np.int64)
 
 
 def activity_names(curve: int) -> list[str]:

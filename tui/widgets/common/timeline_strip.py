@@ -267,8 +267,8 @@ def _marks(timeline: Timeline, window: EventWindow, gap: float, bookmarks: list[
     cells = [(" ", "quiet")] * window.width
     for cell in strip.gaps(timeline, window, gap):
         cells[cell] = ("╎", "quiet")
-    for cell, drawn in strip.mark_cells(timeline.marks.between(window.start, window.stop), window).items():
-        cells[cell] = drawn
+    for cell, mark in strip.mark_cells(timeline.marks.between(window.start, window.stop), window).items():
+        cells[cell] = mark
     for cell in strip.bookmarked(bookmarks, window):
         cells[cell] = ("⚑", "live")
     return cells

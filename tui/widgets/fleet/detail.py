@@ -59,8 +59,8 @@ def fleet_title(
     ]
     today = today_spent(rows, now, budget)
     room = width - sum(len(text) for text, _ in parts) - len(tries[-1 if today.over else 0]) - 3
-    said = next((words for words in today.ways if len(words) <= room), today.ways[-1])
-    cost = f"  {said}" if said else ""
+    spending = next((words for words in today.ways if len(words) <= room), today.ways[-1])
+    cost = f"  {spending}" if spending else ""
     parts.append((cost, "$alert bold" if today.over else ""))
     _leave_out(parts, width - (len(tries[-1]) + 1 if narrowed else 0), "" if today.over else cost)
     room = width - sum(len(text) for text, _ in parts)
@@ -80,30 +80,30 @@ def _leave_out(parts: list[tuple[str, str]], room: int, cost: str) -> None:
 
 def today_spent(rows: Sequence[FleetRow], now: float, budget: Budget = NO_BUDGET) -> DaySpent:
     """What the listed sessions cost today, and where that leads."""
-    told = forecast((charge for row in rows for charge in row.charges), budget, now, None)
+    outlook = forecast((charge for row in rows for charge in row.charges), budget, now, None)
     here = datetime.fromtimestamp(now).astimezone()
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
-    return day_spent(told, open_end=any(row.uncounted for row in rows if row.last_at >= midnight))
+    return day_spent(outlook, open_end=any(row.uncounted for row in rows if row.last_at >= midnight))
 
 
 def _narrowed(rows: Sequence[FleetRow], order: Order) -> str:
     """How many of all are listed, where some are left out."""
     if not (order.status or order.text):
         return ""
-    shown = len(listed(rows, order._replace(grouped=False)))
-    return f"{shown} of {len(rows)} shown  "
+    visible = len(listed(rows, order._replace(grouped=False)))
+    return f"{visible} of {len(rows)} shown  "
 
 
 def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content:
     """All about one session, in so many lines."""
-    stands, facts = row.status, row.facts
-    since = "" if stands.since is None else f" for {span(max(0.0, now - stands.since))}"
-    head = [(f"{stands.glyph} {stands.word}{since}", f"{_COLOURS[stands.level]} bold")]
+    status, facts = row.status, row.facts
+    since = "" if status.since is None else f" for {span(max(0.0, now - status.since))}"
+    head = [(f"{status.glyph} {status.word}{since}", f"{_COLOURS[status.level]} bold")]
     silence = f"log silent for {span(max(0.0, now - facts.heard))}" if facts.heard else "log not read yet"
     open_calls = ", ".join(f"{plain(call.tool, 20)} {age(now - call.at)}" for call in facts.open[:4])
     context = f"context {100 * facts.context:.0f}% ({short(row.context_tokens)} of {short(row.compaction_point)})"
     host = f"{plain(row.host)} · " if row.host else ""
-    said: list[list[tuple[str, str]]] = [
+    rows: list[list[tuple[str, str]]] = [
         [
             *head,
             (_permit_keys(row), "bold"),
@@ -142,11 +142,11 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
         [(plain(home_path(str(row.path))), "$quiet")],
     ]
     if not facts.events:
-        said = [said[0], said[2], said[5]]
+        rows = [rows[0], rows[2], rows[5]]
     elif lines < 6:
-        said = [said[0], said[1], said[5] if lines < 4 else said[4], said[5]]
-    shown = [Content.assemble(*parts).truncate(width, ellipsis=True) for parts in said[:lines]]
-    return Content("\n").join(shown)
+        rows = [rows[0], rows[1], rows[5] if lines < 4 else rows[4], rows[5]]
+    contents = [Content.assemble(*parts).truncate(width, ellipsis=True) for parts in rows[:lines]]
+    return Content("\n").join(contents)
 
 
 def _counted(row: FleetRow, number: int, what: str) -> str:

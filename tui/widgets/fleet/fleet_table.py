@@ -48,14 +48,14 @@ class Column(NamedTuple):
     right: bool = False
 
 
-def level_style(stands: Status) -> str:
+def level_style(status: Status) -> str:
     """The style of a standing; what is only surmised has no ground of its own."""
-    return "alert" if stands.level == 3 and stands.word == "may need you" else _LEVEL_STYLES[stands.level]
+    return "alert" if status.level == 3 and status.word == "may need you" else _LEVEL_STYLES[status.level]
 
 
 def _word(row: FleetRow, width: int, _: CellContext) -> Line:
-    stands = row.status
-    return [(fit(f"{stands.glyph} {stands.word}", width), level_style(stands))]
+    status = row.status
+    return [(fit(f"{status.glyph} {status.word}", width), level_style(status))]
 
 
 def _for(row: FleetRow, width: int, moment: CellContext) -> Line:
@@ -160,8 +160,8 @@ def _reason(row: FleetRow, width: int, moment: CellContext) -> Line:
     if row.status.level == 3 or (row.status.level == 2 and not row.status.word.startswith("done")):
         return _why(row, width, moment)
     sign = f"{row.last_sign} " if row.last_sign else ""
-    told = f"{sign}{row.last}" if row.last else row.why
-    return [(fit(told, width), "plain" if row.status.level else "quiet")]
+    text = f"{sign}{row.last}" if row.last else row.why
+    return [(fit(text, width), "plain" if row.status.level else "quiet")]
 
 
 def _title(row: FleetRow, width: int, _: CellContext) -> Line:
@@ -303,10 +303,10 @@ def session_line(row: FleetRow, room: TableLayout, moment: CellContext) -> Line:
     """One session."""
     line: Line = []
     for column in fleet_columns(room):
-        made = column.cell(row, column.width, moment)
-        free = column.width - sum(cell_len(text) for text, _ in made)
+        cell = column.cell(row, column.width, moment)
+        free = column.width - sum(cell_len(text) for text, _ in cell)
         pad: Line = [(" " * max(0, free), "plain")]
-        line += [*pad, *made] if column.right else [*made, *pad]
+        line += [*pad, *cell] if column.right else [*cell, *pad]
         line.append((" ", "plain"))
     return line
 

@@ -34,8 +34,8 @@ def loudness(axis: AxisReading) -> tuple[bool, float]:
 def loudest_axes(axes: Sequence[AxisReading], count: int) -> list[AxisReading]:
     """The axes that must be seen where not all can be, in their own order; the sixth only if it fires."""
     ranked = sorted(axes, key=lambda axis: (axis.firing, axis.axis != AXES[-1], loudness(axis)), reverse=True)
-    kept = {axis.axis for axis in ranked[: max(0, count)]}
-    return [axis for axis in axes if axis.axis in kept]
+    names = {axis.axis for axis in ranked[: max(0, count)]}
+    return [axis for axis in axes if axis.axis in names]
 
 
 def firing_sign(axis: AxisReading) -> str:
@@ -65,7 +65,7 @@ def axis_history(
     until = max(0.0, view.at - track.origin)
     seconds = min(WINDOW, max(60.0, until))
     stop = track.row(view.index - 1) + 1
-    made = curves(track, [f"axis.{axis.axis}" for axis in axes], stop, until - seconds, until, room)
-    for points, axis in zip(made, axes, strict=True):
+    history = curves(track, [f"axis.{axis.axis}" for axis in axes], stop, until - seconds, until, room)
+    for points, axis in zip(history, axes, strict=True):
         points[-1] = axis.value
-    return made, seconds
+    return history, seconds

@@ -56,7 +56,7 @@ with hooks, the status line reports the true one.
             *((number, line) for number, line in enumerate(sleep_lines(sleep, width))),
             (0, context_bar(view, width)),
             (1, context_line(sleep, width)),
-            *([(3, told)] if (told := window_line(view, width)) else []),
+            *([(3, window)] if (window := window_line(view, width)) else []),
             (2, advice_line(view, width)),
         ]
         preserved = view.preserved
@@ -73,10 +73,10 @@ with hooks, the status line reports the true one.
         preserved = view.preserved
         if preserved is None:
             return self.lines(view, width, height)
-        kept: list[Line] = [[("when the context was last cut", "strong")]]
-        kept += [[(fit(line, width), "plain")] for line in preserved_lines(preserved)]
-        shown = self.lines(view, width, max(6, height - len(kept) - 1))
-        return [*shown, [], *kept][: max(1, height)]
+        cut_lines: list[Line] = [[("when the context was last cut", "strong")]]
+        cut_lines += [[(fit(line, width), "plain")] for line in preserved_lines(preserved)]
+        top_lines = self.lines(view, width, max(6, height - len(cut_lines) - 1))
+        return [*top_lines, [], *cut_lines][: max(1, height)]
 
     def _chart(self, view: View, width: int, room: int) -> list[Line]:
         """The context over all events; under it the compactions."""
@@ -88,8 +88,8 @@ with hooks, the status line reports the true one.
         tall = min(_TALLEST, room - 2)
         if tall >= 2 and rows:
             lines.append([("context so far", "quiet")])
-            drawn = area(_stretched(track, "context", rows, width), tall)
-            lines += [[(text, "uncertainty-dim")] for text in drawn]
+            chart = area(_stretched(track, "context", rows, width), tall)
+            lines += [[(text, "uncertainty-dim")] for text in chart]
         return [*lines, self._strip(view, track, rows, width)]
 
     def _strip(self, view: View, track: Track, rows: int, width: int) -> Line:
@@ -122,8 +122,8 @@ with hooks, the status line reports the true one.
 def advice_line(view: View, width: int) -> Line:
     """What a person may do, and what holds if their plan has the usual window."""
     sleep = view.frame.mind.sleep
-    told = view.hooks.figures.window if view.hooks is not None else 0
-    smaller = plan_share(view.subject.tool, sleep, told)
+    window = view.hooks.figures.window if view.hooks is not None else 0
+    smaller = plan_share(view.subject.tool, sleep, window)
     if smaller is None or smaller < _HALF:
         return [(fit(advice(view), width), "alert" if sleep.context >= NEAR else "plain")]
     if smaller < NEAR:

@@ -46,15 +46,15 @@ def axis_details(recording: Timeline | None, view: View, width: int, height: int
 
 def padded(line: Line, width: int) -> Line:
     """A line brought to exactly `width` cells."""
-    made: Line = []
+    result: Line = []
     left = width
     for text, ink in line:
         piece = text if len(text) <= left else fit(text, left)
-        made.append((piece, ink))
+        result.append((piece, ink))
         left -= len(piece)
         if left <= 0:
-            return made
-    return [*made, (" " * left, "plain")]
+            return result
+    return [*result, (" " * left, "plain")]
 
 
 def _block(view: View, axis: AxisReading, points: Points, seconds: float, width: int, tall: int) -> list[Line]:
@@ -90,10 +90,10 @@ def _terms(axis: AxisReading, learned: float, width: int) -> Line:
     head = "fires at "
     if len(words) + 13 > width:
         head, words = "at ", "{} {} + {} {} {}".format(cut, *figures)
-    said: Line = [(head, "quiet"), (fraction(axis.threshold), "threshold"), (words, "quiet")]
+    line: Line = [(head, "quiet"), (fraction(axis.threshold), "threshold"), (words, "quiet")]
     if learned:
-        said.append((f", learned {learned:+.2f}", "quiet"))
-    return said
+        line.append((f", learned {learned:+.2f}", "quiet"))
+    return line
 
 
 def _pushes(why: Why, view: View, width: int, most: int) -> list[Line]:
@@ -117,9 +117,9 @@ def _pushes(why: Why, view: View, width: int, most: int) -> list[Line]:
     entries.sort(key=lambda entry: -abs(entry[0]))
     if not entries:
         return [[("nothing is moving it", "quiet")]]
-    shown = entries if len(entries) <= most else entries[: most - 1]
+    visible = entries if len(entries) <= most else entries[: most - 1]
     lines: list[Line] = []
-    for amount, source, count, ago in shown:
+    for amount, source, count, ago in visible:
         again = f" x{count}" if count > 1 else ""
         when = f"{ago} ago" if ago else ""
         lines.append(
@@ -129,9 +129,9 @@ def _pushes(why: Why, view: View, width: int, most: int) -> list[Line]:
                 (when, "quiet"),
             ]
         )
-    if len(shown) < len(entries):
+    if len(visible) < len(entries):
         rest = sum(entry[0] for entry in entries[most - 1 :])
-        more = len(entries) - len(shown)
+        more = len(entries) - len(visible)
         lines.append([(f"  {'+' if rest >= 0 else '-'}{fraction(abs(rest))} and {more} more kinds", "quiet")])
     return lines
 
@@ -188,19 +188,19 @@ tests say more. Every figure can be tuned.
         """The last while of some axes; under its own bar a name need not be said again."""
         name, tail = (_NAME, 9) if width >= _WIDE else (7, 8)
         room = max(1, width - name - tail)
-        found, seconds = axis_history(self.recording, view, axes, room)
+        histories, seconds = axis_history(self.recording, view, axes, room)
         lines: list[Line] = []
-        for axis, points in zip(axes, found, strict=True):
+        for axis, points in zip(axes, histories, strict=True):
             label = axis.axis if name == _NAME else SHORT[axis.axis]
             if under:
                 level = fraction(axis.threshold)
                 label = f"fires {level}" if name == _NAME else f"at {level}"
-            said = f" {span(seconds)}" if points and not lines else ""
+            span_label = f" {span(seconds)}" if points and not lines else ""
             lines.append(
                 [
                     (fit(label, name), "quiet"),
                     (fit(sparkline(points), room), f"{axis.axis}-dim"),
-                    (fit(said, tail), "quiet"),
+                    (fit(span_label, tail), "quiet"),
                 ]
             )
         return lines
@@ -229,11 +229,11 @@ def _row(axis: AxisReading, width: int) -> Line:
 def _grid(axes: tuple[AxisReading, ...], width: int, height: int) -> list[Line]:
     """Several axes a line, for panels of a few lines."""
     columns = max(1, min(-(-len(axes) // max(1, height)), width // _CELL))
-    shown = loudest_axes(axes, columns * max(1, height))
-    rows = -(-len(shown) // columns)
+    loudest = loudest_axes(axes, columns * max(1, height))
+    rows = -(-len(loudest) // columns)
     room = width // columns
     lines: list[Line] = [[] for _ in range(rows)]
-    for number, axis in enumerate(shown):
+    for number, axis in enumerate(loudest):
         lines[number % rows] += [*_row(axis, room - 2), ("  ", "plain")] if room >= 30 else _cell(axis, room)
     return lines
 

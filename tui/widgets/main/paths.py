@@ -188,8 +188,8 @@ def add_scrollbar(lines: list[Line], top: int, total: int) -> None:
     size = max(1, round(room * room / total))
     start = round((room - size) * top / max(1, total - room))
     for number, line in enumerate(lines):
-        held = start <= number < start + size
-        line.append(("▐" if held else " ", "quiet"))
+        thumb = start <= number < start + size
+        line.append(("▐" if thumb else " ", "quiet"))
 
 
 class PathLook(NamedTuple):
@@ -265,9 +265,9 @@ A `*` means that it changed on disk since.
         return self.cursor or (self._rows[min(self._top, len(self._rows) - 1)].path if self._rows else "")
 
     def subtitle(self, view: View) -> str:
-        shown = len(view.frame.receptor.heatmap.top)
+        listed_count = len(view.frame.receptor.heatmap.top)
         leaves = view.frame.receptor.heatmap.leaves
-        many = count(leaves, "path") if shown == leaves else f"{shown} of {count(leaves, 'path')}"
+        many = count(leaves, "path") if listed_count == leaves else f"{listed_count} of {count(leaves, 'path')}"
         return f"by {self.order} · {many}" if leaves else ""
 
     def look(self) -> PathLook:
@@ -295,10 +295,10 @@ A `*` means that it changed on disk since.
             return
         paths = {row.path: number for number, row in enumerate(self._rows)}
         if self.cursor not in paths:
-            found = next((path for path in parent_folders(self.cursor) if path in paths), "")
-            if not found and self._rows:
-                found = self._rows[min(before, len(self._rows) - 1)].path
-            self.cursor = found
+            target = next((path for path in parent_folders(self.cursor) if path in paths), "")
+            if not target and self._rows:
+                target = self._rows[min(before, len(self._rows) - 1)].path
+            self.cursor = target
         if self.cursor:
             self._top = max(0, paths[self.cursor] - self._line)
 
@@ -316,14 +316,14 @@ A `*` means that it changed on disk since.
             words = f"no path contains “{plain(self.sought)}”" if self.sought else self.EMPTY
             return [[(words, "quiet")]]
         self._scroll(room)
-        seen = self._rows[self._top : self._top + room]
+        visible = self._rows[self._top : self._top + room]
         overflow = len(self._rows) > room
         columns = PathColumns(self._rows, width - overflow)
         hot = max(row.hottest for row in self._rows)
         full = max(row.heat for row in self._rows)
         lines = [
             self._row(row, columns, view.at, row.hottest / hot if hot else 0, row.heat / full if full else 0)
-            for row in seen
+            for row in visible
         ]
         if overflow:
             add_scrollbar(lines, self._top, len(self._rows))

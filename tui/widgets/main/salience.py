@@ -90,8 +90,8 @@ what matters to you.
         """Those in force at the playhead."""
         if self.recording is None:
             return _DEFAULT
-        held = [change.settings for change in self.recording.changes if change.after <= view.index]
-        return held[-1].mind.salience if held else _DEFAULT
+        versions = [change.settings for change in self.recording.changes if change.after <= view.index]
+        return versions[-1].mind.salience if versions else _DEFAULT
 
 
 _DEFAULT = SalienceSettings()

@@ -79,10 +79,10 @@ another matter: signals say that something is unusual *for this agent*.
             return [[(fit("nothing fired so far", width), "quiet")]]
         cursor = self._cursor(stop)
         self._top = min(max(self._top, cursor - self._rows + 1), cursor, max(0, stop - self._rows))
-        kept = self._marks_kept.kept
+        marks = self._marks_kept.kept
         lines: list[Line] = []
         for place in range(self._top, min(stop, self._top + self._rows)):
-            mark = kept[stop - 1 - place]
+            mark = marks[stop - 1 - place]
             lines.append(self._row(mark, view, width, place == cursor))
             if self._each == 2 and self.recording is not None:
                 lines.append([(fit(f"  {mark_reason(mark, self.recording)}", width), "quiet")])
@@ -168,9 +168,9 @@ another matter: signals say that something is unusual *for this agent*.
         """Where the chosen entry stands, counted from the newest."""
         if self._chosen is None:
             return 0
-        kept = self._marks_kept.kept
+        marks = self._marks_kept.kept
         place = bisect_left(self._marks_kept.places, self._chosen.place, hi=stop)
-        while place < stop and kept[place] is not self._chosen and kept[place].place == self._chosen.place:
+        while place < stop and marks[place] is not self._chosen and marks[place].place == self._chosen.place:
             place += 1
         return max(0, stop - 1 - place)
 

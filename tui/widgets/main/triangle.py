@@ -71,7 +71,7 @@ class Neurons(NamedTuple):
         """The axis in whose colour B is lit."""
         if self.gate.firing or not self.held:
             return None
-        return max(self.held, key=lambda held: held.intensity).axis
+        return max(self.held, key=lambda reading: reading.intensity).axis
 
     @property
     def most_bent_axis(self) -> Axis | None:
@@ -127,8 +127,8 @@ def gate_line(now: Neurons) -> Line:
     """A in a line."""
     gate = now.gate
     lamp = ("●", "flow") if gate.firing else ("○", "quiet")
-    said = " silences B" if gate.firing else ""
-    return [lamp, (f" {margin(gate.value, gate.threshold)}", "strong" if gate.firing else "plain"), (said, "flow")]
+    effect = " silences B" if gate.firing else ""
+    return [lamp, (f" {margin(gate.value, gate.threshold)}", "strong" if gate.firing else "plain"), (effect, "flow")]
 
 
 def standing_lines(now: Neurons) -> list[Line]:
@@ -137,8 +137,8 @@ def standing_lines(now: Neurons) -> list[Line]:
         return [[("○ ", "quiet"), ("muted", "quiet"), (" by A", "quiet")]]
     by_axis = {axis.axis: axis for axis in now.heard}
     lines: list[Line] = []
-    for held in sorted(now.held, key=lambda held: -held.intensity):
-        axis = by_axis[held.axis]
+    for reading in sorted(now.held, key=lambda reading: -reading.intensity):
+        axis = by_axis[reading.axis]
         lines.append(
             [
                 ("○ " if axis.held else "● ", axis.axis),

@@ -92,12 +92,12 @@ every screen, **esc** there goes back to the main agent.
     def _rows(
         self, agent: AgentReading, name: str, summary: AgentOverview, guide: str, view: View, width: int, here: bool
     ) -> list[Line]:
-        stands = _standing(agent, view.status)
-        sign, ink = _sign(agent, stands)
+        status = _standing(agent, view.status)
+        sign, ink = _sign(agent, status)
         untold = "its task is not told" if view.words else "its task is hidden: h shows it"
         task = first_line(self._words(summary.task, view).said) or untold
         left = width - len(guide) - 2 - len(name) - 2 - 2
-        right = first_fit(_figures(agent, summary, view.at, stands), left - _TASK)
+        right = first_fit(_figures(agent, summary, view.at, status), left - _TASK)
         room = max(0, left - len(right))
         first: Line = [
             (guide, "baseline"),
@@ -129,10 +129,10 @@ every screen, **esc** there goes back to the main agent.
         if self._reader.logs != view.word_logs:
             self._reader = WordReader(view.word_logs)
             self._known.clear()
-        known = self._known.get(id(event))
-        if known is None or known[0] is not event:
-            known = self._known[id(event)] = event, self._reader.words(event)
-        return known[1]
+        cached = self._known.get(id(event))
+        if cached is None or cached[0] is not event:
+            cached = self._known[id(event)] = event, self._reader.words(event)
+        return cached[1]
 
     def action_move(self, by: int) -> None:
         """Choose another agent."""
@@ -181,26 +181,26 @@ def _standing(agent: AgentReading, session: Status | None) -> Status | None:
     return replace(session, word="ended", level=0) if session.at_rest and agent.ended is None else None
 
 
-def _sign(agent: AgentReading, stands: Status | None) -> tuple[str, str]:
+def _sign(agent: AgentReading, status: Status | None) -> tuple[str, str]:
     if agent.quarantined:
         return "▣", "alert"
-    if stands is not None:
-        return stands.glyph, ("quiet", "live", "strong", "alert")[stands.level]
+    if status is not None:
+        return status.glyph, ("quiet", "live", "strong", "alert")[status.level]
     if agent.ended is None:
         return "●", "live"
     return ("✓", "confidence") if agent.outcome == "success" else ("✗", "frustration")
 
 
-def _figures(agent: AgentReading, summary: AgentOverview, at: float, stands: Status | None) -> tuple[str, str, str]:
+def _figures(agent: AgentReading, summary: AgentOverview, at: float, status: Status | None) -> tuple[str, str, str]:
     """How it stands, how long it worked, what it cost, and its failures; then shorter ones."""
     lasted = "" if agent.started is None else span(max(0.0, (agent.ended or at) - agent.started))
     word = "working" if agent.ended is None else "done" if agent.outcome == "success" else "failed"
-    if stands is not None:
-        word = stands.word
+    if status is not None:
+        word = status.word
     cost = summary.cost
-    spent = money(cost.dollars, cost.priced, cost.unpriced).replace("at least ", "≥")
-    told = spent if cost.priced else "cost unknown" if cost.unpriced else ""
+    amount = money(cost.dollars, cost.priced, cost.unpriced).replace("at least ", "≥")
+    cost_text = amount if cost.priced else "cost unknown" if cost.unpriced else ""
     failed = f"{summary.failures}/{summary.calls} failed" if summary.calls else ""
-    tries = ((f"{word} {lasted}".strip(), told, failed), (word, failed), (word,))
+    tries = ((f"{word} {lasted}".strip(), cost_text, failed), (word, failed), (word,))
     most, fewer, least = ("  ".join(part for part in parts if part) for parts in tries)
     return most, fewer, least

@@ -44,14 +44,14 @@ off for this run. What is too slow for the event bus loses its oldest events, an
 
 
 def _offered(width: int) -> list[Line]:
-    found, off = find_offers(), Switches().off()
-    if not found.offers:
+    offers, off = find_offers(), Switches().off()
+    if not offers.offers:
         return sentence_lines("none installed beside our own; docs/extending.md makes one in ten minutes", width)
     lines: list[Line] = [heading("installed")]
-    for offer in found.offers:
+    for offer in offers.offers:
         state = "off" if offer.key in off or "*" in off else offer.kind
         lines.append(pair(plain(offer.name, 30), state, width, ink="quiet" if state == "off" else "plain"))
-    for complaint in found.complaints:
+    for complaint in offers.complaints:
         lines += sentence_lines(plain(complaint, 200), width, "alert")
     return lines
 
@@ -64,8 +64,8 @@ def _fits(value: Any) -> str:
 
 def installed_cards() -> tuple[list[type[Card]], tuple[str, ...]]:
     """Panels of installed extensions, each so that it cannot harm the rest; and what is wrong with others."""
-    found = in_use("panel", _fits)
-    return [guarded_card(one.offer.name, one.value) for one in found.used], found.complaints
+    offers = in_use("panel", _fits)
+    return [guarded_card(one.offer.name, one.value) for one in offers.used], offers.complaints
 
 
 def guarded_card(name: str, kind: type[Card]) -> type[Card]:
@@ -87,8 +87,8 @@ def guarded_card(name: str, kind: type[Card]) -> type[Card]:
             if self.faults >= FAULTS:
                 return None
             try:
-                said = super().subtitle(view)
-                return said if said is None else plain(str(said), 60)
+                text = super().subtitle(view)
+                return text if text is None else plain(str(text), 60)
             except Exception as fault:  # noqa: BLE001 an extension may fail in any way
                 self._failed(fault)
                 return None

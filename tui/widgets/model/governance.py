@@ -98,12 +98,12 @@ def _budgets(governor: GovernorReading, width: int) -> list[Line]:
         "exploration": ((profile.max_exploration, "╎"),),
         "persistence": ((profile.persistence_dip, "·"),),
     }
-    made = []
+    lines = []
     for name, value in governor.budgets._asdict().items():
         whole = max(1.0, *(at for at, _ in marks[name]))
-        laid = [(at / whole, glyph, "threshold") for at, glyph in marks[name]]
-        made.append(gauge(name, value / whole, width, fraction(value), ink=_BUDGET_STYLES[name], marks=laid))
-    return made
+        positions = [(at / whole, glyph, "threshold") for at, glyph in marks[name]]
+        lines.append(gauge(name, value / whole, width, fraction(value), ink=_BUDGET_STYLES[name], marks=positions))
+    return lines
 
 
 class PressureCard(Card):
@@ -129,11 +129,11 @@ The inputs are what the last step told the governor, each with its cause. Affect
         lines.append([])
         lines.extend(
             [
-                (fit(given.name, 11), "quiet"),
-                (f"{given.value:+.2f} ", "plain"),
-                (fit(given.cause, max(1, width - 17)), "quiet"),
+                (fit(source.name, 11), "quiet"),
+                (f"{source.value:+.2f} ", "plain"),
+                (fit(source.cause, max(1, width - 17)), "quiet"),
             ]
-            for given in governor.inputs
+            for source in governor.inputs
         )
         return lines
 
@@ -161,11 +161,11 @@ have come, and how many calls followed it.
         if not governor.episodes:
             return [[("no episode has begun", "quiet")]]
         episodes = [governor.episode, *reversed(governor.past)][:most]
-        made = [line for episode in episodes for line in self._episode(view, episode, width)]
+        lines = [line for episode in episodes for line in self._episode(view, episode, width)]
         halted = [f"#{episode.number}" for episode in (*governor.past, governor.episode) if episode.halt]
-        named = f": {', '.join(halted)}" if halted else ""
-        total = f"{count(governor.episodes, 'episode')}, {governor.halts} would halt{named}"
-        return [*made, *sentence_lines(total, width)]
+        names = f": {', '.join(halted)}" if halted else ""
+        total = f"{count(governor.episodes, 'episode')}, {governor.halts} would halt{names}"
+        return [*lines, *sentence_lines(total, width)]
 
     def _episode(self, view: View, episode: GovernorEpisode, width: int) -> list[Line]:
         open_ = episode.number == view.frame.governor.episode.number
@@ -210,12 +210,12 @@ contagion is suppressed because they ran away.
 
     def _list(self, view: View, width: int, most: int) -> list[Line]:
         people = view.people
-        shown = people.agents[:most]
-        guides = tree_guides([agent.depth for agent in shown])
+        visible = people.agents[:most]
+        guides = tree_guides([agent.depth for agent in visible])
         names = names_of(view)
         lines = [
             self._agent(view, agent, names.get(agent.name, plain(agent.name, 20)), guide, width)
-            for agent, guide in zip(shown, guides, strict=True)
+            for agent, guide in zip(visible, guides, strict=True)
         ]
         if len(people.agents) > most:
             lines.append([(f"and {len(people.agents) - most} more", "quiet")])
@@ -241,7 +241,7 @@ contagion is suppressed because they ran away.
             sign, ink = "●", "live"
         else:
             sign, ink = ("✓", "confidence") if agent.outcome == "success" else ("✗", "frustration")
-        felt = _strongest(agent.deviations)
+        strongest = _strongest(agent.deviations)
         room = max(6, width - len(indent) - 2 - 6 - (18 if width >= 34 else 0))
         here = agent.name == view.agent
         line: Line = [
@@ -250,7 +250,7 @@ contagion is suppressed because they ran away.
             (fit(name, room), "strong" if here else "plain"),
             (f"{agent.events:>6,}", "quiet"),
         ]
-        return [*line, (f" {felt:>17}", "quiet")] if width >= 34 else line
+        return [*line, (f" {strongest:>17}", "quiet")] if width >= 34 else line
 
 
 def _strongest(deviations: tuple[float, ...]) -> str:
@@ -315,11 +315,11 @@ The figure on the right is the distance from rest.
         ]
 
     def more(self, view: View, width: int) -> list[Line]:
-        made = [*self.brief(view, width), [], heading("pace")]
+        lines = [*self.brief(view, width), [], heading("pace")]
         for field in view.frame.affect.fields:
             words = f"fades over {field.time_constant:.0f}s, at most {field.rate_limit:.2f} a step"
-            made.append(pair(FIELD_NAMES[field.name], words, width, at=14))
-        return made
+            lines.append(pair(FIELD_NAMES[field.name], words, width, at=14))
+        return lines
 
 
 class ModulationCard(Card):
@@ -391,8 +391,8 @@ field, its affect. No words of the log are in them.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
-        made = [pair(one.name, one.words, width, at=12) for one in agent_fields(view.frame)]
-        return [*made, pair("affect", f"{len(view.frame.affect.fields)} fields, beside", width, at=12, ink="quiet")]
+        lines = [pair(one.name, one.words, width, at=12) for one in agent_fields(view.frame)]
+        return [*lines, pair("affect", f"{len(view.frame.affect.fields)} fields, beside", width, at=12, ink="quiet")]
 
 
 class QuarantineCard(Card):
@@ -487,10 +487,10 @@ whenever they are shown: `✓` whole, `✗` names the first that was altered.
         when = f"{clock(link.at - view.start)} "
         words = ""
         for change in moved:
-            said = f"{', ' if words else ''}{FIELD_NAMES[change.field]} {change.after - change.before:+.2f}"
-            if len(words) + len(said) > width - len(when):
+            text = f"{', ' if words else ''}{FIELD_NAMES[change.field]} {change.after - change.before:+.2f}"
+            if len(words) + len(text) > width - len(when):
                 break
-            words += said
+            words += text
         if not words:
             cuts = sorted({cut for change in link.changes for cut in change.cuts})
             words = f"held back by {', '.join(cuts)}" if cuts else "nothing to speak of"

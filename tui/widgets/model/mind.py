@@ -142,12 +142,12 @@ keep; the figure beside it how often the pattern counts as seen, faded since.
         return self._list(view, width, 200)
 
     def _list(self, view: View, width: int, most: int) -> list[Line]:
-        known = view.frame.mind.habituation
-        if not known.familiar:
+        habits = view.frame.mind.habituation
+        if not habits.familiar:
             return [[("nothing has happened twice yet", "quiet")]]
         room = max(8, width // 2)
         lines: list[Line] = []
-        for exposure in known.familiar[:most]:
+        for exposure in habits.familiar[:most]:
             name = fit(plain(exposure.what, room), room)
             bar = max(3, width - room - 12)
             lit = round(exposure.attenuation * bar)
@@ -160,7 +160,7 @@ keep; the figure beside it how often the pattern counts as seen, faded since.
                     (f" x{exposure.exposures:<4.0f}", "quiet"),
                 ]
             )
-        lines.append([(fit(f"{known.patterns:,} patterns known", width), "quiet")])
+        lines.append([(fit(f"{habits.patterns:,} patterns known", width), "quiet")])
         return lines
 
 
@@ -181,13 +181,13 @@ it turns its knob, in proportion, and lets go as soon as the signal is back.
         lines: list[Line] = []
         for rule in home.rules:
             lines += self._rule(rule, width)
-        held = f"  held: {', '.join(home.held)}" if home.held else ""
+        suffix = f"  held: {', '.join(home.held)}" if home.held else ""
         lines += [
             pair("tool trust", f"{home.tool_trust:.2f}", width),
             pair("tier bias", f"{home.tier_bias:+.2f}", width),
             pair("dreams", "intensive" if home.intensive else "standard", width),
         ]
-        return [*lines, *(sentence_lines(held.strip(), width) if held else [])]
+        return [*lines, *(sentence_lines(suffix.strip(), width) if suffix else [])]
 
     def _rule(self, rule: RuleState, width: int) -> list[Line]:
         reach = max(2.0 * rule.threshold, 1.1 * abs(rule.deviation), 1e-9)
@@ -311,8 +311,8 @@ The agent's own compaction always brings one.
         if not sleep.context_tokens:
             unknown = "not in this log" if "tokens" in view.subject.untold else "not told so far"
             return [pair("context", "just compacted" if sleep.compactions else unknown, width)]
-        made = [gauge("context", sleep.context, width, f"{100 * sleep.context:.0f}%", ink="heat-3")]
-        return [*made, *(self.past(view, "context", width) if self.rich else [])]
+        lines = [gauge("context", sleep.context, width, f"{100 * sleep.context:.0f}%", ink="heat-3")]
+        return [*lines, *(self.past(view, "context", width) if self.rich else [])]
 
     def _dreams(self, view: View, width: int, most: int) -> list[Line]:
         mind = view.frame.mind
@@ -359,11 +359,11 @@ Each has a least strength and a time within which it does not fire again.
         return lines
 
     def more(self, view: View, width: int) -> list[Line]:
-        made = [*self.brief(view, width), [], heading("limits")]
+        lines = [*self.brief(view, width), [], heading("limits")]
         for trigger in view.frame.mind.triggers:
             words = f"wakes {trigger.resolution} from {fraction(trigger.least)}, not again in "
-            made.append(pair(trigger.name.replace("_", " "), words + span(trigger.refire), width, at=20))
-        return made
+            lines.append(pair(trigger.name.replace("_", " "), words + span(trigger.refire), width, at=20))
+        return lines
 
 
 _VERDICTS: dict[Verdict, tuple[str, str]] = {
@@ -419,12 +419,12 @@ it ended (+ success, - failure, 0 empty, ! rejected).
 
     def more(self, view: View, width: int) -> list[Line]:
         recalled = view.frame.mind.recalled
-        made = [*self.brief(view, width), [], heading("moments like this one")]
+        lines = [*self.brief(view, width), [], heading("moments like this one")]
         if not recalled:
-            return [*made, *sentence_lines("none comes to mind", width)]
+            return [*lines, *sentence_lines("none comes to mind", width)]
         for line in recalled:
-            made += sentence_lines(plain(line), width, "plain")
-        return made
+            lines += sentence_lines(plain(line), width, "plain")
+        return lines
 
     def _last(self, view: View, width: int) -> list[Line]:
         last = view.frame.mind.episodes.last
@@ -480,11 +480,11 @@ The opinion is the tier this moment would deserve.
                         f"{spend.tier}  {count(spend.turns, 'turn')}", f"{_tokens(view, spend.tokens)}  {priced}", width
                     )
                 )
-        spent = money(tiers.total_money, tiers.total_priced, tiers.total_unpriced)
+        amount = money(tiers.total_money, tiers.total_priced, tiers.total_unpriced)
         lines += [
             pair(
                 "session" if len(view.agents) == 1 else "this agent",
-                f"{_tokens(view, tiers.total_tokens)}  {spent}",
+                f"{_tokens(view, tiers.total_tokens)}  {amount}",
                 width,
             ),
             pair("this moment deserves", opinion.tier, width, ink="strong"),
@@ -509,9 +509,9 @@ The opinion is the tier this moment would deserve.
         ]
 
 
-def _tokens(view: View, spent: int) -> str:
+def _tokens(view: View, tokens: int) -> str:
     """How many, where the log tells it."""
-    return short(spent) if spent or "tokens" not in view.subject.untold else "tokens unknown"
+    return short(tokens) if tokens or "tokens" not in view.subject.untold else "tokens unknown"
 
 
 class EventsCard(Card):

@@ -43,8 +43,8 @@ what was usual in those runs; counts that only correct others are in the shift a
         glyph, words, ink = _DIRECTIONS[outlook.direction]
         lines: list[Line] = [[(f"{glyph} ", ink), (fit(words, max(1, width - 2)), ink)]]
         if outlook.direction == "better" and view.status is not None and view.status.level >= _TROUBLE:
-            said = f"in its counts, but now {view.status.glyph} {view.status.word}"
-            lines.append([(fit(f"  {said}", width), "alert")])
+            caveat = f"in its counts, but now {view.status.glyph} {view.status.word}"
+            lines.append([(fit(f"  {caveat}", width), "alert")])
         if outlook.stage == "too early":
             return lines
         lines += [
@@ -55,8 +55,8 @@ what was usual in those runs; counts that only correct others are in the shift a
             lines.append(pair("chance of failing", f"{100 * outlook.chance:.0f}%", width))
         for reason in outlook.reasons:
             sign = "▲" if reason.amount > 0 else "▼"
-            said = reason.text.rpartition(":")[0]
-            words = first_fit((said, said.removesuffix(" than usual"), said.rpartition(",")[0]), width - 4)
+            text = reason.text.rpartition(":")[0]
+            words = first_fit((text, text.removesuffix(" than usual"), text.rpartition(",")[0]), width - 4)
             lines.append([(fit(f"  {sign} {words}", width), "plain")])
         return [*lines, *self._source(outlook, width)]
 
@@ -138,14 +138,14 @@ the method is, what earlier sessions taught, and how long it has rested since it
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
-        shown = sorted(view.frame.response.candidates, key=_near)
-        near = [candidate for candidate in shown if candidate.score > 0.0 or candidate.fired]
+        candidates = sorted(view.frame.response.candidates, key=_near)
+        near = [candidate for candidate in candidates if candidate.score > 0.0 or candidate.fired]
         lines: list[Line] = []
         for candidate in near[:6]:
             lines += [_scored(candidate, width), [(fit(f"  {candidate.why}", width), "quiet")]]
         if len(near) > 6:
             lines.append([(f"and {count(len(near) - 6, 'more method')}, enter shows them", "quiet")])
-        for why, names in _quiet([candidate for candidate in shown if candidate not in near]).items():
+        for why, names in _quiet([candidate for candidate in candidates if candidate not in near]).items():
             lines.append([(fit(f"{why}: {count(len(names), 'method')}", width), "plain")])
             lines += sentence_lines("  " + ", ".join(names), width)
         return lines or [[("no rules are loaded", "quiet")]]
@@ -204,12 +204,12 @@ def _scored(candidate: Candidate, width: int) -> Line:
 def _within(bar: Line, width: int) -> Line:
     """The end of a bar that fits, its figure always there."""
     over = sum(len(text) for text, _ in bar) - width
-    made: Line = []
+    line: Line = []
     for text, ink in bar:
         cut = min(max(0, over), len(text)) if ink != "plain" else 0
         over -= cut
-        made.append((text[cut:], ink))
-    return made
+        line.append((text[cut:], ink))
+    return line
 
 
 def _terms(candidate: Candidate, times: int, width: int) -> Line:
@@ -222,8 +222,8 @@ def _terms(candidate: Candidate, times: int, width: int) -> Line:
     )
     glyph, ink = ("◆ ", "strong") if candidate.fired else ("  ", "plain")
     figures = "".join(f"{value:.2f}".rjust(9) for value in values)
-    said = f"{figures}   {candidate.score:6.3f} {candidate.threshold:6.2f} {times:6,}"
-    return [(glyph, ink), (fit(method_name(candidate.id), 22), ink), (fit(said, width - 24), ink)]
+    text = f"{figures}   {candidate.score:6.3f} {candidate.threshold:6.2f} {times:6,}"
+    return [(glyph, ink), (fit(method_name(candidate.id), 22), ink), (fit(text, width - 24), ink)]
 
 
 class PressureToAskCard(Card):
@@ -271,8 +271,8 @@ Below, each loop detector and how far it is from speaking.
         ranked = sorted(response.loops.detectors, key=lambda one: -one.count / max(1, one.limit))
         for detector in ranked[:most]:
             name = _DETECTORS.get(detector.name, detector.name.replace("_", " "))
-            said = f"{short(detector.count)} of {short(detector.limit)}" if detector.enabled else "switched off"
-            lines.append(pair(f"  {name}", said, width))
+            state = f"{short(detector.count)} of {short(detector.limit)}" if detector.enabled else "switched off"
+            lines.append(pair(f"  {name}", state, width))
         return lines
 
 
@@ -419,13 +419,13 @@ speak, so a difference may have other causes.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
-        told = view.frame.response.queue.told
-        if not told:
+        messages = view.frame.response.queue.told
+        if not messages:
             return [[("nothing told so far", "quiet")]]
-        made = self._counted(view, width)
-        for one in [*reversed(told)][: 40 if self.rich else 3]:
-            made += self._told(one, view, width)
-        return made
+        lines = self._counted(view, width)
+        for one in [*reversed(messages)][: 40 if self.rich else 3]:
+            lines += self._told_lines(one, view, width)
+        return lines
 
     def _counted(self, view: View, width: int) -> list[Line]:
         """How often the same trouble came again, with a word and without."""
@@ -439,20 +439,20 @@ speak, so a difference may have other causes.
             for event in events[first : view.index]
             if type(event) is ToolUse and event.agent == view.agent and event.outcome != "pending"
         ]
-        told = [one for one in view.frame.response.queue.told if calls and one.at >= calls[0].at]
-        moments = moments_until(told, calls, within)
-        counts = [outcome_counts(moments, said, within) for said in (True, False)]
+        messages = [one for one in view.frame.response.queue.told if calls and one.at >= calls[0].at]
+        moments = moments_until(messages, calls, within)
+        counts = [outcome_counts(moments, spoken_of, within) for spoken_of in (True, False)]
         words = [
-            f"{'said' if said else 'not said'}: again {again} of {again + away}"
+            f"{'said' if spoken_of else 'not said'}: again {again} of {again + away}"
             + (f", {early} too early" if early else "")
-            for said, (again, away, early) in zip((True, False), counts, strict=True)
+            for spoken_of, (again, away, early) in zip((True, False), counts, strict=True)
             if again + away + early
         ]
         few = " (too few to tell)" if min(again + away for again, away, _ in counts) < FEW_MOMENTS else ""
         text = f"the same trouble within {within} acts: {'; '.join(words)}{few}"
         return sentence_lines(text, width, "strong") if words else []
 
-    def _told(self, one: ToldIntervention, view: View, width: int) -> list[Line]:
+    def _told_lines(self, one: ToldIntervention, view: View, width: int) -> list[Line]:
         fate, ink = _FATES[one.fate]
         when = f"{clock(one.at - view.start)} "
         lines: list[Line] = [[(when, "quiet"), (fit(fate, max(1, width - len(when))), ink)]]
@@ -485,7 +485,7 @@ What background methods wrote down without telling anyone, newest first, and mom
         lines: list[Line] = []
         for entry in [*reversed(response.log)][: 40 if self.rich else 3]:
             lines += sentence_lines(f"{clock(entry.at - view.start)} {plain(entry.text)}", width, "plain")
-        for kept in [*reversed(response.checkpoints)][: 10 if self.rich else 2]:
-            where = plain(kept.centre, max(8, width // 2))
-            lines.append(pair(f"⚑ {plain(kept.name, 30)}", where or clock(kept.at - view.start), width))
+        for checkpoint in [*reversed(response.checkpoints)][: 10 if self.rich else 2]:
+            where = plain(checkpoint.centre, max(8, width // 2))
+            lines.append(pair(f"⚑ {plain(checkpoint.name, 30)}", where or clock(checkpoint.at - view.start), width))
         return lines or [[("nothing noted so far", "quiet")]]

@@ -57,9 +57,9 @@ class Scroll:
         """Show nothing."""
         self.places, self._rising, self._rows = [], [], {}
 
-    def extend(self, found: Iterable[int], events: Sequence[Event]) -> None:
+    def extend(self, places: Iterable[int], events: Sequence[Event]) -> None:
         """Show more entries, each where it is read."""
-        for place in found:
+        for place in places:
             before = len(self.places)
             insert_in_order(self.places, place, events)
             insort(self._rising, place)
@@ -153,9 +153,9 @@ class Entries:
         if words is None and not self._is_readable(event):
             words = NOTHING
         key = (width, whole, words is None, view.words, len(fired), view.start, view.agents[0])
-        laid = self._laid.get(place)
-        if laid is not None and laid[0] == key:
-            return laid[1]
+        cached = self._laid.get(place)
+        if cached is not None and cached[0] == key:
+            return cached[1]
         lines = entry_lines(Entry(event, words, fired, whole), view, width)
         self._laid[place] = key, lines
         if len(self._laid) > _REMEMBERED:
@@ -167,18 +167,18 @@ class Entries:
 
     def missing(self, recording: Timeline, places: Iterable[int]) -> list[int]:
         """Those of the places whose words are neither known nor asked for; they now are."""
-        wanted = [
+        unread = [
             place
             for place in places
             if place not in self._words and place not in self._asked and self._is_readable(recording.events[place])
         ]
-        self._asked.update(wanted)
-        return wanted
+        self._asked.update(unread)
+        return unread
 
-    def take(self, found: Mapping[int, Words]) -> None:
+    def take(self, words: Mapping[int, Words]) -> None:
         """Words that were asked for."""
-        self._asked.difference_update(found)
-        self._words.update(found)
+        self._asked.difference_update(words)
+        self._words.update(words)
         while len(self._words) > _REMEMBERED:
             self._words.popitem(last=False)
 
@@ -319,12 +319,12 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
             self._scroll.clear()
             self._upto = self._unread = 0
         if total > self._upto:
-            found = entries(recording.events, self._upto, total, self.chosen)
-            if self.chosen.text and (found or not self._upto):
+            places = entries(recording.events, self._upto, total, self.chosen)
+            if self.chosen.text and (places or not self._upto):
                 self._searching = True
-                self._search(recording, self.chosen, found, total, self._entries.reader(view))
+                self._search(recording, self.chosen, places, total, self._entries.reader(view))
                 return
-            self._scroll.extend(found, recording.events)
+            self._scroll.extend(places, recording.events)
             self._upto = total
         self._settle()
 
@@ -345,7 +345,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
 
     @work(thread=True, exclusive=True, group="search")
     def _search(
-        self, recording: Timeline, wanted: TranscriptFilter, places: list[int], total: int, reader: WordReader
+        self, recording: Timeline, narrowing: TranscriptFilter, places: list[int], total: int, reader: WordReader
     ) -> None:
         """Read the words of all these entries; report on the way."""
         worker = get_current_worker()
@@ -356,12 +356,12 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
                 if worker.is_cancelled:
                     return
                 words = reader.words(recording.events[place])
-                if holds(recording.events[place], words, wanted.text):
+                if holds(recording.events[place], words, narrowing.text):
                     matches.append(place)
                 elif words.fault:
                     unread += 1
             upto = some[-1] + 1 if start + _BATCH < len(places) else total
-            self.post_message(self.Found(wanted, matches, unread, upto, total, recording))
+            self.post_message(self.Found(narrowing, matches, unread, upto, total, recording))
 
     def on_document_found(self, message: Found) -> None:
         message.stop()
@@ -379,48 +379,48 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
             self._shown = []
             if self._unread:
                 return [[(f"nothing found; entries that cannot be read: {self._unread:,}", "alert")]]
-            said = "searching" if self._searching else "nothing to show" if self.chosen != ALL else self.EMPTY
-            return [[(said, "quiet")]]
+            notice = "searching" if self._searching else "nothing to show" if self.chosen != ALL else self.EMPTY
+            return [[(notice, "quiet")]]
         self._entries.reader(view)
         self._scroll.hold(self._anchor, self._cursor, height, self._height(view, width))
-        made, owners = self._page(view, width, height)
-        lacking = height + self._scroll.skipped - len(made)
+        page, owners = self._page(view, width, height)
+        lacking = height + self._scroll.skipped - len(page)
         if lacking > 0:
             self._scroll.up(lacking, self._height(view, width))
-            made, owners = self._page(view, width, height)
+            page, owners = self._page(view, width, height)
         self._shown = owners[self._scroll.skipped :][:height]
-        wanted = self._entries.missing(recording, dict.fromkeys(owners)) if view.words else []
-        if wanted:
-            self._fetch(wanted, recording, self._entries.reader(view))
+        unread = self._entries.missing(recording, dict.fromkeys(owners)) if view.words else []
+        if unread:
+            self._fetch(unread, recording, self._entries.reader(view))
         owners = [-1, *owners][self._scroll.skipped :]
         return [
             self._marked(line, owner, width, view, first=owner != before)
-            for line, owner, before in zip(made[self._scroll.skipped :][:height], self._shown, owners, strict=False)
+            for line, owner, before in zip(page[self._scroll.skipped :][:height], self._shown, owners, strict=False)
         ]
 
     def _page(self, view: View, width: int, height: int) -> tuple[list[Line], list[int]]:
         """Lines from the first entry in sight on, and the entry each belongs to."""
         self._scroll.top = self._scroll.near(self._scroll.top)
-        made: list[Line] = []
+        page: list[Line] = []
         owners: list[int] = []
         row = self._scroll.row(self._scroll.top)
-        while row < len(self._scroll.places) and len(made) < height + self._scroll.skipped:
+        while row < len(self._scroll.places) and len(page) < height + self._scroll.skipped:
             place = self._scroll.places[row]
             lines = self._lay(place, view, width)
-            made += lines
+            page += lines
             owners += [place] * len(lines)
             row += 1
-        self._scroll.skipped = max(0, min(self._scroll.skipped, len(made) - 1))
-        return made, owners
+        self._scroll.skipped = max(0, min(self._scroll.skipped, len(page) - 1))
+        return page, owners
 
     def _marked(self, line: Line, place: int, width: int, view: View, *, first: bool) -> Line:
         """The bar beside the entry under it; what comes after the playhead is dim."""
         bar = "▌" if line and place == self._cursor else " "
         if first and bar == " " and place == self._scroll.near(view.index - 1):
             bar = "▶"
-        made: Line = line if place < view.index else [(text, "quiet") for text, _ in line]
-        used = sum(cell_len(text) for text, _ in made)
-        return [(bar, "live"), *made, (" " * max(0, width - 1 - used), "plain")]
+        content: Line = line if place < view.index else [(text, "quiet") for text, _ in line]
+        used = sum(cell_len(text) for text, _ in content)
+        return [(bar, "live"), *content, (" " * max(0, width - 1 - used), "plain")]
 
     def _lay(self, place: int, view: View, width: int) -> list[Line]:
         return [] if self.recording is None else self._entries.lay(self.recording, place, view, width - 1)
@@ -466,10 +466,10 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
             return
         width, height = self.size
         row = self._scroll.row(self._cursor)
-        seen = self._scroll.skipped + self._shown.count(self._cursor)
+        rows = self._scroll.skipped + self._shown.count(self._cursor)
         at_top = self._scroll.top == self._cursor
         self._anchor = "top"
-        if by > 0 and at_top and seen < len(self._lay(self._cursor, view, width)):
+        if by > 0 and at_top and rows < len(self._lay(self._cursor, view, width)):
             self._scroll.up(-max(1, height // 3), self._height(view, width))
             self.redraw()
         elif by < 0 and at_top and self._scroll.skipped:

@@ -67,8 +67,8 @@ def entry_lines(entry: Entry, view: View, width: int) -> list[Line]:
     elif isinstance(event, ToolUse):
         lines += _call(event, words, width, entry.whole)
     else:
-        said = _block(words.said, width, "plain", _WHOLE if entry.whole else _SAID)
-        lines += _emphasised(said) if isinstance(event, Turn) else said
+        message = _block(words.said, width, "plain", _WHOLE if entry.whole else _SAID)
+        lines += _emphasised(message) if isinstance(event, Turn) else message
     return [*(clipped(line, width) for line in lines), []]
 
 
@@ -96,9 +96,9 @@ def _head(entry: Entry, view: View) -> Line:
         if not view.words:
             line.append((f"  {about(event)[0]}", "quiet"))
     else:
-        said, path = map(plain, about(event, names))
+        subject, path = map(plain, about(event, names))
         line.append((kind_of(event), "strong"))
-        line.append((f"  {said} {path}".rstrip(), "quiet"))
+        line.append((f"  {subject} {path}".rstrip(), "quiet"))
         if isinstance(event, AgentEnd) and event.duration:
             line.append((f"  {call_duration(event.duration)}", "quiet"))
     for mark in entry.fired:
@@ -138,14 +138,14 @@ def _is_about_paths(event: ToolUse) -> bool:
 def _change(words: Words, width: int, most: int) -> Iterator[Line]:
     """What was taken away and put there, with signs and colours."""
     before, after = words.before.splitlines(), words.after.splitlines()
-    made = list(_compared(before, after))
-    shown = made[:most]
-    for sign, text in shown:
+    diff = list(_compared(before, after))
+    visible = diff[:most]
+    for sign, text in visible:
         ink = {"+": "confidence", "-": "frustration"}.get(sign, "quiet")
         for number, piece in enumerate(wrapped(plain(text.expandtabs(4)), max(8, width - 4))):
             yield [(f"{_MARGIN}{' ' if number else sign} ", ink), (piece, ink)]
-    if len(made) > most:
-        yield [(f"{_MARGIN}… {count(len(made) - most, 'line')} more; o shows all", "quiet")]
+    if len(diff) > most:
+        yield [(f"{_MARGIN}… {count(len(diff) - most, 'line')} more; o shows all", "quiet")]
 
 
 def _compared(before: list[str], after: list[str]) -> Iterator[tuple[str, str]]:
@@ -164,25 +164,25 @@ def _compared(before: list[str], after: list[str]) -> Iterator[tuple[str, str]]:
 
 def _block(text: str, width: int, ink: str, most: int, *, lead: str = "") -> Iterator[Line]:
     """A text that stands a little further in, its beginning where it is long."""
-    made = 0
+    line_count = 0
     lines = text.splitlines()
     for number, line in enumerate(lines):
         for piece in wrapped(plain(line.expandtabs(4)), max(8, width - len(_MARGIN) - len(lead))):
-            if made >= most:
+            if line_count >= most:
                 yield [(f"{_MARGIN}… {count(len(lines) - number, 'line')} more; o shows all", "quiet")]
                 return
-            yield [(_MARGIN + (lead if made == 0 else " " * len(lead)), "quiet"), (piece, ink)]
-            made += 1
+            yield [(_MARGIN + (lead if line_count == 0 else " " * len(lead)), "quiet"), (piece, ink)]
+            line_count += 1
 
 
 def _emphasised(lines: Iterable[Line]) -> Iterator[Line]:
     """Lines in which what an answer sets off with pairs of asterisks is strong."""
     for line in lines:
-        made: Line = []
+        result: Line = []
         for text, ink in line:
             pieces = EMPHASIS.split(text) if ink == "plain" else [text]
-            made += [(piece, "strong" if number % 2 else ink) for number, piece in enumerate(pieces)]
-        yield made
+            result += [(piece, "strong" if number % 2 else ink) for number, piece in enumerate(pieces)]
+        yield result
 
 
 def call_duration(took: float) -> str:
@@ -273,8 +273,8 @@ def _value(value: Any, depth: int, label: str, width: int) -> Iterator[Line]:
     """A value under its name; what is inside it stands further in."""
     inside = _inside(value, outermost=depth == 0 and not label)
     if not inside or depth >= _DEEPEST:
-        shown = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-        yield from _text(shown, depth, label, width)
+        text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        yield from _text(text, depth, label, width)
         return
     lead = ""
     if label == _ITEM and isinstance(value, dict):
@@ -290,8 +290,8 @@ def _value(value: Any, depth: int, label: str, width: int) -> Iterator[Line]:
 def _inside(value: Any, *, outermost: bool) -> list[tuple[str, Any]]:
     """Names and values one step further in; of a whole record what has an inside itself comes first."""
     if isinstance(value, dict):
-        named = [(f"{key}: ", item) for key, item in value.items()]
-        return sorted(named, key=lambda pair: not isinstance(pair[1], dict | list)) if outermost else named
+        items = [(f"{key}: ", item) for key, item in value.items()]
+        return sorted(items, key=lambda pair: not isinstance(pair[1], dict | list)) if outermost else items
     return [(_ITEM, item) for item in value] if isinstance(value, list) else []
 
 

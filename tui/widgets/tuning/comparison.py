@@ -117,13 +117,13 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
             (actual, series, total, dim if other is not None else ink, 1),
             (other, series, done, ink, 1),
         ]
-        drawn = [
+        rows = [
             (strip.heights(track, name, dots).tolist(), until, tint, every)
             for track, name, until, tint, every in lines
             if track is not None and len(track) and name and name in track.columns.names
         ]
-        top = _top([max(values) for values, _, _, _ in drawn])
-        for values, until, tint, every in drawn:
+        top = _top([max(values) for values, _, _, _ in rows])
+        for values, until, tint, every in rows:
             _plot(canvas, values[: len(values) * until // max(1, total)], top, tint, every)
         return [self._caption(view, series, threshold, actual, other, width), *canvas.lines()]
 
@@ -151,11 +151,11 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         order = "=~+-"
         compared = self.compared
         if compared is None:
-            found = [(mark.place, "=") for mark in timeline.marks.between(0, len(timeline)) if mark.kind in FIRINGS]
+            marks = [(mark.place, "=") for mark in timeline.marks.between(0, len(timeline)) if mark.kind in FIRINGS]
         else:
-            found = [(pair.actual.place, "=") for pair in compared.difference.kept]
-            found += [(place, kind) for place, kind, _ in compared.changes()]
-        for place, kind in found:
+            marks = [(pair.actual.place, "=") for pair in compared.difference.kept]
+            marks += [(place, kind) for place, kind, _ in compared.changes()]
+        for place, kind in marks:
             cell = self._window.cell(place + 1)
             if order.index(kind) >= order.index(cells.get(cell, "=")):
                 cells[cell] = kind

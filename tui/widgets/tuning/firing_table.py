@@ -94,15 +94,15 @@ difference of the row.
 
     def row(self, number: int, width: int) -> Line:
         name_room, room = _rooms(width)
-        name, kept, gained, lost, moved = self._listed[number]
+        name, same, gained, lost, moved = self._listed[number]
         here = number == self._cursor and self.has_focus
-        actual, other = kept + lost + moved, kept + gained + moved
+        actual, other = same + lost + moved, same + gained + moved
         changed = bool(gained or lost or moved)
         return [
             (fit(_row_words(name), name_room), "cursor" if here else "plain" if changed else "quiet"),
             (f"{actual}".rjust(room), "plain"),
             (f"{other}".rjust(room), "strong" if other != actual else "plain"),
-            (f"{kept}".rjust(room), "quiet"),
+            (f"{same}".rjust(room), "quiet"),
             (_signed("+", gained).rjust(room), "live" if gained else "quiet"),
             (_signed("−", lost).rjust(room), "alert" if lost else "quiet"),
             (_signed("~", moved).rjust(room), "threshold" if moved else "quiet"),
@@ -133,10 +133,10 @@ difference of the row.
 def _unheard(compared: WhatIfResult) -> list[Counted]:
     """Crossings that are not heard, then methods whose words differ."""
     rows = [] if compared.silenced is None else compared.silenced.table().items()
-    told = Counter(change.mark.name for change in compared.texts or ())
+    counts = Counter(change.mark.name for change in compared.texts or ())
     return [
         *((f"░ {name}", *row) for name, row in rows),
-        *((f"≠ {name} says otherwise", 0, 0, 0, number) for name, number in sorted(told.items())),
+        *((f"≠ {name} says otherwise", 0, 0, 0, number) for name, number in sorted(counts.items())),
     ]
 
 
@@ -228,16 +228,16 @@ Readings after the event one looks at, as they were and, after an arrow, as they
         other, done = self.compared.track(view.agent, name) if self.compared is not None else (None, 0)
         after = value_at(other, name, view.index) if done >= view.index else None
         label = fit(name.removeprefix("axis."), 12)
-        said = _said(name, before)
+        first = _figure_text(name, before)
         if self.compared is None:
-            return [(label, "quiet"), (fit(said, width - 12), "plain")]
-        changed = after is not None and _said(name, after) != said
-        told = f" → {_said(name, after)} " if changed else " =" if after is not None else " → …"
-        rest = fit(told, max(0, width - 12 - len(said)))
-        return [(label, "quiet"), (said, "plain"), (rest, "strong" if changed else "quiet")]
+            return [(label, "quiet"), (fit(first, width - 12), "plain")]
+        changed = after is not None and _figure_text(name, after) != first
+        second = f" → {_figure_text(name, after)} " if changed else " =" if after is not None else " → …"
+        rest = fit(second, max(0, width - 12 - len(first)))
+        return [(label, "quiet"), (first, "plain"), (rest, "strong" if changed else "quiet")]
 
 
-def _said(name: str, value: float | None) -> str:
+def _figure_text(name: str, value: float | None) -> str:
     if value is None:
         return "…"
     names = _NAMED.get(name)

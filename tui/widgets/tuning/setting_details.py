@@ -47,8 +47,8 @@ class SettingDetails(TextPage, can_focus=False):
 
     said: reactive[DetailsContent] = reactive(DetailsContent(), repaint=False)
 
-    def watch_said(self, said: DetailsContent) -> None:
-        self.show(lambda width: _laid(said, width))
+    def watch_said(self, content: DetailsContent) -> None:
+        self.show(lambda width: _detail_lines(content, width))
 
     def row(self, number: int, width: int) -> Line:
         """A line; the last in sight ends with an ellipsis where more would follow."""
@@ -61,16 +61,16 @@ class SettingDetails(TextPage, can_focus=False):
         """The view does not change what is shown here."""
 
 
-def _named(name: str, path: TablePath, width: int) -> Line:
+def _name_line(name: str, path: TablePath, width: int) -> Line:
     """A setting, or a row of its table, by its full name on one line."""
     steps = (name, *(str(step) for step in path if isinstance(step, str) and step))
     return [(plain(" › ".join(steps), max(8, width)), "strong")]
 
 
-def _laid(said: DetailsContent, width: int) -> list[Line]:
-    row, problem = said.row, said.problem
-    if said.asked is not None:
-        return _asked(said.asked, problem, width)
+def _detail_lines(content: DetailsContent, width: int) -> list[Line]:
+    row, problem = content.row, content.problem
+    if content.asked is not None:
+        return _prompt_lines(content.asked, problem, width)
     if row is None:
         return [[("no setting matches these words", "quiet")]]
     if isinstance(row, SettingGroup):
@@ -80,26 +80,26 @@ def _laid(said: DetailsContent, width: int) -> list[Line]:
             [("enter expands or collapses it, r resets all of it", "quiet")],
         ]
     name, path = (row.table.name, row.path) if isinstance(row, TableRow) else (row.tunable.name, ())
-    lines: list[Line] = [_named(name, path, width)]
+    lines: list[Line] = [_name_line(name, path, width)]
     if problem:
         return [*lines, *_lines(f"✗ {plain(problem)}", width, "alert")]
     if isinstance(row, TableRow):
-        return [*lines, *_lines(_sentence(row), width, "plain"), *_lines(_row(row, said.drafted), width, "quiet")]
+        return [*lines, *_lines(_sentence(row), width, "plain"), *_lines(_row(row, content.drafted), width, "quiet")]
     tunable = row.tunable
     lines += _lines(tunable.sentence, width, "plain")
     if tunable.kind == "table":
         what = "collapses" if row.open else "expands"
         return [*lines, *_lines(f"enter {what} its rows, E edits it as TOML", width, "quiet")]
     unit = f" {tunable.unit}" if tunable.unit else ""
-    lines += _lines(f"{_standing(tunable, said.drafted)} · {tunable.allowed()}{unit}", width, "quiet")
+    lines += _lines(f"{_standing(tunable, content.drafted)} · {tunable.allowed()}{unit}", width, "quiet")
     return lines
 
 
-def _asked(asked: KeyPrompt, problem: str, width: int) -> list[Line]:
+def _prompt_lines(prompt: KeyPrompt, problem: str, width: int) -> list[Line]:
     """What is to be typed, why it was refused, and the words it could be."""
-    lines: list[Line] = [_named(asked.name, asked.path, width)]
-    lines += _lines(f"✗ {plain(problem)}" if problem else asked.question, width, "alert" if problem else "plain")
-    return [*lines, *_flow(asked.offers, asked.here, width)]
+    lines: list[Line] = [_name_line(prompt.name, prompt.path, width)]
+    lines += _lines(f"✗ {plain(problem)}" if problem else prompt.question, width, "alert" if problem else "plain")
+    return [*lines, *_flow(prompt.offers, prompt.here, width)]
 
 
 def _flow(words: tuple[str, ...], here: str, width: int) -> list[Line]:
@@ -137,24 +137,24 @@ def _row(cell: TableRow, drafted: Drafted | None) -> str:
     if form == "list":
         return "enter changes it, D removes it, I adds one after it"
     if form == "set":
-        return f"{_known(cell, drafted)} · on or off"
+        return f"{_row_values(cell, drafted)} · on or off"
     unit = f" {cell.leaf.unit}" if cell.leaf.unit else ""
-    return f"{_known(cell, drafted)} · {cell.leaf.allowed()}{unit}"
+    return f"{_row_values(cell, drafted)} · {cell.leaf.allowed()}{unit}"
 
 
-def _known(cell: TableRow, drafted: Drafted | None) -> str:
+def _row_values(cell: TableRow, drafted: Drafted | None) -> str:
     """What a row is built-in, without it, and in force."""
     versions: list[tuple[str, Any]] = [("built-in", cell.table.default)]
     if drafted is not None:
         versions.append(("in force", value_of(drafted.base, cell.table.name)))
     if shape_of(cell.table.name).form == "set":
-        said = [(word, "on" if cell.label in table else "off") for word, table in versions]
-        return " · ".join(f"{word} {now}" for word, now in said)
+        states = [(word, "on" if cell.label in table else "off") for word, table in versions]
+        return " · ".join(f"{word} {now}" for word, now in states)
     items = [(word, item_at(table, cell.path)) for word, table in versions]
-    said = [(word, plain(value_text(item), 30)) for word, item in items if item is not MISSING]
+    states = [(word, plain(value_text(item), 30)) for word, item in items if item is not MISSING]
     if items[0][1] is MISSING and cell.knob.kind in ("number", "integer"):
-        said.insert(0, ("without it", plain(value_text(cell.knob.default), 30)))
-    return " · ".join(f"{word} {now}" for word, now in said) or "not built-in"
+        states.insert(0, ("without it", plain(value_text(cell.knob.default), 30)))
+    return " · ".join(f"{word} {now}" for word, now in states) or "not built-in"
 
 
 def _lines(text: str, width: int, ink: str) -> list[Line]:
@@ -162,12 +162,12 @@ def _lines(text: str, width: int, ink: str) -> list[Line]:
 
 
 def _standing(tunable: Tunable, drafted: Drafted | None) -> str:
-    said = f"built-in {plain(value_text(tunable.default), 40) or 'empty'}"
+    text = f"built-in {plain(value_text(tunable.default), 40) or 'empty'}"
     if drafted is not None:
         force = value_of(drafted.base, tunable.name)
         if force != tunable.default:
-            said += f" · in force {plain(value_text(force), 40) or 'empty'}"
-    return said
+            text += f" · in force {plain(value_text(force), 40) or 'empty'}"
+    return text
 
 
 class TypeLine(EntryLine):
@@ -184,8 +184,8 @@ class TypeLine(EntryLine):
     def fitting(self) -> tuple[str, ...]:
         """Of the words offered those that go with what was typed, those that begin so first."""
         stem = self._stem.strip().casefold()
-        begun = [word for word in self.offers if word.casefold().startswith(stem)]
-        return (*begun, *(word for word in self.offers if stem in word.casefold() and word not in begun))
+        matches = [word for word in self.offers if word.casefold().startswith(stem)]
+        return (*matches, *(word for word in self.offers if stem in word.casefold() and word not in matches))
 
     def ask(self, hint: str, value: str = "", offers: tuple[str, ...] = ()) -> None:
         """Ask another question."""

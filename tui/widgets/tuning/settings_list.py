@@ -67,11 +67,11 @@ def _heading(row: SettingGroup, drafted: Drafted | None, width: int, *, here: bo
     room = max(4, width - len(tail))
     if width >= _WIDE:
         name = fit(name, 27)
-    said = row.sentence if width >= _WIDE else ""
+    sentence = row.sentence if width >= _WIDE else ""
     name = fit(name, min(len(name), room))
     return [
         (name, "cursor" if here else "strong"),
-        (fit(said, max(0, room - len(name))), "quiet"),
+        (fit(sentence, max(0, room - len(name))), "quiet"),
         (tail, "live" if changed else "quiet"),
     ]
 
@@ -110,9 +110,9 @@ def _cell(row: TableRow, width: int, *, here: bool) -> Line:
     start: Line = [lead, (indent, "plain")]
     if row.state == "value" and shape_of(row.table.name).form != "list":
         return [*start, *_valued(label, row.knob, row.item, width, width - room, here=here, edited=row.edited)]
-    said = "removed" if row.state == "gone" else count(len(row.item), "row") if row.state == "branch" else ""
+    text = "removed" if row.state == "gone" else count(len(row.item), "row") if row.state == "branch" else ""
     ink = "cursor" if here else "quiet" if row.state == "gone" else "plain"
-    tail = f" {said}" if said else ""
+    tail = f" {text}" if text else ""
     left = max(4, room - len(tail))
     return [*start, (fit(_short_name(label, left), left), ink), (tail, "quiet")]
 
@@ -130,16 +130,16 @@ def _mark(*, edited: bool, other: bool) -> tuple[str, str]:
     return (" ● ", "live") if edited else (" ○ " if other else "   ", "quiet")
 
 
-def _valued(label: str, knob: Tunable, value: Any, width: int, taken: int, *, here: bool, edited: bool) -> Line:
+def _valued(label: str, knob: Tunable, value: Any, width: int, used: int, *, here: bool, edited: bool) -> Line:
     """A name, a slider where there is a range, and the value, after so many cells that are taken."""
-    said = value_summary(value, knob)
+    text = value_summary(value, knob)
     slide = max(6, min(24, width // 4 - 2)) if knob.kind in ("number", "integer") else 0
-    figures = max(9 if width >= 44 else 7, len(said) + 1) if slide else min(width // 2, max(9, len(said) + 1))
-    room = max(6, width - taken - slide - figures - 1)
+    figures = max(9 if width >= 44 else 7, len(text) + 1) if slide else min(width // 2, max(9, len(text) + 1))
+    room = max(6, width - used - slide - figures - 1)
     line: Line = [(fit(_short_name(label, room), room), "cursor" if here else "plain"), (" ", "plain")]
     if slide:
         line += slider(knob, value, slide, edited=edited)
-    return [*line, (fit(said, figures).strip().rjust(figures), "live" if edited else "plain")]
+    return [*line, (fit(text, figures).strip().rjust(figures), "live" if edited else "plain")]
 
 
 Listing = Literal["common", "all", "changed"]  # Which settings are listed.
@@ -311,9 +311,9 @@ A removed row stays visible until the change is in use, so that reset can bring 
             return None
         return table_rows(table, self.drafted, usual_value)
 
-    def _list_again(self, wanted: tuple[str, TablePath] | None = None) -> None:
+    def _list_again(self, target: tuple[str, TablePath] | None = None) -> None:
         """Make the rows, and put the cursor on the one that is wanted, or leave it where it was."""
-        key = wanted or (row_key(self.chosen) if self.chosen is not None else ("", ()))
+        key = target or (row_key(self.chosen) if self.chosen is not None else ("", ()))
         if self.listing == "common" and not self.words:
             self._rows = _common_rows()
         else:
@@ -321,9 +321,9 @@ A removed row stays visible until the change is in use, so that reset can bring 
             self._rows = list_rows(self._opened, self.words, wanted_only, self._inside)
         last = max(0, len(self._rows) - 1)
         self._cursor = min(self._cursor, last)
-        found = next((place for place, row in enumerate(self._rows) if row_key(row) == key), None)
-        if found is not None:
-            self._cursor = found
+        position = next((place for place, row in enumerate(self._rows) if row_key(row) == key), None)
+        if position is not None:
+            self._cursor = position
         elif key[1] and self._rows and row_key(self._rows[self._cursor])[0] != key[0]:
             self._cursor = max(0, self._cursor - 1)
         if (self.words or self.listing == "changed") and self.name_here != key[0]:
@@ -364,8 +364,8 @@ A removed row stays visible until the change is in use, so that reset can bring 
         shape = shape_here(row)
         if shape is None or action == "whole":
             return shape is not None
-        held = action == "add_row" or (isinstance(row, TableRow) and row.state in ("value", "branch"))
-        return held and shape.form != "set"
+        editable = action == "add_row" or (isinstance(row, TableRow) and row.state in ("value", "branch"))
+        return editable and shape.form != "set"
 
     def action_move(self, by: int) -> None:
         self._go(self._cursor + by)
@@ -458,11 +458,11 @@ def value_summary(value: Any, tunable: Tunable) -> str:
         unit = tunable.unit if len(tunable.unit) <= 2 else ""
         return f"{number_text(value, tunable.step)} {unit}".strip()
     if tunable.kind == "table":
-        return _held(tunable.name, value)
+        return _table_size(tunable.name, value)
     return plain(value_text(value)) or "none"
 
 
-def _held(name: str, value: Any) -> str:
+def _table_size(name: str, value: Any) -> str:
     """How much a table holds."""
     shape = shape_of(name)
     if shape.form == "set":
@@ -477,11 +477,11 @@ def number_text(value: float, step: float | None = None) -> str:
         return "0"
     if abs(value) >= 10_000:
         return f"{value / 1e6:g}M" if abs(value) >= 1e6 else f"{value / 1e3:g}k"
-    said = f"{value:.4g}"
+    text = f"{value:.4g}"
     least = len(f"{step:g}".partition(".")[2]) if step is not None and step < 1 else 0
-    if len(said.partition(".")[2]) < least:
-        said = f"{value:.{least}f}"
-    return said.replace("0.", ".", 1) if said.startswith(("0.", "-0.")) else said
+    if len(text.partition(".")[2]) < least:
+        text = f"{value:.{least}f}"
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
 def slider(tunable: Tunable, value: float, width: int, *, edited: bool) -> Line:

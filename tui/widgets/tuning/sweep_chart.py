@@ -55,7 +55,7 @@ def sweep_lines(sweep: Sweep, width: int, height: int) -> list[Line]:
     lines = canvas.lines()
     if labelled:
         lines.append(_agreement(sweep, nearest[max(0, min(now, room - 1))]))
-    lines.append([(fit(_told(sweep), width), "quiet")])
+    lines.append([(fit(_sweep_sentence(sweep), width), "quiet")])
     return lines
 
 
@@ -87,7 +87,7 @@ def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}".removeprefix("0") if value < 1 else "1.0"
 
 
-def _told(sweep: Sweep) -> str:
+def _sweep_sentence(sweep: Sweep) -> str:
     """What the picture shows, in words."""
     if len(sweep.points) > 1 and not sweep.moving:
         return f"{count(sweep.points[0].fired, sweep.what)} at every value"
@@ -107,11 +107,11 @@ def _cell(value: float, low: float, high: float, room: int) -> int:
 
 
 def _nearest(points: tuple[SweepPoint, ...], low: float, high: float, room: int) -> list[SweepPoint]:
-    made: list[SweepPoint] = []
+    nearest: list[SweepPoint] = []
     for cell in range(room):
         value = low + (high - low) * cell / max(1, room - 1)
-        made.append(min(points, key=lambda point: abs(float(point.value) - value)))
-    return made
+        nearest.append(min(points, key=lambda point: abs(float(point.value) - value)))
+    return nearest
 
 
 class SweepChart(Panel):
