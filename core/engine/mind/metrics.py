@@ -94,7 +94,8 @@ class Metrics(Stateful):
         "_act",
         "_tokens",
         "_accuracy",
-        "last_at",
+        "_until",
+        "_thinking_from",
         "theta",
         row("last", TickRow),
     )
@@ -105,7 +106,8 @@ class Metrics(Stateful):
         self._agent = agent
         self._tokens = 0
         self._accuracy: float | None = None
-        self.last_at: float | None = None
+        self._until: float | None = None  # The latest time of any event; what lies before it is accounted for.
+        self._thinking_from: float | None = None  # Start of the answer whose calls came before its turn.
         self.theta = 0
         self.last: TickRow | None = None
         self._clear()
@@ -123,22 +125,31 @@ class Metrics(Stateful):
             self.turn(event)
         else:
             self._events += 1
-            self.last_at = event.at
+            self._until = event.at if self._until is None else max(self._until, event.at)
+            self._thinking_from = None
 
     def tool_use(self, event: ToolUse) -> None:
-        """Count one call."""
+        """Count one call, and the time the model took before it.
+
+        Some logs tell of an answer only after the results of its calls, so that the turn comes too late to be timed.
+        """
         self._events += 1
         self._actions += 1
-        self.last_at = event.at
-        duration = event.duration
+        at, until, duration = event.at, self._until, event.duration
         if duration is not None:
             self._act += duration
+            if until is not None and at - duration > until:
+                self._deliberate += at - duration - until
+                if self._thinking_from is None:
+                    self._thinking_from = until
+        if until is None or at > until:
+            self._until = at
         outcome = event.outcome
         if outcome == "success" or outcome == "empty" or outcome == "failure":
             self._forecasts += 1
 
-    def turn(self, event: Turn) -> None:
-        """Count one answer of the model, and the time it took."""
+    def turn(self, event: Turn) -> float:
+        """Count one answer of the model and the time it took that no call has told; return when it began."""
         self._events += 1
         self._turns += 1
         if event.context_tokens:
@@ -147,10 +158,14 @@ class Metrics(Stateful):
             self._unpriced += 1
         else:
             self._cost += event.cost
-        at, last = event.at, self.last_at
-        if last is not None and at > last:
-            self._deliberate += at - last
-        self.last_at = at
+        at, until, began = event.at, self._until, self._thinking_from
+        self._thinking_from = None
+        if until is None or at > until:
+            self._until = at
+            if until is not None:
+                self._deliberate += at - until
+                began = until if began is None else began
+        return at if began is None or began > at else began
 
     def retrieved(self, compared: int, matches: int) -> None:
         """Count one recollection: how many episodes were compared, and how many were like the moment."""

@@ -152,8 +152,7 @@ class Mind(Stateful):
     def _turn(self, event: Turn) -> Stimuli:
         heart = self.heart
         heart.mood.events += 1
-        started = heart.metrics.last_at
-        heart.metrics.turn(event)
+        started = heart.metrics.turn(event)
         tiers, model, cost = heart.tiers, event.model, event.cost
         tokens = event.input_tokens + event.output_tokens + event.cache_write
         before = tiers.model
@@ -172,7 +171,7 @@ class Mind(Stateful):
         if cost:
             self._asked_cost += cost
         cached = event.cache_read / context if context else 0.0
-        heart.fabric.emit(_make(TurnStarted, (started if started is not None else event.at, turns, model)))
+        heart.fabric.emit(_make(TurnStarted, (started, turns, model)))
         heart.fabric.emit(_make(TurnEnded, (event.at, turns, model, tokens, cost, cached)))
         return self._source.turn(event, tokens, heart.gauge.fill)
 

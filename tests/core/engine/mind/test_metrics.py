@@ -72,6 +72,37 @@ def test_a_record_holds_what_happened_since_the_last() -> None:
     assert (after.actions, after.cost, after.appraise_work, after.tokens_used) == (0, 0.0, 0, 6000)
 
 
+def call(began: float, ended: float) -> ToolUse:
+    return ToolUse(at=ended, duration=ended - began)
+
+
+@pytest.mark.parametrize(
+    ("events", "thought", "began"),
+    [
+        ((Prompt(at=10.0, characters=1), Turn(at=13.0), call(13.0, 20.0)), 3.0, 10.0),
+        ((Prompt(at=10.0, characters=1), call(13.0, 20.0), Turn(at=13.0)), 3.0, 10.0),
+        ((Prompt(at=10.0, characters=1), call(13.0, 20.0), call(13.5, 19.0), Turn(at=13.5)), 3.0, 10.0),
+        ((Prompt(at=10.0, characters=1), call(13.0, 14.0), call(16.0, 20.0), Turn(at=16.0)), 5.0, 10.0),
+        ((Prompt(at=10.0, characters=1), call(13.0, 20.0), Turn(at=13.0), call(26.0, 30.0), Turn(at=26.0)), 9.0, 20.0),
+        ((call(1.0, 5.0), Prompt(at=10.0, characters=1), Turn(at=4.0)), 0.0, 4.0),
+        ((Prompt(at=10.0, characters=1), ToolUse(at=20.0), Turn(at=13.0)), 0.0, 13.0),
+    ],
+    ids=["in order", "result first", "two at once", "one by one", "two answers", "old turn", "no duration"],
+)
+def test_thinking_is_timed_though_a_turn_comes_after_its_results(
+    events: tuple[Event, ...], thought: float, began: float
+) -> None:
+    one, starts = metrics(), []
+    for event in events:
+        if isinstance(event, Turn):
+            starts.append(one.turn(event))
+        else:
+            one.update(event)
+    row = strike(one, 1)
+    assert row is not None
+    assert (row.deliberate_seconds, starts[-1]) == (thought, began)
+
+
 def test_retrieval_is_the_minds_own_and_not_the_agents() -> None:
     """A step that recalls is counted; a look from outside changes nothing, and so do an agent's searches."""
     society, work, asked = InitialState().society(Settings()), 0, 0
