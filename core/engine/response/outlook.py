@@ -17,6 +17,13 @@ from core.settings.response import OutlookSettings
 Stage = Literal["too early", "10", "15", "20", "end"]
 Direction = Literal["too early", "worse", "usual", "better"]
 
+DIRECTION_WORDS: dict[Direction, str] = {
+    "too early": "too early to say",
+    "worse": "worse than usual",
+    "usual": "as usual",
+    "better": "better than usual",
+}
+
 # From how many actions on each stage holds, the latest first.
 STAGES: tuple[tuple[int, Stage], ...] = ((20, "20"), (15, "15"), (10, "10"))
 
@@ -93,15 +100,15 @@ class OutlookReading(Struct, frozen=True):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The read-out in words: how it goes, then what counts most."""
+        """The read-out in words: how it goes, what counts most, and last the odds and where they come from."""
         if self.stage == "too early":
-            return ("too early to say how it goes",)
-        goes = {"worse": "worse than usual", "better": "better than usual"}.get(self.direction, "as usual")
-        chance = "" if self.chance is None else f", {100 * self.chance:.0f}% of such runs go wrong"
+            return (DIRECTION_WORDS["too early"],)
+        chance = () if self.chance is None else (f"{100 * self.chance:.0f}% of such runs go wrong",)
         return (
-            f"goes {goes}: {band_words(self)} log-odds{chance}",
+            DIRECTION_WORDS[self.direction],
+            *chance,
             *(reason.text for reason in self.reasons),
-            f"learned from {self.fitted_on}",
+            f"learned from {self.fitted_on}; {band_words(self)} log-odds of going wrong",
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.engine.response.interventions import CHARACTERS, Intervention, ToldIntervention
-from core.engine.response.outlook import OutlookReading, band_words
+from core.engine.response.outlook import DIRECTION_WORDS, OutlookReading, band_words
 from core.engine.response.scoring import Candidate
 from core.events import ToolUse
 from core.report.advice import FEW_MOMENTS, moments_until, outcome_counts
@@ -16,10 +16,10 @@ from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence_lines, signed
 
 _DIRECTIONS = {
-    "too early": ("·", "too early to say: fewer than 10 actions", "quiet"),
-    "worse": ("▲", "goes worse than is usual", "frustration"),
-    "usual": ("─", "goes about as usual", "plain"),
-    "better": ("▼", "goes better than is usual", "confidence"),
+    "too early": ("·", "quiet"),
+    "worse": ("▼", "frustration"),
+    "usual": ("─", "plain"),
+    "better": ("▲", "confidence"),
 }
 _TROUBLE = 2  # The level from which a status speaks against an outlook that is good.
 
@@ -32,15 +32,16 @@ class OutlookCard(Card):
     HELP: ClassVar[str] = """\
 ## Outlook
 
-From plain counts and weights fitted on labelled runs: does this run go worse or better than is usual? Above 0
-speaks for going wrong; the figures in brackets say how far it may be off. It is a read-out and never an
+From plain counts and weights fitted on labelled runs: does this run go worse (▼) or better (▲) than usual?
+A shift above 0 speaks for going wrong; the figures in brackets say how far it may be off. It is a read-out and never an
 alarm. A chance is shown only where the agent's own share of failing runs is set. Reasons are compared with
 what was usual in those runs; counts that only correct others are in the shift and not among the reasons.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
         outlook = view.frame.response.outlook
-        glyph, words, ink = _DIRECTIONS[outlook.direction]
+        glyph, ink = _DIRECTIONS[outlook.direction]
+        words = DIRECTION_WORDS[outlook.direction]
         lines: list[Line] = [[(f"{glyph} ", ink), (fit(words, max(1, width - 2)), ink)]]
         if outlook.direction == "better" and view.status is not None and view.status.level >= _TROUBLE:
             caveat = f"in its counts, but now {view.status.glyph} {view.status.word}"
@@ -54,7 +55,7 @@ what was usual in those runs; counts that only correct others are in the shift a
         if outlook.chance is not None:
             lines.append(pair("chance of failing", f"{100 * outlook.chance:.0f}%", width))
         for reason in outlook.reasons:
-            sign = "▲" if reason.amount > 0 else "▼"
+            sign = "▼" if reason.amount > 0 else "▲"
             text = reason.text.rpartition(":")[0]
             words = first_fit((text, text.removesuffix(" than usual"), text.rpartition(",")[0]), width - 4)
             lines.append([(fit(f"  {sign} {words}", width), "plain")])
