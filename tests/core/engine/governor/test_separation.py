@@ -15,6 +15,7 @@ from core.engine.governor import Governor, Machine
 from core.engine.governor.inputs import Inputs
 from core.engine.percept import Pattern
 from core.events import Event
+from core.settings.governor import GovernorSettings
 
 ROOM = Path(core.engine.governor.__file__).parent
 
@@ -53,11 +54,15 @@ def test_the_room_knows_neither_affect_nor_the_axes() -> None:
 
 @pytest.mark.plain
 def test_nothing_in_the_room_can_be_set_from_outside() -> None:
-    public = {name for kind in (Governor, Machine, Inputs) for name in vars(kind) if not name.startswith("_")}
+    governor = Governor(GovernorSettings())
+    parts = (governor, governor._machine, governor._inputs)
+    assert tuple(map(type, parts)) == (Governor, Machine, Inputs)
+    names = {name for part in parts for name in (*vars(type(part)), *vars(part))}
+    public = {name for name in names if not name.startswith("_")}
     writing = {"step", "restored", "reset", "open", "interrupt", "derive"}
     reading = {"STATE", "read", "levels", "trouble", "budgets", "pressures", "may_act"}
-    slots = {"state", "halt", "steps", "stagnant", "brink"}
-    assert public == writing | reading | slots
+    attributes = {"state", "halt", "steps", "stagnant", "brink"}
+    assert public == writing | reading | attributes
     for kind in (Governor, Machine, Inputs):
         module = getmodule(kind)
         assert isinstance(module, ModuleType)
