@@ -20,8 +20,6 @@ _NOWHERE = Where("")
 class GatheredText:
     """Gather lines, their text and the place they take up."""
 
-    __slots__ = ("_kept", "_lines", "at", "where")
-
     def __init__(self) -> None:
         self.at = 0.0
         self.where = _NOWHERE
@@ -56,8 +54,6 @@ class LineEnds:
 
     If an editor has removed trailing blanks, lines no longer show who wrote them.
     """
-
-    __slots__ = ("_end", "_last", "_marked", "_newline", "_number", "unmarked")
 
     def __init__(self) -> None:
         self._last = ""

@@ -39,8 +39,6 @@ class Result(NamedTuple):
 class Outcomes:
     """Judges results by flags first, then by phrases."""
 
-    __slots__ = ("_collateral", "_empty", "_rejected")
-
     def __init__(self, lists: Lists) -> None:
         self._rejected = tuple(phrase.lower() for phrase in lists["rejected"])
         self._collateral = tuple(phrase.lower() for phrase in lists["collateral"])
@@ -160,19 +158,6 @@ class Calls:
     A result that comes before its call waits for it. An id that a log reuses for another call gets a number:
     its results belong to the newest open call with that id.
     """
-
-    __slots__ = (
-        "_again",
-        "_changed",
-        "_done",
-        "_early",
-        "_framework",
-        "_joined",
-        "_kit",
-        "_open",
-        "_outcomes",
-        "_project",
-    )
 
     def __init__(self, kit: AgentKit, framework: str) -> None:
         self._kit = kit

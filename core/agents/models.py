@@ -167,8 +167,6 @@ class _Table(NamedTuple):
 class Models:
     """Windows and prices by model name."""
 
-    __slots__ = ("_default", "_extended", "_found", "_table")
-
     def __init__(self, table: _Table, settings: ContextWindowSettings | None = None) -> None:
         context = settings or ContextWindowSettings()
         self._table = table
@@ -431,8 +429,6 @@ class Usage:
 
     Logs repeat a message's usage, or write it growing, on every line of the message.
     """
-
-    __slots__ = ("_closed", "_models", "_open", "_wide")
 
     def __init__(self, models: Models) -> None:
         self._models = models

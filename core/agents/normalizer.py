@@ -32,8 +32,6 @@ _name = itemgetter(0)
 class Arguments:
     """Knows the names under which paths, commands and texts come."""
 
-    __slots__ = ("_after", "_before", "_bulk", "_command", "_edits", "_patch", "_path", "_paths")
-
     def __init__(self, lists: Lists) -> None:
         self._path = lists["path"]
         self._paths = lists["paths"]
@@ -187,19 +185,6 @@ def _our_judges() -> _Judges:
 
 class Normalizer:
     """Sorts calls by tables of tool names."""
-
-    __slots__ = (
-        "_actions",
-        "_arguments",
-        "_known",
-        "_lists",
-        "_longer",
-        "_memory_files",
-        "_memory_folders",
-        "_shell",
-        "_tools",
-        "outcomes",
-    )
 
     def __init__(self, tables: Tables) -> None:
         self._take(tables)
@@ -367,8 +352,6 @@ def _encoded(value: Any) -> bytes:
 
 class AgentKit(Kit):
     """The tables and the fault counter that all readers of one run share."""
-
-    __slots__ = ("models", "normalizer")
 
     def __init__(
         self, normalizer: Normalizer, models: Models, diagnostics: Diagnostics, agents: tuple[Agent, ...] = ()

@@ -61,8 +61,6 @@ class LogClock:
     unless the next one is near it: then the log has moved there.
     """
 
-    __slots__ = ("_doubted", "_shift", "made_up")
-
     def __init__(self) -> None:
         self.made_up = False  # Whether the log is taken to have no times.
         self._shift = 0.0

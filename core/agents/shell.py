@@ -41,8 +41,6 @@ _Phrase = tuple[tuple[str, ...], Purpose]  # Further words that a command must c
 class Purposes:
     """Phrases such as `npm run test`, by program and by the word after it."""
 
-    __slots__ = ("_any", "_named")
-
     def __init__(self, lists: dict[str, tuple[str, ...]]) -> None:
         self._named: dict[str, dict[str, list[_Phrase]]] = {}
         self._any: dict[str, list[_Phrase]] = {}
@@ -169,18 +167,6 @@ _Simple = tuple[bool, tuple[str, ...]]
 
 class Shell:
     """Judges commands by lists of program names."""
-
-    __slots__ = (
-        "_cached_verdicts",
-        "_edit",
-        "_filters",
-        "_neutral",
-        "_purposes",
-        "_read",
-        "_runners",
-        "_search",
-        "_wrappers",
-    )
 
     def __init__(self, lists: dict[str, tuple[str, ...]], purposes: Purposes) -> None:
         self._read = frozenset(lists["read"])

@@ -40,7 +40,6 @@ def split(script: str) -> list[Part]:
 
 
 class _Scanner:
-    __slots__ = ("at", "heres", "part", "parts", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text

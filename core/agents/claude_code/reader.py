@@ -163,8 +163,6 @@ class Placed(NamedTuple):
 class HeldLines:
     """Keeps what came too early, by the id it waits for, for a bounded stretch of lines."""
 
-    __slots__ = ("_due", "_ids", "held")
-
     def __init__(self) -> None:
         self.held: dict[str, list[Placed]] = {}  # The waiting lines by the id they wait for.
         self._due: dict[str, int] = {}

@@ -51,8 +51,6 @@ class _Answer(NamedTuple):
 class OpenAnswers:
     """Hold each agent's answer until another begins, with the last usage and all the words of its lines."""
 
-    __slots__ = ("_kit", "_open", "_usage")
-
     def __init__(self, kit: AgentKit) -> None:
         self._kit = kit
         self._usage = Usage(kit.models)
@@ -152,8 +150,6 @@ class Fork:
     session, but to no agent's context, and nobody reads its words.
     """
 
-    __slots__ = ("_answers", "_kit", "_spent")
-
     def __init__(self, kit: AgentKit) -> None:
         self._kit = kit
         self._answers = OpenAnswers(kit)
@@ -216,20 +212,6 @@ class KnownAgents(NamedTuple):
 
 class Delegations:
     """Follows one log's calls for sub-agents."""
-
-    __slots__ = (
-        "_asked",
-        "_children",
-        "_free",
-        "_last",
-        "_late",
-        "_lines",
-        "_open",
-        "_own",
-        "_running",
-        "_started",
-        "alone",
-    )
 
     def __init__(self, own: str) -> None:
         self.alone = False  # The log is a sub-agent's own: its side lines are its main lines.
@@ -421,8 +403,6 @@ class LogsBeside:
 
     The folder is listed again only when it changed, and each log is opened once: there may be thousands.
     """
-
-    __slots__ = ("_nameless", "_sessions", "_settled", "_stamp", "_told")
 
     def __init__(self) -> None:
         self._stamp = (0, 0)

@@ -28,8 +28,6 @@ _FOLDER = re.compile(r"(?:<cwd>|Current working directory: )([^<\n]{1,1000})")
 class Prompts:
     """Let each prompt of a thread through once."""
 
-    __slots__ = ("last",)
-
     def __init__(self) -> None:
         self.last: tuple[str, int] = ("", 0)  # The kind of record of the last prompt, and a fingerprint of its text.
 

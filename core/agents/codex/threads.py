@@ -53,8 +53,6 @@ class Replay:
     Copied lines get a new time when they are written, but the ids of their turns keep the time they ran.
     """
 
-    __slots__ = ("_created", "_own", "_written", "active")
-
     def __init__(self) -> None:
         self.active = False
         self._own = ""

@@ -64,8 +64,6 @@ class _Words(NamedTuple):
 class Turns:
     """Make a turn of every count that is news, and of words for which none comes."""
 
-    __slots__ = ("_answered", "_kit", "_open_words", "_over", "_unconfirmed", "counts", "searches")
-
     def __init__(self, kit: AgentKit) -> None:
         self._kit = kit
         self.counts = Counts()

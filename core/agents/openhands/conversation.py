@@ -167,8 +167,6 @@ _STATES: dict[str, Literal["done", "failed", "stopped"]] = {
 class Course:
     """Follow an agent from a prompt through its work to its rest."""
 
-    __slots__ = ("_stage",)
-
     def __init__(self) -> None:
         self._stage: Literal["rests", "asked", "works"] = "rests"
 
