@@ -8,7 +8,7 @@ from msgspec import structs
 
 from core.agents.calls import Result
 from core.agents.reader import TranscriptReader
-from core.agents.values import code, items, table, text, whole_number, words
+from core.agents.values import code, items, table, text, whole_number, without_cached, words
 from core.events import Event, Turn
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -165,15 +165,12 @@ class AcpReader(TranscriptReader):
         answer_text, self._answer_text = self._answer_text, ""
         self.usage.close(self.agent)
         self._answers += 1
-        whole = whole_number(usage.get("inputTokens"))
+        answered = whole_number(usage.get("outputTokens")) + self._thoughts(usage)
         turn = self._turn(
             said=answer_text,
             message=f"turn-{self._answers}",
             stop={"cancelled": "aborted"}.get(stop, stop),
-            input_tokens=max(0, whole - cached - written),
-            cache_read=cached,
-            cache_write=written,
-            output_tokens=whole_number(usage.get("outputTokens")) + self._thoughts(usage),
+            tokens=without_cached(whole_number(usage.get("inputTokens")), answered, cached, written),
             cost=cost if usage else 0.0 if not answer_text else None,
         )
         out.append(turn)

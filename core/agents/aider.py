@@ -9,7 +9,7 @@ from typing import Any, Literal
 from core.agents.calls import Result
 from core.agents.models import ENDED, failed_turn
 from core.agents.reader import STEP, TranscriptReader
-from core.agents.values import amount, unthought
+from core.agents.values import amount, unthought, without_cached
 from core.events import Event, SessionEnd, SessionStart, Turn, Where
 from core.logs.format import Format, Outline, Sample
 
@@ -361,17 +361,8 @@ class AiderReader(TranscriptReader):
     def _count(self, match: re.Match[str], out: list[Event]) -> None:
         self.now += STEP
         sent, written, read, answered = (_number(match[group], match[group + 1]) for group in (1, 3, 5, 7))
-        out.append(
-            self._answer(
-                self.now,
-                self.here(),
-                input_tokens=max(0, sent - written - read),
-                output_tokens=answered,
-                cache_read=read,
-                cache_write=written,
-                cost=amount(_decimal(match[9])),
-            )
-        )
+        tokens = without_cached(sent, answered, read, written)
+        out.append(self._answer(self.now, self.here(), tokens=tokens, cost=amount(_decimal(match[9]))))
         self._spoken, self._fault, self._stage = GatheredText(), None, "counted"
 
     def _answer(self, at: float, where: Where, **facts: Any) -> Turn:

@@ -136,7 +136,7 @@ def _opened(arguments: Any) -> dict[str, Any]:
     """Arguments under our names; each value is written as JSON inside a text."""
     opened: dict[str, Any] = {}
     for name, value in table(arguments).items():
-        inner = decode(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else value
+        inner = decode(value) if isinstance(value, str) else value
         opened[_NAMES.get(name, name)] = value if inner is None else inner
     for chunk in items(opened.get("edits")):
         if isinstance(chunk, dict):

@@ -7,8 +7,8 @@ from typing import Any
 from msgspec import structs
 
 from core.agents.calls import Result
-from core.agents.reader import STEP, TranscriptReader, left_untold, read_result
-from core.agents.values import amount, code, items, table, text, whole_number, words
+from core.agents.reader import STEP, TranscriptReader, add, left_untold, read_result
+from core.agents.values import amount, code, items, table, text, token_counts, whole_number, without_cached, words
 from core.events import MAIN, OUTCOMES, Event, ToolUse
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -81,15 +81,8 @@ class AtifReader(TranscriptReader):
         out.extend(self.close_all())
 
     def _total(self, metrics: dict[str, Any], out: list[Event]) -> None:
-        cached = whole_number(metrics.get("total_cached_tokens"))
-        total = self.total(
-            self.model,
-            amount(metrics.get("total_cost_usd")),
-            sent=max(0, whole_number(metrics.get("total_prompt_tokens")) - cached),
-            answered=whole_number(metrics.get("total_completion_tokens")),
-            read=cached,
-        )
-        out += [total] if total else []
+        counts = token_counts(metrics, "total_prompt_tokens", "total_completion_tokens", "total_cached_tokens")
+        add(self.total(self.model, amount(metrics.get("total_cost_usd")), without_cached(*counts)), out)
 
     def _time(self, step: dict[str, Any]) -> float | None:
         return seconds(step.get("timestamp"))
@@ -133,6 +126,7 @@ class AtifReader(TranscriptReader):
         written = whole_number(more.get("cache_write_tokens") or more.get("cache_creation_input_tokens"))
         calls = self.objects(step.get("tool_calls"), "tool_calls")
         if step.get("llm_call_count") != 0:
+            sent, answered, *_ = token_counts(metrics, "prompt_tokens", "completion_tokens")
             self.answer(
                 self.now,
                 words(step.get("message")),
@@ -140,10 +134,7 @@ class AtifReader(TranscriptReader):
                 where,
                 message=f"{self.agent}/step-{step.get('step_id') or where.entry}",
                 model=text(extra.get("generation_model")) or text(step.get("model_name")) or self.model,
-                input_tokens=max(0, whole_number(metrics.get("prompt_tokens")) - cached - written),
-                output_tokens=whole_number(metrics.get("completion_tokens")),
-                cache_read=cached,
-                cache_write=written,
+                tokens=without_cached(sent, answered, cached, written),
                 cost=amount(metrics.get("cost_usd")),
                 stop=text(extra.get("stop_reason")) or ("tool_use" if calls else ""),
             )

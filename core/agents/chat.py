@@ -7,7 +7,7 @@ from typing import Any
 
 from core.agents.calls import Calls, Result
 from core.agents.reader import STEP, LogClock, TranscriptReader, add, left_untold, untimed
-from core.agents.values import amount, items, table, text, whole_number, words
+from core.agents.values import TokenCounts, amount, first_number, items, table, text, whole_number, words
 from core.events import Event, Matter, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -115,20 +115,14 @@ class ChatReader(TranscriptReader):
         self._waiting.clear()
         usage = table(message.get("usage"))
         cached = whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
+        sent = max(0, whole_number(usage.get("prompt_tokens")) - cached) or whole_number(usage.get("input_tokens"))
+        answered = first_number(usage, "completion_tokens", "output_tokens")
+        read = cached or whole_number(usage.get("cache_read_input_tokens"))
+        tokens = TokenCounts(sent, answered, read, whole_number(usage.get("cache_creation_input_tokens")))
+        model, cost = text(message.get("model")) or self._model, amount(usage.get("cost"))
+        name = text(message.get("id"))
         out.append(
-            self.turn(
-                self.now,
-                words(message.get("content")),
-                where,
-                message=text(message.get("id")),
-                model=text(message.get("model")) or self._model,
-                input_tokens=max(0, whole_number(usage.get("prompt_tokens")) - cached)
-                or whole_number(usage.get("input_tokens")),
-                output_tokens=whole_number(usage.get("completion_tokens")) or whole_number(usage.get("output_tokens")),
-                cache_read=cached or whole_number(usage.get("cache_read_input_tokens")),
-                cache_write=whole_number(usage.get("cache_creation_input_tokens")),
-                cost=amount(usage.get("cost")),
-            )
+            self.turn(self.now, words(message.get("content")), where, tokens, message=name, model=model, cost=cost)
         )
         for call in self.objects(message.get("tool_calls"), "tool_calls"):
             function = self.table(call.get("function"), "function") or call

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from core.agents.calls import Result, agent_report
 from core.agents.models import joined_words
 from core.agents.reader import STEP, TranscriptReader, add
-from core.agents.values import amount, decode, items, table, text, whole_number, words
+from core.agents.values import TokenCounts, amount, decode, first_number, items, table, text, whole_number, words
 from core.agents.words import speech
 from core.events import AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.discovery import Found
@@ -27,24 +27,16 @@ _PROMPTS = frozenset(("task", "user_feedback"))
 _PANEL_TOOLS = frozenset(("tool", "command", "use_mcp_server", "use_subagents", "browser_action_launch"))
 
 
-def panel_tokens(tokens: dict[str, Any]) -> tuple[int, int, int, int]:
-    """Tokens sent, answered, read from and written to the cache, under the names each version gives them."""
-    read = (
-        whole_number(tokens.get("cacheReads"))
-        or whole_number(tokens.get("cacheReadTokens"))
-        or whole_number(tokens.get("cached"))
-    )
-    written = whole_number(tokens.get("cacheWrites")) or whole_number(tokens.get("cacheWriteTokens"))
-    answered = (
-        whole_number(tokens.get("tokensOut"))
-        or whole_number(tokens.get("outputTokens"))
-        or whole_number(tokens.get("completion"))
-    )
+def panel_tokens(tokens: dict[str, Any]) -> TokenCounts:
+    """Return the tokens of a request, under the names each version gives them."""
+    read = first_number(tokens, "cacheReads", "cacheReadTokens", "cached")
+    written = first_number(tokens, "cacheWrites", "cacheWriteTokens")
+    answered = first_number(tokens, "tokensOut", "outputTokens", "completion")
     sent = whole_number(tokens.get("tokensIn"))
     if not sent:
-        all_sent = whole_number(tokens.get("inputTokens")) or whole_number(tokens.get("prompt"))
-        sent = max(0, all_sent - read - written) if all_sent >= read + written else all_sent
-    return sent, answered, read, written
+        all_sent = first_number(tokens, "inputTokens", "prompt")
+        sent = all_sent - read - written if all_sent >= read + written else all_sent
+    return TokenCounts(sent, answered, read, written)
 
 
 def panel_requests(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -123,7 +115,7 @@ class PanelMessages:
             self._reader.end_use(use, out)
 
     def _call(self, at: float, kind: str, message_text: str, where: Where, out: list[Event]) -> None:
-        facts = table(decode(message_text.encode("utf-8", "surrogatepass"))) if kind != "command" else {}
+        facts = table(decode(message_text)) if kind != "command" else {}
         tool = text(facts.get("tool")) or text(facts.get("toolName")) or kind
         arguments: Any = (
             {"command": message_text} if kind == "command" else {k: v for k, v in facts.items() if k != "tool"}
@@ -145,23 +137,19 @@ class PanelMessages:
         last: bool,
     ) -> None:
         request = _request(message)
-        sent, answered, read, written = panel_tokens(request)
-        turn = self._reader.kit.models.turn(
+        tokens = panel_tokens(request)
+        turn = self._reader.turn(
             at,
+            answer_text,
+            where,
+            tokens,
             message=f"shown-{at}",
             model=text(request.get("model")),
-            input_tokens=sent,
-            output_tokens=answered,
-            cache_read=read,
-            cache_write=written,
             cost=amount(request.get("cost")),
-            agent=self._reader.agent,
-            where=where,
-            said=answer_text,
             said_at=said_at,
         )
         add(self._reader.usage.update(turn), out)
-        if answered or not last:
+        if tokens.output_tokens or not last:
             add(self._reader.usage.close(self._reader.agent), out)
 
 
@@ -179,7 +167,7 @@ def _answer(listed: list[tuple[str, dict[str, Any]]], start: int) -> tuple[str, 
 
 
 def _request(message: dict[str, Any]) -> dict[str, Any]:
-    return table(decode(text(message.get("text")).encode("utf-8", "surrogatepass")))
+    return table(decode(text(message.get("text"))))
 
 
 _TOOLS = (
@@ -264,9 +252,7 @@ def replies(content: Any) -> Iterator[Reply]:
 
 def _block(block: dict[str, Any]) -> Reply:
     content = block.get("content")
-    opened = (
-        decode(content.encode("utf-8", "surrogatepass")) if isinstance(content, str) and content[:1] in "{[" else None
-    )
+    opened = decode(content) if isinstance(content, str) and content[:1] in "{[" else None
     parts = [one for one in (items(content) or items(opened) or [opened]) if isinstance(one, dict)]
     failed = any(one.get("success") is False for one in parts)
     results = [text(one.get("result")) or text(one.get("error")) for one in parts if "result" in one or "error" in one]
@@ -279,7 +265,7 @@ def _block(block: dict[str, Any]) -> Reply:
 def reply_result(reply: Reply) -> Result:
     """Return the facts in a result's text."""
     head = reply.said[:_HEAD]
-    status = text(table(decode(reply.said.encode("utf-8", "surrogatepass"))).get("status")) if head[:1] == "{" else ""
+    status = text(table(decode(reply.said)).get("status")) if head[:1] == "{" else ""
     shell = reply.tool in ("", "execute_command", "run_commands", "read_command_output", "bash")
     exited = _EXIT.search(head) if shell else None
     return Result(
@@ -416,22 +402,16 @@ class ClineReader(TranscriptReader):
         self, message: dict[str, Any], pointer: str, request: dict[str, Any], where: Where, out: list[Event]
     ) -> None:
         metrics = self.table(message.get("metrics"), "metrics")
-        tokens = table(metrics.get("tokens")) or metrics or request
-        sent, answered, read, written = panel_tokens(tokens)
-        turn = self.turn(
+        self.answer(
             self.now,
             speech([message], agent=True),
+            out,
             where,
+            tokens=panel_tokens(table(metrics.get("tokens")) or metrics or request),
             message=text(message.get("id")) or f"{where.entry}@{self.now}",
             model=_model(message),
-            input_tokens=sent,
-            output_tokens=answered,
-            cache_read=read,
-            cache_write=written,
             cost=amount(metrics.get("cost")) or amount(request.get("cost")),
         )
-        if (new_turn := self.usage.deduplicate(turn)) is not None:
-            out.append(new_turn)
         if message.get("isSummary") is True:
             out.append(self.compaction(self.now, where))
         self._waiting.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.agents.reader import TranscriptReader, read_result
-from core.agents.values import amount, table, text, whole_number, words
+from core.agents.values import amount, table, text, whole_number, without_cached, words
 from core.events import Event
 from core.logs.format import Format, Sample
 
@@ -45,16 +45,15 @@ class CodeBuddyReader(TranscriptReader):
         self.model = text(facts.get("model")) or self.model
         sent = whole_number(usage.get("inputTokens") or usage.get("input_tokens") or usage.get("prompt_tokens"))
         cached = whole_number(usage.get("cachedInputTokens") or usage.get("cache_read_input_tokens"))
+        answered = whole_number(
+            usage.get("outputTokens") or usage.get("output_tokens") or usage.get("completion_tokens")
+        )
         self.answer(
             at,
             words(line.get("content")),
             out,
             message=text(line.get("id")),
-            input_tokens=max(0, sent - cached),
-            cache_read=cached,
-            output_tokens=whole_number(
-                usage.get("outputTokens") or usage.get("output_tokens") or usage.get("completion_tokens")
-            ),
+            tokens=without_cached(sent, answered, cached),
             cost=amount(usage.get("cost")),
         )
 

@@ -10,7 +10,7 @@ from msgspec import structs
 from core.agents.calls import Result, said_event, split_advice
 from core.agents.models import CALLING, ENDED, failed_turn
 from core.agents.reader import TranscriptReader, add
-from core.agents.values import attached_to, items, table, text, whole_number, words
+from core.agents.values import TokenCounts, attached_to, items, table, text, whole_number, words
 from core.events import AgentEnd, AgentStart, Compaction, Event, Outcome, SessionEnd, Where
 from core.logs.format import Format, Sample
 from core.logs.links import Envelope, Link, LinkReader, as_text, turn
@@ -270,12 +270,9 @@ class CopilotReader(TranscriptReader):
             turn = self.turn(
                 entry.at,
                 "",
+                tokens=TokenCounts(sent, max(0, answered - self._output.get(model, 0)), read, written),
                 message=f"{text(entry.record.get('id'))}:{model}",
                 model=model,
-                input_tokens=sent,
-                output_tokens=max(0, answered - self._output.get(model, 0)),
-                cache_read=read,
-                cache_write=written,
                 cost=self.kit.models.cost(model, sent, answered, read, written, several=True),
                 stop="shutdown",
             )

@@ -13,12 +13,13 @@ from msgspec import structs
 
 from core.agents.calls import Calls, Result, agent_report
 from core.agents.reader import TranscriptReader, has_columns
-from core.agents.values import amount, attached_to, decode, items, table, text, whole_number
+from core.agents.values import amount, attached_to, decode, decode_inner, items, table, text, whole_number
 from core.events import AgentStart, Compaction, Event, Where
-from core.logs.database import DatabaseRow, RowsRead, numbers, reading, select, tables
-from core.logs.discovery import Found, Listed, listed_session
+from core.logs.database import DatabaseRow, RowsRead, numbers, reading, select
+from core.logs.discovery import Found, Listed, database_sessions
 from core.logs.format import Format, Sample
-from core.logs.log_files import is_file, read_log
+from core.logs.log_files import read_log
+from core.logs.redact.values import redact_name
 from core.logs.times import seconds
 
 _SESSION = (
@@ -170,13 +171,10 @@ def survey_crush(agent: str, root: Path, now: float, active_within: float) -> It
         folder = Path(text(project.get("path")))
         path = folder / (text(project.get("data_dir")) or ".crush") / "crush.db"
         try:
-            listed = crush_listing(path) if is_file(path) else []
-            size = path.stat().st_size if listed else 0
-        except (OSError, ValueError):
+            for session in database_sessions(agent, path, crush_listing, now, active_within):
+                yield structs.replace(session, project=redact_name(str(folder)))
+        except ValueError:
             continue
-        for one in listed:
-            placed = one._replace(project=str(folder))
-            yield listed_session(agent, path, placed, size // len(listed), now, active_within)
 
 
 _EXIT = re.compile(r"(?:\A|\n)Exit code (-?\d{1,9})\s*\Z")
@@ -230,7 +228,7 @@ class CrushReader(TranscriptReader):
                         self.calls.both(
                             call_id,
                             text(call.get("name")),
-                            _decode_arguments(call.get("input")),
+                            decode_inner(call.get("input")),
                             None,
                             self.now if at is None else at,
                             Result(running=True),
@@ -325,9 +323,7 @@ class CrushReader(TranscriptReader):
         name, session = text(row.get("id")), text(row.get("session_id"))
         stop = text(finished.get("reason"))
         self._model = text(row.get("model")) or self._model
-        turn = self.kit.models.turn(
-            at, message=name, model=self._model, stop=stop, agent=agent, where=self.here(), said=_texts(parts)
-        )
+        turn = self.turn(at, _texts(parts), message=name, model=self._model, stop=stop, agent=agent)
         context = self._spent.get(session, (0.0, 0))[1]
         is_priced = self._priced(session) or self.kit.models.free(self._model)
         out.append(structs.replace(turn, context_tokens=context, cost=0.0 if is_priced else None))
@@ -343,7 +339,7 @@ class CrushReader(TranscriptReader):
     def _call(self, session: str, place: str, call: dict[str, Any], agent: str, at: float) -> None:
         call_id = text(call.get("id")) or place
         name = f"{call_id}#{place}" if self.calls.is_known(call_id) else call_id
-        arguments = _decode_arguments(call.get("input"))
+        arguments = decode_inner(call.get("input"))
         if self.calls.begin(name, text(call.get("name")), arguments, at, agent, self.here()):
             self._open.setdefault((session, call_id), []).append(name)
 
@@ -401,14 +397,6 @@ class CrushReader(TranscriptReader):
         out.append(Compaction(at=at, agent=self._agent(session, out), where=self.here()))
 
 
-def _decode_arguments(value: Any) -> Any:
-    """Arguments, which are JSON inside a text."""
-    if not isinstance(value, str):
-        return value
-    decoded = decode(value.encode("utf-8", "surrogatepass"))
-    return value if decoded is None else decoded
-
-
 def _judged(result: dict[str, Any], *, shell: bool) -> Result:
     output = text(result.get("content"))
     error = result.get("is_error") is True
@@ -439,11 +427,7 @@ def _texts(parts: list[tuple[int, dict[str, Any]]]) -> str:
 
 
 def _sniff(sample: Sample) -> int:
-    return (
-        95
-        if has_columns(sample, "messages", {"parts", "session_id", "role"}) and "sessions" in tables(sample.path)
-        else 0
-    )
+    return 95 if has_columns(sample, "messages", {"parts", "session_id", "role"}, "sessions") else 0
 
 
 FORMATS = (Format("crush", "database", _sniff, CrushReader),)

@@ -9,7 +9,7 @@ from typing import Any
 from core.agents.calls import Result, agent_report, said_event, split_advice
 from core.agents.models import CALLING, WORDLESS, failed_turn
 from core.agents.reader import TranscriptReader, add
-from core.agents.values import attached_to, decode, items, table, text, whole_number, words
+from core.agents.values import TokenCounts, attached_to, decode, items, table, text, whole_number, words
 from core.events import AgentStart, Event, ToolUse, Where
 from core.logs.format import Companion, Format, Sample
 from core.logs.glimpse import Title
@@ -135,7 +135,9 @@ class GeminiReader(TranscriptReader):
     def _answer(self, name: str, message: dict[str, Any], where: Where, out: list[Event]) -> None:
         at = self.moment(message.get("timestamp"))
         tokens = self.table(message.get("tokens"), "tokens")
-        cached = min(whole_number(tokens.get("cached")), whole_number(tokens.get("input")))
+        names = ("input", "tool", "output", "thoughts")
+        sent, added, answered, thought = (whole_number(tokens.get(one)) for one in names)
+        cached = min(whole_number(tokens.get("cached")), sent)
         answer_text = words(message.get("content"))
         turn = self.turn(
             at,
@@ -143,9 +145,7 @@ class GeminiReader(TranscriptReader):
             where,
             message=name,
             model=text(message.get("model")),
-            input_tokens=whole_number(tokens.get("input")) - cached + whole_number(tokens.get("tool")),
-            output_tokens=whole_number(tokens.get("output")) + whole_number(tokens.get("thoughts")),
-            cache_read=cached,
+            tokens=TokenCounts(sent - cached + added, answered + thought, cached),
             stop=CALLING if message.get("toolCalls") else "" if answer_text.strip() else WORDLESS,
         )
         add(self.usage.update(turn), out)

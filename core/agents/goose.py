@@ -13,11 +13,11 @@ from msgspec import structs
 
 from core.agents.calls import Calls, Result, exit_code
 from core.agents.reader import TranscriptReader, has_columns
-from core.agents.values import attached_to, table, text, whole_number, words
+from core.agents.values import TokenCounts, attached_to, table, text, token_counts, whole_number, words
 from core.engine.values import fingerprint
 from core.events import Event
-from core.logs.database import DatabaseRow, RowsRead, numbers, reading, select, tables
-from core.logs.discovery import Found, Listed, listed_session
+from core.logs.database import DatabaseRow, RowsRead, numbers, reading, select
+from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
 from core.logs.log_files import is_file
 from core.logs.times import seconds
@@ -89,32 +89,15 @@ _SURVEY_MESSAGE = 2_000  # Bytes that a message takes up, by and large.
 
 def survey_goose(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """Sessions of the database, and files that are not in it."""
-    path = root / "sessions.db"
-    try:
-        listed = goose_listing(path) if is_file(path) else []
-        size = path.stat().st_size if listed else 0
-    except OSError:
-        listed, size = [], 0
-    for one in listed:
-        yield listed_session(agent, path, one, size // len(listed), now, active_within)
+    listed = list(database_sessions(agent, root / "sessions.db", goose_listing, now, active_within))
+    yield from listed
     listed_ids = {one.session for one in listed}
     for file in root.glob("*.jsonl"):
         if file.stem not in listed_ids and is_file(file):
             try:
-                status = file.stat()
+                yield file_session(agent, file, _SURVEY_MESSAGE, now, active_within)
             except OSError:
                 continue
-            yield Found(
-                agent=agent,
-                session=file.stem,
-                project="",
-                path=file,
-                paths=(file,),
-                modified=status.st_mtime,
-                size=status.st_size,
-                events=status.st_size // _SURVEY_MESSAGE,
-                active=now - status.st_mtime <= active_within,
-            )
 
 
 _REFUSED = re.compile(r"(?:user|has) declined|declined to run|was not approved|denied by", re.IGNORECASE)
@@ -226,23 +209,20 @@ class GooseReader(TranscriptReader):
     def _spend(self, row: dict[str, Any], out: list[Event]) -> None:
         """Add what a session spent since the last reading, and its context now."""
         name = text(row.get("id"))
-        sent, written = (
-            whole_number(row.get("accumulated_input_tokens")),
-            whole_number(row.get("accumulated_output_tokens")),
-        )
-        context = whole_number(row.get("total_tokens"))
+        names = ("accumulated_input_tokens", "accumulated_output_tokens", "total_tokens")
+        sent, written, context = totals = token_counts(row, *names)[:3]
         before = self._spent.get(name, (0, 0, 0))
-        if (sent, written, context) == before:
+        if totals == before:
             return
-        self._spent[name] = (sent, written, context)
+        self._spent[name] = totals
+        tokens = TokenCounts(max(0, sent - before[0]), max(0, written - before[1]))
         turn = self.turn(
             self.now,
             "",
+            tokens=tokens,
             message=f"spent/{name}/{sent}/{written}/{context}",
             model=self._model,
-            input_tokens=max(0, sent - before[0]),
-            output_tokens=max(0, written - before[1]),
-            cost=self.kit.models.cost(self._model, max(0, sent - before[0]), max(0, written - before[1]), several=True),
+            cost=self.kit.models.cost(self._model, *tokens, several=True),
             stop="total",
         )
         window = self.kit.models.window(self._model, context)
@@ -269,11 +249,7 @@ def _judged(facts: dict[str, Any]) -> Result:
 
 
 def _database(sample: Sample) -> int:
-    return (
-        95
-        if has_columns(sample, "messages", {"content_json", "session_id", "role"}) and "sessions" in tables(sample.path)
-        else 0
-    )
+    return 95 if has_columns(sample, "messages", {"content_json", "session_id", "role"}, "sessions") else 0
 
 
 def _lines(sample: Sample) -> int:

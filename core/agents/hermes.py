@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from core.agents.reader import TranscriptReader, has_columns, read_result
-from core.agents.values import amount, decode, items, table, text, whole_number, words
+from core.agents.reader import NO_TOKENS, TranscriptReader, add, has_columns, read_result
+from core.agents.values import TokenCounts, amount, decode, items, table, text, token_counts, words
 from core.events import Event
-from core.logs.database import DatabaseRow, RowsRead, numbers, reading, select, tables
+from core.logs.database import DatabaseRow, RowsRead, numbers, reading, select
 from core.logs.discovery import Found, Listed, listed_session
 from core.logs.format import Format, Sample
 from core.logs.log_files import is_file
@@ -108,18 +108,16 @@ class HermesReader(TranscriptReader):
 
     def _spend(self, row: dict[str, Any], out: list[Event]) -> None:
         """Add what a session spent since the last reading."""
-        names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-        totals = tuple(whole_number(row.get(name)) for name in names)
-        before = self._spent.get(self.session, (0, 0, 0, 0))
+        totals = token_counts(row, "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+        before = self._spent.get(self.session, NO_TOKENS)
         if totals == before:
             return
         self._spent[self.session] = totals
-        sent, answered, read, written = (max(0, now - then) for now, then in zip(totals, before, strict=True))
+        tokens = TokenCounts(*(max(0, now - then) for now, then in zip(totals, before, strict=True)))
         cost = amount(row.get("actual_cost_usd")) or amount(row.get("estimated_cost_usd"))
         cost = cost if not any(before) else None
         name = f"spent/{self.session}/{'/'.join(map(str, totals))}"
-        total = self.total(self.model, cost, sent=sent, answered=answered, read=read, written=written, message=name)
-        out += [total] if total else []
+        add(self.total(self.model, cost, tokens, name), out)
 
     @staticmethod
     def rows(
@@ -168,7 +166,7 @@ def _sessions(database: Any) -> Iterator[dict[str, Any]]:
 
 
 def _calls(value: Any) -> list[dict[str, Any]]:
-    listed = decode(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) and value else value
+    listed = decode(value) if isinstance(value, str) and value else value
     return [one for one in items(listed) if isinstance(one, dict)]
 
 
@@ -179,12 +177,8 @@ def _row(name: str, row: dict[str, Any]) -> DatabaseRow:
 
 
 def _database(sample: Sample) -> int:
-    return (
-        95
-        if has_columns(sample, "messages", {"tool_call_id", "tool_calls", "session_id", "role"})
-        and "sessions" in tables(sample.path)
-        else 0
-    )
+    columns = {"tool_call_id", "tool_calls", "session_id", "role"}
+    return 95 if has_columns(sample, "messages", columns, "sessions") else 0
 
 
 def _lines(sample: Sample) -> int:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import Any
 
 from core.agents.calls import Result, agent_report, exit_code
 from core.agents.models import failed_turn, joined_words
 from core.agents.reader import TranscriptReader
-from core.agents.values import attached_to, decode, items, table, text, whole_number, words
+from core.agents.values import attached_to, decode_inner, items, table, text, token_counts, whole_number, words
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Outcome, ToolUse, Turn, Where
 from core.logs.discovery import Found
 from core.logs.format import Companion, Format, Sample
@@ -92,13 +92,9 @@ class KimiWireReader(TranscriptReader):
             out.append(self.start(at, session_of(self.here().file, self.session)))
         self._message(message, self.agent, at, out)
 
-    def finish(self) -> list[Event]:
-        """Words that nothing has counted, and the calls that never got a result."""
-        return [*map(self._uncounted, self._said), *super().finish()]
-
-    def pending_events(self) -> list[Event]:
-        """Return uncounted words and open calls of a growing log."""
-        return [*map(self._uncounted, self._said), *super().pending_events()]
+    def own_pending(self) -> Iterable[Event]:
+        """Return the words that nothing has counted."""
+        return map(self._uncounted, self._said)
 
     def _message(self, message: dict[str, Any], agent: str, at: float, out: list[Event], depth: int = 0) -> None:
         payload = self.table(message.get("payload"), "payload")
@@ -135,8 +131,7 @@ class KimiWireReader(TranscriptReader):
     def _uncounted(self, agent: str) -> Turn:
         """Return the turn of an agent's last words, whose tokens are not logged."""
         answer_text, at, where = self._said[agent]
-        name = f"words-{where.offset}"
-        return self.kit.models.turn(at, message=name, model="", agent=agent, where=where, said=answer_text)
+        return self.turn(at, answer_text, where, message=f"words-{where.offset}", agent=agent)
 
     def _child(self, payload: dict[str, Any], agent: str, at: float, out: list[Event]) -> str:
         call = text(payload.get("parent_tool_call_id")) or text(payload.get("task_tool_call_id"))
@@ -152,10 +147,7 @@ class KimiWireReader(TranscriptReader):
 
     def _called(self, payload: dict[str, Any], agent: str, at: float) -> None:
         function = self.table(payload.get("function"), "function")
-        arguments = function.get("arguments")
-        if isinstance(arguments, str):
-            decoded = decode(arguments.encode("utf-8", "surrogatepass"))
-            arguments = arguments if decoded is None else decoded
+        arguments = decode_inner(function.get("arguments"))
         name = text(payload.get("id")) or f"line-{self._line}"
         self.calls.begin(name, text(function.get("name")), arguments, at, agent, self.here())
 
@@ -184,18 +176,13 @@ class KimiWireReader(TranscriptReader):
         if not usage:
             return
         answer_text, _, said_at = self._said.pop(agent, ("", at, None))
-        turn = self.kit.models.turn(
+        turn = self.turn(
             at,
+            answer_text,
+            tokens=token_counts(usage, "input_other", "output", "input_cache_read", "input_cache_creation"),
             message=text(payload.get("message_id")) or f"line-{self._line}",
-            model="",
-            input_tokens=whole_number(usage.get("input_other")),
-            output_tokens=whole_number(usage.get("output")),
-            cache_read=whole_number(usage.get("input_cache_read")),
-            cache_write=whole_number(usage.get("input_cache_creation")),
             window=whole_number(payload.get("max_context_tokens")),
             agent=agent,
-            where=self.here(),
-            said=answer_text,
             said_at=said_at,
         )
         new_turn = self.usage.deduplicate(turn)
@@ -407,27 +394,21 @@ class KimiReader(TranscriptReader):
                 )
 
     def _used(self, value: Any, sign: int, model: str, name: str, out: list[Event], stop: str = "") -> None:
-        usage = table(value)
-        names = ("inputOther", "output", "inputCacheRead", "inputCacheCreation")
-        key = tuple(whole_number(usage.get(each)) for each in names)
-        if not any(key):
+        tokens = token_counts(table(value), "inputOther", "output", "inputCacheRead", "inputCacheCreation")
+        if not any(tokens):
             return
-        self._spent[key] += sign
-        if self._spent[key] * sign <= 0:
+        self._spent[tokens] += sign
+        if self._spent[tokens] * sign <= 0:
             return
-        sent, written, read, cached = key
         answer_text, said_at = self._said
         self._said = "", None
         out.append(
             self.turn(
                 self.now,
                 answer_text,
+                tokens=tokens,
                 message=name or f"usage-{self._line}",
                 model=self._model or model,
-                input_tokens=sent,
-                output_tokens=written,
-                cache_read=read,
-                cache_write=cached,
                 stop=stop,
                 said_at=said_at,
             )

@@ -13,11 +13,9 @@ from core.agents.reader import TranscriptReader, left_untold, read_result, sidec
 from core.agents.values import items, table, text, words
 from core.events import Event
 from core.logs.database import MAGIC, DatabaseRow, RowsRead, reading, select, tables
-from core.logs.discovery import Found, Listed, listed_session
+from core.logs.discovery import Found, Listed, file_session, listed_session
 from core.logs.format import Format, Sample
-from core.logs.glimpse import display_title
 from core.logs.log_files import is_file
-from core.logs.redact.values import redact_name
 from core.logs.times import seconds
 
 _TABLES = ("conversations_v2", "conversations")
@@ -205,26 +203,14 @@ def _listed(path: Path) -> list[Listed]:
 def survey_kiro(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """The conversations of the older CLI's database below a root, or the files of sessions."""
     database = root / "data.sqlite3"
-    if is_file(database):
-        listed = _listed(database)
-        size = database.stat().st_size // max(1, len(listed))
-        for one in listed:
-            yield listed_session(agent, database, one, size, now, active_within)
+    listed = _listed(database) if is_file(database) else []
+    for one in listed:
+        size = database.stat().st_size // len(listed)
+        yield listed_session(agent, database, one, size, now, active_within)
     for path in (*root.glob("*.jsonl"), *root.glob("*/*-*-*-*-*.json")):
         facts = sidecar(str(path), f"{path.stem}.json") if path.suffix == ".jsonl" else {}
-        status = path.stat()
-        yield Found(
-            agent=agent,
-            session=path.stem,
-            project=redact_name(text(facts.get("cwd"))),
-            path=path,
-            paths=(path,),
-            modified=status.st_mtime,
-            size=status.st_size,
-            events=status.st_size // _EVENT,
-            active=now - status.st_mtime <= active_within,
-            title=display_title(text(facts.get("title"))),
-        )
+        project, title = text(facts.get("cwd")), text(facts.get("title"))
+        yield file_session(agent, path, _EVENT, now, active_within, project, title)
 
 
 def _with_folder(data: bytes, folder: str, session: str) -> bytes:

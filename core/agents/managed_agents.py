@@ -108,8 +108,7 @@ class ManagedReader(TranscriptReader):
 
     def finish(self) -> list[Event]:
         """The calls without a result, and what the session cost."""
-        total = self.total("", self._cost) if self.begun else None
-        return [*super().finish(), *([total] if total else [])]
+        return [*super().finish(), *filter(None, [self.total("", self._cost) if self.begun else None])]
 
 
 def _sniff(sample: Sample) -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import structs
 
 from core.agents.calls import Result
 from core.agents.reader import STEP, TranscriptReader, add, untimed
-from core.agents.values import amount, beyond, code, table, text, whole_number, words
+from core.agents.values import TokenCounts, amount, beyond, code, table, text, whole_number, words
 from core.events import Event, SessionEnd, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -31,13 +32,9 @@ class MiniSweAgentReader(TranscriptReader):
         self._waiting: list[str] = []
         self._spent: Turn | None = None
 
-    def finish(self) -> list[Event]:
-        """Return the rest of the cost of a run without an end, and the calls without a result."""
-        return [*filter(None, [self._spent]), *super().finish()]
-
-    def pending_events(self) -> list[Event]:
-        """Return the rest of the cost so far, and the open calls."""
-        return [*filter(None, [self._spent]), *super().pending_events()]
+    def own_pending(self) -> Iterable[Event]:
+        """Return the rest of the cost of a run without an end."""
+        return filter(None, [self._spent])
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of the whole document."""
@@ -120,15 +117,14 @@ class MiniSweAgentReader(TranscriptReader):
     ) -> Turn:
         usage = table(response.get("usage"))
         cached = whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
+        sent = whole_number(usage.get("prompt_tokens"))
         return self.turn(
             self.now,
             answer_text,
             where,
+            TokenCounts(max(0, sent - cached), whole_number(usage.get("completion_tokens")), min(cached, sent)),
             message=text(response.get("id")) or f"turn-{place}",
             model=text(response.get("model")) or model,
-            input_tokens=max(0, whole_number(usage.get("prompt_tokens")) - cached),
-            output_tokens=whole_number(usage.get("completion_tokens")),
-            cache_read=min(cached, whole_number(usage.get("prompt_tokens"))),
             cost=cost,
         )
 

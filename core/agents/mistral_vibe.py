@@ -8,7 +8,7 @@ from typing import Any
 
 from core.agents.calls import Result
 from core.agents.reader import STEP, TranscriptReader, sidecar
-from core.agents.values import amount, table, text, whole_number, words
+from core.agents.values import amount, table, text, token_counts, words
 from core.events import Event
 from core.logs.format import Companion, Format, Sample
 from core.logs.log_files import is_file
@@ -75,14 +75,12 @@ class VibeReader(TranscriptReader):
     def finish(self) -> list[Event]:
         """The calls without a result, and what the session spent as a whole."""
         stats = table(sidecar(self._file, "meta.json").get("stats")) if self.begun else {}
-        sent = whole_number(stats.get("session_prompt_tokens"))
-        answered = whole_number(stats.get("session_completion_tokens"))
+        tokens = token_counts(stats, "session_prompt_tokens", "session_completion_tokens")
         prices = [amount(stats.get(f"{way}_price_per_million")) for way in ("input", "output")]
         cost = None
         if prices[0] is not None and prices[1] is not None:
-            cost = (sent * prices[0] + answered * prices[1]) / 1e6
-        total = self.total(self.model, cost, sent=sent, answered=answered)
-        return [*super().finish(), *([total] if total else [])]
+            cost = (tokens.input_tokens * prices[0] + tokens.output_tokens * prices[1]) / 1e6
+        return [*super().finish(), *filter(None, [self.total(self.model, cost, tokens)])]
 
 
 def vibe_children(path: Path) -> list[Companion]:

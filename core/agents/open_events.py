@@ -10,7 +10,7 @@ from msgspec import structs
 
 from core.agents.calls import Result
 from core.agents.reader import TranscriptReader
-from core.agents.values import amount, code, items, table, text, whole_number
+from core.agents.values import amount, code, items, table, text, token_counts, whole_number
 from core.events import ACTIONS, EVENT_KINDS, OUTCOMES, AgentStart, Event, SessionStart, ToolUse, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.session import identity
@@ -182,18 +182,15 @@ class OpenEventsReader(TranscriptReader):
         tokens, context = line.get("tokens"), whole_number(line.get("context_tokens"))
         if tokens is None and not context:
             return
-        parts = table(tokens)
-        turn = self.kit.models.turn(
+        counts = token_counts(table(tokens), "input", "output", "cache_read", "cache_write")
+        turn = self.turn(
             at,
+            "",
+            tokens=counts if counts.input_tokens else counts._replace(input_tokens=whole_number(tokens)),
             message=f"turn-{self._number}",
             model=text(line.get("model")),
-            input_tokens=whole_number(parts.get("input")) or whole_number(tokens),
-            output_tokens=whole_number(parts.get("output")),
-            cache_read=whole_number(parts.get("cache_read")),
-            cache_write=whole_number(parts.get("cache_write")),
             window=whole_number(line.get("context_window")),
             agent=agent,
-            where=self.here(),
         )
         if context:
             window = turn.context_window if line.get("context_window") else self._window(turn.model, context)

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from core.agents.pi import PiLinks, PiReader, pi_title
 from core.logs.database import MAGIC, DatabaseRow, RowsRead, reading, select, tables
-from core.logs.discovery import Found, Listed, listed_session
+from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
-from core.logs.log_files import is_file
 from core.logs.times import seconds
 
 # Where it keeps its sessions, under the names it has had.
@@ -45,28 +44,9 @@ class OpenClawReader(PiReader):
 def survey_openclaw(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """The sessions below a root: files of each agent, and rows of its database."""
     for path in root.glob("*/sessions/*.jsonl"):
-        status = path.stat()
-        yield Found(
-            agent=agent,
-            session=path.stem,
-            project="",
-            path=path,
-            paths=(path,),
-            modified=status.st_mtime,
-            size=status.st_size,
-            events=status.st_size // _EVENT,
-            active=now - status.st_mtime <= active_within,
-        )
+        yield file_session(agent, path, _EVENT, now, active_within)
     for path in root.glob("*/agent/openclaw-agent.sqlite"):
-        if not is_file(path):
-            continue
-        try:
-            listed = _listed(path)
-        except OSError:
-            continue
-        size = path.stat().st_size // max(1, len(listed))
-        for one in listed:
-            yield listed_session(agent, path, one, size, now, active_within)
+        yield from database_sessions(agent, path, _listed, now, active_within)
 
 
 def _listed(path: Path) -> list[Listed]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.agents.calls import Result, is_advice, said_event
 from core.agents.reader import TranscriptReader
-from core.agents.values import amount, code, table, text, whole_number, words
+from core.agents.values import amount, code, table, text, token_counts, whole_number, words
 from core.events import Event, Where
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
@@ -146,10 +146,7 @@ class PiReader(TranscriptReader):
                 words(message.get("content")),
                 message=name,
                 model=text(message.get("model")),
-                input_tokens=whole_number(usage.get("input")),
-                output_tokens=whole_number(usage.get("output")),
-                cache_read=whole_number(usage.get("cacheRead")),
-                cache_write=whole_number(usage.get("cacheWrite")),
+                tokens=token_counts(usage, "input", "output", "cacheRead", "cacheWrite"),
                 cost=amount(table(usage.get("cost")).get("total")),
                 stop=stop,
             )

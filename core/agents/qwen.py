@@ -8,7 +8,7 @@ from typing import Any
 
 from core.agents.calls import Result, agent_report
 from core.agents.reader import TranscriptReader
-from core.agents.values import attached_to, items, table, text, whole_number, words
+from core.agents.values import TokenCounts, attached_to, items, table, text, whole_number, words
 from core.agents.words import speech
 from core.events import AgentStart, Event, ToolUse
 from core.logs.format import Companion, Format, Sample
@@ -109,19 +109,16 @@ class QwenReader(TranscriptReader):
 
     def _answer(self, at: float, line: dict[str, Any], parts: list[Any], out: list[Event]) -> None:
         usage = self.table(line.get("usageMetadata"), "usageMetadata")
-        cached = min(whole_number(usage.get("cachedContentTokenCount")), whole_number(usage.get("promptTokenCount")))
+        names = ("promptTokenCount", "toolUsePromptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
+        sent, added, answered, thought = (whole_number(usage.get(name)) for name in names)
+        cached = min(whole_number(usage.get("cachedContentTokenCount")), sent)
         self.answer(
             at,
             speech([line], agent=True),
             out,
             message=text(line.get("uuid")),
             model=text(line.get("model")),
-            input_tokens=whole_number(usage.get("promptTokenCount"))
-            - cached
-            + whole_number(usage.get("toolUsePromptTokenCount")),
-            output_tokens=whole_number(usage.get("candidatesTokenCount"))
-            + whole_number(usage.get("thoughtsTokenCount")),
-            cache_read=cached,
+            tokens=TokenCounts(sent - cached + added, answered + thought, cached),
         )
         for place, part in enumerate(parts):
             call = table(table(part).get("functionCall"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,7 +14,7 @@ from msgspec import structs
 from core.agents.calls import AnsweredCalls, Calls, Result
 from core.agents.models import ClosedTurns, Usage
 from core.agents.normalizer import AgentKit
-from core.agents.values import code, decode, is_secret, items, table, text, words
+from core.agents.values import TokenCounts, code, decode, is_secret, items, table, text, words
 from core.engine.values import fingerprint
 from core.events import (
     MAIN,
@@ -37,6 +38,7 @@ from core.logs.times import seconds
 
 STEP = 10.0  # Seconds between two steps of a log without times.
 FAR = 10 * 365 * 86_400.0  # Ten years in seconds: no two records of one log are this far apart.
+NO_TOKENS = TokenCounts()
 NO_TIME = "no time"
 FAR_OFF = "a time years off"
 _EARLIEST = 631_152_000.0  # The year 1990: only clocks that were never set are before it.
@@ -172,11 +174,15 @@ class TranscriptReader(AgentReader):
 
     def finish(self) -> list[Event]:
         """Return the open answer and the calls that never got a result."""
-        return [*self.usage.finish(), *self.calls.finish()]
+        return [*self.own_pending(), *self.usage.finish(), *self.calls.finish()]
 
     def pending_events(self) -> list[Event]:
         """Return the open answer and the calls without a result so far."""
-        return [*self.usage.finish(), *self.calls.unanswered()]
+        return [*self.own_pending(), *self.usage.finish(), *self.calls.unanswered()]
+
+    def own_pending(self) -> Iterable[Event]:
+        """Return events that one agent's reader holds back until more is logged."""
+        return ()
 
     def close_all(self) -> list[Event]:
         """Close the open answer and give up the open calls in the middle of a log, and return them."""
@@ -298,9 +304,11 @@ class TranscriptReader(AgentReader):
             interrupt=interrupt,
         )
 
-    def turn(self, at: float, said: str, where: Where | None = None, **facts: Any) -> Turn:
-        """Return the turn of an answer; `facts` are its tokens, cost, end and where its words are."""
-        facts = {"model": self.model, "agent": self.agent, **facts}
+    def turn(
+        self, at: float, said: str, where: Where | None = None, tokens: TokenCounts = NO_TOKENS, **facts: Any
+    ) -> Turn:
+        """Return the turn of an answer; `facts` are its cost, end and where its words are."""
+        facts = {"model": self.model, "agent": self.agent, **tokens._asdict(), **facts}
         return self.kit.models.turn(at, where=where or self._place, said=said, **facts)
 
     def answer(self, at: float, said: str, out: list[Event], where: Where | None = None, **facts: Any) -> Turn | None:
@@ -310,21 +318,12 @@ class TranscriptReader(AgentReader):
         return turn
 
     def total(
-        self,
-        model: str,
-        cost: float | None,
-        *,
-        sent: int = 0,
-        answered: int = 0,
-        read: int = 0,
-        written: int = 0,
-        message: str = "total",
+        self, model: str, cost: float | None, tokens: TokenCounts = NO_TOKENS, message: str = "total"
     ) -> Turn | None:
         """Return the turn of what was spent as a whole and not logged per answer; None if nothing was."""
-        tokens = sent + answered + read + written
-        if cost is None and tokens:
-            cost = self.kit.models.cost(model, sent, answered, read, written, several=True)
-        if cost is None and not tokens:
+        if cost is None and any(tokens):
+            cost = self.kit.models.cost(model, *tokens, several=True)
+        if cost is None and not any(tokens):
             return None
         return Turn(
             at=self.now,
@@ -332,12 +331,9 @@ class TranscriptReader(AgentReader):
             where=self._place,
             id=message,
             model=model,
-            input_tokens=sent,
-            output_tokens=answered,
-            cache_read=read,
-            cache_write=written,
             cost=cost,
             stop="total",
+            **tokens._asdict(),
         )
 
     def call(
@@ -396,9 +392,9 @@ def untimed(use: ToolUse | None) -> ToolUse | None:
     return None if use is None else structs.replace(use, duration=None)
 
 
-def has_columns(sample: Sample, name: str, columns: set[str]) -> bool:
-    """Whether a file is a database whose table of this name has these columns."""
-    if not sample.head.startswith(MAGIC) or name not in tables(sample.path):
+def has_columns(sample: Sample, name: str, columns: set[str], *others: str) -> bool:
+    """Whether a file is a database with these tables, of which the first has these columns."""
+    if not sample.head.startswith(MAGIC) or not {name, *others} <= tables(sample.path):
         return False
     try:
         with reading(sample.path) as database:
@@ -432,7 +428,7 @@ def read_result(value: Any, *, error: bool = False, rejected: bool = False, gues
     """
     opened = value
     if isinstance(value, str) and value.lstrip()[:1] == "{":
-        opened = decode(value.encode("utf-8", "surrogatepass"))
+        opened = decode(value)
     facts = table(opened)
     exited = next((number for key in _CODES if (number := _exit(facts.get(key))) is not None), None)
     output = next((one for key in ("output", "stdout") if (one := text(facts.get(key)))), "") or words(value)

@@ -131,7 +131,7 @@ def _collect(value: Any, speaker: Speaker, texts: list[RecordText], depth: int) 
 
 def _collect_text(text: str, speaker: Speaker, texts: list[RecordText], depth: int) -> None:
     if text[:1] in ("{", "[") and depth <= _DEEPEST:
-        inner = decode(text.encode("utf-8", "surrogatepass"))
+        inner = decode(text)
         if isinstance(inner, dict | list):
             _collect(redact_value(inner), speaker, texts, depth + 1)
             return

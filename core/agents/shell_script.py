@@ -40,7 +40,6 @@ def split(script: str) -> list[Part]:
 
 
 class _Scanner:
-
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +12,7 @@ from msgspec import structs
 
 from core.agents.calls import Result
 from core.agents.reader import STEP, TranscriptReader, add, left_untold
-from core.agents.values import amount, decode, table, text, whole_number, words
+from core.agents.values import amount, decode, table, text, token_counts, words
 from core.events import Event, SessionEnd, Turn, Where
 from core.logs.format import Format, Sample
 
@@ -42,13 +43,9 @@ class SweAgentReader(TranscriptReader):
         self._model = ""
         self._spent: Turn | None = None
 
-    def finish(self) -> list[Event]:
-        """Return what a run without an end spent, and the calls without a result."""
-        return [*filter(None, [self._spent]), *super().finish()]
-
-    def pending_events(self) -> list[Event]:
-        """Return what a growing run has spent so far, and the open calls."""
-        return [*filter(None, [self._spent]), *super().pending_events()]
+    def own_pending(self) -> Iterable[Event]:
+        """Return what a run without an end spent."""
+        return filter(None, [self._spent])
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of the whole document."""
@@ -94,12 +91,7 @@ class SweAgentReader(TranscriptReader):
 
     def _stats(self, stats: dict[str, Any]) -> Turn | None:
         """Return the turn of what the run spent as a whole."""
-        return self.total(
-            self._model,
-            _cost(stats),
-            sent=whole_number(stats.get("tokens_sent")),
-            answered=whole_number(stats.get("tokens_received")),
-        )
+        return self.total(self._model, _cost(stats), token_counts(stats, "tokens_sent", "tokens_received"))
 
     def _add_task(self, history: list[tuple[int, dict[str, Any]]], out: list[Event]) -> None:
         """Add the task: the messages before the first answer, without demonstrations."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from types import NoneType, UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -19,12 +19,18 @@ _DEEPEST = 8
 _THOUGHT = re.compile(r"\A\s*<(think(?:ing(?:-content-\w{1,64})?)?)>.*?(?:</\1>|\Z)", re.DOTALL)
 
 
-def decode(data: bytes) -> Any:
-    """Return the JSON value in some bytes; None if there is none."""
+def decode(data: bytes | str) -> Any:
+    """Return the JSON value in some bytes or in a text; None if there is none."""
     try:
-        return msgspec.json.decode(data)
+        return msgspec.json.decode(data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
+
+
+def decode_inner(value: Any) -> Any:
+    """Return a value, decoded if it is JSON inside a text."""
+    decoded = decode(value) if isinstance(value, str) else None
+    return value if decoded is None else decoded
 
 
 def text(value: Any) -> str:
@@ -47,6 +53,30 @@ def whole_number(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _LARGEST:
         return 0
     return int(value)
+
+
+def first_number(facts: dict[str, Any], *names: str) -> int:
+    """Return the first whole number above 0 under these names, or 0."""
+    return next((number for name in names if (number := whole_number(facts.get(name)))), 0)
+
+
+class TokenCounts(NamedTuple):
+    """The tokens of one answer or of several."""
+
+    input_tokens: int = 0  # Without those of the cache.
+    output_tokens: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+
+def token_counts(usage: dict[str, Any], *names: str) -> TokenCounts:
+    """Return the counts that an object contains under these names, in the order of the fields."""
+    return TokenCounts(*(whole_number(usage.get(name)) for name in names))
+
+
+def without_cached(sent: int, answered: int, read: int = 0, written: int = 0) -> TokenCounts:
+    """Return counts of a log whose tokens sent include those of the cache."""
+    return TokenCounts(max(0, sent - read - written), answered, read, written)
 
 
 def amount(value: Any) -> float | None:

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlparse
 
 from core.agents.calls import Result
 from core.agents.reader import TranscriptReader, sidecar
-from core.agents.values import code, items, table, text, whole_number, words
+from core.agents.values import code, items, table, text, token_counts, whole_number, words
 from core.events import Event, Where
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
@@ -123,8 +123,7 @@ class VsCodeChatReader(TranscriptReader):
             where,
             message=name,
             model=text(metadata.get("resolvedModel")) or self.model,
-            input_tokens=whole_number(metadata.get("promptTokens")),
-            output_tokens=whole_number(metadata.get("outputTokens")),
+            tokens=token_counts(metadata, "promptTokens", "outputTokens"),
             stop="error" if failed else "end_turn",
         )
 

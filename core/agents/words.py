@@ -235,7 +235,7 @@ def _deep(value: Any, depth: int) -> str:
 def _opened(value: Any) -> Any:
     """Arguments and results that are JSON inside a text, opened."""
     if isinstance(value, str) and value[:1] in ("{", "["):
-        inner = decode(value.encode("utf-8", "surrogatepass"))
+        inner = decode(value)
         return value if inner is None else inner
     return value
 
@@ -318,7 +318,7 @@ def _walk(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
         yield value
         for name, inner in value.items():
             if name == "tool_calls" and isinstance(inner, str):
-                inner = decode(inner.encode("utf-8", "surrogatepass"))
+                inner = decode(inner)
             if isinstance(inner, dict | list):
                 yield from _walk(inner, depth + 1)
     elif isinstance(value, list):

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from core.agents.calls import Result
-from core.agents.reader import TranscriptReader, has_columns
-from core.agents.values import items, table, text, whole_number, words
+from core.agents.reader import TranscriptReader, add, has_columns
+from core.agents.values import TokenCounts, items, table, text, token_counts, words
 from core.events import Event, Where
 from core.logs.database import DatabaseRow, RowsRead, reading, select
 from core.logs.discovery import Found, Listed, listed_session
@@ -105,13 +105,10 @@ class ZedReader(TranscriptReader):
 
     def _spend(self, usage: dict[str, Any], out: list[Event]) -> None:
         """Add what the thread spent since the last reading."""
-        totals = tuple(whole_number(usage.get(name)) for name in _TOKENS)
-        more = [max(0, now - then) for now, then in zip(totals, self._spent, strict=True)]
-        self._spent = totals[0], totals[1], totals[2], totals[3]
-        sent, answered, read, written = more
-        name = f"spent/{self.session}/{'/'.join(map(str, totals))}"
-        total = self.total(self.model, None, sent=sent, answered=answered, read=read, written=written, message=name)
-        out += [total] if total and any(more) else []
+        totals = token_counts(usage, *_TOKENS)
+        more = TokenCounts(*(max(0, now - then) for now, then in zip(totals, self._spent, strict=True)))
+        self._spent = totals
+        add(self.total(self.model, None, more, f"spent/{self.session}/{'/'.join(map(str, totals))}"), out)
 
     @staticmethod
     def rows(

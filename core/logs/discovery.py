@@ -6,7 +6,7 @@ import os
 import stat
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ from core.logs.glimpse import (
     title_of,
 )
 from core.logs.lines import is_packed, open_unpacked, read_bytes
-from core.logs.log_files import is_folder
+from core.logs.log_files import is_file, is_folder
 from core.logs.records import Log
 from core.logs.redact.values import redact_name
 from core.logs.session import LogSession
@@ -80,6 +80,38 @@ def listed_session(agent: str, path: Path, one: Listed, size: int, now: float, a
         events=one.events,
         active=now - last <= active_within,
         title=display_title(one.title),
+    )
+
+
+def database_sessions(
+    agent: str, path: Path, listing: Callable[[Path], list[Listed]], now: float, active_within: float
+) -> Iterator[Found]:
+    """Yield the sessions of a database, which share its size; none if it cannot be read."""
+    try:
+        listed = listing(path) if is_file(path) else []
+        size = path.stat().st_size // max(1, len(listed)) if listed else 0
+    except OSError:
+        return
+    for one in listed:
+        yield listed_session(agent, path, one, size, now, active_within)
+
+
+def file_session(
+    agent: str, path: Path, event: int, now: float, active_within: float, project: str = "", title: str = ""
+) -> Found:
+    """Return the session of a file whose events take up so many bytes each."""
+    status = path.stat()
+    return Found(
+        agent=agent,
+        session=path.stem,
+        project=redact_name(project),
+        path=path,
+        paths=(path,),
+        modified=status.st_mtime,
+        size=status.st_size,
+        events=status.st_size // event,
+        active=now - status.st_mtime <= active_within,
+        title=display_title(title),
     )
 
 

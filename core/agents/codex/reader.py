@@ -74,7 +74,7 @@ def called_item(item: dict[str, Any]) -> tuple[str, str, Any]:
     space = text(item.get("namespace"))
     arguments = item.get("arguments")
     if isinstance(arguments, str):
-        decoded = decode(arguments.encode("utf-8", "surrogatepass"))
+        decoded = decode(arguments)
         arguments = arguments if decoded is None else decoded
     return call, f"{space}{tool}" if space.endswith("__") else tool, arguments
 

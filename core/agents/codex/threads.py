@@ -174,7 +174,7 @@ class ChildThreads:
 
     def answered(self, call: str, tool: str, output: Any, well: bool, at: float, where: Where) -> list[Event]:
         """Return the starts and ends that the answer to a delegating call reports."""
-        reply = table(decode(words(output).encode("utf-8", "surrogatepass")))
+        reply = table(decode(words(output)))
         if tool == "spawn_agent" and well:
             return self.start(text(reply.get("agent_id")) or text(reply.get("thread_id")), "", at, where)
         if tool in ("wait_agent", "wait"):

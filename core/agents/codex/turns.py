@@ -296,7 +296,7 @@ def read_output(value: Any, *, cell: bool = False) -> Output:
         value = value.get("content", value.get("output"))
     text = words(value)
     if text.startswith("{"):
-        opened = table(decode(text.encode("utf-8", "surrogatepass")))
+        opened = table(decode(text))
         if isinstance(opened.get("metadata"), dict) and "output" in opened:
             facts = opened["metadata"]
             return Output(
@@ -385,7 +385,7 @@ def _arguments(tool: str, script: str, rest: str) -> object:
 
 def _unquoted(text: str) -> str:
     if text.startswith('"'):
-        decoded = decode(text.encode("utf-8", "surrogatepass"))
+        decoded = decode(text)
         if isinstance(decoded, str):
             return decoded
     return _escaped(text[1:-1])

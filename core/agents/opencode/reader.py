@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from core.agents.calls import Calls, Result, agent_report, said_event, split_advice
 from core.agents.models import failed_turn
 from core.agents.opencode.store import FINAL, opencode_listing, opencode_rows, own_title, session_files
 from core.agents.reader import TranscriptReader, add
-from core.agents.values import amount, code, table, text, whole_number
+from core.agents.values import TokenCounts, amount, code, table, text, token_counts, whole_number
 from core.events import AgentStart, Compaction, Event, Prompt, Where
 from core.logs.database import MAGIC, tables
 from core.logs.format import Format, Sample
@@ -68,13 +69,9 @@ class OpenCodeReader(TranscriptReader):
         else:
             self.note("neither session, message nor part")
 
-    def finish(self) -> list[Event]:
-        """Return what the log leaves open: an interruption, calls without a result."""
-        return [*self._stopped.values(), *super().finish()]
-
-    def pending_events(self) -> list[Event]:
-        """Return the open interruption and calls of a growing log."""
-        return [*self._stopped.values(), *super().pending_events()]
+    def own_pending(self) -> Iterable[Event]:
+        """Return the ends of turns that may still go on."""
+        return self._stopped.values()
 
     def close_all(self) -> list[Event]:
         """Close what is open in the middle of a log."""
@@ -228,19 +225,17 @@ class OpenCodeReader(TranscriptReader):
         agent = self._agent(text(part.get("sessionID")), out)
         words = self._words.pop(text(message.get("id")), {})
         self._read_ids.update(words)
-        turn = self.kit.models.turn(
+        sent, answered, thought, _ = token_counts(tokens, "input", "output", "reasoning")
+        turn = self.turn(
             self._time(part, message),
+            "".join(word for word, _ in words.values()),
+            where,
+            TokenCounts(sent, answered + thought, whole_number(cache.get("read")), whole_number(cache.get("write"))),
             message=name,
             model=text(message.get("modelID")),
-            input_tokens=whole_number(tokens.get("input")),
-            output_tokens=whole_number(tokens.get("output")) + whole_number(tokens.get("reasoning")),
-            cache_read=whole_number(cache.get("read")),
-            cache_write=whole_number(cache.get("write")),
             cost=amount(part.get("cost")),
             stop=text(part.get("reason")),
             agent=agent,
-            where=where,
-            said="".join(word for word, _ in words.values()),
             said_at=next((place for _, place in reversed(words.values())), None),
         )
         new_turn = self.usage.deduplicate(turn)

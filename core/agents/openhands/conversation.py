@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -11,7 +11,7 @@ from msgspec import structs
 from core.agents.calls import Result, agent_report
 from core.agents.models import ENDED, failed_turn
 from core.agents.reader import TranscriptReader, add
-from core.agents.values import amount, code, decode, items, table, text, unthought, whole_number, words
+from core.agents.values import TokenCounts, amount, code, decode, items, table, text, unthought, whole_number, words
 from core.engine.values import fingerprint
 from core.events import AgentStart, Event, Prompt, Turn, Where
 from core.logs.discovery import Found, extent
@@ -36,6 +36,11 @@ class TokensUsed(NamedTuple):
     read: int = 0
     written: int = 0
     cost: float = 0.0
+
+    @property
+    def tokens(self) -> TokenCounts:
+        """Its counts without tokens of the cache among those sent."""
+        return TokenCounts(self.fresh, self.answered, self.read, self.written)
 
     def since(self, before: TokensUsed) -> TokensUsed:
         """Return the difference to an earlier count."""
@@ -256,13 +261,9 @@ class OpenHandsFolderReader(TranscriptReader):
             self._course.rests()
             out.append(self.prompt(at, "", interrupt=True))
 
-    def finish(self) -> list[Event]:
-        """Return an answer of which only the cost is logged, and the calls without a result."""
-        return [*filter(None, [self._spent]), *super().finish()]
-
-    def pending_events(self) -> list[Event]:
-        """Return the open cost and calls of a growing log."""
-        return [*filter(None, [self._spent]), *super().pending_events()]
+    def own_pending(self) -> Iterable[Event]:
+        """Return what was spent and belongs to no answer."""
+        return filter(None, [self._spent])
 
     def _message(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
         """Read a message; an agent that speaks without a call is done."""
@@ -310,29 +311,11 @@ class OpenHandsFolderReader(TranscriptReader):
                 add(self._aside(f"{name}/{purpose}", used), out)
 
     def _turn(self, name: str, used: TokensUsed, at: float) -> Turn:
-        return self.turn(
-            at,
-            "",
-            message=name,
-            model=used.model,
-            input_tokens=used.fresh,
-            output_tokens=used.answered,
-            cache_read=used.read,
-            cache_write=used.written,
-            cost=amount(used.cost),
-        )
+        return self.turn(at, "", tokens=used.tokens, message=name, model=used.model, cost=amount(used.cost))
 
     def _aside(self, name: str, used: TokensUsed) -> Turn | None:
         """Return the turn of tokens that were not spent on answers, for example on a summary."""
-        return self.total(
-            used.model,
-            amount(used.cost),
-            sent=used.fresh,
-            answered=used.answered,
-            read=used.read,
-            written=used.written,
-            message=name,
-        )
+        return self.total(used.model, amount(used.cost), used.tokens, name)
 
     def _answer(
         self, event: dict[str, Any], answer_text: str, at: float, out: list[Event], entry: str = "", stop: str = ""

@@ -19,7 +19,7 @@ from core.agents.openhands.conversation import (
     total_usage,
 )
 from core.agents.reader import STEP, LogClock, TranscriptReader, add, left_untold
-from core.agents.values import amount, beyond, code, items, table, text, whole_number, words
+from core.agents.values import TokenCounts, amount, beyond, code, items, table, text, whole_number, words
 from core.events import AgentStart, Compaction, Event, Matter, SessionEnd, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -207,10 +207,12 @@ class OpenHandsReader(TranscriptReader):
         total = self.total(
             in_all.model,
             cost,
-            sent=max(0, in_all.fresh - sum(turn.input_tokens for turn in turns)),
-            answered=max(0, in_all.answered - sum(turn.output_tokens for turn in turns)),
-            read=max(0, in_all.read - sum(turn.cache_read for turn in turns)),
-            written=max(0, in_all.written - sum(turn.cache_write for turn in turns)),
+            TokenCounts(
+                max(0, in_all.fresh - sum(turn.input_tokens for turn in turns)),
+                max(0, in_all.answered - sum(turn.output_tokens for turn in turns)),
+                max(0, in_all.read - sum(turn.cache_read for turn in turns)),
+                max(0, in_all.written - sum(turn.cache_write for turn in turns)),
+            ),
             message=f"total-{self._line}",
         )
         if total is not None:
@@ -282,21 +284,19 @@ class OpenHandsReader(TranscriptReader):
         read = read or whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
         written = whole_number(usage.get("cache_creation_input_tokens"))
         sent = max(0, whole_number(usage.get("prompt_tokens")) - read - written)
-        turn = self.kit.models.turn(
+        answered = whole_number(usage.get("completion_tokens"))
+        self.answer(
             self.now,
+            answer_text,
+            out,
+            where,
+            tokens=TokenCounts(sent, answered, read, written) if usage else used.tokens,
             message=text(response.get("id")) or f"answer-{place}",
             model=text(response.get("model")) or used.model,
-            input_tokens=sent if usage else used.fresh,
-            output_tokens=whole_number(usage.get("completion_tokens")) if usage else used.answered,
-            cache_read=read if usage else used.read,
-            cache_write=written if usage else used.written,
             cost=0.0 if self._summed_up and not used.cost else amount(used.cost),
             agent=self._agents[-1],
-            where=where,
             stop=ENDED if waits else "",
-            said=answer_text,
         )
-        add(self.usage.deduplicate(turn), out)
 
 
 FORMATS = (
