@@ -550,7 +550,7 @@ _PHRASE_NAME = (
 _SEED_PHRASE = re.compile(rf"{_PHRASE_NAME}(?P<bare>(?:[a-z]{{3,8}}[ ,]{{1,2}}){{11,23}}[a-z]{{3,8}})(?![A-Za-z])")
 _TORN_PHRASE = re.compile(rf"{_PHRASE_NAME}(?P<bare>(?:[a-z]{{3,8}}[ ,]{{1,2}}){{1,23}}[a-z]{{0,8}})\Z")
 _TORN_BYTES = re.compile(r"(?<![\w,.])\[(?P<bare>\s*[0-9]{1,3}(?:\s*,\s*[0-9]{0,3}){1,63})\Z")
-_KEY_BYTES = re.compile(r"(?<![\w,.])\[(?P<bare>\s*[0-9]{1,3}(?:\s*,\s*[0-9]{1,3}){63})\s*\]")
+_KEY_BYTES = re.compile(r"\[(?<![\w,.]\[)(?P<bare>\s*[0-9]{1,3}(?:\s*,\s*[0-9]{1,3}){63})\s*\]")
 _SECURE_STRING = re.compile(r"(?i)ConvertTo-SecureString(?:[ ]+-(?:AsPlainText|Force))*(?:[ ]+-String)?[ ]+" + _VALUE)
 _PIPED_STRING = re.compile(
     r"(?i)(?P<quote>\\*[\"'])(?P<bare>[^\n\"'\\$]{1,200})(?P=quote)[ ]*\|[ ]*ConvertTo-SecureString"
@@ -560,7 +560,8 @@ _PIPED_STRING = re.compile(
 def wallet_spans(text: str, small: str) -> Iterator[Span]:
     """Yield private keys and phrases of wallets, and secure strings of PowerShell."""
     if "private" in small:
-        yield from spans(_PRIVATE_KEY, text, "bare")
+        matches = (_PRIVATE_KEY.match(text, at) for at in _places(small, "private"))
+        yield from (match.span("bare") for match in matches if match)
         if "[" in text:
             yield from spans(_KEY_BYTES, text, "bare")
     elif text.startswith("[") and text.rstrip().endswith("]"):
@@ -583,7 +584,7 @@ _UNSEEN = re.compile(f"(?:{_UNSEEN_CHARACTERS}|{_UNSEEN_ESCAPES})+")
 _LETTERS = "[A-Za-z0-9_.+/=-]"
 # A line break, and letters and digits that may continue a token.
 _CONTINUATION = re.compile(
-    r"(?:\\?\r?\n|\\{1,8}+r?\\{0,8}+n)[ \t]{0,8}"
+    r"(?:\n|\r\n|\\(?:\r?\n|\\{0,7}+r?\\{0,8}+n))[ \t]{0,8}"
     rf"(?P<piece>(?=[A-Za-z_.+/=-]{{0,80}}[0-9])(?=[0-9_.+/=-]{{0,80}}[A-Za-z]){_LETTERS}{{6,}}+)"
 )
 _LAST_PIECE = re.compile(rf"(?:(?<!{_LETTERS})|(?<=\\[nrt])){_LETTERS}{{6,400}}+\Z")
@@ -687,7 +688,7 @@ def _piecewise(words: Sequence[str], gap: str) -> list[str]:
 def _spans(text: str) -> Iterator[Span]:
     """Yield every secret; invisible characters and line breaks inside do not save one."""
     yield from _visible_spans(text)
-    if (not text.isascii() and _UNSEEN_CHARACTER.search(text)) or _UNSEEN_ESCAPE.search(text):
+    if (not text.isascii() and _UNSEEN_CHARACTER.search(text)) or ("\\u" in text and _UNSEEN_ESCAPE.search(text)):
         yield from _without_unseen(text)
     if "\n" in text or "\\n" in text:
         yield from _wrapped_tokens(text)

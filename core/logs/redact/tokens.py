@@ -4,6 +4,7 @@
 
 - beginnings: one or more beginnings of a token, and the expression that must follow
 - middles: letters in the middle of a token, the expression before them, its length, the expression after
+- discord: the expression of a token of Discord
 - parts: a mark that the text must contain, and expressions of the whole token
 - programs: stem, rest of the name, form, flags of an option that takes a password, separators (see `text.py`)
 - names: words that make up the name of a secret
@@ -65,6 +66,7 @@ class Program(msgspec.Struct, array_like=True, frozen=True):
 class _Shapes(msgspec.Struct, frozen=True):
     beginnings: dict[str, dict[str, str]]
     middles: dict[str, tuple[str, int, str]]
+    discord: str
     parts: dict[str, list[str]]
     programs: tuple[Program, ...]
     names: Names
@@ -95,7 +97,14 @@ _ONE_STRETCH = tuple(
 )
 # Those that continue beyond that stretch.
 _CONTINUED = frozenset(word for word in _ONE_STRETCH if r"\." in _AFTER[word])
-_ANYWHERE = tuple(word for word in _AFTER if word not in _ONE_STRETCH)
+# The other beginnings of one stretch, by their first two letters, with which a part of a stretch must begin.
+_SEPARATOR = re.compile(r"[\n_-]")
+_BY_HEAD: dict[str, list[str]] = {}
+for _word in _ONE_STRETCH:
+    if _word not in _CONTINUED:
+        _BY_HEAD.setdefault(_SEPARATOR.split(_word)[0][:2], []).append(_word)
+_ANYWHERE = tuple(word for word in _AFTER if word not in _ONE_STRETCH and "$" not in word)
+_HASHES = tuple(word for word in _AFTER if "$" in word)  # Beginnings of hashes of passwords.
 _MIDDLES = {
     mark: (_expand(before), width, _expand(after))
     for marks, (before, width, after) in SHAPES.middles.items()
@@ -105,6 +114,7 @@ _MIDDLES = {
 _LONG = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{15,}")  # Stretches long enough to be a token.
 _SMALL = "abcdefghijklmnopqrstuvwxyz_-"  # Letters of which no token consists alone.
 _ESCAPED = frozenset("nrt")  # Letters that may end an escaped line end instead of starting a stretch.
+_DISCORD_ID = re.compile(r"[nrt]?[MNO][A-Za-z0-9_-]{23,25}")  # The first part of a token of Discord.
 _AWS = ("AKIA", "ASIA", "ABIA", "ACCA")
 _NEAR_ID = 240  # Letters around the id of an AWS key in which its secret is looked for.
 _AWS_SECRET = re.compile(
@@ -119,8 +129,13 @@ def token_spans(text: str) -> Iterator[Span]:
     stretches = {word for word in set(_LONG.findall(text)) if word.strip(_SMALL)}
     if stretches:
         long = "\n".join([*stretches, *[word[1:] for word in stretches if word[0] in _ESCAPED]])
-        for word in _ONE_STRETCH:
-            if word in long and (word in _CONTINUED or _beginning(word).search(long)):
+        heads = {part[:2] for part in _SEPARATOR.split(long)}
+        beginnings = [word for head in heads & _BY_HEAD.keys() for word in _BY_HEAD[head] if word in long]
+        for word in beginnings:
+            if _beginning(word).search(long):
+                yield from spans(_beginning(word), text)
+        for word in _CONTINUED:
+            if word in long:
                 yield from spans(_beginning(word), text)
         if any(word in long for word in _AWS):
             yield from _near_aws_ids(text)
@@ -128,12 +143,14 @@ def token_spans(text: str) -> Iterator[Span]:
         for mark, (_, width, _) in _MIDDLES.items():
             if mark in text:
                 yield from ((start - width, end) for start, end in spans(_middle(mark), text))
+        if any(map(_DISCORD_ID.fullmatch, stretches)):
+            yield from spans(_part(SHAPES.discord), text)
         for mark, expressions in SHAPES.parts.items():
             if mark in text:
                 yield from (span for one in expressions for span in spans(_part(one), text))
     elif "$" not in text and "{S" not in text:
         return
-    for word in _ANYWHERE:
+    for word in _ANYWHERE + _HASHES if "$" in text else _ANYWHERE:
         if word in text:
             yield from spans(_beginning(word), text)
 
