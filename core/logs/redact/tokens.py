@@ -115,7 +115,7 @@ _LONG = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{15,}")  # Stretches long en
 _SMALL = "abcdefghijklmnopqrstuvwxyz_-"  # Letters of which no token consists alone.
 _ESCAPED = frozenset("nrt")  # Letters that may end an escaped line end instead of starting a stretch.
 _DISCORD_ID = re.compile(r"[nrt]?[MNO][A-Za-z0-9_-]{23,25}")  # The first part of a token of Discord.
-_AWS = ("AKIA", "ASIA", "ABIA", "ACCA")
+_AWS = frozenset(("AKIA", "ASIA", "ABIA", "ACCA"))
 _NEAR_ID = 240  # Letters around the id of an AWS key in which its secret is looked for.
 _AWS_SECRET = re.compile(
     r"(?:(?<![A-Za-z0-9/+=])|(?<=\\[nrt]))(?=[A-Za-z/+]{0,39}[0-9])(?=[a-z0-9/+]{0,39}[A-Z])(?=[A-Z0-9/+]{0,39}[a-z])"
@@ -127,32 +127,30 @@ _WALLET = re.compile(r"(?:5[HJK]|[KL][1-9A-HJ-NP-Za-km-z]|[9c][1-9A-HJ-NP-Za-km-
 def token_spans(text: str) -> Iterator[Span]:
     """Yield where tokens of known shapes are."""
     stretches = {word for word in set(_LONG.findall(text)) if word.strip(_SMALL)}
+    if not stretches and "$" not in text and "{S" not in text:
+        return
+    words = [word for word in (_ANYWHERE + _HASHES if "$" in text else _ANYWHERE) if word in text]
     if stretches:
-        long = "\n".join([*stretches, *[word[1:] for word in stretches if word[0] in _ESCAPED]])
-        heads = {part[:2] for part in _SEPARATOR.split(long)}
-        beginnings = [word for head in heads & _BY_HEAD.keys() for word in _BY_HEAD[head] if word in long]
-        for word in beginnings:
-            if _beginning(word).search(long):
-                yield from spans(_beginning(word), text)
-        for word in _CONTINUED:
-            if word in long:
-                yield from spans(_beginning(word), text)
-        if any(word in long for word in _AWS):
+        words += _beginnings(stretches)
+        if not _AWS.isdisjoint(words):
             yield from _near_aws_ids(text)
         yield from _wallet_keys(text, stretches)
-        for mark, (_, width, _) in _MIDDLES.items():
-            if mark in text:
-                yield from ((start - width, end) for start, end in spans(_middle(mark), text))
         if any(map(_DISCORD_ID.fullmatch, stretches)):
             yield from spans(_part(SHAPES.discord), text)
-        for mark, expressions in SHAPES.parts.items():
-            if mark in text:
-                yield from (span for one in expressions for span in spans(_part(one), text))
-    elif "$" not in text and "{S" not in text:
-        return
-    for word in _ANYWHERE + _HASHES if "$" in text else _ANYWHERE:
-        if word in text:
-            yield from spans(_beginning(word), text)
+        for mark in [mark for mark in _MIDDLES if mark in text]:
+            yield from ((start - _MIDDLES[mark][1], end) for start, end in spans(_middle(mark), text))
+        for mark in [mark for mark in SHAPES.parts if mark in text]:
+            yield from (span for one in SHAPES.parts[mark] for span in spans(_part(one), text))
+    yield from (span for word in words for span in spans(_beginning(word), text))
+
+
+def _beginnings(stretches: set[str]) -> Iterator[str]:
+    """Yield the beginnings of tokens that long stretches have."""
+    long = "\n".join([*stretches, *[word[1:] for word in stretches if word[0] in _ESCAPED]])
+    heads = {part[:2] for part in _SEPARATOR.split(long)}
+    for head in heads & _BY_HEAD.keys():
+        yield from (word for word in _BY_HEAD[head] if word in long and _beginning(word).search(long))
+    yield from (word for word in _CONTINUED if word in long)
 
 
 def spans(pattern: re.Pattern[str], text: str, group: int | str = 0) -> Iterator[Span]:
