@@ -9,8 +9,18 @@ from msgspec import structs
 
 from core.agents.calls import Result, said_event, split_advice
 from core.agents.models import CALLING, ENDED, failed_turn
-from core.agents.reader import TranscriptReader, add
-from core.agents.values import TokenCounts, attached_to, items, table, text, whole_number, words
+from core.agents.reader import TranscriptReader
+from core.agents.values import (
+    TokenCounts,
+    attached_to,
+    items,
+    table,
+    text,
+    token_counts,
+    whole_number,
+    without_cached,
+    words,
+)
 from core.events import AgentEnd, AgentStart, Compaction, Event, Outcome, SessionEnd, Where
 from core.logs.format import Format, Sample
 from core.logs.links import Envelope, Link, LinkReader, as_text, turn
@@ -150,15 +160,14 @@ class CopilotReader(TranscriptReader):
     def _read_answer(self, entry: _Entry) -> None:
         answer_text = text(entry.data.get("content")) or attached_to(items(entry.data.get("attachments")))
         requests = entry.data.get("toolRequests")
-        turn = self.kit.models.turn(
+        turn = self.turn(
             entry.at,
+            answer_text,
+            tokens=TokenCounts(output_tokens=whole_number(entry.data.get("outputTokens"))),
             message=text(entry.data.get("messageId")),
             model=text(entry.data.get("model")) or self._model,
-            output_tokens=whole_number(entry.data.get("outputTokens")),
             agent=self._agent(entry),
-            where=self.here(),
             stop=CALLING if requests else ENDED if answer_text.strip() and requests == [] else "",
-            said=answer_text,
         )
         before = self.usage.update(structs.replace(turn, cost=None))
         if before is not None:
@@ -188,9 +197,7 @@ class CopilotReader(TranscriptReader):
             rejected=text(failed.get("code")).lower() in _DENIED,
             running=bool(_RUNNING.search(output[-300:])),
         )
-        name = text(entry.data.get("toolCallId"))
-        use = self.calls.end(name, entry.at, result, self.here(), line=self._line)
-        add(use, entry.out)
+        use = self.result(text(entry.data.get("toolCallId")), entry.at, result, entry.out)
         if advice and use is not None:
             entry.out.append(said_event(advice, entry.at, use.agent, self.here()))
 
@@ -264,16 +271,16 @@ class CopilotReader(TranscriptReader):
         current = text(entry.data.get("currentModel"))
         for model, metrics in self.table(entry.data.get("modelMetrics"), "modelMetrics").items():
             usage = table(table(metrics).get("usage"))
-            read, written = (whole_number(usage.get("cacheReadTokens")), whole_number(usage.get("cacheWriteTokens")))
-            sent = max(0, whole_number(usage.get("inputTokens")) - read - written)
-            answered = whole_number(usage.get("outputTokens"))
+            names = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+            tokens = without_cached(*token_counts(usage, *names))
+            uncounted = max(0, tokens.output_tokens - self._output.get(model, 0))
             turn = self.turn(
                 entry.at,
                 "",
-                tokens=TokenCounts(sent, max(0, answered - self._output.get(model, 0)), read, written),
+                tokens=tokens._replace(output_tokens=uncounted),
                 message=f"{text(entry.record.get('id'))}:{model}",
                 model=model,
-                cost=self.kit.models.cost(model, sent, answered, read, written, several=True),
+                cost=self.kit.models.cost(model, *tokens, several=True),
                 stop="shutdown",
             )
             context = whole_number(entry.data.get("currentTokens")) if model == current else 0

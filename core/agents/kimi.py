@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import Any
 
+from msgspec import structs
+
 from core.agents.calls import Result, agent_report, exit_code
 from core.agents.models import failed_turn, joined_words
 from core.agents.reader import TranscriptReader
 from core.agents.values import attached_to, decode_inner, items, table, text, token_counts, whole_number, words
-from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Outcome, ToolUse, Turn, Where
+from core.events import MAIN, AgentStart, Compaction, Event, Outcome, ToolUse, Turn, Where
 from core.logs.discovery import Found
 from core.logs.format import Companion, Format, Sample
 from core.logs.glimpse import last_time
@@ -157,8 +159,7 @@ class KimiWireReader(TranscriptReader):
         output = words(facts.get("output")) or words(facts.get("message"))
         exited = exit_code(text(facts.get("message"))) or exit_code(output)
         result = Result(text=output, error=facts.get("is_error") is True, exit_code=exited)
-        use = self.calls.end(name, at, result, self.here(), line=self._line)
-        if use is not None:
+        if (use := self.calls.end(name, at, result, self.here(), line=self._line)) is not None:
             self.joined(use, out)
 
     def joined(self, use: ToolUse, out: list[Event]) -> None:
@@ -382,16 +383,8 @@ class KimiReader(TranscriptReader):
             state = states[number] if number < len(states) else "completed"
             outcome: Outcome = "success" if state == "completed" else "failure"
             if state != "running":
-                out.append(
-                    AgentEnd(
-                        at=use.at,
-                        agent=use.agent,
-                        where=use.where,
-                        child=child,
-                        outcome=outcome if use.outcome == "success" else use.outcome,
-                        duration=use.duration,
-                    )
-                )
+                report = agent_report(use, child)
+                out.append(structs.replace(report, outcome=outcome) if use.outcome == "success" else report)
 
     def _used(self, value: Any, sign: int, model: str, name: str, out: list[Event], stop: str = "") -> None:
         tokens = token_counts(table(value), "inputOther", "output", "inputCacheRead", "inputCacheCreation")

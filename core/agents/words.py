@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from core.agents.models import CALLING, WORDLESS
 from core.agents.normalizer import Arguments
 from core.agents.tables import read_tables
-from core.agents.values import attached, decode, items, table, text, unthought, words
+from core.agents.values import attached, decode, decode_inner, items, table, text, unthought, words
 from core.events import AgentStart, Event, Prompt, ToolUse, Turn, Where
 from core.logs.glimpse import person_words
 from core.logs.records import Documents
@@ -234,10 +234,7 @@ def _deep(value: Any, depth: int) -> str:
 
 def _opened(value: Any) -> Any:
     """Arguments and results that are JSON inside a text, opened."""
-    if isinstance(value, str) and value[:1] in ("{", "["):
-        inner = decode(value)
-        return value if inner is None else inner
-    return value
+    return decode_inner(value) if isinstance(value, str) and value[:1] in ("{", "[") else value
 
 
 def _text(holder: Any, agent: bool, depth: int) -> str:

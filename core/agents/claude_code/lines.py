@@ -273,25 +273,13 @@ def result_text(block: Block) -> str:
     return "\n".join(piece.text for piece in content if piece.text)
 
 
-_PASSED_OVER = frozenset(
+_ASIDES = frozenset(
     (
-        b"file-history-snapshot",
-        b"file-history-delta",
-        b"summary",
-        b"last-prompt",
-        b"mode",
-        b"permission-mode",
-        b"ai-title",
-        b"custom-title",
-        b"agent-name",
-        b"tag",
-        b"pr-link",
-        b"bridge-session",
-        b"worktree-state",
-        b"atis-latch",
+        *("file-history-snapshot", "file-history-delta", "summary", "last-prompt", "mode", "permission-mode"),
+        *("ai-title", "custom-title", "agent-name", "tag", "pr-link", "bridge-session", "worktree-state", "atis-latch"),
     )
 )
-_ASIDES = frozenset(kind.decode() for kind in _PASSED_OVER)
+_PASSED_OVER = frozenset(kind.encode() for kind in _ASIDES)
 _KINDS = _ASIDES | {"user", "assistant", "system", "progress", "queue-operation", "attachment"}
 _SUBTYPES = frozenset(
     (

@@ -12,7 +12,7 @@ from core.agents.codex.threads import ChildThreads, Meta, Replay, read_meta, thr
 from core.agents.codex.turns import Turns, TurnState, end_fact, item_fact, read_output, sort_cell
 from core.agents.normalizer import AgentKit, Sorted
 from core.agents.reader import STEP, TranscriptReader, add
-from core.agents.values import decode, is_secret, items, table, text, words
+from core.agents.values import decode_inner, is_secret, items, table, text, words
 from core.engine.values import fingerprint
 from core.events import MAIN, Event
 from core.logs.format import Format, Sample
@@ -72,11 +72,7 @@ def called_item(item: dict[str, Any]) -> tuple[str, str, Any]:
         return call, kind, item.get("arguments")
     tool = text(item.get("name"))
     space = text(item.get("namespace"))
-    arguments = item.get("arguments")
-    if isinstance(arguments, str):
-        decoded = decode(arguments)
-        arguments = arguments if decoded is None else decoded
-    return call, f"{space}{tool}" if space.endswith("__") else tool, arguments
+    return call, f"{space}{tool}" if space.endswith("__") else tool, decode_inner(item.get("arguments"))
 
 
 def pictured(record: dict[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from core.agents.calls import Result
 from core.agents.models import ENDED, WORDLESS, failed_turn, joined_words
 from core.agents.normalizer import AgentKit, Normalizer, Sorted
 from core.agents.shell import MOST_TARGETS, PURPOSE_RANKS
-from core.agents.values import amount, code, decode, table, text, whole_number, words
+from core.agents.values import amount, code, decode, table, text, token_counts, whole_number, words
 from core.engine.values import fingerprint, shape
 from core.events import Action, Turn, Where
 
@@ -150,9 +150,8 @@ class Turns:
 
     def uncounted(self, agent: str) -> Turn | None:
         """Return the turn of words whose tokens are not logged yet; they keep waiting."""
-        return (
-            None if self._open_words is None else self._build_turn(self._open_words.at, agent, self._open_words.where)
-        )
+        words = self._open_words
+        return None if words is None else self._build_turn(words.at, agent, words.where)
 
     def close(self, agent: str) -> Turn | None:
         """Close the open words, whose tokens will not be logged, and return their turn."""
@@ -210,13 +209,8 @@ class Turns:
 
 def _count(value: Any) -> TokenCount:
     """Read a token_usage object."""
-    usage = table(value)
-    return TokenCount(
-        whole_number(usage.get("input_tokens")),
-        whole_number(usage.get("cached_input_tokens")),
-        whole_number(usage.get("output_tokens")),
-        whole_number(usage.get("cache_write_input_tokens")),
-    )
+    names = ("input_tokens", "cached_input_tokens", "output_tokens", "cache_write_input_tokens")
+    return TokenCount(*token_counts(table(value), *names))
 
 
 _FAILED_STATES = frozenset(("failed", "error"))
@@ -342,17 +336,10 @@ _COMMAND = re.compile(
     r"""\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""", re.DOTALL
 )
 _PATH = re.compile(r"""\b(?:path|file_path)["']?\s*:\s*["'`]([^"'`\n]{1,400})["'`]""")
-_RANK: dict[Action, int] = {
-    "shell_exec": 8,
-    "delegation": 7,
-    "file_edit": 6,
-    "memory_write": 5,
-    "search": 4,
-    "file_read": 3,
-    "memory_read": 2,
-    "other": 1,
-    "plan": 0,
-}
+# Actions from the weakest to the strongest.
+_RANKS: tuple[Action, ...] = (
+    *("plan", "other", "memory_read", "file_read", "search", "memory_write", "file_edit", "delegation", "shell_exec"),
+)
 
 
 def sort_cell(normalizer: Normalizer, framework: str, tool: str, script: str) -> Sorted:
@@ -367,7 +354,7 @@ def sort_cell(normalizer: Normalizer, framework: str, tool: str, script: str) ->
     ]
     if not inner:
         return whole._replace(program=tool)
-    best = max(inner, key=lambda one: (_RANK[one.action], PURPOSE_RANKS[one.purpose]))
+    best = max(inner, key=lambda one: (_RANKS.index(one.action), PURPOSE_RANKS[one.purpose]))
     targets = dict.fromkeys(target for one in inner if one.action == best.action for target in one.targets)
     return best._replace(call=whole.call, shape=whole.shape, targets=tuple(targets)[:MOST_TARGETS])
 

@@ -11,7 +11,7 @@ from msgspec import structs
 from core.agents.calls import Result, agent_report
 from core.agents.models import ENDED, failed_turn
 from core.agents.reader import TranscriptReader, add
-from core.agents.values import TokenCounts, amount, code, decode, items, table, text, unthought, whole_number, words
+from core.agents.values import TokenCounts, amount, code, decode, items, table, text, token_counts, unthought, words
 from core.engine.values import fingerprint
 from core.events import AgentStart, Event, Prompt, Turn, Where
 from core.logs.discovery import Found, extent
@@ -44,25 +44,12 @@ class TokensUsed(NamedTuple):
 
     def since(self, before: TokensUsed) -> TokensUsed:
         """Return the difference to an earlier count."""
-        return TokensUsed(
-            self.model,
-            max(0, self.sent - before.sent),
-            max(0, self.answered - before.answered),
-            max(0, self.read - before.read),
-            max(0, self.written - before.written),
-            max(0.0, self.cost - before.cost),
-        )
+        more = (max(0, now - then) for now, then in zip(self[1:], before[1:], strict=True))
+        return TokensUsed._make((self.model, *more))
 
     def most(self, other: TokensUsed) -> TokensUsed:
         """The larger of each."""
-        return TokensUsed(
-            self.model,
-            max(self.sent, other.sent),
-            max(self.answered, other.answered),
-            max(self.read, other.read),
-            max(self.written, other.written),
-            max(self.cost, other.cost),
-        )
+        return TokensUsed._make((self.model, *map(max, self[1:], other[1:])))
 
     @property
     def fresh(self) -> int:
@@ -78,10 +65,7 @@ def total_usage(metrics: dict[str, Any]) -> TokensUsed:
     used = table(metrics.get("accumulated_token_usage"))
     return TokensUsed(
         text(metrics.get("model_name")) or text(used.get("model")),
-        whole_number(used.get("prompt_tokens")),
-        whole_number(used.get("completion_tokens")),
-        whole_number(used.get("cache_read_tokens")),
-        whole_number(used.get("cache_write_tokens")),
+        *token_counts(used, "prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens"),
         amount(metrics.get("accumulated_cost")) or 0.0,
     )
 
@@ -173,23 +157,9 @@ class Course:
     """Follow an agent from a prompt through its work to its rest."""
 
     def __init__(self) -> None:
-        self._stage: Literal["rests", "asked", "works"] = "rests"
-
-    def prompted(self) -> None:
-        """Advance to a prompt."""
-        self._stage = "asked"
-
-    def works(self) -> None:
-        """Advance to an act of the agent."""
-        self._stage = "works"
-
-    def spoke(self, *, waits: bool) -> None:
-        """Advance to words of the agent, which waits for the person or continues."""
-        self._stage = "rests" if waits else "works"
-
-    def rests(self) -> None:
-        """Advance to the end of a turn."""
-        self._stage = "rests"
+        self.stage: Literal["rests", "asked", "works"] = (
+            "rests"  # Readers set it at each prompt, act and end of a turn.
+        )
 
     def enter(self, state: str, at: float, agent: str, where: Where) -> Turn | Prompt | None:
         """Return the event with which a state ends the turn; None if no turn is open, or it continues.
@@ -197,9 +167,9 @@ class Course:
         An agent that waits for the person before it did anything has not started on the prompt yet.
         """
         ending = _STATES.get(state)
-        if ending is None or self._stage == "rests" or (ending == "done" and self._stage == "asked"):
+        if ending is None or self.stage == "rests" or (ending == "done" and self.stage == "asked"):
             return None
-        self._stage = "rests"
+        self.stage = "rests"
         if ending == "stopped":
             return Prompt(at=at, agent=agent, where=where, characters=0, call=fingerprint(""), interrupt=True)
         if ending == "failed":
@@ -249,7 +219,7 @@ class OpenHandsFolderReader(TranscriptReader):
         elif kind == "MessageEvent":
             self._message(event, at, out)
         elif kind == "ConversationErrorEvent":
-            self._course.rests()
+            self._course.stage = "rests"
             out.append(failed_turn(at, self.agent, self.here()))
         elif kind == "ActionEvent":
             self._act(event, at, out)
@@ -258,7 +228,7 @@ class OpenHandsFolderReader(TranscriptReader):
         elif kind == "Condensation":
             out.append(self.compaction(at, trigger="auto"))
         elif kind in ("PauseEvent", "InterruptEvent"):
-            self._course.rests()
+            self._course.stage = "rests"
             out.append(self.prompt(at, "", interrupt=True))
 
     def own_pending(self) -> Iterable[Event]:
@@ -269,11 +239,11 @@ class OpenHandsFolderReader(TranscriptReader):
         """Read a message; an agent that speaks without a call is done."""
         message_text = words(table(event.get("llm_message")).get("content"))
         if event.get("source") == "user":
-            self._course.prompted()
+            self._course.stage = "asked"
             out.append(self.prompt(at, message_text))
         elif event.get("source") == "agent" or event.get("llm_response_id"):
             message_text = unthought(message_text)
-            self._course.spoke(waits=bool(message_text))
+            self._course.stage = "rests" if message_text else "works"
             self._answer(event, message_text, at, out, stop=ENDED if message_text else "")
 
     def _state(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
@@ -303,19 +273,12 @@ class OpenHandsFolderReader(TranscriptReader):
             self._totals[purpose] = now
             if not (used.sent or used.answered):
                 continue
-            name = text(event.get("id"))
+            name, model, tokens, cost = text(event.get("id")), used.model, used.tokens, amount(used.cost)
             if purpose == answering:
                 add(self._spent, out)
-                self._spent = self._turn(name, used, at)
-            else:
-                add(self._aside(f"{name}/{purpose}", used), out)
-
-    def _turn(self, name: str, used: TokensUsed, at: float) -> Turn:
-        return self.turn(at, "", tokens=used.tokens, message=name, model=used.model, cost=amount(used.cost))
-
-    def _aside(self, name: str, used: TokensUsed) -> Turn | None:
-        """Return the turn of tokens that were not spent on answers, for example on a summary."""
-        return self.total(used.model, amount(used.cost), used.tokens, name)
+                self._spent = self.turn(at, "", tokens=tokens, message=name, model=model, cost=cost)
+            else:  # not spent on answers, for example on a summary
+                add(self.total(model, cost, tokens, f"{name}/{purpose}"), out)
 
     def _answer(
         self, event: dict[str, Any], answer_text: str, at: float, out: list[Event], entry: str = "", stop: str = ""
@@ -331,15 +294,8 @@ class OpenHandsFolderReader(TranscriptReader):
             return
         if name:
             self._answers.add(name)
-        turn = self.turn(
-            at,
-            answer_text,
-            message=name,
-            model="",
-            cost=0.0 if is_repeated else None,
-            stop=stop,
-            said_at=self.here(entry),
-        )
+        cost = 0.0 if is_repeated else None
+        turn = self.turn(at, answer_text, message=name, cost=cost, stop=stop, said_at=self.here(entry))
         counted, self._spent = self._spent, None
         if counted is not None:
             turn = structs.replace(turn, **{name: getattr(counted, name) for name in _TOLD})
@@ -349,11 +305,11 @@ class OpenHandsFolderReader(TranscriptReader):
         action = table(event.get("action"))
         tool = text(event.get("tool_name"))
         if tool == "finish" and event.get("action") is not None:
-            self._course.rests()
+            self._course.stage = "rests"
             self.calls.settle(text(event.get("tool_call_id")))
             self._answer(event, text(action.get("message")).strip(), at, out, "/action", ENDED)
             return
-        self._course.works()
+        self._course.stage = "works"
         self._answer(event, unthought(words(event.get("thought"))), at, out)
         call = table(event.get("tool_call"))
         arguments = {key: item for key, item in action.items() if key != "kind"} or call.get("arguments")
@@ -393,7 +349,6 @@ class OpenHandsFolderReader(TranscriptReader):
             running=running,
         )
         name = text(event.get("tool_call_id"))
-        use = self.calls.end(name, at, result, self.here(), line=self._line)
-        add(use, out)
+        use = self.result(name, at, result, out)
         if use is not None:
             out += [agent_report(use, child) for child in self._children.pop(name, [])]

@@ -224,17 +224,17 @@ class OpenHandsReader(TranscriptReader):
         arguments = table(step.get("args")) or {key: step[key] for key in step if key not in ("action", "source")}
         self._answer(step, place, arguments, where, out)
         if action == "message" and (source == "user" or (source is None and not self._asked)):
-            self._course.prompted()
+            self._course.stage = "asked"
             out.append(self.prompt(self.now, words(arguments.get("content")), where))
         elif action == "message" and source == "agent":
-            self._course.spoke(waits=arguments.get("wait_for_response") is True)
+            self._course.stage = "rests" if arguments.get("wait_for_response") is True else "works"
         elif action == "condensation":
             out.append(Compaction(at=self.now, agent=self._agents[-1], where=where, trigger="auto"))
         elif action == "finish":
-            self._course.rests()
+            self._course.stage = "rests"
             out.append(SessionEnd(at=self.now, agent=self._agents[-1], where=where, reason="finish"))
         elif action not in _NO_TOOLS and source in (None, "agent"):
-            self._course.works()
+            self._course.stage = "works"
             tool = text(arguments.get("name")) if action == "call_tool_mcp" else action
             name = step_name(step.get("id"), place)
             tool_arguments = arguments.get("arguments", arguments) if action == "call_tool_mcp" else arguments
