@@ -18,6 +18,12 @@ def test_our_own_themes_pass_the_check_that_a_persons_must_pass(path: Path) -> N
     assert path.stem in {theme.name for theme in load().themes}
 
 
+def test_the_theme_for_colour_blind_people_loads() -> None:
+    (okabe,) = (theme for theme in load().themes if theme.name == "okabe")
+    axes = [okabe.variables[name] for name in okabe.variables if name.startswith("axis-")]
+    assert len(axes) == len(set(axes)) > 3
+
+
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [

@@ -21,6 +21,7 @@ from tui.feed.view import View
 from tui.keys import APP_KEYS
 from tui.screens.dialogs import NoteScreen, RemovalScreen
 from tui.screens.fleet import FleetScreen
+from tui.screens.main import CAPTIONS, Captions
 
 Make = Callable[..., NooscopeApp]
 
@@ -31,6 +32,24 @@ def changed(settings: Settings, **values: object) -> Settings:
 
 def _at(index: int, view: View) -> bool:
     return view.index == index
+
+
+async def test_the_first_session_has_three_captions_until_a_key_is_pressed(
+    log: Path, app_on: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.feed.opening.own_folder", lambda _: tmp_path / "own")
+    for first in (True, False):
+        app = app_on(log)
+        app._watching = True
+        async with app.run_test(size=(120, 40)) as pilot:
+            await shown(app, pilot, lambda view: view.total == 300)
+            await until(pilot, lambda: bool(app.screen.query(Captions)) is first)
+            captions = [str(each.content) for each in app.screen.query(Captions)]
+            assert captions == (["\n".join(CAPTIONS)] if first else [])
+            await pilot.press("left")
+            await shown(app, pilot, lambda view: view.index == 299)
+            assert not app.screen.query(Captions)
+    assert [line.split()[0] for line in CAPTIONS] == ["above", "1", "0"]
 
 
 async def test_the_keys_of_the_film(log: Path, app_on: Make) -> None:

@@ -147,7 +147,11 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
             here = listed.highlighted
             listed.clear_options()
             width = max(20, self.size.width - 4)
-            listed.add_options(Option(_hit_lines(hit, width)) for hit in message.hits)
+            before = [("", ""), *((hit.path, hit.session) for hit in message.hits)]
+            listed.add_options(
+                Option(_hit_lines(hit, width, first=last != (hit.path, hit.session)))
+                for last, hit in zip(before, message.hits, strict=False)
+            )
             if message.hits:
                 listed.highlighted = min(here or 0, len(message.hits) - 1)
         self._tell()
@@ -208,7 +212,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
             self.post_message(self.Searched(query, []))
             return
         try:
-            result = self.Searched(query, search(self._index, words, Narrowed(), _MOST))
+            result = self.Searched(query, group_hits(search(self._index, words, Narrowed(), _MOST)))
         except NooscopeError as error:
             result = self.Searched(query, [], str(error))
         if not worker.is_cancelled:
@@ -248,9 +252,21 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
             fill_index(self._index, tree, names, progress)
 
 
-def _hit_lines(hit: Hit, width: int) -> Text:
-    """A place in two lines: where and when, then the words as they stand there."""
+def group_hits(hits: Sequence[Hit]) -> list[Hit]:
+    """Put the places of a session together, the session of the latest place first."""
+    sessions: dict[tuple[str, str], list[Hit]] = {}
+    for hit in hits:
+        sessions.setdefault((hit.path, hit.session), []).append(hit)
+    return [hit for places in sessions.values() for hit in places]
+
+
+def _hit_lines(hit: Hit, width: int, *, first: bool) -> Text:
+    """The words as they stand at a place; above the first place of a session, which session it is."""
     when = hit.place[:16].replace("T", " ") if hit.at is not None else "undated"
+    if not first:
+        speaker = f"  {when.rpartition(' ')[2]} {_SPEAKERS[hit.speaker]}: "
+        text = fit(plain(hit.snippet), width - len(speaker)).rstrip()
+        return Text(no_wrap=True).append(speaker, "dim").append(text)
     project = plain(Path(hit.project).name, 24)
     about = "  ".join(part for part in (hit.agent, project, plain(hit.title)) if part)
     speaker = f"  {_SPEAKERS[hit.speaker]}: "

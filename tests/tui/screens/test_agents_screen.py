@@ -11,6 +11,8 @@ import pytest
 from textual.events import MouseScrollDown, MouseScrollUp
 
 from core.events import MAIN
+from core.settings import Settings
+from core.settings.layers import with_value
 from sample_sessions import find_sample
 from tests.core.agents import samples
 from tests.tui.conftest import shown, until
@@ -82,15 +84,16 @@ async def test_every_agent_has_a_row_and_enter_goes_there(family: Path, app_on: 
         assert isinstance(app.screen, MainScreen)
 
 
-async def test_trouble_stands_on_the_row_of_who_has_it(app_on: Make) -> None:
+async def test_trouble_stands_on_the_row_of_who_has_it(app_on: Make, still: Settings) -> None:
     """By the same name in the status, the header, the palette, the transcript and here."""
-    app = app_on(find_sample("storm").path, live=False)
+    strict = with_value(still, "response.loops.failing.times", 3)
+    app = app_on(find_sample("storm").path, live=False, settings=strict)
     async with app.run_test(size=(160, 40)) as pilot:
         await shown(app, pilot, lambda view: view.total > 500 and view.playing)
         await pilot.press("space")
         await shown(app, pilot, lambda view: not view.playing)
-        app.post_message(Seek(300))
-        view = await shown(app, pilot, lambda view: view.index == 300)
+        app.post_message(Seek(220))
+        view = await shown(app, pilot, lambda view: view.index == 220)
         assert view.status is not None and view.status.word == "looping"
         assert view.status.why.startswith("sub-agent general-purpose 3: ")
         assert view.names[view.status.agent] == "general-purpose 3"
@@ -101,7 +104,7 @@ async def test_trouble_stands_on_the_row_of_who_has_it(app_on: Make) -> None:
         await pilot.press("a")
         await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
         rows = {line.split("  ")[0].strip(" ├└"): line for line in text(app)}
-        assert "looping" in rows["↻ general-purpose 3"]
+        assert "looping" in rows["▣ general-purpose 3"]
         assert "working" in rows["● main agent"]
         assert "working" in rows["● general-purpose 2"]
 

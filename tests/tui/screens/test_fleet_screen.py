@@ -211,7 +211,10 @@ async def test_an_empty_machine_says_so_until_somebody_comes(tmp_path: Path, sti
     app = FleetApp(tmp_path, settings)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.screen.has_class("-empty"))
-        assert "No sessions found" in said(app, "nothing")
+        hints = said(app, "nothing")
+        assert "No sessions found" in hints
+        for hint in ("npm install -g @anthropic-ai/claude-code", "npm install -g @openai/codex", "nooscope demo"):
+            assert hint in hints
         begin(tmp_path, "late", 1, 5).write()
         await until(pilot, lambda: read(app, 1))
         assert names(app) == ["late"]

@@ -16,10 +16,29 @@ from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
 from tui.feed.messages import SetBookmark
 from tui.screens.model import GovernorScreen, MindScreen, ResponseScreen
-from tui.screens.palette import SCREEN_NAMES, mark_hits, named_places
+from tui.screens.palette import SCREEN_NAMES, mark_hits, named_places, save_screenshot
 from tui.widgets.main.paths import PathTree
 
 Make = Callable[..., NooscopeApp]
+
+
+async def test_a_screenshot_is_saved_in_the_working_folder_where_there_are_no_downloads(
+    log: Path, app_on: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    app = app_on(log)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        save_screenshot(app)
+        (picture,) = work.glob("*.svg")
+        assert "<svg" in picture.read_text("utf-8")
+        (tmp_path / "home" / "Downloads").mkdir(parents=True)
+        save_screenshot(app)
+        assert len([*work.glob("*.svg")]) == 1
+        assert len([*(tmp_path / "home" / "Downloads").glob("*.svg")]) == 1
 
 
 async def test_everything_has_a_name(log: Path, app_on: Make) -> None:

@@ -259,6 +259,25 @@ async def test_apply_holds_from_the_newest_event_on(tmp_path: Path) -> None:
         await settle(pilot)
 
 
+async def test_u_takes_settings_out_of_use_again(tmp_path: Path) -> None:
+    app = Stage(tmp_path)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("left", "left")
+        await settle(pilot)
+        await choose(pilot, "use")
+        await settle(pilot)
+        assert value_of(app.timeline.settings, FIRST) == pytest.approx(0.12)
+        await pilot.press("u")
+        await settle(pilot)
+        assert value_of(app.timeline.settings, FIRST) == 0.2
+        assert app.bench.draft.edits == {FIRST: pytest.approx(0.12)}
+        await pilot.press("u")
+        await settle(pilot)
+        assert app.bench.draft.edits == {}
+        assert value_of(app.timeline.settings, FIRST) == 0.2
+
+
 async def test_what_is_in_use_is_saved_as_well(tmp_path: Path) -> None:
     app = Stage(tmp_path)
     mine = tmp_path / "mine" / "settings.toml"

@@ -57,6 +57,26 @@ async def test_a_place_is_found_and_opened(machine: Path, log: Path, app_on: Cal
         assert len(app.screen_stack) == 1
 
 
+async def test_places_of_one_session_stand_together_below_its_name(
+    machine: Path, log: Path, app_on: Callable[..., NooscopeApp]
+) -> None:
+    for number, moments in (("2", (100, 300)), ("3", (200,))):
+        lines = b"".join(logs.prompt(moment, f"needle {moment}") for moment in moments)
+        (machine / f".claude/projects/p/s-{number}.jsonl").write_bytes(logs.session(3) + lines)
+    (machine / ".claude/projects/p/s-1.jsonl").unlink()
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("F")
+        await until(pilot, lambda: isinstance(app.screen, WordSearchScreen))
+        await pilot.press(*"needle")
+        hits = app.screen.query_one(OptionList)
+        await until(pilot, lambda: hits.option_count == 3)
+        prompts = [str(option.prompt) for option in hits.options]
+        assert [prompt.rpartition("needle ")[2] for prompt in prompts] == ["300", "100", "200"]
+        assert [prompt.count("\n") for prompt in prompts] == [1, 0, 1]
+
+
 async def test_it_says_when_nothing_is_found_and_esc_goes_back(
     machine: Path, log: Path, app_on: Callable[..., NooscopeApp]
 ) -> None:

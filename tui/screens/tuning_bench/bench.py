@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from textual import on
@@ -55,6 +55,8 @@ BENCH_KEYS: list[BindingType] = [
 
 # One draft for each recording, so that nothing is lost when the bench is left.
 _DRAFTS: WeakKeyDictionary[Timeline, Draft] = WeakKeyDictionary()
+# What was in force before changed settings were put in use, the latest last, and the changes themselves.
+_REPLACED: WeakKeyDictionary[Timeline, list[tuple[Settings, dict[str, Any]]]] = WeakKeyDictionary()
 
 
 def draft_of(recording: Timeline) -> Settings | None:
@@ -317,7 +319,14 @@ saved before you save it (`S`).
             self._moved(self._editing.reset(names), "it has its built-in value already")
 
     def action_undo(self) -> None:
-        self._moved(self._editing.undo(), "nothing to undo")
+        """Undo the last change; before all changes, put the settings in force that were so before."""
+        undone = self._editing.undo()
+        if not undone and self.actual in _REPLACED and _REPLACED[self.actual]:
+            settings, edits = _REPLACED[self.actual].pop()
+            self.post_message(Apply(settings))
+            self._rebase(settings)
+            undone = not self._editing.set_all(edits)
+        self._moved(undone, "nothing to undo")
 
     def action_redo(self) -> None:
         self._moved(self._editing.redo(), "nothing to redo")
@@ -346,6 +355,8 @@ saved before you save it (`S`).
             self.post_message(Failed("no setting is changed"))
             return
         settings, changes = self.draft.settings, count(len(self.draft.edits), "change")
+        if self.actual is not None:
+            _REPLACED.setdefault(self.actual, []).append((self.draft.base, dict(self.draft.edits)))
         self.post_message(Apply(settings))
         if self.view is not None and self.view.mode != "replay":
             self.notify(f"{changes} in use from the newest event on; u undoes it")
