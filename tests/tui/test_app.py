@@ -14,7 +14,7 @@ from core.live.source import Target
 from core.settings import Settings
 from core.timeline.places import Landing, landing
 from tests.core.logs import log_lines as logs
-from tests.tui.conftest import lines, press_each, shown, until
+from tests.tui.conftest import lines, press_each, rest, shown, until
 from tui.app import NooscopeApp
 from tui.feed.messages import OpenSession
 from tui.feed.view import View
@@ -43,7 +43,7 @@ async def test_the_first_session_has_three_captions_until_a_key_is_pressed(
         app._watching = True
         async with app.run_test(size=(120, 40)) as pilot:
             await shown(app, pilot, lambda view: view.total == 300)
-            await until(pilot, lambda: bool(app.screen.query(Captions)) is first)
+            await rest(pilot)
             captions = [str(each.content) for each in app.screen.query(Captions)]
             assert captions == (["\n".join(CAPTIONS)] if first else [])
             await pilot.press("left")
