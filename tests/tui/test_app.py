@@ -14,7 +14,8 @@ from core.live.source import Target
 from core.settings import Settings
 from core.timeline.places import Landing, landing
 from tests.core.logs import log_lines as logs
-from tests.tui.conftest import lines, press_each, rest, shown, until
+from tests.pilots import rest
+from tests.tui.conftest import lines, press_each, shown, until
 from tui.app import NooscopeApp
 from tui.feed.messages import OpenSession
 from tui.feed.view import View

@@ -321,8 +321,9 @@ saved before you save it (`S`).
     def action_undo(self) -> None:
         """Undo the last change; before all changes, put the settings in force that were so before."""
         undone = self._editing.undo()
-        if not undone and self.actual in _REPLACED and _REPLACED[self.actual]:
-            settings, edits = _REPLACED[self.actual].pop()
+        replaced = _REPLACED.get(self.actual) if self.actual is not None else None
+        if not undone and replaced:
+            settings, edits = replaced.pop()
             self.post_message(Apply(settings))
             self._rebase(settings)
             undone = not self._editing.set_all(edits)
