@@ -17,7 +17,7 @@ from tests.hostile import HOSTILE, conversation_at, harm, log_at, settings_at
 from tests.terminals import NOOSCOPE
 from tui.cli import COMMANDS, streams
 
-SERVING = {"listen", "ship", "serve", "mcp", "statusline", "evaluate"}
+SERVING = {"listen", "ship", "serve", "mcp", "statusline", "evaluate", "acp"}
 """Commands that serve others, or read only what they are handed."""
 SWEPT = "receptor.ambient.silence=60:90:2"
 CALLS: list[tuple[str, ...]] = [

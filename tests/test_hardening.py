@@ -41,7 +41,7 @@ ON_A_LOG: dict[str, tuple[str, ...]] = {
 ELSEWISE: dict[str, tuple[str, ...]] = {"import": ("bookmarks", "--import", "{}"), "rules": ("rules", "check", "{}")}
 WITHOUT_A_LOG = {
     *("demo", "fleet", "listen", "labels", "rules", "settings", "doctor", "completion", "extensions"),
-    *("hooks", "advice", "permits", "statusline", "mcp", "ship", "query", "serve", "search", "cost", "evaluate"),
+    *("hooks", "advice", "permits", "statusline", "mcp", "ship", "query", "serve", "search", "cost", "evaluate", "acp"),
 }
 
 
@@ -206,7 +206,7 @@ def test_such_a_name_can_be_kept_out_of_the_cache(log: Path, run: Run) -> None:
         (("bookmarks", "--export", "/nowhere/x"), 1, "/nowhere/x"),
         (("bookmarks", "--import", ""), 1, "directory"),
         (("tree", "{}", "--find", "zz"), 1, "begins with zz"),
-        (("sweep", "{}", "--set", "receptor.ambient.silence=90:60:3"), 2, "lower to a higher"),
+        (("sweep", "{}", "--set", "receptor.ambient.silence=90:60:3"), 2, "a lower and a higher"),
         (("fleet", "nowhere"), 1, "nowhere: no such file"),
         (("fleet", "--within", "nan"), 2, "hours from"),
         (("demo", "nowhere"), 2, "not a story"),

@@ -183,7 +183,7 @@ WORDS: list[tuple[str, ...]] = [
     ("events", "LOG"),
     ("why", "LOG"),
 ]
-SERVING = {"listen", "ship", "serve", "mcp", "statusline", "evaluate", "permits", "hooks", "query"}
+SERVING = {"listen", "ship", "serve", "mcp", "statusline", "evaluate", "permits", "hooks", "query", "acp"}
 """Commands that serve others, or read no settings; each has tests of its own."""
 
 
@@ -302,7 +302,7 @@ async def test_a_live_session_on_the_screen(
             await until(pilot, lambda: app.view is not None and app.view.total > 20)
             await until(pilot, lambda: "circles" in heard(app))
             refused = [each.message for each in app._notifications if "rules" in each.message]
-            assert len(refused) == 4 and "69 more faults" in refused[-1]
+            assert len(refused) == 4 and "76 more faults" in refused[-1]
     unharmed(seen, home)
 
 

@@ -331,7 +331,8 @@ def _hanging(facts: StatusFacts, now: float, quiet: float, limits: Limits) -> St
     if quiet < limits.idle:
         return None
     was = _was(facts)
-    call = next((call for call in facts.open if call.at >= answered), None)
+    # A quick call that an answer follows has lost its result; any other may still run.
+    call = next((call for call in facts.open if call.action not in QUICK_ACTIONS or call.at >= answered), None)
     if call is None and facts.close == "said":
         return _finished(facts, quiet, limits, sure=False)
     if quiet >= fleet.left:

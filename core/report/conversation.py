@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -91,7 +92,7 @@ def changed_since_last_reading(
     with suppress(DecodeError):
         earlier = cache.load([key]).get(key)
         change = tree.first_change(msgpack.decode(earlier, type=dict[str, bytes])) if earlier else None
-    cache.save({key: msgpack.encode(tree.hashes())})
+    cache.save({key: msgpack.encode({os.fsencode(file): hashes for file, hashes in tree.hashes().items()})})
     return change
 
 

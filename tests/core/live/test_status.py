@@ -13,7 +13,18 @@ from core.agents.registry import make_kit
 from core.engine.mind.cortical import Regime
 from core.engine.society import Society
 from core.events import MAIN, AgentEnd, AgentStart, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
-from core.live.status import GLYPHS, WORDS, AgentTrouble, Limits, Open, Status, StatusFacts, Word, status_of
+from core.live.status import (
+    GLYPHS,
+    QUICK_ACTIONS,
+    WORDS,
+    AgentTrouble,
+    Limits,
+    Open,
+    Status,
+    StatusFacts,
+    Word,
+    status_of,
+)
 from core.live.status_facts import StatusTracker, with_minds
 from core.logs.finder import sessions
 from core.logs.session import log_events
@@ -170,7 +181,8 @@ def test_an_unfinished_silent_session_is_never_called_fine(
         running=running,
     )
     said = stand(facts)
-    assert said.word != "working" and not (said.word == "done" and (close != "said" or call))
+    may_run = call is not None and (call.action not in QUICK_ACTIONS or call.at >= facts.closed)
+    assert said.word != "working" and not (said.word == "done" and (close != "said" or may_run))
     assert said.word != "ended" or said.why.startswith("abandoned")
 
 
