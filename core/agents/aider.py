@@ -136,12 +136,7 @@ def typed(line: str) -> str:
 def is_request(typed_text: str) -> bool:
     """Whether what was typed is for the model."""
     typed_text = typed_text.strip()
-    return (
-        bool(typed_text)
-        and typed_text != "<blank>"
-        and not _COMMAND.match(typed_text)
-        and not _ANSWER.match(typed_text)
-    )
+    return typed_text not in ("", "<blank>") and not _COMMAND.match(typed_text) and not _ANSWER.match(typed_text)
 
 
 def passed_on(typed_text: str) -> str:
@@ -319,8 +314,7 @@ class AiderReader(TranscriptReader):
             self._deed("edit", {}, Result(text=line[2:], error=True), out)
         else:
             for pattern, tool, argument in DEEDS:
-                match = pattern.match(line)
-                if match:
+                if match := pattern.match(line):
                     result = _UNTOLD if tool == "run" else Result(text=line[2:], empty=False)
                     self._deed(tool, {argument: match[1]}, result, out)
                     return
@@ -354,9 +348,7 @@ class AiderReader(TranscriptReader):
     def _deed(self, tool: str, arguments: dict[str, str], result: Result, out: list[Event]) -> None:
         self._end_answer(out)
         self.now += STEP
-        name = f"byte-{self._place.offset}"
-        use = self.calls.both(name, tool, arguments, None, self.now, result, self.here(), self.agent)
-        out.append(use)
+        out.append(self.whole_call(f"byte-{self._place.offset}", tool, arguments, self.now, result))
 
     def _count(self, match: re.Match[str], out: list[Event]) -> None:
         self.now += STEP

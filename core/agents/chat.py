@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from core.agents.calls import Calls, Result
-from core.agents.reader import STEP, LogClock, TranscriptReader, add, left_untold, untimed
+from core.agents.reader import STEP, LogClock, TranscriptReader, left_untold
 from core.agents.values import TokenCounts, amount, first_number, items, table, text, whole_number, words
 from core.events import Event, Matter, Where
 from core.logs.format import Format, Sample
@@ -182,10 +182,8 @@ class ChatReader(TranscriptReader):
     ) -> None:
         result = _result(output, failed)
         name = name if name in self._waiting else self._by_tool(name, tool)
-        if name in self._waiting:
-            del self._waiting[name]
-            use = self.calls.end(name, self.now, result, where, line=self._line)
-            add(use if at is not None else untimed(use), out)
+        if self._waiting.pop(name, None) is not None:
+            self.result(name, self.now, result, out, where, timed=at is not None)
         elif tool:
             out.append(self.whole_call(name, tool, {}, self.now, result, where))
         else:
@@ -221,11 +219,8 @@ def _untold(messages: list[Any], model: str, *, timed: bool) -> tuple[Matter, ..
 
 
 def _time(message: dict[str, Any]) -> float | None:
-    for key in ("timestamp", "created_at", "created", "time"):
-        at = seconds(message.get(key))
-        if at is not None:
-            return at
-    return None
+    keys = ("timestamp", "created_at", "created", "time")
+    return next((at for key in keys if (at := seconds(message.get(key))) is not None), None)
 
 
 def _is_message(value: Any) -> bool:

@@ -113,14 +113,8 @@ class DroidReader(TranscriptReader):
         content = message.get("content")
         for place, part in enumerate([] if isinstance(content, str) else self.objects(content, "content")):
             if part.get("type") == "tool_use":
-                self.calls.begin(
-                    text(part.get("id")) or f"line-{self._line}/{place}",
-                    text(part.get("name")),
-                    part.get("input"),
-                    at,
-                    self.agent,
-                    self.here(),
-                )
+                name = text(part.get("id")) or f"line-{self._line}/{place}"
+                self.calls.begin(name, text(part.get("name")), part.get("input"), at, self.agent, self.here())
 
 
 def _sniff(sample: Sample) -> int:

@@ -153,14 +153,8 @@ class PiReader(TranscriptReader):
         )
         for place, part in enumerate(self.objects(message.get("content"), "content")):
             if part.get("type") == "toolCall":
-                self.calls.begin(
-                    text(part.get("id")) or f"line-{self._line}/{place}",
-                    text(part.get("name")),
-                    part.get("arguments"),
-                    at,
-                    self.agent,
-                    self.here(),
-                )
+                name = text(part.get("id")) or f"line-{self._line}/{place}"
+                self.calls.begin(name, text(part.get("name")), part.get("arguments"), at, self.agent, self.here())
         if stop == "aborted":
             out.append(self.prompt(at, "", interrupt=True))
 

@@ -149,16 +149,15 @@ class OpenCodeReader(TranscriptReader):
         name, session = text(message.get("id")), text(message.get("sessionID"))
         add(self._stopped.pop(session, None) if name not in self._messages else None, out)
         self._messages[name] = message
-        if table(message.get("error")).get("name") == "MessageAbortedError" and name not in self._read_ids:
+        if message.get("error") and name not in self._read_ids:
             self._read_ids.add(name)
             times = table(message.get("time"))
             at = self.moment(times.get("completed"), times.get("created"), message.get("created"))
-            self._stopped[session] = self.prompt(at, "", self.here(), self._agent(session, out), interrupt=True)
-        elif message.get("error") and name not in self._read_ids:
-            self._read_ids.add(name)
-            times = table(message.get("time"))
-            at = self.moment(times.get("completed"), times.get("created"), message.get("created"))
-            out.append(failed_turn(at, self._agent(session, out), self.here(), name))
+            agent = self._agent(session, out)
+            if table(message["error"]).get("name") == "MessageAbortedError":
+                self._stopped[session] = self.prompt(at, "", self.here(), agent, interrupt=True)
+            else:
+                out.append(failed_turn(at, agent, self.here(), name))
         for part_name, (part, where) in self._unsaid.pop(name, {}).items():
             self._add_text(part_name, part, message, where, out)
 
@@ -191,20 +190,13 @@ class OpenCodeReader(TranscriptReader):
         part_text = text(part.get("text"))
         if message.get("role") == "assistant" and part_text:
             self._words.setdefault(message_id, {})[name] = part_text, where
-        if (
-            message.get("role") != "user"
-            or part.get("synthetic") is True
-            or message_id in self._read_ids
-            or not part_text
-        ):
+        is_prompt = message.get("role") == "user" and part.get("synthetic") is not True and part_text
+        if not is_prompt or message_id in self._read_ids:
             return
         session = text(part.get("sessionID")) or text(message.get("sessionID"))
-        agent = self._agent(session, out)
-        if agent != self.agent:
-            return
-        self._read_ids.add(message_id)
-        at = self._time(part, message)
-        out.append(self.prompt(at, part_text, where))
+        if self._agent(session, out) == self.agent:
+            self._read_ids.add(message_id)
+            out.append(self.prompt(self._time(part, message), part_text, where))
 
     def _compacted(self, part: dict[str, Any], key: str, trigger: str, where: Where, out: list[Event]) -> None:
         if not key or f"compaction {key}" in self._read_ids:
@@ -261,8 +253,7 @@ class OpenCodeReader(TranscriptReader):
         at = self.moment(times.get("end"), times.get("start"), part.get("created"))
         result = _result(tool, state)
         plain, advice = split_advice(result.text)
-        if advice:
-            result = result._replace(text=plain)
+        result = result._replace(text=plain)
         if self.calls.is_known(name):
             use = self.calls.end(name, at, result, where, line=self._line)
         else:
