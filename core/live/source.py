@@ -6,7 +6,6 @@ import contextlib
 import stat
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -20,7 +19,7 @@ from core.live.hook_signs import HookSigns
 from core.live.status import StatusFacts
 from core.logs.file_events import file_changes
 from core.logs.finder import sessions
-from core.logs.follow import Follower, events_behind
+from core.logs.follow import Follower
 from core.logs.format import Kit
 from core.logs.log_files import is_file, is_there
 from core.logs.session import LogSession, read_session
@@ -77,7 +76,7 @@ def _blank(path: Path) -> bool:
     return False
 
 
-class Source(ABC):
+class Source:
     """Hands out events in order, as many as fit into a little time."""
 
     growing = False  # More may come once all that is there has been read.
@@ -88,7 +87,6 @@ class Source(ABC):
         self.behind = True  # There is more to be had at once.
         self.size = sum(_size(log.path) for log in session.logs) if session else 0  # Bytes at the opening.
         self._places: dict[str, int] = {}
-        self._count = 0
         # Told that only so many of the events handed out stay, because one came late; returns how many of them its
         # owner keeps, and the others come again in their order.
         self.rewind: Callable[[int], int] | None = None
@@ -109,9 +107,7 @@ class Source(ABC):
         """Yield the next events until the time is over or there are none."""
         end = time.monotonic() + seconds
         while self.behind:
-            batch = self._more(_SLICE)
-            for event in batch:
-                self._count += 1
+            for event in self.poll(_SLICE):
                 if event.where is not None:
                     self._places[event.where.file] = event.where.offset + event.where.length
                 yield event
@@ -119,15 +115,8 @@ class Source(ABC):
                 return
 
     def poll(self, most: int) -> list[Event]:
-        """The next events, at most so many; a log that grows is looked at again."""
-        self.look()
-        events = self._more(most) if self.behind else []
-        self._count += len(events)
-        return events
-
-    @abstractmethod
-    def _more(self, most: int) -> list[Event]:
-        """The next events; sets `behind`."""
+        """The next events, at most so many; a log that grows is looked at again. Sets `behind`."""
+        raise NotImplementedError
 
     def look(self) -> None:
         """The files may have changed."""
@@ -170,59 +159,20 @@ class Saved(Source):
         super().__init__(session, kit)
         self._stream = read_session(session, kit, settings.ingest.lines)
 
-    def _more(self, most: int) -> list[Event]:
-        events = list(islice(self._stream, most))
+    def poll(self, most: int) -> list[Event]:
+        events = list(islice(self._stream, most)) if self.behind else []
         self.behind = len(events) == most
         return events
 
 
-class Followed(Source):
+class Followed(Follower, Source):
     """A session whose agent still writes, or one that is waited for."""
 
     growing = True
 
     def __init__(self, target: LogSession | Path, kit: Kit, settings: Settings) -> None:
-        super().__init__(target if isinstance(target, LogSession) else None, kit)
-        self._follower = Follower(target, kit, settings.ingest, self._go_back)
-
-    def _go_back(self, place: int) -> int:
-        remaining = self.rewind(place) if self.rewind is not None else place
-        self._count = remaining
-        return remaining
-
-    @property
-    def may_rewind(self) -> bool:
-        return self._follower.may_have_companions
-
-    def finish(self) -> list[Event]:
-        events = self._follower.finish()
-        self.retaken = self._follower.retaken
-        return events
-
-    def _more(self, most: int) -> list[Event]:
-        events = self._follower.poll(most)
-        self.retaken = self._follower.retaken
-        self.behind = self._follower.behind
-        self.session = self._follower.session
-        return events
-
-    def lag(self) -> int:
-        if not self.behind:
-            return 0
-        read, unread = self._follower.extent()
-        return events_behind(unread, read, self._count)
-
-    def notices(self) -> list[str]:
-        return self._follower.notices()
-
-    def pending_events(self) -> list[Event]:
-        return self._follower.pending_events()
-
-    def files(self) -> list[Path]:
-        return self._follower.files()
-
-    def folders(self) -> list[Path]:
-        return self._follower.folders()
+        Source.__init__(self, target if isinstance(target, LogSession) else None, kit)
+        Follower.__init__(self, target, kit, settings.ingest)
 
 
 def _size(path: Path) -> int:

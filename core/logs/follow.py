@@ -53,7 +53,7 @@ class Follower:
 
     A path that does not exist yet, or is still empty, is waited for. Nothing is ever opened for writing. The
     logs of one session are written in parallel, so an event may appear after others that follow it in time.
-    With `rewind`, the order is always that of the saved session: `rewind(place)` receives how many of the
+    With `rewind` set, the order is always that of the saved session: `rewind(place)` receives how many of the
     emitted events stay valid, returns how many the caller keeps, and the next batch starts there. Without it,
     events are emitted as they appear.
     """
@@ -63,7 +63,6 @@ class Follower:
         target: LogSession | Path,
         kit: Kit,
         settings: IngestSettings | None = None,
-        rewind: Callable[[int], int] | None = None,
     ) -> None:
         self.kit = kit
         self.settings = settings or IngestSettings()
@@ -72,7 +71,9 @@ class Follower:
         self._finder = Finder(kit, self.settings.lines)
         self._tails: dict[Path, Tail] = {}
         self._stream: Iterator[Row] | None = None
-        self._rewind = rewind
+        self.rewind: Callable[[int], int] | None = None
+        self.behind = True  # The last poll left something for the next one, or there was none yet.
+        self._count = 0  # Events emitted so far.
         self._recent: list[Row] = []  # The last emitted events; empty without `rewind`.
         self._before = 0  # Number of events emitted before those.
         self._floor: tuple[float, str] = -inf, ""  # The place of the last of them.
@@ -84,20 +85,17 @@ class Follower:
         if self.session is not None:
             self._open(self.session)
 
-    @property
-    def behind(self) -> bool:
-        """Whether the last poll left something for the next one."""
-        return self._stream is not None
-
     def poll(self, most: int = BATCH) -> list[Event]:
         """The events that came since the last poll, in order; at most so many of them."""
         if self._stream is None:
             self._look()
             if not self._tails:
+                self.behind = False
                 return []
             self._stream = merge([_reaching(one, one.fresh()) for one in self._tails.values()])
         fresh = list(islice(self._stream, most))
-        if len(fresh) < most:
+        self.behind = len(fresh) == most
+        if not self.behind:
             self._stream = None
         return self._in_order(fresh)
 
@@ -105,18 +103,21 @@ class Follower:
         """Return the events of these rows, preceded by emitted ones that must follow the first."""
         self.retaken = frozenset()
         self._latest = max([self._latest, *(row[2].at for row in fresh)])
-        if self._rewind is None or not fresh or not self.may_have_companions:
+        if self.rewind is None or not fresh or not self.may_rewind:
+            self._count += len(fresh)
             return [row[2] for row in fresh]
         recent = self._recent
         if recent and row_place(fresh[0]) < row_place(recent[-1]):
             first = 0 if not self._before else (len(recent) + _SLACK) // 2
             place = self._before + max(first, bisect_right(recent, row_place(fresh[0]), key=row_place))
-            start = self._rewind(place) - self._before
+            self._count = self.rewind(place)
+            start = self._count - self._before
             again, self._recent = recent[start:], recent[:start]
             self.retaken = frozenset(id(row[2]) for row in again)
             floor = row_place(recent[place - self._before - 1]) if place > self._before else self._floor
             fresh = sorted([*again, *((*max(row_place(row), floor), row[2]) for row in fresh)], key=row_place)
         self._recent += fresh
+        self._count += len(fresh)
         spare = len(self._recent) - (RECENT if len(self._tails) > 1 else _ALONE)
         if spare > _ALONE:
             self._floor = row_place(self._recent[spare - 1])
@@ -125,8 +126,8 @@ class Follower:
         return [row[2] for row in fresh]
 
     @property
-    def may_have_companions(self) -> bool:
-        """Whether another log may come to this session's."""
+    def may_rewind(self) -> bool:
+        """Whether another log may come to this session's, with events that belong before others."""
         return self.session is not None and self.session.logs[0].format.companions is not None
 
     def drain(self) -> Iterator[list[Event]]:
@@ -168,6 +169,11 @@ class Follower:
                 end = path.stat().st_size if one.log.end is None else one.log.end
                 unread += max(0, end - one.place)
         return read, unread
+
+    def lag(self) -> int:
+        """Return about how many events are written and not read yet, or UNKNOWN."""
+        read, unread = self.extent() if self.behind else (0, 0)
+        return events_behind(unread, read, self._count) if self.behind else 0
 
     def notices(self) -> list[str]:
         """Return what happened to the logs since the last call: gone, back, truncated, replaced."""
