@@ -69,6 +69,7 @@ def read_common(value: Mapping[str, Any], moments: Mapping[str, HookMoment]) -> 
     if moment is None or not session:
         return None
     response = value.get("tool_response")
+    fields = table(response)
     error = text(value.get("error"))
     milliseconds = amount(value.get("duration_ms"))
     return HookCall(
@@ -82,7 +83,7 @@ def read_common(value: Mapping[str, Any], moments: Mapping[str, HookMoment]) -> 
         arguments=value.get("tool_input"),
         id=text(value.get("tool_use_id")),
         result=error or _words(response),
-        failed=name == "PostToolUseFailure" or _reports_error(response),
+        failed=name == "PostToolUseFailure" or bool(fields.get("error")) or fields.get("is_error") is True,
         interrupted=value.get("is_interrupt") is True,
         duration=milliseconds / 1000.0 if milliseconds else None,
         said=next((words for key in ("prompt", "message", "reason") if (words := text(value.get(key)))), ""),
@@ -100,21 +101,29 @@ def _words(response: Any) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _reports_error(response: Any) -> bool:
-    fields = table(response)
-    return bool(fields.get("error")) or fields.get("is_error") is True
-
-
-MOMENTS: dict[str, HookMoment] = {
+CLAUDE_MOMENTS: dict[str, HookMoment] = {
     "SessionStart": "session_start",
     "UserPromptSubmit": "prompt",
     "PreToolUse": "before_tool",
     "PostToolUse": "after_tool",
+    "PostToolUseFailure": "after_tool",
+    "PostToolBatch": "batch",
     "PermissionRequest": "permission",
-    "PermissionReplied": "batch",
+    "Notification": "attention",
     "Stop": "stop",
+    "StopFailure": "stop",
+    "SubagentStop": "stop",
     "SessionEnd": "session_end",
 }
+# Others use some of its names.
+_SHARED = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PermissionRequest", "Stop", "SessionEnd")
+CODEX_MOMENTS = {name: CLAUDE_MOMENTS[name] for name in _SHARED}
+COPILOT_MOMENTS = {
+    name: moment
+    for name, moment in CLAUDE_MOMENTS.items()
+    if name not in ("PostToolBatch", "PermissionRequest", "StopFailure", "SubagentStop")
+}
+PLUGIN_MOMENTS: dict[str, HookMoment] = {**CODEX_MOMENTS, "PermissionReplied": "batch"}
 
 POST = """\
 import { appendFileSync, readFileSync, existsSync } from "node:fs"
@@ -199,33 +208,14 @@ def module(body: str, agent: str, values: Mapping[str, str]) -> str:
 
 def read_plugin_call(value: Mapping[str, Any]) -> HookCall | None:
     """Read a call of a plugin written by nooscope."""
-    return read_common(value, MOMENTS)
+    return read_common(value, PLUGIN_MOMENTS)
 
 
-CLAUDE_MOMENTS: dict[str, HookMoment] = {
-    "SessionStart": "session_start",
-    "UserPromptSubmit": "prompt",
-    "PreToolUse": "before_tool",
-    "PostToolUse": "after_tool",
-    "PostToolUseFailure": "after_tool",
-    "PostToolBatch": "batch",
-    "PermissionRequest": "permission",
-    "Notification": "attention",
-    "Stop": "stop",
-    "StopFailure": "stop",
-    "SubagentStop": "stop",
-    "SessionEnd": "session_end",
-}
 # The notifications that begin or end a wait for the person; all others mean no wait.
+_CLAUDE_WAITS = ("", "permission_prompt", "worker_permission_prompt", "agent_needs_input", "elicitation_dialog")
 _CLAUDE_NOTICES: dict[str, HookMoment] = {
-    "": "attention",
-    "permission_prompt": "attention",
-    "worker_permission_prompt": "attention",
-    "agent_needs_input": "attention",
-    "elicitation_dialog": "attention",
-    "elicitation_url_dialog": "attention",
-    "elicitation_response": "batch",
-    "elicitation_complete": "batch",
+    **dict.fromkeys((*_CLAUDE_WAITS, "elicitation_url_dialog"), "attention"),
+    **dict.fromkeys(("elicitation_response", "elicitation_complete"), "batch"),
 }
 _CLAUDE_BRIEF = 2
 _CLAUDE_PATIENT = 600
@@ -272,15 +262,6 @@ CLAUDE_HOOKS = AgentHooks(
 )
 
 
-CODEX_MOMENTS: dict[str, HookMoment] = {
-    "SessionStart": "session_start",
-    "UserPromptSubmit": "prompt",
-    "PreToolUse": "before_tool",
-    "PostToolUse": "after_tool",
-    "PermissionRequest": "permission",
-    "Stop": "stop",
-    "SessionEnd": "session_end",
-}
 _CODEX_TAIL = 65_536  # Bytes at the end of a rollout that are searched for an exit code.
 
 
@@ -378,19 +359,6 @@ GEMINI_HOOKS = AgentHooks(
     before="BeforeTool",
     limits="it cannot be asked to put a question: a call that needs you is denied and may be tried again",
 )
-
-
-# In these names it speaks as Claude Code does.
-COPILOT_MOMENTS: dict[str, HookMoment] = {
-    "SessionStart": "session_start",
-    "UserPromptSubmit": "prompt",
-    "PreToolUse": "before_tool",
-    "PostToolUse": "after_tool",
-    "PostToolUseFailure": "after_tool",
-    "Notification": "attention",
-    "Stop": "stop",
-    "SessionEnd": "session_end",
-}
 
 
 def copilot_hook_file(to: Installing) -> HookFile:

@@ -56,7 +56,7 @@ class Guard:
     def __init__(self, settings: GuardSettings, key: bytes, journal: PermitJournal, clock: Callable[[], float]) -> None:
         self.safety = Safety(settings, key)
         self._settings = settings
-        self._wait = settings.wait
+        self.wait = settings.wait  # Seconds a call waits for the person.
         self.journal = journal
         self._clock = clock
         self._number = 0
@@ -134,11 +134,6 @@ class Guard:
         return self._number
 
     @property
-    def wait(self) -> float:
-        """Seconds a call waits for the person."""
-        return self._wait
-
-    @property
     def questions(self) -> tuple[PermitQuestion, ...]:
         """Questions that wait for the person, the oldest first."""
         return tuple(one.question for one in self._waiting.values())
@@ -151,12 +146,13 @@ class Guard:
         if waiting is not None:
             doubt, objection = doubt or waiting.doubt, waiting.objection
             try:
-                async with asyncio.timeout(self._wait):
+                async with asyncio.timeout(self.wait):
                     await waiting.answered.wait()
             except TimeoutError:
                 with suppress(StoreError):
                     self._record("unanswered", waiting.asked, waiting.decision, number)
-                self._late(number)
+                if number in self._waiting:
+                    self._waiting[number] = waiting._replace(question=replace(waiting.question, late=True))
                 return _ask_yourself(waiting.decision.reason)
         reply = self.ask(call, kind, standing, doubt, objection)
         return _ask_yourself("it waits for the person") if isinstance(reply, int) else reply
@@ -179,11 +175,6 @@ class Guard:
         request = Asked(one_line(session, 200), one_line(tool, 100), b"")
         with suppress(StoreError):
             self._record(what, request, Decision("pass", "write", f"{reason} at {at:.0f}"))
-
-    def _late(self, number: int) -> None:
-        waiting = self._waiting.get(number)
-        if waiting is not None:
-            self._waiting[number] = waiting._replace(question=replace(waiting.question, late=True))
 
     def drop_late(self, call: HookCall, kind: Sorted) -> None:
         """Drop the late question on a call that the agent's own prompt now asks about."""
@@ -223,19 +214,8 @@ class Guard:
         return True
 
     def _record(self, what: str, request: Asked, decision: Decision, number: int = 0, by: str = "") -> None:
-        entry = PermitEntry(
-            at=self._clock(),
-            what=what,
-            session=request.session,
-            tool=request.tool,
-            arguments=request.hash,
-            policy=self.safety.policy.hash,
-            tier=decision.tier,
-            reason=decision.reason,
-            number=number,
-            by=by,
-        )
-        self.journal.add(entry)
+        asked, policy = (request.session, request.tool, request.hash), self.safety.policy.hash
+        self.journal.add(PermitEntry(self._clock(), what, *asked, policy, decision.tier, decision.reason, number, by))
 
 
 def apply_doubt(decision: Decision, doubt: str) -> Decision:
@@ -419,9 +399,8 @@ class Answers:
 
     def close_session(self, session: str, before: float) -> bool:
         """Close the prompts of a session from before a time at which it said that it does not wait."""
-        over = [
-            number for number, one in self._pending.items() if one.call.session == session and one.question.at < before
-        ]
+        mine = [(number, one) for number, one in self._pending.items() if one.call.session == session]
+        over = [number for number, one in mine if one.question.at < before]
         for number in over:
             self._close(number, "answered in its own terminal")
         return bool(over)
@@ -444,19 +423,8 @@ class Answers:
             pending.reply.set_result(reply)
 
     def _record(self, what: str, request: Asked, tier: str, reason: str, number: int, by: str = "") -> None:
-        entry = PermitEntry(
-            at=self._clock(),
-            what=what,
-            session=request.session,
-            tool=request.tool,
-            arguments=request.hash,
-            policy=self._policy.hash,
-            tier=tier,
-            reason=reason,
-            number=number,
-            by=by,
-        )
-        self._journal.add(entry)
+        asked = request.session, request.tool, request.hash
+        self._journal.add(PermitEntry(self._clock(), what, *asked, self._policy.hash, tier, reason, number, by))
 
 
 def _questions(call: HookCall) -> list[dict[str, Any]]:

@@ -201,8 +201,7 @@ class IntakeHandler:
         self._catch_up(session)
         if isinstance(reply, int):
             return Answer(f"{wait[0]} {reply} {ceil(wait[1]) + 1}\n".encode(), "text/plain")
-        answer_json = hooks.answer(call, reply)
-        return _NOTHING if answer_json is None else _json(answer_json)
+        return _answer(hooks, call, reply)
 
     def _patience(self, session: str) -> float:
         """Seconds a prompt waits for an answer from here; short if no dialog of its own is open beside it."""
@@ -219,8 +218,7 @@ class IntakeHandler:
         call, reply = answered
         if (session := self.sessions.get(call.session)) is not None:
             session.answered(call)
-        answer = self._hooks[agent].answer(call, reply)
-        return _NOTHING if answer is None else _json(answer)
+        return _answer(self._hooks[agent], call, reply)
 
     def update_processes(self, sessions: Mapping[str, ClaudeSession]) -> None:
         """Take in what Claude Code's processes say of themselves, and close prompts that are over."""
@@ -283,13 +281,11 @@ class IntakeHandler:
             reply = self._guarded(call, kind, session)
             self._notify()
             if isinstance(reply, HookReply):
-                answer = hooks.answer(call, reply)
-                return _NOTHING if answer is None else _json(answer)
+                return _answer(hooks, call, reply)
             number = reply
         reply = await self.guard.answer_to(number, call, kind, session.standing(), session.doubt())
         self._notify()
-        answer = hooks.answer(call, reply)
-        return _NOTHING if answer is None else _json(answer)
+        return _answer(hooks, call, reply)
 
     def _advise(self, hooks: AgentHooks, session: HookedSession, call: HookCall) -> HookReply:
         """Return one sentence if one is due; it is recorded before it is sent."""
@@ -302,7 +298,7 @@ class IntakeHandler:
                 return SILENCE
         at = self._clock()
         sentence = advised.sentence
-        withheld = session.withholds(advised)
+        withheld = session.adviser.withholds(advised, session.name)
         entry = Said(at, hooks.name, session.name, advised.rule, sentence, fingerprint(sentence), withheld)
         try:
             self._said.add(entry)
@@ -405,7 +401,7 @@ class IntakeHandler:
         self.limits.add(samples)
         status = figures_json(figures, self.limits.limits(now, "claude-code") if samples else ())
         if session is not None:
-            session.update_figures(figures)
+            session.figures = figures
             session.on_plan = bool(samples)
             self._over_cap(session)
             self._notify()
@@ -493,3 +489,8 @@ def _body(request: Request) -> Mapping[str, Any]:
 
 def _json(value: Any) -> Answer:
     return Answer(msgspec.json.encode(value))
+
+
+def _answer(hooks: AgentHooks, call: HookCall, reply: HookReply) -> Answer:
+    answer = hooks.answer(call, reply)
+    return _NOTHING if answer is None else _json(answer)

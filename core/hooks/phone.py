@@ -85,6 +85,7 @@ class PhoneLinks:
         waiting = {one.number: one for one in questions if not one.late}
         for number in [number for number in self._keys if number not in waiting]:
             self._drop(number)
+            del self._keys[number]
         for number, question in waiting.items():
             if number not in self._keys:
                 self._add(question)
@@ -125,7 +126,8 @@ class PhoneLinks:
         return f"{question.tool} (words are off: response.phone.words)"
 
     def _drop(self, number: int) -> None:
-        for key in self._keys.pop(number, {}).values():
+        """End both links of a question; while it waits, it gets no new ones."""
+        for key in self._keys.get(number, {}).values():
             self._links.pop(_hash(key), None)
 
     def handle(self, request: Request) -> Answer:
@@ -155,17 +157,11 @@ class PhoneLinks:
         answers = [fields.get(f"a{place}", [""])[0] for place in range(len(link.question.choices))]
         if link.verdict == "once" and not all(answers):
             return self._confirm_page(link)
-        self._drop_used(link)
+        self._drop(link.question.number)
         fault = self._decide(link.question.number, link.verdict, "phone", answers)
         if fault:
             return _page(f"<p>{escape(fault)}</p>", 409)
         return _page(f"<p>{'Allowed, once.' if link.verdict == 'once' else 'Denied.'}</p>")
-
-    def _drop_used(self, link: _Link) -> None:
-        """End both links of a question, and keep it from getting new ones."""
-        keys = self._keys.get(link.question.number, {})
-        for key in keys.values():
-            self._links.pop(_hash(key), None)
 
     def _confirm_page(self, link: _Link) -> Answer:
         """Show what a link does; the button does it."""

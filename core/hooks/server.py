@@ -27,7 +27,7 @@ from core.hooks.session import HookedSession
 from core.live.carry_over import CarryOver
 from core.live.hook_signs import claude_sessions
 from core.logs.agent import roots
-from core.report.plan_limits import LimitHistory, LimitSample, codex_log_samples
+from core.report.plan_limits import LimitHistory, codex_log_samples
 from core.settings import Settings
 from core.store.carry_over import CarryOverStore
 from core.store.journals import PermitJournal, SaidStore
@@ -173,15 +173,13 @@ class IntakeServer:
             self.handler.ledger.write(now := self._clock())
             if now - self._limits_read >= _LIMITS:
                 self._limits_read = now
-                self.handler.limits.add(await asyncio.to_thread(self._codex_limits))
+                samples = codex_log_samples(self._environment, self._home)
+                self.handler.limits.add(await asyncio.to_thread(list, samples))
             if self._settings.response.phone.address:
                 self._phone.update(self.handler.questions)
             await self._codex.follow(self.handler.codex_threads(self._codex.connected))
             self.handler.update_processes(claude_sessions(self._environment, self._home))
             await asyncio.sleep(_WATCH)
-
-    def _codex_limits(self) -> list[LimitSample]:
-        return list(codex_log_samples(self._environment, self._home))
 
     def _settle(self, number: int, verdict: Verdict, by: str, answers: Sequence[str]) -> str:
         try:

@@ -105,7 +105,9 @@ class AheadOfLog:
         """
         if call.moment == "prompt":
             self._ended.clear()
-        if call.moment in ("permission", "attention") and self._questioned(call.agent):
+        # A question of the agent's own that is open says by itself what waits.
+        questions = (one for one, _ in self._open.values() if one.agent == call.agent and one.tool in self._asking)
+        if call.moment in ("permission", "attention") and any(questions):
             return
         if call.moment == "permission":
             about = call.id or self._open_call_id(call)
@@ -130,21 +132,12 @@ class AheadOfLog:
         for about in (call.id or self._open_call_id(call), call.agent):
             self._asks.pop(about, None)
 
-    def _questioned(self, agent: str) -> bool:
-        """Whether a question of the agent's own is open, which says by itself what waits."""
-        return any(one.agent == agent and one.tool in self._asking for one, _ in self._open.values())
-
     def _open_call_id(self, call: HookCall) -> str:
         """The id of the open call that this tool and these arguments belong to."""
         arguments_print = _print_of(call)
-        return next(
-            (
-                one.id
-                for one, arguments in self._open.values()
-                if (one.agent, one.tool, arguments) == (call.agent, call.tool, arguments_print)
-            ),
-            "",
-        )
+        wanted = call.agent, call.tool, arguments_print
+        calls = (one.id for one, arguments in self._open.values() if (one.agent, one.tool, arguments) == wanted)
+        return next(calls, "")
 
 
 def _name_of(call: HookCall) -> str:
@@ -206,7 +199,7 @@ class HookedSession:
         self.mode: HookMode = "observe"
         self.answers = False
         self.reachable = True  # Its prompts can be answered now; of Codex, while its daemon runs.
-        self._figures = StatusFigures()
+        self.figures = StatusFigures()  # Those of its status line.
         self._known: dict[object, None] = {}  # Keys of events that were counted.
         self._first = 0.0  # When a hook first called.
         # Calls by agent that were in the log before their hook call came, which may have no id.
@@ -215,7 +208,7 @@ class HookedSession:
         self._flow = self._quarantined = False
         self._heard = 0.0
         self.project = ""
-        self._behind = False  # Its log is being read for the first time.
+        self.reading = False  # Its log is being read for the first time.
         self._acts = 0
         # Words whose moment came with the log's own lines, and after how many acts.
         self._due: deque[tuple[int, Intervention]] = deque(maxlen=_FAILURES)
@@ -241,11 +234,6 @@ class HookedSession:
             self._own = inputs.initial.society(inputs.settings)
         return self._own
 
-    @property
-    def reading(self) -> bool:
-        """Whether its log is still being read for the first time."""
-        return self._behind
-
     def _start_inputs(self) -> RunInputs:
         """The initial state and settings, the same as on the screen."""
         if self._inputs is None:
@@ -264,9 +252,9 @@ class HookedSession:
             source = Followed(Path(call.transcript), self._kit, self._settings)
             states = InitialStates(self._settings)
             self.driver = Driver(source, states, inputs=self._start_inputs(), hooks=lambda _: self.signs())
-            self._behind = True
+            self.reading = True
         self._ahead.update_asks(call, at)
-        if call.compacted and call.agent == MAIN and not self._behind:
+        if call.compacted and call.agent == MAIN and not self.reading:
             self._hand_over(self._preserver.now(self.society, at))
         event = self._event(call, at)
         if event is not None:
@@ -288,7 +276,7 @@ class HookedSession:
             self._react(event, step)
         elif not isinstance(event, Turn | SessionEnd):  # a log tells these by itself
             self._pending = [*self._pending, event][-_PENDING:]
-            if not self._behind:
+            if not self.reading:
                 self._react(event, self._copy().step(event))
 
     def _copy(self) -> Society:
@@ -339,26 +327,25 @@ class HookedSession:
                     self._ahead.logged(event.id)
                 was_pending = self._was_pending(event)
                 self._know(event)
-                if not driver.is_retaken(event) and (self._behind or not was_pending):
+                if not driver.is_retaken(event) and (self.reading or not was_pending):
                     self._react(event, step)
         except Exception:
             self._own, self.driver = self.society, None
-            self._behind = False
+            self.reading = False
             raise
         more = bool(events) and driver.source.behind
-        if events or self._behind:
+        if events or self.reading:
             self._settle(more)
         return more
 
     def _settle(self, more: bool) -> None:
         """Apply what is still pending to the minds of the log, once all of it has been read."""
-        arrived, self._behind = self._behind and not more, self._behind and more
-        if self._behind:
+        arrived, self.reading = self.reading and not more, self.reading and more
+        if self.reading:
             return
         last = self.driver.tracker.last if self.driver is not None else 0.0
-        self._pending = [
-            one for one in self._pending if one.at >= last - (_SLACK if isinstance(one, Prompt) else _FRESH)
-        ]
+        earliest = {True: last - _SLACK, False: last - _FRESH}
+        self._pending = [one for one in self._pending if one.at >= earliest[isinstance(one, Prompt)]]
         for event in self._pending:
             step = self._copy().step(event)
             if arrived:
@@ -384,15 +371,11 @@ class HookedSession:
 
     def total_use(self) -> Spent:
         """Dollars and tokens so far; a status line's own cost figure is preferred."""
-        return self.use.total._replace(dollars=max(self.use.total.dollars, self._figures.cost or 0.0))
+        return self.use.total._replace(dollars=max(self.use.total.dollars, self.figures.cost or 0.0))
 
     def answered(self, call: HookCall) -> None:
         """A permission prompt of its own was answered."""
         self._ahead.answered(call)
-
-    def update_figures(self, figures: StatusFigures) -> None:
-        """Update the figures of the status line."""
-        self._figures = figures
 
     def _react(self, event: Event, step: Step) -> None:
         """Note what an event means for advice, the guard and the caps."""
@@ -416,12 +399,8 @@ class HookedSession:
                 targets = tuple(map(redact_name, event.targets))
                 self._failures.append((event.at, targets, redact_name(event.program or event.tool)))
         if event.agent == MAIN:
-            words = step.reaction.told
-            self._due.extend(
-                (self._acts, _redacted(one.intervention._replace(window=None)))
-                for one in words
-                if one.fate == "delivered"
-            )
+            words = [one.intervention for one in step.reaction.told if one.fate == "delivered"]
+            self._due.extend((self._acts, _redacted(word._replace(window=None))) for word in words)
             signals = step.percept.signals
             self._flow = bool(signals) and signals[0].name == "flow_active"
             self._quarantined = step.mood.quarantined
@@ -439,7 +418,7 @@ class HookedSession:
 
     def advice(self, moment: str) -> Advised | None:
         """Return the advice due at a moment; nothing old, and nothing before the log was read."""
-        if self._behind:
+        if self.reading:
             return None
         engine = self.society.engine(MAIN)
         waiting = engine.response.queue.waiting
@@ -452,10 +431,6 @@ class HookedSession:
                 notes += [MemoLine(self._heard, "playbook", f"Earlier here: {one.line()}.") for one in playbook]
             due += [_noted(line) for line in notes if self._heard - line.at < _NOTED]
         return self.adviser.choose(due, flow=self._flow, moments=_BEFORE.get(moment, ()))
-
-    def withholds(self, advised: Advised) -> bool:
-        """Whether chance keeps this sentence back; what the person wrote is never kept back."""
-        return self.adviser.withholds(advised, self.name)
 
     def record_said(self, advised: Advised, at: float, *, withheld: bool = False) -> None:
         """Record a sentence as sent, which the log will repeat; a withheld one is not an event."""
@@ -472,7 +447,7 @@ class HookedSession:
 
     def standing(self) -> Standing:
         """The state of governor and budget, the only inputs to permits; none while the log is first read."""
-        if self._behind:
+        if self.reading:
             return Standing()
         engine = self.society.engine(MAIN)
         reading = engine.governor.read()
@@ -487,7 +462,7 @@ class HookedSession:
     def doubt(self) -> str:
         """Return why the person must approve a write first, or a blank."""
         guard = self._settings.response.guard
-        if self._behind:
+        if self.reading:
             return ""
         if guard.quarantine and self._quarantined:
             return "its affect is quarantined"
@@ -497,14 +472,12 @@ class HookedSession:
 
     def cancellation(self) -> Advised | None:
         """The sentence with which the next call is denied, if a steer that cancels waits."""
-        if self._behind:
+        if self.reading:
             return None
         due = [one for acts, one in self._due if self._acts - acts <= _LATE]
         steers = [one for one in (*self.society.engine(MAIN).response.queue.waiting, *due) if one.cancel]
-        return next(
-            (Advised(sentence(one.message), one.sender) for one in steers if not self.adviser.repeats(one.message)),
-            None,
-        )
+        word = next((one for one in steers if not self.adviser.repeats(one.message)), None)
+        return None if word is None else Advised(sentence(word.message), word.sender)
 
     def facts(self) -> StatusFacts:
         """Facts about the session now."""
@@ -524,7 +497,7 @@ class HookedSession:
             self._ahead.open,
             self._ahead.ended,
             tuple(questions),
-            self._figures,
+            self.figures,
             self.answers and self.reachable,
             self.warning,
             self.limits,
@@ -559,7 +532,7 @@ class HookedSession:
             "governor": engine.governor.read().state,
             "executing": engine.mind.heart.executing,
             "notes": one_line(engine.response.memo(), 2000),
-            **figures_json(self._figures, self.limits),
+            **figures_json(self.figures, self.limits),
             "cap": self.warning,
         }
 

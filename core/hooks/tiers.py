@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
+from math import inf
 from pathlib import Path
 from posixpath import basename, join, normpath
 from typing import Any, NamedTuple
@@ -30,19 +31,8 @@ _HOME = re.compile(r"^(?:/root|/home/[^/]+|/Users/[^/]+)(?=/|$)")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 _DRAINED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _AWK_WRITES = re.compile(r"\bprintf?\b[^;}\n]*?[>|]|\|\s*getline|\|&")
-_KEYED = (
-    "query",
-    "sql",
-    "statement",
-    "statements",
-    "queries",
-    "command",
-    "cmd",
-    "script",
-    "code",
-    "method",
-    "function",
-)
+_KEYED = "query sql statement statements queries command cmd script code method function"
+_STOPS = frozenset(["kill", "pkill", "killall", "systemctl", "service", "taskkill", "xargs", "fuser"])
 
 
 class Verdict(NamedTuple):
@@ -61,7 +51,17 @@ class _Words(NamedTuple):
     operands: list[str]
     rest: int  # Where the first operand is.
 
+    def has(self, rules: str) -> bool:
+        """Whether one of these options is given, whole or shortened as GNU programs allow."""
+        options = _list(rules)
+        long = [rule for rule in options if rule.startswith("--")]
+        return any(
+            name in options or (len(name) > 4 and name.startswith("--") and any(rule.startswith(name) for rule in long))
+            for name, _ in self.options
+        )
 
+
+_Entry = Mapping[str, Any]  # What the table says of a program.
 _NO_COMMAND = object()
 _DESTROYS = Verdict("privileged", "the command destroys something")
 
@@ -140,7 +140,7 @@ def tool_tier(name: str, arguments: Any, paths: Sequence[str] = ()) -> Verdict:
     ):
         judge.lift("write", f"{name} may write")
     for key, text in _texts(arguments):
-        if key.lower() in _KEYED or "sql" in key.lower():
+        if key.lower() in _list(_KEYED) or "sql" in key.lower():
             judge.code(text, "sql", "the arguments destroy something")
             if re.search(signs["code"], text):
                 judge.lift("privileged", "the arguments destroy something")
@@ -310,7 +310,7 @@ class _Judge:
         return {}, name
 
     def _judge(
-        self, entry: Mapping[str, Any], name: str, words: list[str], part: Simple, depth: int, *, many: bool
+        self, entry: _Entry, name: str, words: list[str], part: Simple, depth: int, *, many: bool
     ) -> list[str] | None:
         """Judge one program by its entry; the words of the command that it runs, if it runs one."""
         subs = {"sub", "sub_read", "sub_write", "sub_privileged", "sub_own", "cloud"} & entry.keys()
@@ -322,8 +322,7 @@ class _Judge:
                 return inner
         tier: CallTier = entry.get("tier", "write")
         why = f"{name} may write" if tier == "write" else f"{name} needs you"
-        names = [option for option, _ in parsed.options]
-        lowered = _has_option(names, entry.get("lower", "")) or (
+        lowered = parsed.has(entry.get("lower", "")) or (
             "lower_operands" in entry
             and bool(parsed.operands[:1])
             and parsed.operands[0] in entry["lower_operands"].split()
@@ -339,7 +338,7 @@ class _Judge:
                 return None
         if _names_destruction(words[1:4] if not entry else parsed.operands[1:3] if "code" in entry else ()):
             tier, why = "privileged", f"{name} destroys something"
-        if "most" in entry and len(parsed.operands) > entry["most"] and not _has_option(names, entry.get("lists", "")):
+        if len(parsed.operands) > entry.get("most", inf) and not parsed.has(entry.get("lists", "")):
             tier = "write" if tier == "read" else tier
         if many and "many_tier" in entry:
             tier, why = entry["many_tier"], f"{name} is run on files that are not known beforehand"
@@ -355,57 +354,38 @@ class _Judge:
         self._check_paths(entry, words, parsed, following is not None)
         return following
 
-    def _raise(self, entry: Mapping[str, Any], name: str, parsed: _Words) -> None:
-        levels: tuple[tuple[str, CallTier], ...] = (
-            ("write", "write"),
-            ("privileged", "privileged"),
-            ("own", "privileged"),
-        )
-        for key, tier in levels:
+    def _raise(self, entry: _Entry, name: str, parsed: _Words) -> None:
+        for key in ("write", "privileged", "own"):
             rules = entry.get(key, "")
-            if not rules:
-                continue
             operands = [rule for rule in rules.split() if not rule.startswith("-")]
-            if _has_option([option for option, _ in parsed.options], rules) or any(
+            if parsed.has(rules) or any(
                 fnmatchcase(one, rule) or fnmatchcase(one.lower(), rule)
                 if not entry.get("exact_operands")
                 else one == rule
                 for one in parsed.operands
                 for rule in operands
             ):
-                self.lift(
-                    tier,
-                    f"this call of {name} {'writes' if tier == 'write' else 'destroys something'}",
-                    own=key == "own",
-                )
+                if key == "write":
+                    self.lift("write", f"this call of {name} writes")
+                else:
+                    self.lift("privileged", f"this call of {name} destroys something", own=key == "own")
         for rule in entry.get("privileged_values", "").split():
             option, _, value = rule.partition("=")
-            if any(
-                one == option and fnmatchcase(text.upper() if value.isupper() else text, value)
-                for one, text in parsed.options
-            ):
+            texts = [text.upper() if value.isupper() else text for one, text in parsed.options if one == option]
+            if any(fnmatchcase(text, value) for text in texts):
                 self.lift("privileged", f"this call of {name} destroys something")
 
     def _subcommand(
-        self,
-        entry: Mapping[str, Any],
-        name: str,
-        words: list[str],
-        parsed: _Words,
-        part: Simple,
-        depth: int,
-        *,
-        many: bool,
+        self, entry: _Entry, name: str, words: list[str], parsed: _Words, part: Simple, depth: int, *, many: bool
     ) -> list[str] | None:
         if "git" in entry:
             self._git_settings(parsed, depth)
         self._raise(entry, name, parsed)
         if parsed.rest >= len(words):
-            names = [option for option, _ in parsed.options]
             if (
                 name in ("git", "npm", "docker", "kubectl", "gh")
                 or entry.get("tier") == "read"
-                or _has_option(names, entry.get("lower", ""))
+                or parsed.has(entry.get("lower", ""))
             ):
                 return None
             return _NOT_LISTED
@@ -420,15 +400,10 @@ class _Judge:
             return None
         for key, tier in _SUBS:
             if sub in _list(entry.get(key, "")):
-                self.lift(
-                    tier,
-                    f"{name} {sub}" + (" needs you" if tier == "privileged" else " may write"),
-                    own=key == "sub_own",
-                )
+                verb = "needs you" if tier == "privileged" else "may write"
+                self.lift(tier, f"{name} {sub} {verb}", own=key == "sub_own")
                 after = _parse({"valued": ""}, rest, stop=False)
-                if tier == "read" and _has_option(
-                    [option for option, _ in after.options], entry.get("every_write", "")
-                ):
+                if tier == "read" and after.has(entry.get("every_write", "")):
                     self.lift("write", f"this call of {name} {sub} writes")
                 if tier != "read":
                     self._check_paths({}, rest, after, False)
@@ -450,7 +425,7 @@ class _Judge:
         ) or any(verb in ("get-object", "get-credentials", "get-login-password") for verb in verbs):
             self.lift("write", f"{name} may write")
 
-    def _inner_scripts(self, entry: Mapping[str, Any], parsed: _Words, part: Simple, depth: int) -> None:
+    def _inner_scripts(self, entry: _Entry, parsed: _Words, part: Simple, depth: int) -> None:
         kind = entry.get("code_kind", "")
         scripts, code = _list(entry.get("scripts", "")), _list(entry.get("code", ""))
         for option, value in parsed.options:
@@ -462,7 +437,7 @@ class _Judge:
         reads_input = (
             "stdin" in entry
             and not texts
-            and not ("modules" in entry and _has_option([option for option, _ in parsed.options], "-m"))
+            and not ("modules" in entry and parsed.has("-m"))
             and (
                 not parsed.operands
                 or parsed.operands[0] in ("-", "/dev/stdin")
@@ -488,16 +463,12 @@ class _Judge:
                 self.lift(entry["stdin"], "it runs what another command writes")
 
     @staticmethod
-    def _program_texts(entry: Mapping[str, Any], parsed: _Words, code: frozenset[str]) -> list[str]:
+    def _program_texts(entry: _Entry, parsed: _Words, code: frozenset[str]) -> list[str]:
         """The program texts that a command line contains."""
         texts = [value for option, value in parsed.options if option in code]
         if entry.get("code_all"):
             texts.extend(parsed.operands[1:])
-        elif (
-            entry.get("code_first")
-            and not texts
-            and not _has_option([option for option, _ in parsed.options], "-f --file")
-        ):
+        elif entry.get("code_first") and not texts and not parsed.has("-f --file"):
             texts.extend(parsed.operands[:1])
         return texts
 
@@ -533,16 +504,7 @@ class _Judge:
                     self._nested(command.lstrip("!"), depth, piped=False)
 
     def _kills(self, name: str, words: list[str]) -> None:
-        if name in (
-            "kill",
-            "pkill",
-            "killall",
-            "systemctl",
-            "service",
-            "taskkill",
-            "xargs",
-            "fuser",
-        ) and "nooscope" in self._text + " ".join(words):
+        if name in _STOPS and "nooscope" in self._text + " ".join(words):
             self.lift("privileged", "it stops nooscope", own=True)
         if name == "kill" and len(words) > 2 and words[-1] == "-1":
             self.lift("privileged", "it ends every process")
@@ -566,7 +528,7 @@ class _Judge:
                 self.lift("privileged", "it runs a program whose name is not known beforehand")
 
     def _following(
-        self, entry: Mapping[str, Any], name: str, words: list[str], parsed: _Words, part: Simple, depth: int
+        self, entry: _Entry, name: str, words: list[str], parsed: _Words, part: Simple, depth: int
     ) -> list[str] | None:
         inner = _list(entry.get("inner", ""))
         if inner:
@@ -602,25 +564,21 @@ class _Judge:
             if "intake" in plain and _under(plain, _list(_table()["paths"]["secret"])):
                 self.lift("privileged", "it reads what lets nooscope trust a caller", own=True)
 
-    def _check_paths(self, entry: Mapping[str, Any], words: list[str], parsed: _Words, wraps: bool) -> None:
+    def _check_paths(self, entry: _Entry, words: list[str], parsed: _Words, wraps: bool) -> None:
         """Check the paths in a command that writes, and our token in any command."""
         self.secrets(words[1:])
         if wraps or entry.get("reads_paths") or (entry.get("tier", "write") == "read" and self.verdict.tier == "read"):
             return
         texts = _list(entry.get("texts", ""))
         ignored = {value for option, value in parsed.options if option in texts}
-        if entry.get("tier") == "read" and not _writes_here(entry, parsed):
+        writes = parsed.has(entry.get("write", "")) or len(parsed.operands) > entry.get("most", inf)
+        if entry.get("tier") == "read" and not writes:
             return
         for word in words[1:]:
             if word in ignored:
                 continue
-            for piece in {
-                word,
-                word.partition("=")[2],
-                word.lstrip("@"),
-                word.partition("@")[2],
-                word.rpartition(":")[2],
-            }:
+            pieces = (word, word.partition("=")[2], word.lstrip("@"), word.partition("@")[2], word.rpartition(":")[2])
+            for piece in pieces:
                 if piece and not piece.startswith("-"):
                     self.path(piece)
 
@@ -634,13 +592,7 @@ _SUBS: tuple[tuple[str, CallTier], ...] = (
 )
 
 
-def _writes_here(entry: Mapping[str, Any], parsed: _Words) -> bool:
-    """Whether a program that usually reads was called so that it writes."""
-    names = [option for option, _ in parsed.options]
-    return _has_option(names, entry.get("write", "")) or ("most" in entry and len(parsed.operands) > entry["most"])
-
-
-def _parse(entry: Mapping[str, Any], words: list[str], *, stop: bool) -> _Words:
+def _parse(entry: _Entry, words: list[str], *, stop: bool) -> _Words:
     """Divide words into options with their values and operands; `stop` at the first operand."""
     valued = _list(entry.get("valued", ""))
     options: list[tuple[str, str]] = []
@@ -690,18 +642,6 @@ def _cluster(
         if option in shorts:
             return at
     return at
-
-
-def _has_option(names: Iterable[str], rules: str) -> bool:
-    """Whether one of these options is given, whole or shortened as GNU programs allow."""
-    options = _list(rules)
-    if not options:
-        return False
-    long = [rule for rule in options if rule.startswith("--")]
-    return any(
-        name in options or (len(name) > 4 and name.startswith("--") and any(rule.startswith(name) for rule in long))
-        for name in names
-    )
 
 
 def _names_destruction(words: Iterable[str]) -> bool:
