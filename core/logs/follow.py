@@ -58,12 +58,7 @@ class Follower:
     events are emitted as they appear.
     """
 
-    def __init__(
-        self,
-        target: LogSession | Path,
-        kit: Kit,
-        settings: IngestSettings | None = None,
-    ) -> None:
+    def __init__(self, target: LogSession | Path, kit: Kit, settings: IngestSettings | None = None) -> None:
         self.kit = kit
         self.settings = settings or IngestSettings()
         self.session = target if isinstance(target, LogSession) else None
