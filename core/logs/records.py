@@ -59,12 +59,9 @@ class _Named(msgspec.Struct):
     session: Any = None
 
 
-def records(log: Log, diagnostics: Diagnostics, lines: LineSettings, passes: Passes | None = None) -> Iterator[Record]:
-    """Yield the records of a log;
-
-    a log that fails on the way ends there, counted. Lines that `passes` ignores are left out.
-    """
-    for batch in batches(log, diagnostics, lines, passes):
+def records(log: Log, diagnostics: Diagnostics, lines: LineSettings) -> Iterator[Record]:
+    """Yield the records of a log; a log that fails on the way ends there, counted."""
+    for batch in batches(log, diagnostics, lines):
         yield from batch
 
 

@@ -21,8 +21,6 @@ from core.store.compensation import Chain, Undo, recover
 
 SCHEMA = 1  # Written into each file; one with a higher one was made by a newer nooscope and is left alone.
 
-_PAUSE = 0.01
-_LOCK = "lock"
 _NUMBER = re.compile(r" \(\d{1,9}\)\Z")
 
 

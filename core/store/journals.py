@@ -95,16 +95,19 @@ class PermitJournal:
         return Checked(count, "", before)
 
     def _lines(self) -> Iterator[tuple[bytes, bytes]]:
-        try:
-            data = self.path.read_bytes()
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise StoreError(f"{self.path}: {error.strerror or error}") from error
-        for line in data.split(b"\n"):
-            if line:
-                check, _, body = line.partition(b" ")
-                yield check, body
+        for line in _written_lines(self.path):
+            check, _, body = line.partition(b" ")
+            yield check, body
+
+
+def _written_lines(path: Path) -> list[bytes]:
+    """Return the lines of a journal that are not blank; none if there is no file."""
+    try:
+        return [line for line in path.read_bytes().split(b"\n") if line]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror or error}") from error
 
 
 def _hash(body: bytes) -> str:
@@ -144,15 +147,8 @@ class SaidStore:
 
     def read(self) -> Iterator[Said]:
         """Yield all sentences that can be read, oldest first."""
-        try:
-            data = self.path.read_bytes()
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise StoreError(f"{self.path}: {error.strerror or error}") from error
-        for line in data.split(b"\n"):
+        for line in _written_lines(self.path):
             try:
-                if line:
-                    yield msgspec.json.decode(line, type=Said)
+                yield msgspec.json.decode(line, type=Said)
             except (msgspec.DecodeError, UnicodeDecodeError):
                 continue

@@ -104,20 +104,6 @@ class KeptEvents:
 class _Reading(Diagnostics):
     """One log being read, and all that is needed to store it; it is its reader's fault counter too."""
 
-    __slots__ = (
-        "_chunks",
-        "_kit",
-        "_lines",
-        "_log",
-        "_notes",
-        "_open",
-        "_packed",
-        "_pause",
-        "_reader",
-        "_size",
-        "pausing",
-    )
-
     def __init__(self, log: Log, kit: Kit, lines: LineSettings, session: str, size: int) -> None:
         super().__init__(0)
         self._log, self._kit, self._lines, self._size = log, kit, lines, size

@@ -200,19 +200,6 @@ class KeyFrame(NamedTuple):
 class KeyFrames:
     """Frames by the number of events before them."""
 
-    __slots__ = (
-        "_before",
-        "_chains",
-        "_frames",
-        "_indexes",
-        "_last_regime",
-        "_number",
-        "_since",
-        "_spacing",
-        "_tip",
-        "bytes",
-    )
-
     def __init__(self, *, p_frames: int = 10, i_share: float = 0.3) -> None:
         self._spacing = (p_frames, i_share)
         self._frames: list[KeyFrame] = []

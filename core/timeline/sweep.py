@@ -148,7 +148,8 @@ def sweep_recording(
 
     def partial_sweep() -> Sweep:
         what = "firing" if whole else "signal"
-        return Sweep(name, present, _ordered(points), 1, len(timeline), len(labels), what)
+        ordered = tuple(points[value] for value in sorted(points))
+        return Sweep(name, present, ordered, 1, len(timeline), len(labels), what)
 
     for value in spread(values, present):
         rerun = rerun_with(timeline, {**all_edits, name: value}, whole=whole)
@@ -210,10 +211,6 @@ def require_fitting(settings: Settings, name: str, values: Sequence[float]) -> N
             raise NooscopeError(str(complaints[0]))
     if not isinstance(value_of(settings, name), int | float):
         raise NooscopeError(f"{name} has no range")
-
-
-def _ordered(points: dict[float, SweepPoint]) -> tuple[SweepPoint, ...]:
-    return tuple(points[value] for value in sorted(points))
 
 
 def _point(value: float, marks: Sequence[Mark], labels: Sequence[Label], near: float) -> SweepPoint:
