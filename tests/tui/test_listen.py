@@ -51,7 +51,7 @@ def test_a_trace_we_send_is_a_session_we_show(
     assert [(one.agent, one.session) for one in found] == [("nooscope", "s-1")]
     capsys.readouterr()
     assert main(["analyze", str(found[0].path)]) == 0
-    assert "3: 2 went well, 1 failed" in capsys.readouterr().out
+    assert "3: 2 succeeded, 1 failed" in capsys.readouterr().out
     program.send_signal(signal.SIGTERM)
     assert program.wait(10) == 0
     assert program.stderr is not None and "events received" in program.stderr.read()
