@@ -25,7 +25,7 @@ from core.extension.offers import in_use
 from core.live.status import GLYPHS
 from core.logs.redact.values import one_line
 from core.report.changes import change_line
-from core.report.formatting import times
+from core.report.formatting import count, times
 from core.report.recap import figure, short_clock, token_amount
 from core.report.troubles import Trouble, troubles
 
@@ -48,8 +48,7 @@ def page(film: ExportedSession) -> str:
         "script": script,
         "data": embedded(data(film)),
     }
-    frame = _part("page.html")
-    pieces = frame.split("@@")
+    pieces = _part("page.html").split("@@")
     return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
 
 
@@ -211,7 +210,7 @@ def _head(film: ExportedSession) -> Iterator[str]:
         yield f"{began} UTC, {length} long, {short_clock(summary.active)} of it active."
     failed = summary.outcomes.get("failure", 0)
     yield (
-        f"{_count(summary.prompts, 'prompt')}, {_count(summary.tool_uses, 'call')}, {failed:,} failed. "
+        f"{count(summary.prompts, 'prompt')}, {count(summary.tool_uses, 'call')}, {failed:,} failed. "
         f"It ended: **{film.ending.word}**."
     )
 
@@ -364,10 +363,6 @@ def _when(film: ExportedSession, at: float) -> str:
     return f"`{short_clock(at - _start(film))}`"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 WIDTH = 100
 HEIGHT = 30
 PAUSE = 2.0  # Longest wait between two frames, in seconds.
@@ -394,51 +389,40 @@ def cast(film: ExportedSession, speed: float = 4.0) -> Iterator[bytes]:
     }
     yield msgspec.json.encode(header) + b"\n"
     at = 0.0
-    strip = _Strip()
+    strip = {"asked": "", "doing": "", "failed": "", "said": ""}
     for place, moment in enumerate(film.moments):
         if place:
             wait = max(0.0, moment.at - film.moments[place - 1].at) / speed
             at += min(PAUSE, max(_LEAST, wait))
-        strip.take(moment)
+        _update_strip(strip, moment)
         lines = _frame(film, place, strip, moment.at - began)
         opening = _FIRST_FRAME if place == 0 else ""
         text = opening + _HOME + "\r\n".join(line + _REST_OF_LINE for line in lines)
         yield msgspec.json.encode([round(at, 3), "o", text]) + b"\n"
 
 
-class _Strip:
-    """Return the strip after the latest event."""
-
-    __slots__ = ("asked", "doing", "failed", "said")
-
-    def __init__(self) -> None:
-        self.asked = self.doing = self.failed = self.said = ""
-
-    def take(self, moment: Moment) -> None:
-        text = first_line(moment.spoken.text)
-        if moment.kind == "prompt":
-            self.asked = text or moment.what
-        elif moment.kind == "turn":
-            self.said = text or self.said
-        elif moment.kind == "tool_use":
-            sign = _OUTCOME_SIGNS.get(moment.outcome or "", " ")
-            self.doing = f"{sign} {moment.what}" + (f"  {text}" if text else "")
-            if moment.outcome == "failure":
-                error = telling_line(moment.spoken.result)
-                self.failed = f"✗ {moment.what}" + (f": {error}" if error else "")
+def _update_strip(strip: dict[str, str], moment: Moment) -> None:
+    text = first_line(moment.spoken.text)
+    if moment.kind == "prompt":
+        strip["asked"] = text or moment.what
+    elif moment.kind == "turn":
+        strip["said"] = text or strip["said"]
+    elif moment.kind == "tool_use":
+        sign = _OUTCOME_SIGNS.get(moment.outcome or "", " ")
+        strip["doing"] = f"{sign} {moment.what}" + (f"  {text}" if text else "")
+        if moment.outcome == "failure":
+            error = telling_line(moment.spoken.result)
+            strip["failed"] = f"✗ {moment.what}" + (f": {error}" if error else "")
 
 
-def _frame(film: ExportedSession, place: int, strip: _Strip, elapsed: float) -> list[str]:
+def _frame(film: ExportedSession, place: int, strip: dict[str, str], elapsed: float) -> list[str]:
     moment = film.moments[place]
     status = moment.status
     rows = [
         _row(_BOLD, f" nooscope  {page_title(film)}", f"{short_clock(elapsed)}  ${moment.cost:.2f} "),
         _row(_BOLD if status.level >= 2 else "", f" {status.glyph} {status.word}  {one_line(status.why, 200)}"),
         "",
-        *(
-            _row("", f" {name:<7} {one_line(text, 300)}")
-            for name, text in zip(("asked", "doing", "failed", "said"), _strip(strip), strict=True)
-        ),
+        *(_row("", f" {name:<7} {one_line(text, 300)}") for name, text in strip.items()),
         _row(_DIM, "─" * WIDTH),
         *(_axis(name, value) for name, value in zip(AXES, moment.axes, strict=True)),
         _axis("context", moment.context),
@@ -455,10 +439,6 @@ def _frame(film: ExportedSession, place: int, strip: _Strip, elapsed: float) -> 
     done = (place + 1) * (WIDTH - 2) // len(film.moments)
     rows.append(_row("", " " + "━" * done + "─" * (WIDTH - 2 - done)))
     return rows[:HEIGHT]
-
-
-def _strip(strip: _Strip) -> tuple[str, str, str, str]:
-    return strip.asked, strip.doing, strip.failed, strip.said
 
 
 def _axis(name: str, value: float) -> str:
@@ -506,22 +486,10 @@ class Exporter(NamedTuple):
     write: Callable[[ExportedSession], bytes]  # Receives a session that is already redacted as requested.
 
 
-def _html(film: ExportedSession) -> bytes:
-    return page(film).encode("utf-8", "replace")
-
-
-def _cast(film: ExportedSession) -> bytes:
-    return b"".join(cast(film))
-
-
-def _markdown(film: ExportedSession) -> bytes:
-    return report(film).encode("utf-8", "replace")
-
-
 BUILT_IN = (
-    Exporter("html", "one page that plays the session", _html),
-    Exporter("cast", "asciinema", _cast),
-    Exporter("markdown", "a report", _markdown),
+    Exporter("html", "one page that plays the session", lambda film: page(film).encode("utf-8", "replace")),
+    Exporter("cast", "asciinema", lambda film: b"".join(cast(film))),
+    Exporter("markdown", "a report", lambda film: report(film).encode("utf-8", "replace")),
     Exporter("atif", "an ATIF trajectory, which Harbor and others read", atif),
 )
 TAKEN = frozenset(("events", "otlp", *(one.name for one in BUILT_IN)))

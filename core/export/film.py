@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from core.agents.registry import make_kit
 from core.agents.words import WordReader, word_logs
-from core.engine.engine import Step
-from core.engine.story import Story
 from core.events import (
     MAIN,
     Advice,
@@ -121,9 +119,25 @@ def film(
             cost += event.cost or 0.0
         at, facts = timeline.time_of(len(timeline)), history.facts(len(timeline), timeline.society)
         facts_at.append(facts)
-        words_here = SILENT if words is None else _new(words.of(event), event)
+        use = event if isinstance(event, ToolUse) else None
         story = timeline.society.engine(event.agent).story(step)
-        moments.append(_moment(event, at, step, story, unknown, facts.context, cost, words_here, privacy))
+        moments.append(
+            Moment(
+                at=at,
+                agent=privacy.agent(event.agent),
+                kind=str(event.__struct_config__.tag),
+                what=one_line(what(event, privacy), _NAME),
+                outcome=use.outcome if use else None,
+                duration=use.duration if use else None,
+                axes=step.percept.axes,
+                state=story.state,
+                regime=story.regime,
+                status=unknown,
+                context=facts.context,
+                cost=cost,
+                spoken=SILENT if words is None else _new(words.of(event), event),
+            )
+        )
     summary = gatherer.close(timeline.society.frame(MAIN))
     summary.id, summary.agent = summary.id or session.id, summary.agent or session.tool
     if privacy.words:
@@ -135,35 +149,6 @@ def film(
         moments[index - 1] = moments[index - 1]._replace(status=privacy.status(status))
     ending = moments[-1].status if moments else unknown
     return ExportedSession(summary, events, moments, privacy.marks(timeline.marks), ending, privacy)
-
-
-def _moment(
-    event: Event,
-    at: float,
-    step: Step,
-    story: Story,
-    status: Status,
-    context: float,
-    cost: float,
-    words: Spoken,
-    privacy: Privacy,
-) -> Moment:
-    use = event if isinstance(event, ToolUse) else None
-    return Moment(
-        at=at,
-        agent=privacy.agent(event.agent),
-        kind=str(event.__struct_config__.tag),
-        what=one_line(what(event, privacy), _NAME),
-        outcome=use.outcome if use else None,
-        duration=use.duration if use else None,
-        axes=step.percept.axes,
-        state=story.state,
-        regime=story.regime,
-        status=status,
-        context=context,
-        cost=cost,
-        spoken=words,
-    )
 
 
 def _new(words: Spoken, event: Event) -> Spoken:

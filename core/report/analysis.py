@@ -191,6 +191,8 @@ class Summary(Struct):
 
 
 _FIRINGS = 500
+# Fields of the summary that count names, the most frequent first.
+_COUNTED = ("outcomes", "actions", "signals", "states", "patterns", "regimes", "methods")
 _PATHS = 12
 _PATHS_KEPT = 20_000
 
@@ -200,13 +202,7 @@ class Gatherer:
 
     def __init__(self, path: str = "") -> None:
         self.summary = Summary(path=path)
-        self._outcomes: Counter[str] = Counter()
-        self._actions: Counter[str] = Counter()
-        self._signals: Counter[str] = Counter()
-        self._states: Counter[str] = Counter()
-        self._patterns: Counter[str] = Counter()
-        self._regimes: Counter[str] = Counter()
-        self._methods: Counter[str] = Counter()
+        self._counts: dict[str, Counter[str]] = {name: Counter() for name in _COUNTED}
         self._models: dict[str, None] = {}
         self._agents: dict[str, AgentSummary] = {}
         self._quarantined: dict[str, QuarantineSummary] = {}
@@ -244,8 +240,8 @@ class Gatherer:
                 summary.tool_uses += 1
                 agent.tool_uses += 1
                 agent.failures += event.outcome == "failure"
-                self._outcomes[event.outcome] += 1
-                self._actions[event.action] += 1
+                self._counts["outcomes"][event.outcome] += 1
+                self._counts["actions"][event.action] += 1
                 for path in event.targets:
                     self._touch(path, event.action, event.outcome)
             case Turn():
@@ -296,9 +292,9 @@ class Gatherer:
         summary = self.summary
         percept, thought, verdict, mood = step.percept, step.thought, step.verdict, step.mood
         if isinstance(event, ToolUse):
-            self._states[percept.state] += 1
-            self._patterns[percept.pattern] += 1
-            self._regimes[thought.regime] += 1
+            self._counts["states"][percept.state] += 1
+            self._counts["patterns"][percept.pattern] += 1
+            self._counts["regimes"][thought.regime] += 1
         highs = self._highs
         for place, value in enumerate(percept.axes):
             if value > highs[place]:
@@ -306,7 +302,7 @@ class Gatherer:
                 self._peaks[AXES[place]] = Peak(value, event.at, event.agent)
         for signal in percept.signals:
             if signal.fresh:
-                self._signals[signal.name] += 1
+                self._counts["signals"][signal.name] += 1
                 if len(summary.firings) < _FIRINGS:
                     summary.firings.append(FiringSummary(event.at, event.agent, signal.name, signal.intensity))
         summary.shifts += percept.shifted
@@ -327,7 +323,7 @@ class Gatherer:
     def _respond(self, reaction: Reaction, event: Event) -> None:
         summary = self.summary
         for firing in reaction.fired:
-            self._methods[firing.method] += 1
+            self._counts["methods"][firing.method] += 1
             if len(summary.interventions) < _FIRINGS:
                 summary.interventions.append(
                     InterventionSummary(
@@ -352,8 +348,7 @@ class Gatherer:
         """Return the summary, completed from the main agent's last frame."""
         summary = self.summary
         summary.models = [model for model in self._models if model]
-        for name in ("outcomes", "actions", "signals", "states", "patterns", "regimes", "methods"):
-            counter: Counter[str] = getattr(self, f"_{name}")
+        for name, counter in self._counts.items():
             setattr(summary, name, dict(counter.most_common()))
         summary.peaks = self._peaks
         summary.agents = list(self._agents.values())

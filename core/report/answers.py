@@ -46,19 +46,12 @@ def files_below(paths: Sequence[Path]) -> list[str]:
 def all_below(sessions: Iterable[LogSession], paths: Iterable[Path]) -> bool:
     """Whether all logs of some sessions, and of their future sub-agents, are below folders."""
     above = tuple(map(_as_folder, map(expand_home, paths)))
-    return all(
-        _as_folder(folder).startswith(above)
-        for session in sessions
-        for folder in (session.logs[0].format.beside or _nowhere)(session.path)
-    )
+    places = [(session.path, session.logs[0].format.beside) for session in sessions]
+    return all(_as_folder(folder).startswith(above) for path, beside in places if beside for folder in beside(path))
 
 
 def _as_folder(path: Path) -> str:
     return os.path.join(absolute_path(path), "")  # noqa: PTH118 the last separator counts
-
-
-def _nowhere(_: Path) -> list[Path]:
-    return []
 
 
 def names_single_logs(paths: Iterable[Path]) -> bool:
@@ -96,9 +89,9 @@ class KeptQuestion(NamedTuple):
 def question(
     command: str, words: Sequence[Any], paths: Sequence[Path], project: Path | None, settings_file: Path | None
 ) -> KeptQuestion:
-    """A command with its options about some logs, as these and all that settings are read from are now.
+    """Return the key of a command, its options, the state of some logs and of all files that settings are read from.
 
-    `given` is the folder of what watched sessions started from, where that counts.
+    `settings_file` is the folder of what watched sessions started from, if that counts.
     """
     if names_single_logs(paths):
         return KeptQuestion("", keeps=False)

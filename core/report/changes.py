@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from core.agents.values import decode, table, text
 from core.agents.words import WordReader, arguments
@@ -147,26 +148,20 @@ class _Piece:
         origin[first:last] = array("i", [-place - 1]) * len(written)
 
 
-class _File:
+class _File(Struct):
     """One file as the edits of a session change it."""
 
-    __slots__ = ("absent", "deleted", "first_path", "lost", "notes", "path", "pieces", "whole")
-
-    def __init__(self, path: str) -> None:
-        self.path = self.first_path = path
-        self.pieces: list[_Piece] = []
-        self.whole = False  # Whether the first piece is the whole file.
-        self.absent = False  # Whether there was no such file before the session.
-        self.deleted = False
-        self.lost = False  # Whether something unknown changed it since its text was known.
-        self.notes: dict[str, None] = {}
+    first_path: str
+    path: str
+    pieces: list[_Piece] = []
+    whole: bool = False  # Whether the first piece is the whole file.
+    absent: bool = False  # Whether there was no such file before the session.
+    deleted: bool = False
+    lost: bool = False  # Whether something unknown changed it since its text was known.
+    notes: dict[str, None] = {}
 
     def copy(self) -> _File:
-        other = _File(self.path)
-        other.first_path, other.whole, other.absent = self.first_path, self.whole, self.absent
-        other.deleted, other.lost, other.notes = self.deleted, self.lost, dict(self.notes)
-        other.pieces = [piece.copy() for piece in self.pieces]
-        return other
+        return replace(self, pieces=[piece.copy() for piece in self.pieces], notes=dict(self.notes))
 
     def apply(self, edit: FileEdit, place: int) -> None:
         """Advance by one edit."""
@@ -174,11 +169,8 @@ class _File:
             self._settle(edit.before, place)
         elif not self.pieces and (edit.new_file or edit.kind == "create"):
             self.pieces, self.whole, self.absent = [_Piece.unchanged("")], True, True
+        self.path = edit.target or self.path
         match edit.kind:
-            case "move":
-                self.path = edit.target
-                for old, new, everywhere in edit.pairs:
-                    self._replace(old, new, everywhere, place)
             case "delete":
                 self._write("", place)
                 self.deleted = True
@@ -270,11 +262,6 @@ class _File:
     def complete(self) -> bool:
         return self.whole and not self.lost and len(self.pieces) == 1
 
-    def lines(self) -> Iterator[list[DiffLine]]:
-        """Groups of changed lines, piece by piece."""
-        for piece in self.pieces:
-            yield from _groups(piece)
-
 
 class _Track(NamedTuple):
     """The edits of one file in their order, and states remembered on the way."""
@@ -347,12 +334,12 @@ class SessionChanges:
         built = [self._change(track, place, agent) for track in self._tracks]
         return sorted((one for one in built if one is not None), key=lambda one: one.path)
 
-    def diff(self, path: str, place: int, context: int = _CONTEXT) -> list[DiffLine]:
+    def diff(self, path: str, place: int) -> list[DiffLine]:
         """Return a file's diff from before the first edit to now, redacted."""
         lines: list[DiffLine] = []
         for file in self._files_at(path, place):
             for piece in file.pieces:
-                lines += _hunks(piece, context, numbered=file.whole and piece is file.pieces[0])
+                lines += _hunks(piece, numbered=file.whole and piece is file.pieces[0])
         return lines
 
     def texts(self, path: str, place: int) -> tuple[str | None, str | None] | None:
@@ -384,7 +371,7 @@ class SessionChanges:
         if (era, stop) in snapshots:
             return snapshots[era, stop]
         start = max((n for era_, n in snapshots if era_ == era and n <= stop), default=0)
-        file = snapshots[era, start].copy() if start else _File(track.path)
+        file = snapshots[era, start].copy() if start else _File(track.path, track.path)
         for number in range(start, stop):
             file.apply(track.edits[counted[number]], track.places[counted[number]])
             if (number + 1) % _SNAPSHOT == 0 and number + 1 < stop:
@@ -412,7 +399,8 @@ class SessionChanges:
             return None
         file = self._file(track, place)
         whose = dict(zip(places, (track.agents[n] for n in counted), strict=True))
-        signs = [line.sign for group in file.lines() for line in group if not agent or whose.get(line.place) == agent]
+        changed = (line for piece in file.pieces for group in _groups(piece) for line in group)
+        signs = [line.sign for line in changed if not agent or whose.get(line.place) == agent]
         state: Completeness = "complete" if file.complete else "pieces" if file.pieces else "command"
         return FileChange(
             path=file.path,
@@ -503,7 +491,7 @@ def _groups(piece: _Piece, old: Sequence[str] = (), new: Sequence[str] = ()) -> 
         row, at = stop, end
 
 
-def _hunks(piece: _Piece, context: int, *, numbered: bool) -> list[DiffLine]:
+def _hunks(piece: _Piece, *, numbered: bool) -> list[DiffLine]:
     """Return a piece as diff hunks with context lines."""
     old, new = redact_lines(piece.base), redact_lines(piece.lines)
     lines: list[DiffLine] = []
@@ -511,11 +499,11 @@ def _hunks(piece: _Piece, context: int, *, numbered: bool) -> list[DiffLine]:
     number = 0
     while number < len(groups):
         together = [groups[number]]
-        while number + 1 < len(groups) and _start(groups[number + 1])[0] - _end(groups[number])[0] <= 2 * context:
+        while number + 1 < len(groups) and _start(groups[number + 1])[0] - _end(groups[number])[0] <= 2 * _CONTEXT:
             number += 1
             together.append(groups[number])
         number += 1
-        lines += _hunk(together, old, context if numbered else len(old), numbered)
+        lines += _hunk(together, old, _CONTEXT if numbered else len(old), numbered)
     ends = [0 if not side or side[-1].endswith("\n") else len(side) for side in (piece.base, piece.lines)]
     if not any(ends):
         return lines
@@ -584,9 +572,9 @@ def _edits(event: ToolUse, reader: WordReader) -> list[FileEdit]:
     edit = _asked_edit(arguments_of_call, path, event.tool)
     if edit.kind == "unknown" and after is not None:
         edit = edit._replace(kind="write", content=after)
-    new_file = new_file or (
-        edit.kind in ("write", "create") and before is None and _says_new(arguments_of_call, event.tool)
-    )
+    if edit.kind in ("write", "create") and before is None:
+        creates = event.tool.lower() in ("create", "create_file") or arguments_of_call.get("command") == "create"
+        new_file = new_file or creates
     return [edit._replace(before=before, after=after, new_file=new_file)]
 
 
@@ -636,10 +624,6 @@ def _pair(fields: dict[str, Any]) -> tuple[str, str, bool] | None:
         return None
     everywhere = any(fields.get(name) is True for name in ("replace_all", "replaceAll", "allow_multiple"))
     return old, _first(fields, _AFTER) or "", everywhere
-
-
-def _says_new(fields: dict[str, Any], tool: str) -> bool:
-    return tool.lower() in ("create", "create_file") or fields.get("command") == "create"
 
 
 def _first(fields: dict[str, Any], names: Iterable[str]) -> str | None:

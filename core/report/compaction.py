@@ -209,9 +209,8 @@ class Preserver:
 def open_ends(events: Sequence[Event], agent: str) -> list[OpenEnd]:
     """Return what an agent started since the last prompt and did not finish, newest first."""
     settled: set[tuple[str, ...]] = set()
-    failures: dict[tuple[str, ...], OpenEnd] = {}
-    calls: dict[str, OpenEnd] = {}
-    still_open: list[OpenEnd] = []
+    repeated: dict[tuple[str, ...], OpenEnd] = {}
+    ends: list[OpenEnd] = []
     for event in reversed(events):
         if event.agent != agent:
             continue
@@ -220,27 +219,20 @@ def open_ends(events: Sequence[Event], agent: str) -> list[OpenEnd]:
         if isinstance(event, AgentEnd):
             settled.add(("agent", event.child))
         elif isinstance(event, AgentStart) and ("agent", event.child) not in settled:
-            still_open.append(OpenEnd("agent", event.role or event.child, event.at))
+            ends.append(OpenEnd("agent", event.role or event.child, event.at))
         elif isinstance(event, ToolUse):
             key = (event.program, event.purpose) if event.program else (event.tool, *event.targets[:1])
-            if event.outcome == "pending":
-                what = event.program or event.tool
-                waiting = calls.get(what)
-                calls[what] = (
-                    OpenEnd("call", what, waiting.at, waiting.times + 1) if waiting else OpenEnd("call", what, event.at)
-                )
-            elif event.outcome == "failure" and key not in settled:
-                earlier = failures.get(key)
-                what = " on ".join(part for part in key[:2] if part and part != event.purpose)
-                failures[key] = (
-                    OpenEnd("failure", what, earlier.at, earlier.times + 1)
-                    if earlier
-                    else OpenEnd("failure", what, event.at)
-                )
-            elif event.outcome == "success":
+            if event.outcome == "success":
                 settled.add(key)
-    ends = [*still_open, *calls.values(), *failures.values()]
-    return sorted(ends, key=lambda end: (-end.at, end.kind, end.what))
+            elif event.outcome == "pending":
+                what = event.program or event.tool
+                newest = repeated.setdefault(("call", what), OpenEnd("call", what, event.at, 0))
+                repeated["call", what] = replace(newest, times=newest.times + 1)
+            elif event.outcome == "failure" and key not in settled:
+                what = " on ".join(part for part in key[:2] if part and part != event.purpose)
+                newest = repeated.setdefault(("failure", *key), OpenEnd("failure", what, event.at, 0))
+                repeated["failure", *key] = replace(newest, what=what, times=newest.times + 1)
+    return sorted([*ends, *repeated.values()], key=lambda end: (-end.at, end.kind, end.what))
 
 
 def lines(preserved: Preserved) -> list[str]:

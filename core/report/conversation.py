@@ -60,8 +60,8 @@ class ConversationBranch(NamedTuple):
     base: str | None  # The node it leaves from; None where it starts the conversation again.
     start: str
     tip: str
-    nodes: int
-    current: bool  # The path to the head leads through it.
+    nodes: int = 0
+    current: bool = False  # The path to the head leads through it.
 
 
 _SHORT = 8  # Bytes of a hash that are kept from one reading to the next.
@@ -96,19 +96,6 @@ def changed_since_last_reading(
     return change
 
 
-class _Line:
-    """A branch as it grows."""
-
-    __slots__ = ("base", "kind", "nodes", "start", "tip")
-
-    def __init__(self, kind: BranchKind, base: str | None, start: str) -> None:
-        self.kind = kind
-        self.base = base
-        self.start = start
-        self.tip = start
-        self.nodes = 0
-
-
 class ConversationTree:
     """Nodes by id, each hung under a parent that came before it, so that no cycle can be."""
 
@@ -119,7 +106,7 @@ class ConversationTree:
         self._nodes: dict[str, Node] = {}
         self._files: dict[str, list[str]] = {}
         self._hashes: dict[bytes, str] = {}
-        self._lines: list[_Line] = []
+        self._branches: list[ConversationBranch] = []
         self._continued: set[str] = set()
         self._head: str | None = None
         self._begun = False
@@ -158,8 +145,8 @@ class ConversationTree:
         orphan = parent is None and link.parent is not None
         branch = self._branch(link, name, parent, orphan)
         self._begun = self._begun or link.rank != "aside"
-        line = self._lines[branch]
-        line.tip, line.nodes = name, line.nodes + 1
+        grown = self._branches[branch]
+        self._branches[branch] = grown._replace(tip=name, nodes=grown.nodes + 1)
         node = Node(
             name,
             parent.id if parent else None,
@@ -194,17 +181,17 @@ class ConversationTree:
         if link.side and not (parent and parent.side):
             kind = "sidechain"
         elif parent is None:
-            kind = "rewind" if link.kind == "rewind" and self._lines else "orphan" if orphan else "trunk"
+            kind = "rewind" if link.kind == "rewind" and self._branches else "orphan" if orphan else "trunk"
         elif link.rank == "main" and parent.id in self._continued:
             kind = "rewind" if link.kind in _SPOKEN else "fork"
         else:
             return parent.branch
-        if parent is None and not self._begun and self._lines:
-            first = self._lines[0]
-            first.kind, first.start = kind, name
+        if parent is None and not self._begun and self._branches:
+            self._branches[0] = self._branches[0]._replace(kind=kind, start=name)
             return 0
-        self._lines.append(_Line(kind, parent.id if parent else None, name))
-        return len(self._lines) - 1
+        number = len(self._branches)
+        self._branches.append(ConversationBranch(number, kind, parent.id if parent else None, name, name))
+        return number
 
     def _continue(self, parent: Node) -> None:
         """Remember that the talk went on from a node, and from the turn it belongs to."""
@@ -233,10 +220,7 @@ class ConversationTree:
     def branches(self) -> list[ConversationBranch]:
         """The branches in the order they were begun."""
         current = {node.branch for node in self.path()}
-        return [
-            ConversationBranch(number, line.kind, line.base, line.start, line.tip, line.nodes, number in current)
-            for number, line in enumerate(self._lines)
-        ]
+        return [branch._replace(current=branch.number in current) for branch in self._branches]
 
     def find(self, content_hash: bytes | str) -> Node | None:
         """The node with a hash; of a hexadecimal one, a beginning that only one node has is enough."""

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from core.logs.records import Log
     from core.logs.session import LogSession
     from core.settings import Settings
-    from core.store.reading_cache import ReadingCache
 
 VERSION = 12  # Raised when the same log gives a different result.
 

@@ -5,52 +5,16 @@ Nothing here needs more than Python itself: an answer that is kept is summed up 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
+    from core.report.cost import Charge, SessionCost
     from core.settings.screen import CostSettings
 
-    class SummedCharge(Protocol):
-        """The turns of one minute, as far as they are added up."""
-
-        @property
-        def minute(self) -> int: ...
-        @property
-        def model(self) -> str: ...
-        @property
-        def sub(self) -> bool: ...
-        @property
-        def dollars(self) -> float: ...
-        @property
-        def priced(self) -> int: ...
-        @property
-        def unpriced(self) -> int: ...
-        @property
-        def tokens(self) -> int: ...
-        @property
-        def unpriced_tokens(self) -> int: ...
-
-    class SummedCost(Protocol):
-        """A session, as far as it is added up."""
-
-        @property
-        def session(self) -> str: ...
-        @property
-        def agent(self) -> str: ...
-        @property
-        def project(self) -> str: ...
-        @property
-        def title(self) -> str: ...
-        @property
-        def path(self) -> str: ...
-        @property
-        def dated(self) -> bool: ...
-        @property
-        def subs(self) -> int: ...
-        @property
-        def charges(self) -> Sequence[SummedCharge]: ...
+    SummedCharge: TypeAlias = "Charge | KeptCharge"  # Fresh, or read from the cache.
+    SummedCost: TypeAlias = "SessionCost | KeptCost"
 
 
 Axis = Literal["day", "project", "model", "agent", "session"]
@@ -116,21 +80,10 @@ class Sum:
 
     __slots__ = ("dollars", "priced", "sub_dollars", "tokens", "unpriced", "unpriced_tokens")
 
-    def __init__(
-        self,
-        dollars: float = 0.0,
-        sub_dollars: float = 0.0,
-        priced: int = 0,
-        unpriced: int = 0,
-        tokens: int = 0,
-        unpriced_tokens: int = 0,
-    ) -> None:
-        self.dollars = dollars
-        self.sub_dollars = sub_dollars  # Dollars spent by sub-agents.
-        self.priced = priced  # Turns whose price is known.
-        self.unpriced = unpriced
-        self.tokens = tokens
-        self.unpriced_tokens = unpriced_tokens
+    def __init__(self) -> None:
+        self.dollars = self.sub_dollars = 0.0  # Of all agents, and of sub-agents alone.
+        self.priced = self.unpriced = 0  # Turns whose price is known, and other turns.
+        self.tokens = self.unpriced_tokens = 0
 
     def add(self, charge: SummedCharge) -> None:
         """Add one charge."""

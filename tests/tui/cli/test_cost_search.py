@@ -93,15 +93,17 @@ def test_the_budget_of_the_day(home: Path, capsys: pytest.CaptureFixture[str]) -
     assert told["today"]["budget_dollars"] == 20.0
 
 
-def spent(dollars: float, unpriced: int = 0) -> Sum:
-    return Sum(dollars=dollars, priced=4, unpriced=unpriced)
+def spent(dollars: float, unpriced: int = 0, priced: int = 4) -> Sum:
+    whole = Sum()
+    whole.dollars, whole.priced, whole.unpriced = dollars, priced, unpriced
+    return whole
 
 
 @pytest.mark.parametrize(
     ("told", "lines"),
     [
         (CostForecast(Sum(), None, 18, None, 0), ["today: nothing yet"]),
-        (CostForecast(Sum(unpriced=2), None, 18, None, 0), ["today: unknown, no turn has a known price"]),
+        (CostForecast(spent(0.0, 2, 0), None, 18, None, 0), ["today: unknown, no turn has a known price"]),
         (CostForecast(spent(3), None, 18, None, 0), ["today: $3.00"]),
         (
             CostForecast(spent(3, 1), 2.0, 18, 40.0, 20),

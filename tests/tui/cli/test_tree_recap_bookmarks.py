@@ -105,7 +105,7 @@ def test_a_return_is_checked_and_says_what_came_after(log: Path, capsys: pytest.
     assert "it turns" in told and "since then:" in told
     changed = ["--set", "receptor.emotion.half_life.fatigue=20"]
     assert main(["bookmarks", str(log), "--return", "here", *changed]) == 1
-    assert "is not the one saved" in said(capsys)
+    assert "the state there differs from the saved one" in said(capsys)
     assert main(["bookmarks", str(log), "--return", "nowhere"]) == 1
     assert "no bookmark is named 'nowhere'" in capsys.readouterr().err
 
