@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from core.events import MAIN, Compaction, Event, SessionStart, ToolUse, Turn
-from core.report.sums import CostForecast, Sum, added
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
@@ -52,35 +51,6 @@ class SessionCost(msgspec.Struct, array_like=True):
     # Tokens at which the main agent's context is compacted, as the whole log tells; 0 where unread.
     compaction_point: int = 0
     turns_left: int | None = None  # Turns until then, at the usual growth.
-
-    @property
-    def sum(self) -> Sum:
-        """All of it."""
-        return added(self.charges)
-
-
-class DaySpent(NamedTuple):
-    """Today's cost for one line of a screen, from the longest way to say it to the shortest."""
-
-    ways: tuple[str, ...]
-    over: bool
-
-
-def day_spent(today: CostForecast, *, open_end: bool = False) -> DaySpent:
-    """Say what today costs, of how much, and what it comes to; what has no price is said to be unknown."""
-    total = today.spent
-    if not total.priced:
-        return DaySpent(("today: cost unknown" if total.unpriced else "",), False)
-    least = "≥" if total.unpriced or open_end else ""
-    sentence = f"today {least}${total.dollars:,.2f}"
-    ways = [sentence]
-    if today.budget:
-        over = f" ▲ {'over' if total.dollars > today.budget else 'will pass'} budget" if today.over else ""
-        sentence += f" of ${today.budget:,.0f}" if today.budget == int(today.budget) else f" of ${today.budget:,.2f}"
-        ways = [sentence + over, f"{sentence} ▲" if over else sentence]
-    if today.expected is not None and today.expected >= total.dollars + 0.005:
-        ways.insert(0, f"{sentence}, at this pace ${today.expected:,.2f} by {today.when}{over if today.budget else ''}")
-    return DaySpent(tuple(ways), today.over)
 
 
 class CostReader:

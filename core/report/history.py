@@ -21,6 +21,7 @@ from core.report.log_tree import LogTree, agent_folders
 from core.report.outcome import OutcomeReader, read_outcome
 from core.report.search import fill_index, search
 from core.report.story import story
+from core.report.sums import added
 from core.settings import Settings
 from core.store.reading_cache import reading_cache
 from core.store.word_index import Narrowed, WordIndex
@@ -185,7 +186,7 @@ class SessionHistory:
         raise UsageError(f"this session did not change {plain(path, 200)}")
 
     def _cost(self, arguments: Mapping[str, Any]) -> list[str]:
-        cost = session_cost(self._session(arguments), self._settings).sum
+        cost = added(session_cost(self._session(arguments), self._settings).charges)
         return [f"cost {money(cost.dollars, cost.priced, cost.unpriced)}, {short(cost.tokens)} tokens"]
 
 

@@ -122,6 +122,30 @@ class CostForecast(NamedTuple):
         return "midnight" if self.until == 24 else "evening"
 
 
+class DaySpent(NamedTuple):
+    """Today's cost for one line of a screen, from the longest way to say it to the shortest."""
+
+    ways: tuple[str, ...]
+    over: bool
+
+
+def day_spent(today: CostForecast, *, open_end: bool = False) -> DaySpent:
+    """Say what today costs, of how much, and what it comes to; what has no price is said to be unknown."""
+    total = today.spent
+    if not total.priced:
+        return DaySpent(("today: cost unknown" if total.unpriced else "",), False)
+    least = "≥" if total.unpriced or open_end else ""
+    sentence = f"today {least}${total.dollars:,.2f}"
+    ways = [sentence]
+    if today.budget:
+        over = f" ▲ {'over' if total.dollars > today.budget else 'will pass'} budget" if today.over else ""
+        sentence += f" of ${today.budget:,.0f}" if today.budget == int(today.budget) else f" of ${today.budget:,.2f}"
+        ways = [sentence + over, f"{sentence} ▲" if over else sentence]
+    if today.expected is not None and today.expected >= total.dollars + 0.005:
+        ways.insert(0, f"{sentence}, at this pace ${today.expected:,.2f} by {today.when}{over if today.budget else ''}")
+    return DaySpent(tuple(ways), today.over)
+
+
 def by(axis: Axis, costs: Iterable[SummedCost], zone: tzinfo | None, since: float | None = None) -> dict[str, Sum]:
     """Return sums by one axis: days newest first, everything else most expensive first."""
     sums: dict[str, Sum] = {}

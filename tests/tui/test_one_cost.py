@@ -18,7 +18,7 @@ from core.logs.finder import Finder
 from core.logs.session import LogSession
 from core.report.cost import CostReader, session_cost
 from core.report.spending import Spending
-from core.report.sums import Sum
+from core.report.sums import Sum, added
 from core.settings import Settings
 from tests.core.logs import log_lines as logs
 from tui.cli import main
@@ -68,7 +68,7 @@ def test_every_real_session_costs_the_same_in_the_fleet_and_in_the_header(home: 
     settings = everyone(tail=0.1)
     root = shared_data / "real_sessions"
     sessions = [one for one in found(settings, [root]) if ended(one)]
-    known = {(one.path, one.id): figures(session_cost(one, settings).sum) for one in sessions}
+    known = {(one.path, one.id): figures(added(session_cost(one, settings).charges)) for one in sessions}
     rows, _ = once(Roster(settings, {}, home, paths=[root]))
     in_fleet = {(row.path, row.session): row for row in rows}
     assert sum(row.partial for row in rows) > 3, "some are long"
@@ -108,7 +108,7 @@ def test_a_fork_is_charged_for_its_own_turns_only(home: Path) -> None:
     os.utime(first, (now - 50, now - 50))
     os.utime(fork, (now, now))
     settings = everyone()
-    own = {one.id: session_cost(one, settings).sum.priced for one in found(settings, [home])}
+    own = {one.id: added(session_cost(one, settings).charges).priced for one in found(settings, [home])}
     rows, _ = once(Roster(settings, {}, home, paths=[first, fork], wall=lambda: now))
     assert own == {"s-1": 3, "s-2": 1}
     assert {row.session: row.priced for row in rows} == own
@@ -156,7 +156,7 @@ def test_a_log_at_rest_that_goes_on_is_read_whole_once_and_then_followed(
     [row] = roster.rows(wall[0])
     assert not row.partial and not row.uncounted and len(made) == 1
     [session] = found(settings, [path])
-    assert round(row.dollars, 6) == figures(session_cost(session, settings).sum)[0]
+    assert round(row.dollars, 6) == figures(added(session_cost(session, settings).charges))[0]
 
 
 def test_the_context_of_a_log_at_rest_is_measured_against_where_its_agent_compacted(home: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -47,12 +48,22 @@ def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
     raise UsageError(f"{log} has {len(matches)} sessions; name one as {log}#SESSION: {names}")
 
 
-def is_source(target: Path, sessions: list[LogSession]) -> bool:
-    """Whether an output file is one of the logs being read."""
+def refuse_source(target: Path, sessions: list[LogSession]) -> None:
+    """Raise `UsageError` if an output file is one of the logs being read."""
     whole = target.resolve()
     logs = [log for one in sessions for log in (*one.logs, *one.copied, *one.helpers)]
-    sources = {log.path.resolve() for log in logs}
-    return whole in sources or any(parent in sources for parent in whole.parents)
+    if {log.path.resolve() for log in logs}.intersection((whole, *whole.parents)):
+        raise UsageError(f"{target} is the log itself; name another file")
+
+
+def log_size(session: LogSession) -> int:
+    """Return the bytes of a session's logs."""
+    return sum(log.path.stat().st_size for log in session.logs if is_there(log.path))
+
+
+def useful_jobs(wanted: int | None, items: int, size: int, small: int) -> int:
+    """Return how many processes to use; work of less than `small` bytes is not worth another one."""
+    return min(wanted or (os.cpu_count() or 1 if size >= small else 1), items)
 
 
 def recording_at(path: str, initial_states: InitialStates) -> Timeline:

@@ -7,10 +7,12 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Collection, Iterator, Sequence
-from typing import BinaryIO, TextIO
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import BinaryIO, TextIO, TypeVar
 
 from core.safe_text import safe
+
+T = TypeVar("T")
 
 # One character for each, so that columns stay aligned.
 _SPELLED = str.maketrans(
@@ -110,6 +112,11 @@ def guarded() -> Iterator[None]:
         sys.stdout, sys.stderr = before
 
 
+def say(sentence: object) -> None:
+    """Print a notice on standard error."""
+    print(f"nooscope: {sentence}", file=sys.stderr, flush=True)
+
+
 def terminal() -> TextIO | None:
     """Return the terminal behind standard error, or None."""
     stream = sys.stderr.bare if isinstance(sys.stderr, SafeStream) else sys.stderr
@@ -122,6 +129,15 @@ def progress(words: str) -> None:
     if stream is not None:
         stream.write(f"\r{safe(words):<{_PROGRESS}}" if words else "\r" + " " * _PROGRESS + "\r")
         stream.flush()
+
+
+def with_progress(done: Iterable[T], total: int) -> Iterator[T]:
+    """Pass results of sessions on, and show on a terminal how many of several there are."""
+    for number, one in enumerate(done, 1):
+        if total > 1:
+            progress(f"{number} of {total} sessions")
+        yield one
+    progress("")
 
 
 def flush_output() -> OSError | None:

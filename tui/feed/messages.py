@@ -14,7 +14,7 @@ from textual.message import Message
 if TYPE_CHECKING:
     from core.live.fleet.row import FleetRow
     from core.live.hook_signs import HookBoard, PermitQuestion
-    from core.report.cost import DaySpent
+    from core.report.sums import DaySpent
     from core.settings import Settings
     from core.store.bookmarks import Bookmark, Look
     from core.timeline.places import Landing

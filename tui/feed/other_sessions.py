@@ -13,7 +13,7 @@ from textual.app import App
 
 from core.live.hook_signs import HookBoard
 from core.live.status import Limits
-from core.report.cost import DaySpent
+from core.report.sums import DaySpent
 from core.settings import Settings
 from tui.feed.messages import DayReckoned, OthersSeen
 from tui.feed.view import View

@@ -16,9 +16,9 @@ from core.logs.discovery import Found, find
 from core.logs.finder import Finder
 from core.logs.format import Diagnostics
 from core.logs.session import LogSession
-from core.report.cost import CostReader, DaySpent, SessionCost, day_spent, session_cost
+from core.report.cost import CostReader, SessionCost, session_cost
 from core.report.log_tree import LogTree, SessionName, session_name
-from core.report.sums import Budget, dated_charges, forecast
+from core.report.sums import Budget, DaySpent, added, dated_charges, day_spent, forecast
 from core.settings import Settings
 from core.store.reading_cache import reading_cache
 
@@ -72,7 +72,7 @@ class WholeCost:
         cost = self._made
         if cost is None or not row.partial:
             return row
-        whole = cost.sum
+        whole = added(cost.charges)
         return replace(
             self._measured(row, cost, listing),
             dollars=whole.dollars,

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from core.report.cost import Charge, SessionCost, day_spent
-from core.report.sums import UNDATED, Budget, Sum, by, dated_charges, forecast, total
+from core.report.cost import Charge, SessionCost
+from core.report.sums import UNDATED, Budget, Sum, by, dated_charges, day_spent, forecast, total
 from core.settings.screen import CostSettings
 from tests.core.logs import log_lines as logs
 from tests.core.report.trees import Tree, tree

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,10 +10,18 @@ from typing import TYPE_CHECKING
 
 from core.errors import NooscopeError
 from core.folders import carry_over_folder
-from core.report.answers import KeptQuestion, question
+from core.report.answers import question
 from tui.cli import streams
 from tui.cli.options import CliCommand, add_settings_options, positive_argument, settings_from
-from tui.cli.recordings import add_plain_option, family_of, initial_states_of, spoken_start
+from tui.cli.recordings import (
+    add_plain_option,
+    family_of,
+    initial_states_of,
+    log_size,
+    refuse_source,
+    spoken_start,
+    useful_jobs,
+)
 
 if TYPE_CHECKING:
     from core.extras.batch.shares import Share, Written
@@ -64,8 +71,10 @@ def _shard(text: str) -> tuple[int, int]:
 def _run(args: argparse.Namespace) -> int:
     paths = list(map(Path, args.paths))
     whole = not (args.parquet or args.metrics or args.on) and args.shard == (1, 1)
-    question = _question(args, paths) if whole else None
-    answer = question.answer() if question is not None else None
+    words = ("json" if args.json else _width(), args.assignments)
+    carried = None if args.plain else carry_over_folder()
+    kept_question = question("analyze", words, paths, args.project, carried) if whole else None
+    answer = kept_question.answer() if kept_question is not None else None
     if answer is not None:
         sys.stdout.write(answer.decode())
         return 0
@@ -88,10 +97,7 @@ def _run(args: argparse.Namespace) -> int:
     starts = initial_states_of(args, settings)
     inputs = [spoken_start(starts, name.id) for name in names]
     if args.metrics:
-        from tui.cli.recordings import is_source
-
-        if is_source(Path(args.metrics), [name.session for name in names]):
-            raise UsageError(f"{args.metrics} is the log itself; name another file")
+        refuse_source(Path(args.metrics), [name.session for name in names])
         done = [one for one in _analyses([name.session for name in names], inputs, args) if one is not None]
         _write_metrics(args.metrics, done)
         summaries = [analysis.summary for analysis in done]
@@ -99,11 +105,19 @@ def _run(args: argparse.Namespace) -> int:
         summaries = _summaries(tree, names, inputs, args)
     if not summaries:
         return 1
-    text = _json(summaries) if args.json else _text(summaries)
+    if args.json:
+        from core.report.formatting import readable_json
+
+        text = readable_json({"sessions": summaries}) + "\n"
+    else:
+        from core.report.page import summary_text
+
+        text = "\n\n".join(summary_text(summary, _width()) for summary in summaries) + "\n"
     sys.stdout.write(text)
     complete = len(summaries) == len(names)
-    if question is not None and complete and tree.enclosed and not (resolved.complaints or tree.faults or starts.spoke):
-        question.keep(text.encode(), settings)
+    clean = not (resolved.complaints or tree.faults or starts.spoke)
+    if kept_question is not None and complete and tree.enclosed and clean:
+        kept_question.keep(text.encode(), settings)
     return 0
 
 
@@ -111,12 +125,6 @@ def _width() -> int:
     import shutil
 
     return shutil.get_terminal_size((100, 24)).columns
-
-
-def _question(args: argparse.Namespace, paths: list[Path]) -> KeptQuestion:
-    """Return the key of everything the output depends on."""
-    words = ("json" if args.json else _width(), args.assignments)
-    return question("analyze", words, paths, args.project, None if args.plain else carry_over_folder())
 
 
 def _summaries(
@@ -166,15 +174,15 @@ def _dataset(log_sessions: list[LogSession], settings: Settings, args: argparse.
 def _written(work: list[Share], args: argparse.Namespace) -> Iterator[Written]:
     from core.extras.batch.shares import write_share
 
-    jobs = min(args.jobs or os.cpu_count() or 1, len(work))
     if args.on:
         from core.extras.batch.dataset import cluster, done_by
 
-        with cluster(args.on, max(1, jobs)) as client:
+        with cluster(args.on, max(1, useful_jobs(args.jobs, len(work), _SMALL, _SMALL))) as client:
             yield from done_by(client, write_share, work)
         return
-    size = sum(_size(task.session) for share in work for task in share.tasks)
-    if jobs <= 1 or (not args.jobs and size < _SMALL):
+    size = sum(log_size(task.session) for share in work for task in share.tasks)
+    jobs = useful_jobs(args.jobs, len(work), size, _SMALL)
+    if jobs <= 1:
         yield from map(write_share, work)
         return
     from core.report.process_pool import shared_out
@@ -194,20 +202,17 @@ def _analyses(
 
     metrics = bool(args.metrics)
     runs = list(zip(sessions, starts, strict=True))
-    jobs = min(args.jobs or os.cpu_count() or 1, len(sessions))
-    if jobs <= 1 or (not args.jobs and sum(map(_size, sessions)) < _SMALL):
+    jobs = useful_jobs(args.jobs, len(sessions), sum(map(log_size, sessions)), _SMALL)
+    if jobs <= 1:
         done = one_by_one(analyse_one, runs, metrics, family=family_of, around=collected_saves)
     else:
         done = shared_out(
             jobs, analyse_one, runs, metrics, prepare=streams.prepare_streams, family=family_of, around=collected_saves
         )
-    for number, analysis in enumerate(done, 1):
-        if len(sessions) > 1:
-            streams.progress(f"{number} of {len(sessions)} sessions")
+    for session, analysis in zip(sessions, streams.with_progress(done, len(sessions)), strict=True):
         if isinstance(analysis, str):
-            print(f"nooscope: {sessions[number - 1].path}: {analysis}", file=sys.stderr)
+            streams.say(f"{session.path}: {analysis}")
         yield None if isinstance(analysis, str) else analysis
-    streams.progress("")
 
 
 def analyse_one(run: tuple[LogSession, RunInputs], metrics: bool) -> Analysis | str:
@@ -223,31 +228,7 @@ def analyse_one(run: tuple[LogSession, RunInputs], metrics: bool) -> Analysis | 
         return f"nooscope cannot analyze it ({type(fault).__name__}: {str(fault)[:200]})"
 
 
-def _size(session: LogSession) -> int:
-    total = 0
-    for log in session.logs:
-        try:
-            total += log.path.stat().st_size
-        except OSError:
-            continue
-    return total
-
-
-def _json(summaries: list[Summary]) -> str:
-    from core.report.formatting import readable_json
-
-    return readable_json({"sessions": summaries}) + "\n"
-
-
-def _text(summaries: list[Summary]) -> str:
-    from core.report.page import summary_text
-
-    width = _width()
-    return "\n\n".join(summary_text(summary, width) for summary in summaries) + "\n"
-
-
 def _write_metrics(name: str, done: list[Analysis]) -> None:
-    from core.errors import NooscopeError
     from core.safe_text import safe_json_bytes
     from core.store import atomic
 

@@ -25,7 +25,6 @@ from tui.cli.options import (
 from tui.cli.streams import print_table
 
 if TYPE_CHECKING:
-    from core.logs.session import LogSession
     from core.report.answers import KeptQuestion
     from core.report.cost import SessionCost
     from core.report.log_tree import SessionName
@@ -165,10 +164,11 @@ def _read_anew(args: argparse.Namespace, paths: list[Path], kept_question: KeptQ
 def _read(names: list[SessionName], settings: Settings, jobs_wanted: int | None) -> Iterator[SessionCost]:
     """Read the sessions that are not known yet, with a line of progress."""
     from core.report.cost import session_cost
+    from tui.cli.recordings import log_size, useful_jobs
 
     missing = [name.session for name in names]
-    jobs = min(jobs_wanted or os.cpu_count() or 1, len(missing))
-    if jobs <= 1 or (not jobs_wanted and sum(map(_size, missing)) < _SMALL):
+    jobs = useful_jobs(jobs_wanted, len(missing), sum(map(log_size, missing)), _SMALL)
+    if jobs <= 1:
         costs: Iterator[SessionCost] = (session_cost(session, settings) for session in missing)
     else:
         from core.report.process_pool import shared_out
@@ -176,14 +176,7 @@ def _read(names: list[SessionName], settings: Settings, jobs_wanted: int | None)
 
         family = attrgetter("family")
         costs = shared_out(jobs, session_cost, missing, settings, family=family, around=collected_saves)
-    for number, cost in enumerate(costs, 1):
-        streams.progress(f"{number} of {len(missing)} sessions")
-        yield cost
-    streams.progress("")
-
-
-def _size(session: LogSession) -> int:
-    return sum(log.path.stat().st_size for log in session.logs if log.path.is_file())
+    return streams.with_progress(costs, len(missing))
 
 
 def _print_json(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from core.errors import NooscopeError, UsageError
 from tui.cli.options import CliCommand, add_settings_options, settings_from
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from core.settings.logs import LineSettings
 
 SHARED = ("html", "cast", "markdown", "atif")  # Formats for a person, of one session.
-HELP = "write a log as open events, a page, a film of text or a report"
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +58,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     from core.agents.registry import make_kit
     from core.logs.finder import sessions
-    from tui.cli.recordings import is_source
+    from tui.cli.recordings import refuse_source
 
     shared = _formats(args.format)
     if args.otlp and args.format not in ("events", "otlp"):
@@ -76,13 +76,9 @@ def _run(args: argparse.Namespace) -> int:
         events = _write(matches, kit, settings.lines, _print)
         sys.stdout.flush()
     else:
-        if is_source(args.output, matches):
-            print(f"nooscope: {args.output} is the log itself; name another file", file=sys.stderr)
-            return 2
-        try:
-            events = _save(matches, kit, settings.lines, args.output)
-        except OSError as fault:
-            raise _not_written(args.output, fault) from None
+        refuse_source(args.output, matches)
+        with _replacing(args.output) as out:
+            events = _write(matches, kit, settings.lines, out.write)
     print(_report(len(matches), events, kit), file=sys.stderr)
     return 0
 
@@ -107,15 +103,15 @@ def _share(args: argparse.Namespace) -> int:
     from core.export.privacy import Privacy
     from core.logs.session import read_session
     from tui.cli.options import configured_initial
-    from tui.cli.recordings import is_source, no_events, one_session
+    from tui.cli.recordings import no_events, one_session, refuse_source
 
     if args.transcript and (args.redact == "strict" or args.format not in ("html", "atif")):
         other = "--redact strict" if args.redact == "strict" else f"--format {args.format}"
         raise UsageError(f"--transcript and {other} cannot be combined; leave one out")
     settings = settings_from(args).settings
     session, kit = one_session(args.path, settings)
-    if args.output is not None and is_source(args.output, [session]):
-        raise UsageError(f"{args.output} is the log itself; name another file")
+    if args.output is not None:
+        refuse_source(args.output, [session])
     events = list(read_session(session, kit, settings.ingest.lines))
     if not events:
         raise no_events(args.path, kit)
@@ -136,7 +132,7 @@ def _trace(args: argparse.Namespace) -> int:
     from core.logs.session import read_session
     from core.timeline.opening import seed_of
     from tui.cli.options import configured_initial
-    from tui.cli.recordings import is_source, one_session
+    from tui.cli.recordings import one_session, refuse_source
 
     if args.transcript:
         raise UsageError("a trace contains no text; leave out --transcript")
@@ -144,8 +140,8 @@ def _trace(args: argparse.Namespace) -> int:
     collector = Collector(args.otlp, headers) if args.otlp else None
     settings = settings_from(args).settings
     session, kit = one_session(args.path, settings)
-    if args.output is not None and is_source(args.output, [session]):
-        raise UsageError(f"{args.output} is the log itself; name another file")
+    if args.output is not None:
+        refuse_source(args.output, [session])
     society = configured_initial(args.project)._replace(seed=seed_of(session.id)).society(settings)
     tracer = Tracer(session.id, session.tool, Privacy("strict" if args.redact == "strict" else "excerpts"))
     spans: list[Span] = []
@@ -176,19 +172,21 @@ def _put(content: bytes, target: Path | None) -> None:
             fault.filename = fault.filename or "standard output"
             raise
         return
+    with _replacing(target) as file:
+        file.write(content)
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[BinaryIO]:
+    """Write a file in one step, so that no partial file is left; a wrong name is wrong usage, a full disk is not."""
     from core.store import atomic
 
     try:
         with atomic.replacing(target, atomic.AS_USUAL) as file:
-            file.write(content)
+            yield file
     except OSError as fault:
-        raise _not_written(target, fault) from None
-
-
-def _not_written(target: Path, fault: OSError) -> NooscopeError:
-    """Return the error for a file that cannot be written; a wrong name is wrong usage, a full disk is not."""
-    missing = isinstance(fault, FileNotFoundError | NotADirectoryError | IsADirectoryError)
-    return (UsageError if missing else NooscopeError)(f"cannot write {target}: {fault.strerror or fault}")
+        missing = isinstance(fault, FileNotFoundError | NotADirectoryError | IsADirectoryError)
+        raise (UsageError if missing else NooscopeError)(f"cannot write {target}: {fault.strerror or fault}") from None
 
 
 def _shared(form: str, film: ExportedSession) -> bytes:
@@ -253,18 +251,11 @@ def _whole_names(event: Event) -> Event:
     return replace(event, **names)
 
 
-def _save(sessions: list[LogSession], kit: Kit, lines: LineSettings, target: Path) -> int:
-    """Write a file in one step, so that no partial file is left."""
-    from core.store import atomic
-
-    with atomic.replacing(target, atomic.AS_USUAL) as out:
-        return _write(sessions, kit, lines, out.write)
-
-
 def _report(number: int, events: int, kit: Kit) -> str:
-    skipped = ", ".join(f"{count:,} {reason}" for reason, count in kit.diagnostics.counts.items())
-    sessions = f"{number:,} session" + ("" if number == 1 else "s")
-    return f"{events:,} events of {sessions}" + (f"; skipped: {skipped}" if skipped else "")
+    from core.report.formatting import count
+
+    skipped = ", ".join(f"{lines:,} {reason}" for reason, lines in kit.diagnostics.counts.items())
+    return f"{events:,} events of {count(number, 'session')}" + (f"; skipped: {skipped}" if skipped else "")
 
 
 COMMAND = CliCommand(_add_arguments, _run)

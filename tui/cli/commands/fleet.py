@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from core.logs.log_files import expand_home, is_there
 from tui.cli.launch import add_hooks_option, add_screen_options, has_screen, run_app, screen_settings, serving_hooks
 from tui.cli.options import CliCommand, path_argument
 from tui.cli.recordings import add_plain_option, edits_of, initial_states_of
-from tui.cli.streams import cell_len
+from tui.cli.streams import print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +58,9 @@ def _run(args: argparse.Namespace) -> int:
     for path in paths:
         if not is_there(path):
             raise UnreadableLog(f"{path}: no such file or folder")
-    return _show(settings, _roster(settings, paths), args)
+    from core.live.fleet.roster import Roster
+
+    return _show(settings, Roster(settings, os.environ, Path.home(), paths=paths), args)
 
 
 def _show(settings: Settings, roster: Roster, args: argparse.Namespace, lost: str = "") -> int:
@@ -73,8 +76,6 @@ def _show(settings: Settings, roster: Roster, args: argparse.Namespace, lost: st
 
 def _of_hosts(settings: Settings, args: argparse.Namespace) -> int:
     """Show the sessions of other hosts, mirrored as long as this runs."""
-    import os
-
     from platformdirs import user_cache_path
 
     from core.errors import UsageError
@@ -111,14 +112,6 @@ def _hours(text: str) -> float:
     if not 0.1 <= hours <= 8760:
         raise argparse.ArgumentTypeError("give hours from 0.1 to 8760")
     return hours
-
-
-def _roster(settings: Settings, paths: Sequence[Path]) -> Roster:
-    import os
-
-    from core.live.fleet.roster import Roster
-
-    return Roster(settings, os.environ, Path.home(), paths=paths)
 
 
 def _once(settings: Settings, roster: Roster, args: argparse.Namespace, lost: str) -> int:
@@ -162,23 +155,8 @@ def _print_table(rows: Sequence[FleetRow], now: float) -> None:
     from core.live.fleet.order import census
     from core.report.formatting import age, plain
 
-    hosts = any(row.host for row in rows)
-    table = [
-        (
-            "",
-            "status",
-            "for",
-            "host" if hosts else "",
-            "project",
-            "agent",
-            "title",
-            "ctx",
-            "$",
-            "failed",
-            "why, or what it does",
-        )
-    ]
-    table += [
+    heads = ("", "status", "for", "host", "project", "agent", "title", "ctx", "$", "failed", "why, or what it does")
+    table = [heads] + [
         (
             row.status.glyph,
             row.status.word,
@@ -194,15 +172,10 @@ def _print_table(rows: Sequence[FleetRow], now: float) -> None:
         )
         for row in rows
     ]
-    widths = [max(cell_len(row[column]) for row in table) for column in range(10)]
-    right = (2, 7, 8, 9)
-    for *cells, why in table:
-        made = []
-        for place, (cell, width) in enumerate(zip(cells, widths, strict=True)):
-            blank = " " * (width - cell_len(cell))
-            if hosts or place != _HOST:
-                made.append(blank + cell if place in right else cell + blank)
-        print("  ".join([*made, why]).rstrip())
+    if any(row.host for row in rows):
+        print_table(table, right=(2, 7, 8, 9))
+    else:
+        print_table([(*row[:_HOST], *row[_HOST + 1 :]) for row in table], right=(2, 6, 7, 8))
     need, look, work, rest, new = census(rows)
     empty = f", {new} without events" if new else ""
     print(f"\n{need} in need of you, {look} worth a look, {work} at work, {rest} at rest{empty}")

@@ -7,11 +7,11 @@ import asyncio
 import contextlib
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui.cli.options import CliCommand, add_settings_options, port_argument, settings_from
+from tui.cli.streams import say
 
 if TYPE_CHECKING:
     from core.extras.telemetry.intake import Inbox
@@ -65,11 +65,11 @@ async def _listen(args: argparse.Namespace, settings: Settings) -> int:
     if served is not None:
         intake, thread = served
         await asyncio.to_thread(thread.close)
-        _say(f"{intake.handler.calls:,} hook calls answered")
+        say(f"{intake.handler.calls:,} hook calls answered")
     if telemetry is not None:
         receiver, inbox = telemetry
         await receiver.close()
-        _say(f"{inbox.written:,} events received")
+        say(f"{inbox.written:,} events received")
     return 0
 
 
@@ -95,7 +95,7 @@ async def _telemetry(args: argparse.Namespace, settings: Settings) -> tuple[Rece
         raise UsageError(
             f"cannot listen on 127.0.0.1:{args.port}: {fault.strerror or fault}; name another with --port"
         ) from None
-    _say(f"listening on http://127.0.0.1:{receiver.port}, keeping sessions in {folder}; ctrl+c ends")
+    say(f"listening on http://127.0.0.1:{receiver.port}, keeping sessions in {folder}; ctrl+c ends")
     return receiver, inbox
 
 
@@ -121,21 +121,17 @@ async def _intake(
             port=args.hooks_port,
             initial=configured_initial(args.project),
             starts=CarryOverStore(),
-            say=_say,
+            say=say,
         )
         thread = await asyncio.to_thread(IntakeThread, intake)
     except NooscopeError as fault:
         if needed:
             raise
-        _say(f"hooks are not served: {fault}")
+        say(f"hooks are not served: {fault}")
         return None
     named = f" and http://127.0.0.1:{intake.port}" if intake.port else ""
-    _say(f"serving hooks at {default_place().socket}{named}; ctrl+c ends")
+    say(f"serving hooks at {default_place().socket}{named}; ctrl+c ends")
     return intake, thread
-
-
-def _say(sentence: str) -> None:
-    print(f"nooscope: {sentence}", file=sys.stderr, flush=True)
 
 
 COMMAND = CliCommand(_add_arguments, _run)

@@ -153,11 +153,9 @@ def prose_lines(prose: Told) -> list[str]:
 
 def prose_json(prose: Told) -> dict[str, object]:
     """Return the prose as a JSON value."""
-    claims = [{"text": one.words, "events": list(one.events)} for one in prose.claims]
-    left = [{"text": one.words, "events": list(one.events)} for one in prose.left]
     return {
-        "claims": claims,
-        "not_taken_over": left,
+        "claims": [{"text": one.words, "events": list(one.events)} for one in prose.claims],
+        "not_taken_over": [{"text": one.words, "events": list(one.events)} for one in prose.left],
         "tier": prose.tier,
         "who": prose.who,
         "reason": prose.reason,

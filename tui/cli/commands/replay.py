@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from core.logs.log_files import expand_home, is_there
 from tui.cli.launch import add_screen_options, screen_settings, show_session
 from tui.cli.options import CliCommand, add_speed_option
 from tui.cli.recordings import add_plain_option, edits_of
-
-if TYPE_CHECKING:
-    from core.settings import Settings
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,29 +38,23 @@ def _run(args: argparse.Namespace) -> int:
     if args.path == "latest":
         from tui.cli.launch import sessions_here
 
-        sessions = sessions_here(settings)
-        if not sessions:
+        here = sessions_here(settings)
+        if not here:
             raise UnreadableLog("no session found on this machine; name a log to play")
-        return show_session(
-            sessions[0].path,
-            settings,
-            live=False,
-            session=sessions[0].session,
-            at=args.at,
-            project=args.project,
-            edits=edits,
-            plain=args.plain,
-            faults=args.faults,
-        )
-    from tui.cli.recordings import one_session, split_path
+        path, session = here[0].path, here[0].session
+    else:
+        from core.agents.registry import make_kit
+        from core.logs.finder import sessions
+        from tui.cli.recordings import one_session, split_path
 
-    log, session_id = split_path(args.path)
-    path, session = expand_home(log), args.session or session_id
-    if not is_there(path):
-        raise UnreadableLog(f"{path}: no such file")
-    if session:
-        one_session(f"{path}#{session}", settings)
-    _refuse_unreadable(path, settings)
+        log, session_id = split_path(args.path)
+        path, session = expand_home(log), args.session or session_id
+        if not is_there(path):
+            raise UnreadableLog(f"{path}: no such file")
+        if session:
+            one_session(f"{path}#{session}", settings)
+        # Raises if there is nothing to play, before a screen opens.
+        sessions([path], make_kit(settings.ingest), settings.ingest.lines)
     return show_session(
         path,
         settings,
@@ -77,14 +66,6 @@ def _run(args: argparse.Namespace) -> int:
         plain=args.plain,
         faults=args.faults,
     )
-
-
-def _refuse_unreadable(path: Path, settings: Settings) -> None:
-    """Raise if there is nothing to play, before a screen opens."""
-    from core.agents.registry import make_kit
-    from core.logs.finder import sessions
-
-    sessions([path], make_kit(settings.ingest), settings.ingest.lines)
 
 
 COMMAND = CliCommand(_add_arguments, _run)

@@ -128,7 +128,7 @@ def _columns() -> int:
 
 
 def _print_table(listed_rows: Sequence[SessionRow], now: float, *, every: bool) -> None:
-    from core.report.formatting import plain
+    from core.report.formatting import count, plain
 
     visible = listed_rows if every else listed_rows[:SHOWN]
     wide = not sys.stdout.isatty() or _columns() >= WIDE
@@ -150,7 +150,7 @@ def _print_table(listed_rows: Sequence[SessionRow], now: float, *, every: bool) 
     print_table(rows, right=range(4, 7))
     active = sum(one.active for one in listed_rows)
     more = f"; {len(listed_rows) - len(visible)} more with --all" if len(visible) < len(listed_rows) else ""
-    print(f"\n{_plural(len(listed_rows), 'session')}, {active} active (●){more}")
+    print(f"\n{count(len(listed_rows), 'session')}, {active} active (●){more}")
 
 
 def _cut_title(text: str, width: int) -> str:
@@ -184,10 +184,6 @@ def _size(count: int) -> str:
             return f"{amount:.0f} {unit}" if unit == "B" or amount >= 10 else f"{amount:.1f} {unit}"
         amount /= 1000.0
     return f"{amount:.1f} GB"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 COMMAND = CliCommand(_add_arguments, _run)

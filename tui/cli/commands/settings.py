@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from core.settings.layers import Resolved
 
 
+_WIDEST = 28  # Characters of a value in the table.
+
+
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="WORD", help="only settings whose name or sentence has all words")
     parser.add_argument("--changed", action="store_true", help="only settings that differ from the built-in value")
@@ -132,9 +135,9 @@ def _print_table(chosen: list[Tunable], resolved: Resolved) -> None:
             print(" " * (sum(widths) + 10) + more)
 
 
-def _value_cell(text: str, unit: str, most: int = 28) -> str:
-    text = f"{text} {unit}" if unit else text
-    return text if len(text) <= most else text[: most - 1] + "…"
+def _value_cell(text: str, unit: str) -> str:
+    text = f"{text} {unit}".rstrip()
+    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
 
 
 def _project(tunable: Tunable) -> str:

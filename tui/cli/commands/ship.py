@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui.cli.options import CliCommand, add_settings_options, path_argument, settings_from
+from tui.cli.streams import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,27 +123,23 @@ async def _ship(args: argparse.Namespace, settings: Settings) -> int:
     place = SenderFile(user_data_path("nooscope", appauthor=False) / "ship" / f"{name}.sqlite3")
     names = Names(place.key()) if args.without_words else None
     sources = _sources(args, settings, place.sent, names)
-    shipper = Shipper(server, sources, place, host, settings, _say)
+    shipper = Shipper(server, sources, place, host, settings, say)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, shipper.stop)
     if not args.once:
-        _say(f"sending the sessions of {host} to {server.name}; ctrl+c ends")
+        say(f"sending the sessions of {host} to {server.name}; ctrl+c ends")
     try:
         done = await shipper.run(once=args.once)
     finally:
         place.close()
-        _say(f"{shipper.sent:,} events sent" + _passed_over(sources))
+        say(f"{shipper.sent:,} events sent" + _passed_over(sources))
     return 0 if done else 1
 
 
 def _passed_over(sources: Sources) -> str:
     total = sources.faults.total
     return f"; {total:,} lines could not be read" if total else ""
-
-
-def _say(sentence: str) -> None:
-    print(f"nooscope: {sentence}", file=sys.stderr, flush=True)
 
 
 COMMAND = CliCommand(_add_arguments, _run)

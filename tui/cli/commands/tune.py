@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.logs.log_files import is_there
 from tui.cli import streams
 from tui.cli.options import (
     PLACE,
@@ -20,7 +18,16 @@ from tui.cli.options import (
     positive_argument,
     settings_from,
 )
-from tui.cli.recordings import add_plain_option, edits_of, family_of, initial_states_of, recording_at, spoken_start
+from tui.cli.recordings import (
+    add_plain_option,
+    edits_of,
+    family_of,
+    initial_states_of,
+    log_size,
+    recording_at,
+    spoken_start,
+    useful_jobs,
+)
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
@@ -115,21 +122,17 @@ def _print_difference_json(difference: Difference, events: int, result: WhatIfRe
     def pair(each: Pair) -> dict[str, Any]:
         return {**mark(each.actual), "to_event": each.other.place, "to_at": each.other.at}
 
-    content = {
-        "events": events,
-        "kept": [mark(each.actual) for each in difference.kept],
-        "gained": [mark(each) for each in difference.gained],
-        "lost": [mark(each) for each in difference.lost],
-        "moved": [pair(each) for each in difference.moved],
-    }
-    if result is not None and result.silenced is not None:
-        unheard = result.silenced
-        content["silenced"] = {
-            "kept": [mark(each.actual) for each in unheard.kept],
-            "gained": [mark(each) for each in unheard.gained],
-            "lost": [mark(each) for each in unheard.lost],
-            "moved": [pair(each) for each in unheard.moved],
+    def lists(each: Difference) -> dict[str, Any]:
+        return {
+            "kept": [mark(one.actual) for one in each.kept],
+            "gained": [mark(one) for one in each.gained],
+            "lost": [mark(one) for one in each.lost],
+            "moved": [pair(one) for one in each.moved],
         }
+
+    content = {"events": events, **lists(difference)}
+    if result is not None and result.silenced is not None:
+        content["silenced"] = lists(result.silenced)
         content["texts"] = [{**mark(each.mark), "was": each.before, "would": each.after} for each in result.texts or ()]
     print(readable_json(content))
 
@@ -183,7 +186,7 @@ def _run_sweep(args: argparse.Namespace) -> int:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
     starts = initial_states_of(args, settings)
     runs = [(session, spoken_start(starts, session.id)) for session in matches]
-    done = join_sweeps(list(_progress(sweeps(runs, name, values, args.jobs), len(matches))))
+    done = join_sweeps(list(streams.with_progress(sweeps(runs, name, values, args.jobs), len(matches))))
     if args.json:
         _print_sweep_json(done)
     else:
@@ -197,9 +200,9 @@ def sweeps(
     """Yield every session at every value, in parallel."""
     from core.report.process_pool import one_by_one, shared_out
 
-    jobs = min(jobs_wanted or os.cpu_count() or 1, len(runs))
-    size = sum(_size(session) for session, _ in runs)
-    if jobs <= 1 or (not jobs_wanted and size * len(values) < _SMALL * 20):
+    size = sum(log_size(session) for session, _ in runs)
+    jobs = useful_jobs(jobs_wanted, len(runs), size * len(values), _SMALL * 20)
+    if jobs <= 1:
         yield from one_by_one(swept, runs, name, values, family=family_of)
         return
     yield from shared_out(jobs, swept, runs, name, values, prepare=streams.prepare_streams, family=family_of)
@@ -211,18 +214,6 @@ def swept(run: tuple[LogSession, RunInputs], name: str, values: Sequence[float])
 
     session, (settings, initial, later) = run
     return sweep_session(session, settings, name, values, None, initial, later)
-
-
-def _size(session: LogSession) -> int:
-    return sum(log.path.stat().st_size for log in session.logs if is_there(log.path))
-
-
-def _progress(sweeps: Iterator[Sweep], total: int) -> Iterator[Sweep]:
-    for number, sweep in enumerate(sweeps, 1):
-        if total > 1:
-            streams.progress(f"{number} of {total} sessions")
-        yield sweep
-    streams.progress("")
 
 
 def _print_sweep_json(sweep: Sweep) -> None:

@@ -8,7 +8,6 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -18,13 +17,13 @@ from tui.cli import streams
 from tui.cli.launch import add_hooks_option, add_screen_options, screen_settings, serving_hooks, show_session
 from tui.cli.options import CliCommand, port_argument, seconds_argument, settings_from
 from tui.cli.recordings import edits_of
+from tui.cli.streams import say
 
 if TYPE_CHECKING:
     from core.extension.hooks import Extension
     from core.extras.telemetry.station import MetricsServer
     from core.live.bus import Subscriber
     from core.live.notices import ShownNotice
-    from core.logs.discovery import Found
     from core.logs.session import LogSession
     from core.settings import Settings
 
@@ -123,43 +122,21 @@ def _refuse_other_files(path: Path, settings: Settings) -> None:
         raise UnreadableLog(f"{path}: {trouble}")
 
 
-def _why_nothing(path: Path) -> str:
-    """Why there is nothing to follow yet."""
-    closed = closed_at(path)
-    if closed is not None:
-        return f"you have no permission to read {closed}; it goes on once you have"
-    return "no log of a known format there yet"
-
-
 def _wait_for_latest(settings: Settings, args: argparse.Namespace) -> Path:
     """The newest session on this machine, once there is one."""
     from core.errors import UnreadableLog
-    from tui.cli.launch import has_screen
+    from tui.cli.launch import has_screen, sessions_here
 
     began = time.monotonic()
     patience = args.idle if args.headless or has_screen() else 0.0
-    while not (here := _sessions_here(settings)):
+    while not (here := sessions_here(settings)):
         waited = time.monotonic() - began
         if patience is not None and waited >= patience:
             raise UnreadableLog("no session found on this machine; name a log to follow")
         if waited < _SEARCH_EVERY:
-            _say("no session on this machine yet; waiting for the first one; ctrl+c ends")
+            say("no session on this machine yet; waiting for the first one; ctrl+c ends")
         time.sleep(_SEARCH_EVERY)
     return here[0].path
-
-
-def _sessions_here(settings: Settings) -> list[Found]:
-    """All sessions on this machine, the newest first."""
-    from core.agents.registry import known_agents
-    from core.logs.discovery import find
-
-    return find(
-        known_agents(), os.environ, Path.home(), now=time.time(), active_within=settings.ingest.follow.active_within
-    )
-
-
-def _say(sentence: str) -> None:
-    print(f"nooscope: {sentence}", file=sys.stderr, flush=True)
 
 
 class Watch:
@@ -203,7 +180,7 @@ class Watch:
         self._notifier = Notifier(settings.response.notices, streams.terminal(), self._print, installed=channels)
         listeners, complaints = listening()
         for sentence in (*left_out, *complaints):
-            _say(sentence)
+            say(sentence)
         listeners += self._telemetry()
         self.driver = Driver(
             Followed(session or path, make_kit(settings.ingest), settings),
@@ -229,12 +206,12 @@ class Watch:
             from core.extras.telemetry.station import LiveTrace
 
             headers = headers_of(os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", ""))
-            made.append(LiveTrace(self._args.otlp, headers, _say))
+            made.append(LiveTrace(self._args.otlp, headers, say))
         if self._args.metrics is not None:
             from core.extras.telemetry.station import MetricsServer
 
             server = MetricsServer(self._settings, self._args.metrics, time.time, self._path.stem)
-            _say(f"figures on http://127.0.0.1:{server.port}/metrics")
+            say(f"figures on http://127.0.0.1:{server.port}/metrics")
             made.append(server)
             self._metrics = server
         return made
@@ -246,8 +223,10 @@ class Watch:
         self._link.start()
         try:
             self._take()
-            why = self.driver.facts().lost if self.driver.session else _why_nothing(self._path)
-            _say(f"watching {self._path}{f' ({why})' if why else ''}; ctrl+c ends")
+            why = self.driver.facts().lost if self.driver.session else "no log of a known format there yet"
+            if not self.driver.session and (closed := closed_at(self._path)) is not None:
+                why = f"you have no permission to read {closed}; it goes on once you have"
+            say(f"watching {self._path}{f' ({why})' if why else ''}; ctrl+c ends")
             self._news = False
             self._follow()
         finally:
@@ -257,11 +236,11 @@ class Watch:
             self.driver.close()
             for reading in self.driver.bus.readings():
                 if reading.dropped:
-                    _say(f"{reading.name} was too slow for the event bus: {reading.dropped:,} events dropped")
+                    say(f"{reading.name} was too slow for the event bus: {reading.dropped:,} events dropped")
             for problem in self.driver.problems():
-                _say(problem)
+                say(problem)
             if self._args.mind:
-                _say(self.driver.latency.words)
+                say(self.driver.latency.words)
         return 0
 
     def _interrupt(self, _: int, __: FrameType | None) -> None:
@@ -273,21 +252,16 @@ class Watch:
         source, follow = self.driver.source, self._settings.ingest.follow
         while not self._stop.is_set():
             folders = source.folders()
-            for _ in file_changes(folders, self._stop, follow, recursive=False, tell=self._say_once()):
+            for _ in file_changes(folders, self._stop, follow, recursive=False, tell=self._say_once):
                 self._take()
                 self._look_around()
                 if self._stop.is_set() or source.folders() != folders:
                     break
 
-    def _say_once(self) -> Callable[[str], None]:
-        said = self._limits_said
-
-        def say(sentence: str) -> None:
-            if sentence not in said:
-                said.add(sentence)
-                _say(sentence)
-
-        return say
+    def _say_once(self, sentence: str) -> None:
+        if sentence not in self._limits_said:
+            self._limits_said.add(sentence)
+            say(sentence)
 
     def _take(self) -> None:
         """Read all that is there."""
@@ -299,7 +273,7 @@ class Watch:
                 self._print_mind()
             self._tell_preserved()
             for sentence in (*driver.problems(), *driver.log_notices()):
-                _say(sentence)
+                say(sentence)
             self._say_lag()
             more = driver.source.behind
         self._tell_stuck()
@@ -349,11 +323,10 @@ class Watch:
         behind = self.driver.source.lag()
         now = time.monotonic()
         if is_late(behind) and now - self._lag_said >= _LAG_EVERY:
-            amount = "" if behind == UNKNOWN else f"{behind:,} events "
-            _say(f"{amount}behind")
+            say("behind" if behind == UNKNOWN else f"{behind:,} events behind")
             self._lag_said = now
         elif not behind and self._lag_said > 0.0:
-            _say("caught up")
+            say("caught up")
             self._lag_said = 0.0
 
     def _look_around(self) -> None:
@@ -371,7 +344,7 @@ class Watch:
             words = f"Nothing has happened for {driver.still:.0f} s."
             driver.tell(Notice(driver.tracker.last, "main", "done", "done", words, 3600.0))
         for sentence in driver.problems():
-            _say(sentence)
+            say(sentence)
         if self._args.idle is not None and driver.still >= self._args.idle:
             for _ in driver.finish():
                 self._print_mind()
@@ -382,13 +355,15 @@ class Watch:
         if time.monotonic() - self._searched < _SEARCH_EVERY:
             return
         self._searched = time.monotonic()
-        here = _sessions_here(self._settings)
+        from tui.cli.launch import sessions_here
+
+        here = sessions_here(self._settings)
         own = next((one for one in here if one.path == self._path), None)
         first = next((one for one in here if one.active), None)
         if own is None or first is None or first.path == self._path or first.project != own.project:
             return
         if first.modified > own.modified:
-            _say(f"this session rests; following {first.path}")
+            say(f"this session rests; following {first.path}")
             self.newer = first.path
             self._stop.set()
 

@@ -9,10 +9,9 @@ from textual.content import Content
 
 from core.live.fleet.order import Order, census, listed
 from core.live.fleet.row import FleetRow
-from core.report.cost import DaySpent, day_spent
 from core.report.formatting import age, count, fraction, home_path, plain, short, span
 from core.report.plan_limits import PlanLimit
-from core.report.sums import NO_BUDGET, Budget, forecast
+from core.report.sums import NO_BUDGET, Budget, DaySpent, day_spent, forecast
 
 _COLOURS = ("$quiet", "$live", "$axis-seeking", "$alert")
 LATE = 5.0  # Seconds after which the picture is said to be old.
