@@ -91,7 +91,8 @@ def changed_since_last_reading(
     change = None
     with suppress(DecodeError):
         earlier = cache.load([key]).get(key)
-        change = tree.first_change(msgpack.decode(earlier, type=dict[str, bytes])) if earlier else None
+        rows = msgpack.decode(earlier, type=dict[bytes, bytes]) if earlier else {}
+        change = tree.first_change({os.fsdecode(file): hashes for file, hashes in rows.items()})
     cache.save({key: msgpack.encode({os.fsencode(file): hashes for file, hashes in tree.hashes().items()})})
     return change
 
