@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,8 +58,12 @@ def refuse_source(target: Path, sessions: list[LogSession]) -> None:
 
 
 def log_size(session: LogSession) -> int:
-    """Return the bytes of a session's logs."""
-    return sum(log.path.stat().st_size for log in session.logs if is_there(log.path))
+    """Return the bytes of a session's logs; a log that is gone counts as none."""
+    size = 0
+    for log in session.logs:
+        with suppress(OSError):
+            size += log.path.stat().st_size
+    return size
 
 
 def useful_jobs(wanted: int | None, items: int, size: int, small: int) -> int:

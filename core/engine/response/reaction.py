@@ -62,7 +62,7 @@ class ResponseReading(Struct, frozen=True):
     memo: tuple[MemoLine, ...]
     memo_text: str
     queue: QueueReading
-    log: tuple[MemoLine, ...]  # What was noted in silence, oldest first.
+    log: tuple[MemoLine, ...]  # What was only logged, oldest first.
     fired: tuple[tuple[str, int], ...]  # How often each method fired so far.
     last: Firing | None
     loops: LoopReading

@@ -111,7 +111,7 @@ agent did not make itself; a check is the first command after an edit.
         return [pair(name, value, width) for name, value in rows]
 
 
-_MODES = {"auto": "on the memo", "notify": "tells you", "background": "noted in silence"}
+_MODES = {"auto": "on the memo", "notify": "tells you", "background": "logged only"}
 _WIDE = 92  # Width from which the terms stand in columns.
 _DETECTORS = {
     "repeat": "same calls again",
@@ -471,7 +471,7 @@ speak, so a difference may have other causes.
 
 
 class NotedCard(Card):
-    """What methods noted in silence, and the moments they asked to keep."""
+    """What methods only logged, and the moments they asked to keep."""
 
     TITLE: ClassVar[str] = "Noted in silence"
     TALL: ClassVar[tuple[int, int]] = (6, 12)
