@@ -226,7 +226,7 @@ def test_a_command_without_a_screen_is_refused(home: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("host", "said"),
     [
-        ("", "--host is blank"),
+        ("", "--host is empty"),
         ("203.0.113.7", "203.0.113.7:0: this machine has no such address; name one of its own with --host"),
         ("nowhere.invalid", "this machine has no such address; name one of its own with --host"),
     ],

@@ -124,8 +124,8 @@ async def test_outlook_says_direction_band_and_reasons() -> None:
     )
     reading = OutlookReading("20", "worse", 0.9, 0.3, None, reasons, "runs")
     shown = await seen(OutlookCard, with_response(view_at(recorded(), 600), outlook=reading))
-    assert "worse than is usual" in shown and "+0.9 (+0.6 to +1.2)" in shown
-    assert "▲ 9 calls failed" in shown and "▼ 4 test runs" in shown
+    assert "worse than usual" in shown and "+0.9 (+0.6 to +1.2)" in shown
+    assert "▼ 9 calls failed" in shown and "▲ 4 test runs" in shown
     early = OutlookReading("too early", "too early", 0.0, 0.0, None, (), "runs")
     assert "too early" in await seen(OutlookCard, with_response(view_at(recorded(), 600), outlook=early))
 

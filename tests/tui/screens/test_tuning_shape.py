@@ -28,6 +28,9 @@ async def test_it_fits_and_a_click_seeks(size: tuple[int, int], tmp_path: Path) 
         await pilot.pause()
         assert isinstance(app.asked[-1], Seek)
         settings = app.bench.query_one(SettingsList)
+        settings.focus()
+        await pilot.press("2")
+        await settle(pilot)
         line = next(
             number
             for number in range(settings.page)

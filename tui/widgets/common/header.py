@@ -63,8 +63,11 @@ where the agent's status line told them (`nooscope hooks install --statusline`).
         if width >= _ROOMY:
             left = [[("nooscope", "strong")], *left]
         cost = _cost(view)
-        costs = [*cost[:1], *_sleep(view, room - _length([*_context(view, room), *cost]) - 2), *cost[1:]]
-        facts = [*first, *_context(view, room), *costs, *_day(view, width), *_limits(view)]
+        day = _day(view, width)
+        over = day if view.day is not None and view.day.over else []  # An alert keeps its place on a narrow screen.
+        sleep = _sleep(view, room - _length([*_context(view, room), *cost, *over]) - 2)
+        costs = [*cost[:1], *over, *sleep, *cost[1:], *([] if over else day)]
+        facts = [*first, *_context(view, room), *costs, *_limits(view)]
         if height < 2:
             if width >= _ROOMY and not _title(view, width, [*left, *facts]):
                 left = left[1:]

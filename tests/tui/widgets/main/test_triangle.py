@@ -57,7 +57,7 @@ def test_c_is_told_to_be_what_the_header_says() -> None:
     frame = replace(view.frame, story=replace(view.frame.story, state="exploring"))
     for width, height in ((24, 4), (44, 9), (60, 14)):
         shown = text(_made(replace(view, frame=frame), width, height))
-        assert "exploring" in shown and "stuck" not in shown
+        assert "exploring" in shown and "◉ stuck" not in shown
 
 
 def test_the_smallest_panel_names_all_three() -> None:
