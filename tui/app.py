@@ -384,6 +384,7 @@ class NooscopeApp(SessionApp):
     @on(messages.RemoveBookmark)
     @on(messages.PreviewSteer)
     @on(messages.ShowWhatIf)
+    @on(messages.Apply)
     def _ask(self, message: Message) -> None:
         if self.feed is not None:
             self.feed.ask(message)
@@ -411,11 +412,11 @@ class NooscopeApp(SessionApp):
             watched = front is not None and bool(front.query(NowStrip))
             self.feed.ask(messages.ReadWords(self.words, watched))
 
-    @on(messages.Apply)
-    def _apply(self, message: messages.Apply) -> None:
-        self.settings = message.settings
-        self._day.reckon(message.settings)
-        self._ask(message)
+    @on(messages.Applied)
+    def _applied(self, message: messages.Applied) -> None:
+        self.settings = message.request.settings
+        self._day.reckon(self.settings)
+        message.request.done()
 
     @on(messages.DayReckoned)
     def _day_reckoned(self, message: messages.DayReckoned) -> None:

@@ -324,7 +324,7 @@ def applied_changes(timeline: Timeline, progress: Progress | None = None) -> lis
 def findings(branch: Branch, acceptance: float) -> tuple[list[DreamFinding], list[DreamFinding]]:
     """What a dream shows that the session did not: what is sure enough to be taken over, and what is not."""
     timeline = branch.timeline
-    dreamt = _rates((mark for mark in branch.run.marks if mark.place >= branch.after), branch.cost.events)
+    dreamt = _rates((mark for mark in branch.run.marks if mark.place >= branch.after), branch.cost)
     recorded = _rates(timeline.marks.between(0, len(timeline)), len(timeline))
     lines = []
     for name in sorted(dreamt.keys() | recorded.keys()):
@@ -351,7 +351,7 @@ def applied_lines(changes: Iterable[AppliedChange], start: float) -> list[str]:
             )
         if not change.rows:
             lines.append("  nothing was expected to fire differently")
-    return lines or ["no settings were applied in this session; y on the tuning screen does"]
+    return lines or ["no settings were applied in this session; S on the tuning screen does"]
 
 
 def dream_lines(branch: Branch, acceptance: float) -> list[str]:
@@ -360,7 +360,7 @@ def dream_lines(branch: Branch, acceptance: float) -> list[str]:
     if not branch.events:
         return ["there is no past work to recombine yet"]
     sure, unsure = findings(branch, acceptance)
-    lines = [f"{branch.hypothesis}: {count(cost.events, 'event')} of past work in another order"]
+    lines = [f"{branch.hypothesis}: {count(cost, 'event')} of past work in another order"]
     lines += [_finding_line(each) for each in sure[:_FOUND]]
     if len(sure) > _FOUND:
         lines.append(f"and {count(len(sure) - _FOUND, 'smaller finding')}")
@@ -376,7 +376,7 @@ def steer_lines(branch: Branch) -> list[str]:
     """What a word of the person's would have done to the mind, the agent going on as it did."""
     difference = branch.difference()
     start = branch.timeline.events[0].at if len(branch.timeline) else 0.0
-    events = count(branch.cost.events, "event")
+    events = count(branch.cost, "event")
     lines = [f"“{plain(branch.hypothesis, 80)}” before event {branch.after + 1}, {events} run"]
     if difference.equal:
         return [*lines, "nothing would fire differently"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from blake3 import blake3
 from msgspec.structs import replace
 
+from core.errors import StateError
 from core.events import MAIN, Event, Prompt
 from core.settings import Settings
 from core.timeline.firings import Difference, compare
@@ -20,13 +21,6 @@ BranchState = Literal["open", "done", "cut", "aborted"]
 Progress = Callable[[int, int], bool]  # Receives how many of how many events were run; False cuts the branch short.
 
 _REPORT = 500
-
-
-class Cost(NamedTuple):
-    """Events a branch has run, and may run."""
-
-    events: int
-    most: int
 
 
 class Branch:
@@ -50,7 +44,6 @@ class Branch:
         self.events = events
         self.state: BranchState = "open"
         self.reason = ""
-        self._most = timeline.settings.timeline.branch.most
         society = timeline.loaded(settings, timeline.society_at(after).dump()) if after else None
         eras = [SettingsChange(0, settings), *later]
         self._rerun = Rerun(events, eras, timeline.initial, after=after, society=society, origin=timeline.run.origin)
@@ -59,13 +52,13 @@ class Branch:
             self.run.marks.start(timeline.marks, after)
 
     @property
-    def cost(self) -> Cost:
-        """Events run so far, of those it may run."""
-        return Cost(self._rerun.done, min(self._most, len(self.events)))
+    def cost(self) -> int:
+        """Events run so far."""
+        return self._rerun.done
 
     def grow(self, progress: Progress | None = None) -> bool:
         """Run to the end; return False if it was cut short."""
-        rerun, limit = self._rerun, self.cost.most
+        rerun, limit = self._rerun, self._rerun.total
         while rerun.done < limit:
             rerun.advance(min(_REPORT, limit - rerun.done))
             if progress is not None and not progress(rerun.done, limit) and rerun.done < limit:
@@ -85,6 +78,15 @@ class Branch:
         self.state, self.reason = "aborted", reason
         self.events = ()
         self.run = Run(self.timeline.initial.society(self.settings), self.timeline.run.origin)
+
+
+def check_commit(timeline: Timeline, tried: int) -> None:
+    """Raise if settings that were tried on so many events may not be applied, because the session moved on since."""
+    later, most = len(timeline) - tried, timeline.settings.timeline.branch.most
+    if later > 0 and tried >= most:
+        raise StateError(f"the trial ended at its limit of {most} events; timeline.branch.most allows more")
+    if later > 0:
+        raise StateError(f"the session moved on: {later} events came since these settings were tried; look again")
 
 
 def copy_recording(timeline: Timeline, progress: Progress | None = None) -> Timeline | None:

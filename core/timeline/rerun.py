@@ -66,6 +66,7 @@ class Rerun:
         origin: float | None = None,
     ) -> None:
         self.events = events
+        self.most = eras[-1].settings.timeline.branch.most  # Events it may run.
         self.eras = eras  # The settings at the start, then every change by the number of events before it.
         self.done = 0  # Events run so far.
         self._initial = initial
@@ -75,8 +76,8 @@ class Rerun:
 
     @property
     def total(self) -> int:
-        """Events there are by now."""
-        return len(self.events)
+        """Events there are by now, or as many as it may run."""
+        return min(len(self.events), self.most)
 
     @property
     def tracks(self) -> dict[str, Track]:

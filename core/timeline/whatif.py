@@ -347,7 +347,7 @@ class WhatIf:
     def result(self) -> WhatIfResult:
         """Return the result so far: signals from the run that is further, all else from the whole run."""
         receptor, whole = self.felt, self.whole
-        total = len(self.timeline)
+        total = min(len(self.timeline), whole.most) if whole else len(self.timeline)
         run, lived = (receptor.done if receptor else 0), (whole.done if whole else 0)
         near = self.timeline.settings.timeline.branch.near
         done = max(run, lived)

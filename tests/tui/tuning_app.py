@@ -85,6 +85,7 @@ class Stage(App[None]):
     def _apply(self, message: messages.Apply) -> None:
         self.asked.append(message)
         self.timeline.apply(message.settings)
+        message.done()
         if self.view is not None:
             self.view = replace(self.view, at=self.view.at + 0.001)
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from textual.message import Message
 
 from core.agents.words import word_logs
-from core.errors import NooscopeError
+from core.errors import NooscopeError, StateError
 from core.events import MAIN, Event
 from core.live.driver import Driver, keep_recording, open_recording
 from core.live.source import Source, Target
@@ -25,11 +25,13 @@ from core.report.formatting import plain
 from core.report.now import NowReader
 from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmarks
+from core.timeline.branch import check_commit
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
 from tui.feed.film import Film, ending, subject_of
 from tui.feed.messages import (
+    Applied,
     Apply,
     Arrived,
     Changed,
@@ -345,7 +347,7 @@ class Feed:
             case ShowWhatIf():
                 self._other = None if request.settings is None else self._run_under(request.settings)
             case Apply():
-                self._apply(request.settings)
+                self._apply(request)
             case SetBookmark() | RemoveBookmark():
                 self._shelf.answer(self._film.timeline, request)
 
@@ -357,13 +359,21 @@ class Feed:
         source = None if self._driver is None else self._driver.source
         return self._film_of(timeline, source)
 
-    def _apply(self, settings: Settings) -> None:
+    def _apply(self, request: Apply) -> None:
         """Let other settings hold from here on."""
+        settings = request.settings
+        if request.tried is not None:
+            try:
+                check_commit(self._film.timeline, request.tried)
+            except StateError as error:
+                self._post(Failed(str(error)))
+                return
         self._settings = settings
         self._other = None
         self._pace.settings = settings.screen
         if self._driver is not None:
             self._driver.apply(settings)
+        self._post(Applied(request))
 
     def _read(self, driver: Driver) -> None:
         source = driver.source

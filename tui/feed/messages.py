@@ -5,6 +5,7 @@ Without comparing and writing out, which nobody does with a message, a class is 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -128,9 +129,18 @@ class ReadWords(Message):
 
 @dataclass(eq=False, repr=False)
 class Apply(Message):
-    """Let other settings hold from the newest event on."""
+    """Let other settings hold from the newest event on; refused if the session moved on since they were tried."""
 
     settings: Settings
+    tried: int | None = None  # Events they were tried on; None applies them whatever came since.
+    done: Callable[[], None] = lambda: None  # Called by the app once they hold.
+
+
+@dataclass(eq=False, repr=False)
+class Applied(Message):
+    """From the feed: other settings hold."""
+
+    request: Apply
 
 
 @dataclass(eq=False, repr=False)

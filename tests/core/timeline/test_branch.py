@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import cbor2
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.workload import session
+from core.errors import StateError
 from core.events import Event
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
-from core.timeline.branch import copy_recording, dream, pre_steer, sim
+from core.timeline.branch import check_commit, copy_recording, dream, pre_steer, sim
 from core.timeline.firings import FIRINGS, compare
 from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
+from core.timeline.whatif import WhatIf
 from tests.core.strategies import events
 
 EAGER = resolve([Layer("test", (Given("receptor.ambient.offset.frustration", 0.05),))]).settings
@@ -50,7 +53,7 @@ def test_other_settings_fire_otherwise_and_leave_the_recording_alone() -> None:
     assert sum(row[0] + row[2] + row[3] for row in rows.values()) == sum(
         mark.kind in FIRINGS for mark in timeline.marks
     )
-    assert branch.cost.events == 2000
+    assert branch.cost == 2000
     assert cbor2.dumps(timeline.society.dump(), canonical=True) == before
 
 
@@ -63,7 +66,7 @@ def test_progress_can_cut_a_branch_short() -> None:
         return done < 1000
 
     assert not branch.grow(progress)
-    assert branch.state == "cut" and told[-1] >= 1000 and branch.cost.events == told[-1]
+    assert branch.state == "cut" and told[-1] >= 1000 and branch.cost == told[-1]
 
 
 def test_a_branch_given_up_leaves_nothing() -> None:
@@ -92,7 +95,7 @@ def test_a_steer_is_tried_without_being_given() -> None:
     timeline = recorded(session(400))
     branch = pre_steer(timeline, "stop and read the error message again", 200)
     assert branch.grow()
-    assert branch.cost.events == 201
+    assert branch.cost == 201
     assert len(timeline) == 400
 
 
@@ -144,3 +147,18 @@ def test_a_what_if_keeps_the_settings_that_were_applied_on_the_way() -> None:
     assert list(same.run.marks) == list(timeline.marks)
     assert same.run.society.dump() == timeline.society.dump()
     assert not rerun_with(timeline, {"receptor.ambient.offset.frustration": 0.02}).advance(600)
+
+
+def test_settings_are_committed_only_if_they_were_tried_on_all_events() -> None:
+    timeline = recorded(session(300))
+    check_commit(timeline, 300)
+    with pytest.raises(StateError, match="the session moved on: 1 events came"):
+        check_commit(timeline, 299)
+    small = Timeline(resolve([Layer("test", (Given("timeline.branch.most", 1000),))]).settings)
+    small.extend(session(1001))
+    whatif = WhatIf(small, {"receptor.ambient.offset.frustration": 0.05})
+    whatif.run(lambda _: None, lambda: False)
+    result = whatif.result()
+    assert (result.done, result.complete) == (1000, True)
+    with pytest.raises(StateError, match="limit of 1000 events"):
+        check_commit(small, result.done)

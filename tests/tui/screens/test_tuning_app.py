@@ -15,6 +15,7 @@ from core.store.labels import Labels
 from core.timeline.timeline import Timeline
 from tests.tui.conftest import lines, shown, until
 from tui.app import NooscopeApp
+from tui.feed.messages import Apply
 from tui.screens.main import MainScreen
 from tui.screens.tuning import TuningScreen
 from tui.screens.tuning_bench.bench import Bench
@@ -49,6 +50,20 @@ async def test_applied_settings_hold_for_what_comes_and_a_replay_is_exact(log: P
         assert cbor2.dumps(replay.society.dump()) == cbor2.dumps(recording.society.dump())
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, MainScreen))
+
+
+async def test_settings_are_refused_when_the_session_moved_on(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        recording = app.recording
+        assert recording is not None
+        other = recording.settings.replace(screen=recording.settings.screen.replace(rate=7))
+        app.post_message(Apply(other, 299))
+        await until(pilot, lambda: any("the session moved on" in note.message for note in app._notifications))
+        assert len(recording.changes) == 1 and app.settings.screen.rate != 7
+        app.post_message(Apply(other, 300))
+        await until(pilot, lambda: app.settings.screen.rate == 7)
 
 
 async def test_the_bench_stands_beside_the_main_screen(log: Path, app_on: Make) -> None:

@@ -72,9 +72,9 @@ def _run_whatif(args: argparse.Namespace) -> int:
     branch.grow()
     difference = branch.difference()
     if args.json:
-        _print_difference_json(difference, branch.cost.events)
+        _print_difference_json(difference, branch.cost)
     else:
-        _print_difference(difference, timeline.events[0].at, branch.cost.events)
+        _print_difference(difference, timeline.events[0].at, branch.cost)
     return 0
 
 
@@ -90,6 +90,8 @@ def _run_edited(args: argparse.Namespace, timeline: Timeline, edits: Mapping[str
     else:
         _print_difference(result.difference, timeline.events[0].at, result.done)
         _print_unheard(result, timeline.events[0].at)
+        if result.done < len(timeline):
+            print(f"stopped at the limit of {result.done} events; timeline.branch.most allows more")
     return 0
 
 

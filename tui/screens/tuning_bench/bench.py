@@ -355,10 +355,23 @@ saved before you save it (`S`).
         if not self.draft.edits:
             self.post_message(Failed("no setting is changed"))
             return
-        settings, changes = self.draft.settings, count(len(self.draft.edits), "change")
+        compared, settings = self.effects.compared, self.draft.settings
+        if compared is not None and not compared.complete:
+            self.post_message(
+                Failed(
+                    f"the changes are still being tried ({compared.share:.0%}); repeat this when the result is there"
+                )
+            )
+            return
+        tried = compared.done if compared is not None else 0
+        replaced = self.draft.base, dict(self.draft.edits)
+        self.post_message(Apply(settings, tried, partial(self._applied, settings, replaced)))
+
+    def _applied(self, settings: Settings, replaced: tuple[Settings, dict[str, Any]]) -> None:
+        """Say that the changed settings hold, and keep those before for undo."""
+        changes = count(len(replaced[1]), "change")
         if self.actual is not None:
-            _REPLACED.setdefault(self.actual, []).append((self.draft.base, dict(self.draft.edits)))
-        self.post_message(Apply(settings))
+            _REPLACED.setdefault(self.actual, []).append(replaced)
         if self.view is not None and self.view.mode != "replay":
             self.notify(f"{changes} in use from the newest event on; u undoes it")
         else:
