@@ -333,7 +333,7 @@ class Mind(Stateful):
             confidence=heart.confidence,
             executing=heart.executing,
             playbook=tuple([one.line() for one in heart.episodes.playbook]),
-            heartbeat=read_heartbeat(heart.metrics.last, heart.executing, heart.forecast.accuracy),
+            heartbeat=read_heartbeat(heart),
             recalled=tuple([one.line for one in self._like_now()]),
             events=heart.fabric.recent(),
             emitted=heart.fabric.emitted,

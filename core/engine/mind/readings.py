@@ -12,6 +12,7 @@ from core.engine.mind.episode import Episode
 from core.engine.mind.episodes import EpisodesReading
 from core.engine.mind.fabric import MindEvent
 from core.engine.mind.forecast import ForecastReading
+from core.engine.mind.heart import Heart
 from core.engine.mind.homeostasis import Correction, Homeostasis, Knob, RuleState
 from core.engine.mind.metrics import TickRow
 from core.engine.mind.regime import RegimeReading
@@ -130,22 +131,29 @@ def _many(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
-def read_heartbeat(row: TickRow | None, executing: bool, accuracy: float) -> tuple[HeartbeatStep, ...]:
+def read_heartbeat(heart: Heart) -> tuple[HeartbeatStep, ...]:
     """Say what each step of the last tick did; empty before the first tick."""
+    row = heart.metrics.last
     if row is None:
         return ()
     moved = f"{row.accuracy_change:+.2f}" if row.accuracy_change else "unchanged"
+    woken = ", woken out of turn" if row.kind.startswith("wakeup") else ""
+    rules = heart.homeostasis.rules()
+    strays = sum(rule.straying >= rule.persistence > 0 for rule in rules)
     steps = {
-        "observe": _many(row.appraise_work, "event"),
+        "observe": f"{_many(row.appraise_work, 'event')}, {heart.salience.waiting(heart.now)} wait for attention, "
+        f"{_many(len(heart.habituation), 'pattern')} known{woken}",
         "retrieve": f"{_many(row.retrieve_work, 'episode')} compared, hits {row.memory_hits}, "
         f"misses {row.memory_misses}",
-        "analyze": f"regime {row.regime}, sleep pressure {row.sleep_pressure:.0%}",
-        "gate": f"{_many(row.gate_work, 'turn')} placed, tier {row.tier}",
+        "analyze": f"regime {row.regime}, sleep pressure {row.sleep_pressure:.0%}, "
+        f"{strays} of {len(rules)} balanced signals stray",
+        "gate": f"{_many(row.gate_work, 'turn')} placed, tier {row.tier}, context {heart.gauge.fill:.0%} full",
         "deliberate": f"{row.deliberate_seconds:.0f} s of thinking, ${row.cost:.2f}",
-        "validate": "executing" if executing else "not executing: writes need a permit under guard",
+        "validate": "executing" if heart.executing else "not executing: writes need a permit under guard",
         "act": f"{_many(row.actions, 'call')}, {row.act_seconds:.0f} s",
-        "verify": f"{_many(row.predict_work, 'forecast')} checked, accuracy {accuracy:.2f} ({moved})",
-        "reflect": f"rules or episodes looked over: {row.reflect_work}",
+        "verify": f"{_many(row.predict_work, 'forecast')} checked, accuracy {heart.forecast.accuracy:.2f} ({moved})",
+        "reflect": f"rules or episodes looked over: {row.reflect_work}, {_many(heart.dreams.count, 'dream')} "
+        f"and {_many(heart.gauge.compactions, 'compaction')} so far",
     }
     return tuple([HeartbeatStep(step, did) for step, did in steps.items()])
 

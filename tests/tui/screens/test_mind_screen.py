@@ -190,9 +190,10 @@ async def test_keys_zoom_and_leave() -> None:
         assert set(visited) == set(MindScreen.CARDS)
         app.screen.query_one(HabituationCard).focus()
         await until(pilot, lambda: "patterns known" in app.seen())
+        lowest = app.screen.query_one("#board").scroll_offset.y
         await pilot.press("right", "pageup", "up")
         assert app.stepped == [1]
-        await until(pilot, lambda: app.screen.query_one("#board").scroll_offset.y < 20)
+        await until(pilot, lambda: app.screen.query_one("#board").scroll_offset.y < lowest)
         await pilot.press("m")
         assert app.left
 
@@ -245,3 +246,13 @@ async def test_number_keys_open_the_tabs_of_the_model(log: Path, app_on: Callabl
             assert len(app.screen_stack) == 2
         await pilot.press("m")
         await until(pilot, lambda: isinstance(app.screen, MainScreen))
+
+
+async def test_the_heartbeat_has_nine_steps_with_what_was_done() -> None:
+    app = Stage(MindScreen(), recorded())
+    async with app.run_test(size=(120, 60)) as pilot:
+        app.screen.query_one(HeartbeatCard).focus()
+        await pilot.press("enter")
+        for step in ("1 observe", "2 retrieve", "3 analyze", "4 gate", "5 deliberate", "6 validate", "9 reflect"):
+            assert step in app.seen()
+        assert "balanced signals stray" in app.seen() and "so far" in app.seen()

@@ -151,12 +151,7 @@ have come, and how many calls followed it.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
-        return self._list(view, width, 6)
-
-    def more(self, view: View, width: int) -> list[Line]:
-        return self._list(view, width, 30)
-
-    def _list(self, view: View, width: int, most: int) -> list[Line]:
+        most = 30 if self.rich else 6
         governor = view.frame.governor
         if not governor.episodes:
             return [[("no episode has begun", "quiet")]]
@@ -203,12 +198,7 @@ contagion is suppressed because they ran away.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
-        return self._list(view, width, 10)
-
-    def more(self, view: View, width: int) -> list[Line]:
-        return self._list(view, width, 24 if not self.detailed else 300)
-
-    def _list(self, view: View, width: int, most: int) -> list[Line]:
+        most = 300 if self.detailed else 24 if self.rich else 10
         people = view.people
         visible = people.agents[:most]
         guides = tree_guides([agent.depth for agent in visible])

@@ -9,7 +9,7 @@ from core.engine.mind.homeostasis import RuleState
 from core.report.event_words import dream_sentence, episode_name, event_facts, event_name, task_words
 from core.report.formatting import clock, count, fraction, money, plain, short, span
 from tui.draw.gauge import TRACK
-from tui.draw.line import Line, fit
+from tui.draw.line import Line, fit, wrapped
 from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence_lines, signed
 
@@ -136,12 +136,7 @@ keep; the figure beside it how often the pattern counts as seen, faded since.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
-        return self._list(view, width, 8)
-
-    def more(self, view: View, width: int) -> list[Line]:
-        return self._list(view, width, 200)
-
-    def _list(self, view: View, width: int, most: int) -> list[Line]:
+        most = 200 if self.rich else 8
         habits = view.frame.mind.habituation
         if not habits.familiar:
             return [[("nothing has happened twice yet", "quiet")]]
@@ -250,23 +245,30 @@ and a budget that runs low slows them all.
             notes.append(f"{count(beat.dropped, 'tick')} left out in long silences")
         return notes
 
-    def more(self, view: View, width: int) -> list[Line]:
+
+class HeartbeatCard(Card):
+    """The nine steps of the last tick, and what the mechanisms did in each."""
+
+    TITLE: ClassVar[str] = "Heartbeat"
+    TALL: ClassVar[tuple[int, int]] = (11, 14)
+    HELP: ClassVar[str] = """\
+## Heartbeat
+
+Every tick walks nine steps, from observing to reflecting. Beside each is what the mechanisms that work in it
+did since the tick before; the log times what the agent did, the rest is counted.
+"""
+
+    def brief(self, view: View, width: int) -> list[Line]:
         last = view.frame.mind.last_tick
         if last is None:
-            return self.brief(view, width)
-        return [
-            *self.brief(view, width),
-            [],
-            heading("work of the last tick"),
-            pair("outcomes forecast", str(last.predict_work), width),
-            pair("events appraised", str(last.appraise_work), width),
-            pair("turns placed in a tier", str(last.gate_work), width),
-            pair("past episodes compared", str(last.retrieve_work), width),
-            pair("rules or episodes looked over", str(last.reflect_work), width),
-            pair("the model took", span(last.deliberate_seconds), width),
-            pair("the tools took", span(last.act_seconds), width),
-            pair("tokens", short(last.tokens_used), width),
-        ]
+            return [[("no tick so far", "quiet")]]
+        head = f"{last.kind.replace('_', ' ')} tick {last.tick:,} at {clock(last.at - view.start)}"
+        lines: list[Line] = [[(fit(head, width), "strong")]]
+        for number, (step, did) in enumerate(view.frame.mind.heartbeat, 1):
+            first, *others = wrapped(did, max(8, width - 13))
+            lines.append([(f"{number} {step:<11}", "quiet"), (first, "plain")])
+            lines += [[(" " * 13 + line, "plain")] for line in others if self.rich]
+        return lines
 
 
 def _delta_every(view: View) -> int:
@@ -527,12 +529,7 @@ What the mind and the rooms around it did, the newest first, each with its numbe
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
-        return self._list(view, width, 18 if self.rich else 8)
-
-    def more(self, view: View, width: int) -> list[Line]:
-        return self._list(view, width, 64)
-
-    def _list(self, view: View, width: int, most: int) -> list[Line]:
+        most = 64 if self.rich else 8
         mind = view.frame.mind
         if not mind.events:
             return [[("nothing has happened yet", "quiet")]]

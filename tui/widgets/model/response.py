@@ -241,12 +241,7 @@ Below, each loop detector and how far it is from speaking.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
-        return self._lines_up_to(view, width, 4)
-
-    def more(self, view: View, width: int) -> list[Line]:
-        return self._lines_up_to(view, width, 99)
-
-    def _lines_up_to(self, view: View, width: int, most: int) -> list[Line]:
+        most = 99 if self.rich else 4
         response = view.frame.response
         over = response.pressure >= response.asks_at
         lines: list[Line] = [
