@@ -75,9 +75,8 @@ def _tick_readings(mind: MindReading) -> Iterator[tuple[str, str, str]]:
     """Yield whether the agent executes, the nine steps of the last tick, and the playbook."""
     if not mind.executing:
         yield "Mind", "mode", "not executing: commands fail and no confidence is left"
-    for first in range(0, len(mind.heartbeat), 3):
-        steps = "; ".join(f"{one.step}: {one.did}" for one in mind.heartbeat[first : first + 3])
-        yield "Last tick", f"steps {first + 1} to {first + 3}", steps
+    for number, (step, did) in enumerate(mind.heartbeat, 1):
+        yield "Last tick", f"{number} {step}", did
     for number, line in enumerate(mind.playbook[:_LESSONS], 1):
         yield "Playbook of this project", f"line {number}", line
 

@@ -25,6 +25,7 @@ from tui.widgets.model.mind import (
     CorticalCard,
     EpisodeCard,
     HabituationCard,
+    HeartbeatCard,
     HomeostasisCard,
     SleepCard,
     TierCard,
