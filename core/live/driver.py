@@ -196,11 +196,11 @@ class Driver:
 
     def events(self, seconds: float) -> Iterator[tuple[Event, Step]]:
         """Take in what comes for a little time: each event, and what it did."""
-        yield from self._through(self.source.events(seconds))
+        return self._through(self.source.events(seconds))
 
     def poll(self, most: int) -> Iterator[tuple[Event, Step]]:
         """Read new events and step the minds, at most `most` events."""
-        yield from self._through(self.source.poll(most))
+        return self._through(self.source.poll(most))
 
     def _through(self, events: Iterable[Event]) -> Iterator[tuple[Event, Step]]:
         for event in events:
@@ -286,7 +286,7 @@ class Driver:
 
     def finish(self) -> Iterator[tuple[Event, Step]]:
         """Take in what only the end of the logs completes, as a replay does."""
-        yield from self._through(self.source.finish())
+        return self._through(self.source.finish())
 
     def standing(self) -> tuple[ExtensionStanding, ...]:
         """How everyone who listens or takes part in the step does, lower layers first."""

@@ -6,7 +6,7 @@ import contextlib
 import os
 import threading
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from math import inf
 from operator import attrgetter
@@ -18,7 +18,7 @@ from core.logs.finder import Finder
 from core.logs.format import Kit
 from core.logs.log_files import is_file, is_folder
 from core.logs.records import Log, stem
-from core.logs.session import LogSession, Row, as_of, merge, row_place, rows
+from core.logs.session import LogSession, Row, as_of, merge, row_place
 from core.logs.tail import Tail, open_tail
 from core.settings.logs import IngestSettings
 
@@ -87,7 +87,7 @@ class Follower:
             if not self._tails:
                 self.behind = False
                 return []
-            self._stream = merge([_reaching(one, one.fresh()) for one in self._tails.values()])
+            self._stream = merge([one.fresh() for one in self._tails.values()])
         fresh = list(islice(self._stream, most))
         self.behind = len(fresh) == most
         if not self.behind:
@@ -138,7 +138,7 @@ class Follower:
         """Return the events that only the end of the logs completes: an unfinished last line, open calls."""
         helpers = [one for one in self._tails.values() if one.helper]
         agents = [one for one in self._tails.values() if not one.helper]
-        events = self._in_order(list(merge([_reaching(one, one.finish()) for one in agents])))
+        events = self._in_order(list(merge([map(one.row, one.finish()) for one in agents])))
         return [*events, *as_of(self._latest, chain(*(one.finish() for one in helpers)))]
 
     def pending_events(self) -> list[Event]:
@@ -243,13 +243,6 @@ class Follower:
             (packed if tail_path == path else tail_path): (followed if tail_path == path else one)
             for tail_path, one in self._tails.items()
         }
-
-
-def _reaching(one: Tail, events: Iterable[Event]) -> Iterator[Row]:
-    """The events of a log with their places, counted on from those of earlier looks."""
-    for row in rows(one.log, events, one.reached):
-        one.reached = row[0]
-        yield row
 
 
 def watch(follower: Follower, stop: threading.Event) -> Iterator[list[Event]]:

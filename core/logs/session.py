@@ -93,16 +93,22 @@ def row_place(row: Row) -> tuple[float, str]:
     return row[:2]
 
 
-def rows(log: Log, events: Iterable[Event], since: float = -inf) -> Iterator[Row]:
+def place_of_agent(log: Log) -> str:
+    """The place of a log among those of the same moment: that of the main agent comes first."""
+    return "" if log.agent == MAIN else log.agent
+
+
+def rows(log: Log, events: Iterable[Event]) -> Iterator[Row]:
     """A log's events with their places: the time that the log has reached, then the agent, main first.
 
     Both come from the logs alone, so the order does not depend on when they were looked at.
     """
-    agent = "" if log.agent == MAIN else log.agent
+    agent = place_of_agent(log)
+    reached = -inf
     for event in events:
-        if event.at > since:
-            since = event.at
-        yield since, agent, event
+        if event.at > reached:
+            reached = event.at
+        yield reached, agent, event
 
 
 def merge(streams: Iterable[Iterator[Row]]) -> Iterator[Row]:

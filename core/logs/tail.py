@@ -32,7 +32,7 @@ from core.logs.records import (
     reason,
     records,
 )
-from core.logs.session import identity, with_session_name
+from core.logs.session import Row, identity, place_of_agent, with_session_name
 from core.settings.logs import LineSettings
 
 _MARK = 64  # Bytes before the reading position that must still be the same, or the log was rewritten.
@@ -99,6 +99,7 @@ class Tail(ABC):
         self._in_flight: list[ToolUse] | None = []
         self.helper = False  # Whether it contains only the spending of a fork of the agent's program.
         self.reached = -inf  # The latest time of its emitted events.
+        self._agent = place_of_agent(log)
         if seen_events is not None:
             seen_events.again()
         self._start()
@@ -109,8 +110,13 @@ class Tail(ABC):
         self._trouble = ""  # Why the log cannot be read although it is there.
 
     @abstractmethod
-    def fresh(self) -> Iterator[Event]:
-        """The events that came since; to be read to its end before the next call."""
+    def fresh(self) -> Iterator[Row]:
+        """The events that came since, with their places; to be read to its end before the next call."""
+
+    def row(self, event: Event) -> Row:
+        """An event with its place, counted on from the events before it."""
+        self.reached = max(self.reached, event.at)
+        return self.reached, self._agent, event
 
     def finish(self) -> list[Event]:
         """Return the events that only the end of the log completes; nothing is read after it."""
@@ -199,7 +205,7 @@ class LineTail(Tail):
         self._cutter = self._new_cutter(log.start, log.line)
         self.place = log.start
 
-    def fresh(self) -> Iterator[Event]:
+    def fresh(self) -> Iterator[Row]:
         """The events on the lines that were completed since."""
         status = self._status()
         file_id = None if status is None else (status.st_dev, status.st_ino)
@@ -216,7 +222,7 @@ class LineTail(Tail):
                 self._restart("was cut short; reading it from the start")
             elif status.st_size == self._cutter.position and status.st_mtime_ns == self._changed:
                 return
-            yield from self._read_named()
+            yield from self._read_on(self._named_file())
             self._changed = status.st_mtime_ns
             self._mend()
         except OSError as fault:
@@ -228,11 +234,8 @@ class LineTail(Tail):
         events = list(self._line_events(line)) if line is not None else []
         return events + super().finish()
 
-    def _read_named(self) -> Iterator[Event]:
-        """Yield the new events of the file under the log's name;
-
-        it stays open, so that its end is not lost when the name moves to another file.
-        """
+    def _named_file(self) -> HeldLog:
+        """Return the file under the log's name; it stays open, so that its end is not lost when the name moves on."""
         file = self._held or HeldLog(self.log.path)
         if self._stands is not None and file.stands != self._stands:
             self._restart("was replaced; reading it from the start")
@@ -240,20 +243,21 @@ class LineTail(Tail):
         if file.read(self._cutter.position - len(self._mark), len(self._mark)) != self._mark:
             self._restart("was rewritten; reading it from the start")
         self._held = file if self._held is file or file.keep() else None
-        yield from self._read_on(file)
+        return file
 
-    def _read_on(self, file: HeldLog) -> Iterator[Event]:
+    def _read_on(self, file: HeldLog) -> Iterator[Row]:
+        """Yield the events on the lines of a file that were not read yet."""
         while chunk := file.read(self._cutter.position, self._room()):
             lines = self._cutter.feed(chunk)
             self._mark = (self._mark + chunk[-_MARK:])[-_MARK:]
             self._in_flight = None
             for line in lines:
                 self.place = line.offset + len(line.data) + 1
-                yield from self._line_events(line)
+                yield from map(self.row, self._line_events(line))
         last = None if self.log.format.opening else self._cutter.whole()
         if last is not None:
             self.place = self._cutter.position
-            yield from self._line_events(last)
+            yield from map(self.row, self._line_events(last))
 
     def _line_events(self, line: Line) -> Iterator[Event]:
         """Yield the events of a line that belong to this session."""
@@ -261,14 +265,14 @@ class LineTail(Tail):
         for own in own_records(record, self.log.session) if self.log.session else [record]:
             yield from self._news(own)
 
-    def _leave(self) -> Iterator[Event]:
+    def _leave(self) -> Iterator[Row]:
         """Go from a file that lost its name: its last line will not be ended any more."""
         self._held = None
         line = self._cutter.rest()
         if line is not None:
-            yield from self._line_events(line)
+            yield from map(self.row, self._line_events(line))
 
-    def _from_copy(self) -> Iterator[Event]:
+    def _from_copy(self) -> Iterator[Row]:
         """Yield events that were written between the last look and the truncation of the log, from its
         copy."""
         position, mark = self._cutter.position, self._mark
@@ -352,7 +356,7 @@ class WaitingTail(Tail):
         more = [event for event in super().pending_events() if getattr(event, "id", None) not in self._waiting]
         return [*self._waiting.values(), *more]
 
-    def _settled(self, record: Record) -> Iterator[Event]:
+    def _settled(self, record: Record) -> Iterator[Row]:
         for event in self._news(record):
             if isinstance(event, ToolUse):
                 self._waiting.pop(event.id, None)
@@ -360,7 +364,7 @@ class WaitingTail(Tail):
                     self._waiting[event.id] = event
                     self.seen_events.forget(event)
                     continue
-            yield event
+            yield self.row(event)
 
 
 class RereadTail(WaitingTail):
@@ -373,7 +377,7 @@ class RereadTail(WaitingTail):
         self._half: tuple[tuple[int, int, int], float] | None = None
         self._faults: dict[str, int] = {}
 
-    def fresh(self) -> Iterator[Event]:
+    def fresh(self) -> Iterator[Row]:
         """Yield the events that the new version adds."""
         status = self._status()
         if status is None:
@@ -427,7 +431,7 @@ class FolderTail(WaitingTail):
         super()._start()
         self._fed: list[tuple[Path, int, int]] = []
 
-    def fresh(self) -> Iterator[Event]:
+    def fresh(self) -> Iterator[Row]:
         """Yield the events of new files."""
         if self._status() is None:
             return
@@ -467,7 +471,7 @@ class DatabaseTail(Tail):
         self._seen: list[tuple[int, int]] = []
         self._read = RowsRead()
 
-    def fresh(self) -> Iterator[Event]:
+    def fresh(self) -> Iterator[Row]:
         """Yield the events of changed rows."""
         if self._status() is None:
             return
@@ -478,7 +482,7 @@ class DatabaseTail(Tail):
         try:
             for record in database_rows(self.log, read):
                 self._in_flight = None
-                yield from self._news(record)
+                yield from map(self.row, self._news(record))
         except OSError as fault:
             self._seen = []
             self._fail(reason(fault))

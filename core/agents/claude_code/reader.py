@@ -267,17 +267,32 @@ class ClaudeCode(AgentReader):
 
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
         """The events that this line completes."""
-        decoded: ClaudeLine | None
         try:
-            decoded = decode_line(record)
+            decoded: ClaudeLine | None = decode_line(record)
         except FAULTS:
             if parts := glued_objects(record, where):
                 return [event for part, place in parts for event in self.feed(part, place, line)]
             decoded, reason = salvage_line(record)
             self.kit.diagnostics.note(where.file, line, reason)
         out: list[Event] = []
-        if decoded is not None:
-            self._step(decoded, where, line, out)
+        if decoded is None or not self._is_new(decoded):
+            return out
+        at = self._at = self._time(decoded, where, line)
+        if self._fork is not None:
+            self._fork.step(decoded, at, where)
+            return out
+        if decoded.type == "progress" or decoded.type == "queue-operation":
+            self._agents.read_notice(decoded, at, where, self._calls, out)
+            return out
+        if not self._begun and decoded.session_id:
+            self._begin(decoded, at, where, out)
+        if (decoded.is_sidechain or decoded.is_compact_summary) and self._early(decoded):
+            self._parents.hold(decoded.parent_uuid or "", Placed(decoded, at, where, line), self._taken)
+        else:
+            self._read(decoded, at, where, line, out)
+        if self._parents.held or self._results.held:
+            self._give_up(out)
+        self._taken += 1
         return out
 
     def finish(self) -> list[Event]:
@@ -324,42 +339,28 @@ class ClaudeCode(AgentReader):
         self._agents.resume(stored.agents)
         self._clock.resume(stored.clock)
 
-    def _step(self, line: ClaudeLine, where: Where, number: int, out: list[Event]) -> None:
-        kind = line.type
-        is_message = kind == "assistant" or kind == "user"
-        if not is_message:
+    def _is_new(self, line: ClaudeLine) -> bool:
+        """Whether a line matters and was not read before."""
+        if line.type != "assistant" and line.type != "user":
             if unknown := unknown_kind(line):
                 self.kit.diagnostics.skip(self.name, self._version, unknown[:60])
             if not matters(line):
-                return
+                return False
         if line.uuid:
             if line.uuid in self.seen:
                 self._settle(line)
-                return
+                return False
             self.seen.add(line.uuid)
-        at = seconds(line.timestamp)
-        if at is None or not self._at or not -FAR < at - self._at < FAR:
-            at = self._settled(at, where, number) if at is not None or is_message else self._at
-        self._at = at
-        if self._fork is not None:
-            self._fork.step(line, at, where)
-            return
-        if kind == "progress" or kind == "queue-operation":
-            self._agents.read_notice(line, at, where, self._calls, out)
-            return
-        if not self._begun and line.session_id:
-            self._begin(line, at, where, out)
-        if (line.is_sidechain or line.is_compact_summary) and self._early(line):
-            self._parents.hold(line.parent_uuid or "", Placed(line, at, where, number), self._taken)
-        else:
-            self._read(line, at, where, number, out)
-        if self._parents.held or self._results.held:
-            self._give_up(out)
-        self._taken += 1
+        return True
 
-    def _settled(self, stamp: float | None, where: Where, number: int) -> float:
-        """Return the time of a line whose own is missing or impossible."""
-        at, fault = self._clock.settle(stamp, self._at)
+    def _time(self, line: ClaudeLine, where: Where, number: int) -> float:
+        """Return the time of a line; a message whose own is missing or impossible gets one from the lines before."""
+        at = seconds(line.timestamp)
+        if at is not None and self._at and -FAR < at - self._at < FAR:
+            return at
+        if at is None and line.type != "assistant" and line.type != "user":
+            return self._at
+        at, fault = self._clock.settle(at, self._at)
         if fault:
             self.kit.diagnostics.note(where.file, number, fault)
         return at
