@@ -1,4 +1,4 @@
-"""The session's branches: the conversation's own, settings applied, a dream, and a word to be tried."""
+"""The Branches tab: branches of the conversation, settings applied, a message preview and a dream."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ _WAITS = "reading…"
 _NOTHING = "nothing recorded yet"
 _SECTIONS = {
     "conversation": "The conversation",
-    "applied": "Settings applied in this session, and what came of them",
-    "steer": "A word tried before it is said",
-    "dream": "A dream: past stretches of work in another order",
+    "applied": "Settings applied in this session, and what followed",
+    "steer": "Preview a message before sending it",
+    "dream": "A dream: past work in another order",
 }
-_EMPTY = {"steer": "press s and write what you would say to the agent at the playhead"}
+_EMPTY = {"steer": "press s and write a message for the agent at the playhead"}
 
 
 class BranchScreen(ModelTab):
-    """What might have been, beside what was; nothing here changes the session."""
+    """What might have been; nothing here changes the session."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = "board.tcss"
     DEFAULT_CSS = """
@@ -64,11 +64,9 @@ class BranchScreen(ModelTab):
     TAB = "branches"
     AUTO_FOCUS = "TextPage"
     HELP: ClassVar[str] = """\
-## Branches
-
-The conversation as its log tells it: branches, side chains of sub-agents, resumes, and whether the chain of
-hashes is whole. Below it, settings that were applied while the session was watched, each with what a re-run
-foresaw and what then came. `s` tries a sentence of yours at the playhead before you say it, `d` dreams again.
+The conversation from the log: branches, side chains of sub-agents, resumes, and whether the log was changed
+since it was last read. Below it, settings that were applied while the session was watched, each with the
+prediction of a re-run and what happened. `s` previews a message of yours at the playhead, `v` dreams again.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("hand.steer", "steer", "preview", "Preview a message at the playhead", show=True),
@@ -85,9 +83,9 @@ foresaw and what then came. `s` tries a sentence of yours at the playhead before
     def compose(self) -> ComposeResult:
         yield StatusHeader().data_bind(Board.view)
         yield NowStrip().data_bind(Board.view)
-        yield TabLine(self.TAB)
+        yield TabLine(self.TAB).data_bind(Board.view)
         yield TextPage(id="page")
-        yield EntryLine("a sentence to the agent", enter="try it", escape="close", id="steer")
+        yield EntryLine("a message for the agent", enter="preview", escape="close", id="steer")
         yield KeyLine()
 
     def on_mount(self) -> None:

@@ -35,8 +35,6 @@ class ChangedFiles(Scroller):
 
     EMPTY: ClassVar[str] = "no file changed so far"
     HELP: ClassVar[str] = """\
-## Changes
-
 Every file the session changed up to the playhead, with lines added and removed, rebuilt from the log
 alone. `●` the whole file is in the log, `◐` only the edited lines are, `○` only that a command wrote it.
 **Up** and **down** choose a file, **enter** shows its history in the transcript, **u** and **U** go to the

@@ -167,8 +167,6 @@ class CompareScreen(LeftOnce[None]):
     VERTICAL_BREAKPOINTS = HEIGHTS
     SHOWS_NO_SESSION: ClassVar[bool] = True
     HELP: ClassVar[str] = """\
-## Compare
-
 Two sessions, aligned by what they did. `▄` a call, `×` a failed call, `│` a prompt; `╎` joins moves that both
 made, a gap is a move of the other one. Left and right move the playhead in both, `]` goes to the next move
 that only one of them made, enter opens A at the playhead.

@@ -6,13 +6,17 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
-from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
+from core.engine.response.outlook import DIRECTION_WORDS
+from core.report.event_words import firing_words
+from core.report.formatting import fraction, plain
+from tui.draw.line import Line, clipped
+from tui.feed.view import View
 from tui.keys import bind
 from tui.screens.board import Board, CardBoard
 from tui.widgets.common.card import Card
+from tui.widgets.common.panel import Panel
 from tui.widgets.model.governance import (
     AgentFieldsCard,
     FieldCard,
@@ -23,6 +27,7 @@ from tui.widgets.model.governance import (
     PressureCard,
     QuarantineCard,
     SocietyCard,
+    strongest_field,
 )
 from tui.widgets.model.mind import (
     ClockCard,
@@ -53,18 +58,57 @@ from tui.widgets.model.response import (
 TABS = {"mind": "Mind", "governor": "Governor", "affect": "Affect", "response": "Response", "branches": "Branches"}
 
 
-class TabLine(Static):
-    """The names of all tabs, with the open one in brackets as well as in bold."""
+def tab_readings(tab: str, view: View) -> dict[str, str]:
+    """Return the readings of a tab that matter most, by name."""
+    mind, governor, affect, response = view.frame.mind, view.frame.governor, view.frame.affect, view.frame.response
+    if tab == "mind":
+        return {
+            "emotion": f"{mind.cortical.emotion} {mind.mood.intensity:.0%}",
+            "regime": view.frame.story.regime,
+            "sleep pressure": f"{mind.sleep.pressure:.0%}",
+            "budget left": f"{mind.cortical.budget_remaining:.0%}",
+        }
+    if tab == "governor":
+        return {
+            "state": governor.state.lower(),
+            "effort": fraction(governor.budgets.effort),
+            "steps without progress": f"{governor.stagnant} of {governor.profile.stagnation_window}",
+            "would halt": governor.halt or "no",
+        }
+    if tab == "affect":
+        return {
+            "affect": "quarantined" if affect.quarantined else "trusted",
+            "volatility": f"{affect.volatility:.2f} of {affect.enter:.2f}",
+            "furthest from rest": strongest_field(tuple(one.magnitude - one.rest for one in affect.fields)) or "none",
+        }
+    if tab == "response":
+        return {
+            "outlook": DIRECTION_WORDS[response.outlook.direction],
+            "pressure to ask you": f"{fraction(response.pressure)} of {fraction(response.asks_at)}",
+            "loop": "no" if response.loops.current is None else "yes",
+            "last response": plain(firing_words(response.last.method), 40) if response.last is not None else "none",
+        }
+    return {}
 
-    DEFAULT_CSS = "TabLine { height: 1; padding: 0 1; color: $text-muted; }"
+
+class TabLine(Panel, can_focus=False):
+    """The names of all tabs, and the readings of the open one that matter most."""
+
+    DEFAULT_CSS = "TabLine { height: 2; border: none; &.-branches { height: 1; } }"
 
     def __init__(self, tab: str) -> None:
-        parts: list[tuple[str, str]] = [("Model  ", "bold")]
+        super().__init__(classes=f"-{tab}")
+        self._tab = tab
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:  # noqa: ARG002
+        tabs: Line = [("Model  ", "strong")]
         for number, (name, title) in enumerate(TABS.items(), 1):
-            active = name == tab
-            text = f"[{number} {title}]" if active else f" {number} {title} "
-            parts.append((text, "bold" if active else ""))
-        super().__init__(Content.assemble(*parts))
+            text = f"[{number} {title}]" if name == self._tab else f" {number} {title} "
+            tabs.append((text, "strong" if name == self._tab else "quiet"))
+        readings: Line = []
+        for name, value in tab_readings(self._tab, view).items():
+            readings += [(f"{name} ", "quiet"), (f"{value}   ", "strong")]
+        return [clipped(tabs, width), clipped(readings, width)]
 
 
 class ModelTab(Board):
@@ -91,7 +135,7 @@ class ModelCards(ModelTab, CardBoard):
     """A tab of cards; Enter shows one card alone."""
 
     def body(self) -> Iterable[Widget]:
-        yield TabLine(self.TAB)
+        yield TabLine(self.TAB).data_bind(Board.view)
         yield from super().body()
 
 
@@ -138,7 +182,7 @@ class AffectScreen(ModelCards):
 
 
 class ResponseScreen(ModelCards):
-    """What the model would do about it: outlook, advice, memo, queue and what was sent."""
+    """How the model responds: outlook, advice, memo and messages."""
 
     TAB = "response"
     AUTO_FOCUS = "OutlookCard"

@@ -55,8 +55,6 @@ class WordSearchScreen(LeftOnce[None]):
     """
     AUTO_FOCUS = "Input"
     HELP: ClassVar[str] = """\
-## Find words in all sessions
-
 Every place in any agent's log where all the words stand, the latest first; a word may be the beginning of a
 longer one. Logs that changed are read in the background. Secrets are taken out before anything is kept, and
 `nooscope search --forget` takes the index away.

@@ -235,16 +235,16 @@ class Scorer(Stateful):
         if not rule.method.enabled:
             return "switched off"
         if silenced:
-            return "flow silences it"
+            return "muted by flow"
         if cue is None:
-            return f"hears nothing of {', '.join(rule.least)}"
+            return f"not triggered by {', '.join(rule.least)}"
         if intensity <= 0.0:
-            return f"{cue} is only held, not above its threshold"
+            return f"{cue} is held below its threshold"
         reasons = [f"{score:.3f} is not above {rule.threshold:g}"]
         if self._state not in rule.states:
             reasons.append(f"the state is {self._state}, not {' or '.join(rule.states)}")
         if last is not None and self._at - last < rule.cooldown:
-            reasons.append(f"it rests, {max(0.0, self._at - last):.0f} of {rule.cooldown:.0f} s")
+            reasons.append(f"cooling down, {max(0.0, self._at - last):.0f} of {rule.cooldown:.0f} s")
         if rule.sensitivity * self._scales[cue] * intensity <= rule.threshold:
             reasons.append(f"{cue} is only {intensity:.2f} above its threshold")
         return "; ".join(reasons)

@@ -173,7 +173,7 @@ async def test_cards_stay_in_their_columns_while_time_passes() -> None:
 
 async def test_keys_zoom_and_leave() -> None:
     app = Stage(MindScreen(), recorded())
-    async with app.run_test(size=(80, 25)) as pilot:
+    async with app.run_test(size=(80, 26)) as pilot:
         assert isinstance(app.focused, CorticalCard)
         await pilot.press("enter")
         assert app.screen.maximized is app.focused
@@ -197,6 +197,23 @@ async def test_keys_zoom_and_leave() -> None:
         await until(pilot, lambda: app.screen.query_one("#board").scroll_offset.y < lowest)
         await pilot.press("m")
         assert app.left
+
+
+@pytest.mark.parametrize(
+    ("screen", "readings"),
+    [
+        (MindScreen, ("emotion", "regime", "sleep pressure", "budget left")),
+        (GovernorScreen, ("state", "effort", "steps without progress", "would halt")),
+        (AffectScreen, ("affect", "volatility", "furthest from rest")),
+        (ResponseScreen, ("outlook", "pressure to ask you", "loop", "last response")),
+    ],
+)
+async def test_a_tab_begins_with_the_readings_that_matter(screen: type[ModelTab], readings: tuple[str, ...]) -> None:
+    app = Stage(screen(), recorded())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        line = app.screen.query_one(TabLine).render_line(1).text
+        assert [name for name in readings if f"{name} " in line] == list(readings)
 
 
 async def test_rich_where_there_is_room() -> None:
@@ -242,7 +259,7 @@ async def test_number_keys_open_the_tabs_of_the_model(log: Path, app_on: Callabl
         for number, kind in reversed(list(enumerate(kinds, 1))):
             await pilot.press(str(number))
             await until(pilot, lambda kind=kind: isinstance(app.screen, kind))  # type: ignore[misc]
-            line = str(app.screen.query_one(TabLine).render())
+            line = app.screen.query_one(TabLine).render_line(0).text
             assert f"[{number} " in line and line.count("[") == 1
             assert len(app.screen_stack) == 2
         await pilot.press("m")

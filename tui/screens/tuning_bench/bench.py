@@ -69,8 +69,6 @@ class Bench(Horizontal):
     """Panels that show and ask; the draft, the what-if and the line one types in stand behind them."""
 
     HELP: ClassVar[str] = """\
-## Tuning
-
 Change a threshold on the left; the right side shows what would have fired with it. `w` switches the whole
 screen to what would have happened, at the same playhead. Nothing is in use before you say so, and nothing is
 saved before you save it (`S`).

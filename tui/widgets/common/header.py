@@ -34,8 +34,6 @@ class StatusHeader(Panel, can_focus=False):
     """One line, or two where there is room for it; what matters least gives way first."""
 
     HELP: ClassVar[str] = """\
-## Status
-
 `WHAT IF`: you see what would have happened under the changed settings; `w` goes back to what happened.
 `◉ LIVE` follows the log, `‖ PAUSED` holds while the recording goes on, `▷ REPLAY` plays it.
 `now ▲ needs you`: so it stands at the newest event while an older one is shown; `end` goes there.

@@ -21,8 +21,6 @@ class NowStrip(Panel, can_focus=False):
     """True at the playhead; two lines on a low screen, four on a tall one, six on a vast one."""
 
     HELP: ClassVar[str] = """\
-## Now
-
 The first line is the status: how the session stands at the playhead, for how long, and why.
 Below it `you`, the last prompt; `now`, the call that runs, or `last`, the last one that ended; `failed`, the
 last failure since your prompt that nothing has solved, with the line of its output that says why and how

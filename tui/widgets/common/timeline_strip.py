@@ -56,8 +56,6 @@ class TimelineStrip(Panel):
 
     TITLE: ClassVar[str] = "Timeline"
     HELP: ClassVar[str] = """\
-## Timeline
-
 Every column is a stretch of the session, by events. From the top: activity, or a reading (up and down choose
 which). Activity shows how many calls failed (`×` one, else a number, `+` more than nine), how many were made
 compared with the busiest stretch, and the context's share of the way to compaction. Then the agent's state

@@ -336,8 +336,6 @@ class FleetTable(Scroller):
 
     EMPTY: ClassVar[str] = "no session to show"
     HELP: ClassVar[str] = """\
-## Fleet
-
 Every active or recent session of this machine, by project, the most urgent first. `v` changes the order: by
 need, by time, by cost, by failures, by context, or with the readings of the model. `1` to `6` filter by
 status. `▲` needs you, `△` may need you, `↻` looping, `✗` stuck, `●` working, `◌` idle, `✓` done, `□` ended,

@@ -30,8 +30,6 @@ class ContextPanel(Panel):
     TITLE: ClassVar[str] = "Sleep and context"
     CLICKS_ZOOM = True
     HELP: ClassVar[str] = """\
-## Sleep and context
-
 `context` is how full the agent's real context is, measured to the *compaction point*, where its program
 summarises and cuts it, not to the end of the window; below it how many turns are left until then.
 

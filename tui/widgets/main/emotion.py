@@ -147,8 +147,6 @@ class EmotionAxes(Panel):
     TITLE: ClassVar[str] = "Emotion"
     CLICKS_ZOOM = True
     HELP: ClassVar[str] = """\
-## Emotion
-
 Six values from 0 to 1. What the agent does gives each a push; time lets it fade.
 
 * `│` threshold: from here on a signal fires. It moves with what is normal for this agent.

@@ -207,8 +207,6 @@ class PathTree(Panel):
     TITLE: ClassVar[str] = "Paths"
     EMPTY: ClassVar[str] = "no path touched yet"
     HELP: ClassVar[str] = """\
-## Paths
-
 Where the work is: each path with its visits, folders with the sum of everything below them.
 The bar is heat: visits that fade with work time. Its colour shows how near a path is to the hottest file.
 `r9 w6` was read 9 times and edited 6 times. The sign is the agent's state at the last visit:

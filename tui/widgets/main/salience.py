@@ -36,8 +36,6 @@ class SalienceQueue(Panel):
     TITLE: ClassVar[str] = "Salience"
     CLICKS_ZOOM = True
     HELP: ClassVar[str] = """\
-## Salience
-
 What, of all that happened, asks for attention now, strongest first. Every entry fades with each fast tick of
 the clock and is dropped after a while.
 

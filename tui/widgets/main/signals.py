@@ -35,8 +35,6 @@ class SignalFeed(Panel):
 
     TITLE: ClassVar[str] = "Signals"
     HELP: ClassVar[str] = """\
-## Signals
-
 What happened that may be worth a look, newest first, never later than the playhead.
 
 `▲` a signal of trouble and `△` one of things going well, with how far above its threshold it was; `◆` a

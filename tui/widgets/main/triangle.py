@@ -190,8 +190,6 @@ class NeuronTriangle(Panel):
     TITLE: ClassVar[str] = "Neuron triangle"
     CLICKS_ZOOM = True
     HELP: ClassVar[str] = """\
-## Neuron triangle
-
 Three small detectors that watch the emotion axes.
 
 * **A, the flow gate** fires while flow is above its threshold, and then silences B: who flows is left alone.

@@ -32,8 +32,6 @@ class AgentList(Panel):
     TITLE: ClassVar[str] = "Agents"
     EMPTY: ClassVar[str] = "waiting for the first event"
     HELP: ClassVar[str] = """\
-## Agents
-
 The main agent and the sub-agents it started, as a tree. `●` works, `✓` reported back, `✗` failed, `▣` is
 quarantined. Beside the task stand how long it has worked, what it cost and how many of its calls failed;
 below it the last thing it did. **Up** and **down** choose one, **enter** shows its mind and its words on

@@ -18,8 +18,6 @@ class ExtensionCard(Card):
     TITLE: ClassVar[str] = "Extensions"
     TALL: ClassVar[tuple[int, int]] = (12, 20)
     HELP: ClassVar[str] = """\
-## Extensions
-
 Who listens to the session, lower layers first. A fault is counted; after a few the extension is switched
 off for this run. What is too slow for the event bus loses its oldest events, and that is counted too.
 `nooscope extensions` explains each, and switches it on or off.

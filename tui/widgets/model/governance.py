@@ -25,15 +25,13 @@ _BUDGET_STYLES = {"effort": "confidence", "risk": "frustration", "exploration": 
 class GovernorCard(Card):
     """Whether the agent would be let go on, and how near each limit is."""
 
-    TITLE: ClassVar[str] = "Governor"
+    TITLE: ClassVar[str] = "Budgets of the governor"
     TALL: ClassVar[tuple[int, int]] = (11, 20)
     HELP: ClassVar[str] = """\
-## Governor
-
-A governor that only watches: it says where it would halt the agent, and never does.
-Four budgets; `╎` is the limit at which it would halt, `·` where it begins to recover.
-Effort and persistence are spent, risk and exploration pile up. An episode lasts from one prompt to the next;
-a halt is final inside it.
+The governor only watches: it shows where it would halt the agent, and never halts it.
+`╎` is the limit at which it would halt, `·` the level at which it begins to recover. Effort and persistence
+are used up, risk and exploration accumulate. An episode lasts from one prompt to the next; a halt is final
+within it.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
@@ -58,10 +56,9 @@ a halt is final inside it.
                 marks=[(1.0, "╎", "threshold")],
             ),
         ]
-        if governor.would_halt:
-            lines += sentence_lines(governor.would_halt, width, "alert")
-        else:
-            lines += sentence_lines("would not halt", width)
+        lines += sentence_lines(
+            governor.would_halt or "would not halt", width, "alert" if governor.would_halt else "quiet"
+        )
         if governor.after_halt:
             lines += sentence_lines(f"the agent went on for {count(governor.after_halt, 'call')}", width, "plain")
         return lines
@@ -86,11 +83,11 @@ a halt is final inside it.
             ]
             for name, words in rows
         ]
-        return [*self.brief(view, width), [], heading("what would end or hold it, the first that applies"), *rules]
+        return [*self.brief(view, width), [], heading("when it would halt or recover (the first that applies)"), *rules]
 
 
 def _budgets(governor: GovernorReading, width: int) -> list[Line]:
-    """Four bars on the scale of the limits, so that no limit lies beyond its bar."""
+    """Return four bars, scaled so that every limit fits on its bar."""
     profile = governor.profile
     marks = {
         "effort": ((profile.exhaustion_threshold, "╎"), (profile.effort_dip, "·")),
@@ -107,15 +104,13 @@ def _budgets(governor: GovernorReading, width: int) -> list[Line]:
 
 
 class PressureCard(Card):
-    """What weighs on the run, and what the last step told the governor."""
+    """The pressures on the run, and the inputs of the last step."""
 
     TITLE: ClassVar[str] = "Pressures and inputs"
     TALL: ClassVar[tuple[int, int]] = (12, 12)
     HELP: ClassVar[str] = """\
-## Pressures and inputs
-
-Pressures only ever add up within an episode; left is negative, right positive, on a common scale.
-The inputs are what the last step told the governor, each with its cause. Affect is none of them.
+Pressures accumulate within an episode; left is negative, right is positive, all on one scale.
+The inputs come from the last step, each with its cause. Affect is not an input.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
@@ -144,18 +139,15 @@ class GovernedCard(Card):
     TITLE: ClassVar[str] = "Governed episodes"
     TALL: ClassVar[tuple[int, int]] = (12, 20)
     HELP: ClassVar[str] = """\
-## Governed episodes
-
-From one prompt to the next. The small curve is effort over the steps; `■` names the halt that would
+An episode lasts from one prompt to the next. The curve is effort over its steps; `■` names the halt that would
 have come, and how many calls followed it.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
-        most = 30 if self.rich else 6
         governor = view.frame.governor
         if not governor.episodes:
             return [[("no episode has begun", "quiet")]]
-        episodes = [governor.episode, *reversed(governor.past)][:most]
+        episodes = [governor.episode, *reversed(governor.past)][: 30 if self.rich else 6]
         lines = [line for episode in episodes for line in self._episode(view, episode, width)]
         halted = [f"#{episode.number}" for episode in (*governor.past, governor.episode) if episode.halt]
         names = f": {', '.join(halted)}" if halted else ""
@@ -181,20 +173,18 @@ have come, and how many calls followed it.
             words = f"     ■ {episode.halt} at step {episode.steps}{after}"
             return [head, [(fit(words, width), "alert")]]
         dips = f", {count(episode.dips, 'dip')}" if episode.dips else ""
-        return [head, [(fit(f"       {lasted}, {episode.fruitless} fruitless{dips}", width), "quiet")]]
+        return [head, [(fit(f"       {lasted}, {episode.fruitless} without progress{dips}", width), "quiet")]]
 
 
 class SocietyCard(Card):
-    """Everyone in the session as a tree, and what they feel together."""
+    """All agents of the session as a tree, and their shared mood."""
 
     TITLE: ClassVar[str] = "Society"
     TALL: ClassVar[tuple[int, int]] = (8, 12)
     HELP: ClassVar[str] = """\
-## Society
-
-The main agent and its sub-agents. `●` runs, `✓` `✗` has reported back, `▣` is quarantined; beside each its
-events and the field that is furthest from rest. Below, the session's shared mood, and fields whose
-contagion is suppressed because they ran away.
+The main agent and its sub-agents: `●` running, `✓` `✗` reported back, `▣` quarantined, with the number of
+events and the field that is furthest from rest. Below, the session's shared mood, and fields that are not
+passed on because they ran away.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
@@ -213,13 +203,13 @@ contagion is suppressed because they ran away.
         finished = f", {people.finished} finished" if people.finished else ""
         lines.append([(fit(f"{people.running} running{finished}, {count(people.rounds, 'round')}", width), "quiet")])
         for session, at in people.neighbours:
-            words = f"heard {plain(session, 16)}, in the same folder, {span(max(0.0, view.at - at))} ago"
+            words = f"{plain(session, 16)} works in the same folder, seen {span(max(0.0, view.at - at))} ago"
             lines.append([(fit(words, width), "quiet")])
-        strongest = _strongest(people.zone.mean)
+        strongest = strongest_field(people.zone.mean)
         if strongest:
             lines.append(pair("shared mood", strongest, width))
         lines.extend(
-            [("! ", "alert"), (fit(f"{FIELD_NAMES[field]} spirals, suppressed", max(1, width - 2)), "alert")]
+            [("! ", "alert"), (fit(f"{FIELD_NAMES[field]} runs away: not passed on", max(1, width - 2)), "alert")]
             for field in people.zone.spirals
         )
         return lines
@@ -231,7 +221,7 @@ contagion is suppressed because they ran away.
             sign, ink = "●", "live"
         else:
             sign, ink = ("✓", "confidence") if agent.outcome == "success" else ("✗", "frustration")
-        strongest = _strongest(agent.deviations)
+        strongest = strongest_field(agent.deviations)
         room = max(6, width - len(indent) - 2 - 6 - (18 if width >= 34 else 0))
         here = agent.name == view.agent
         line: Line = [
@@ -243,8 +233,8 @@ contagion is suppressed because they ran away.
         return [*line, (f" {strongest:>17}", "quiet")] if width >= 34 else line
 
 
-def _strongest(deviations: tuple[float, ...]) -> str:
-    """The field that is furthest from rest, in words; empty where all are at rest."""
+def strongest_field(deviations: tuple[float, ...]) -> str:
+    """Return the field that is furthest from rest and its distance; blank if all are at rest."""
     place = max(range(len(deviations)), key=lambda number: abs(deviations[number]))
     if abs(deviations[place]) < CHANGED:
         return ""
@@ -261,16 +251,16 @@ FIELD_NAMES: dict[FieldName, str] = {
     "cooperation": "cooperation",
 }
 _TARGETS = {
-    "promotion_threshold": "promotes from",
+    "promotion_threshold": "promotes at",
     "search_breadth": "recalls",
     "branch_growth": "branches",
     "unpromoted_decay": "forgets",
-    "escalation_threshold": "asks from",
+    "escalation_threshold": "asks you at",
     "persistence": "retries",
     "delegation_preference": "delegates",
-    "mutation_acceptance": "accepts from",
+    "mutation_acceptance": "accepts at",
 }
-CHANGED = 0.005  # Least change worth a word.
+CHANGED = 0.005  # Smaller changes are not shown.
 
 
 class FieldCard(Card):
@@ -279,10 +269,8 @@ class FieldCard(Card):
     TITLE: ClassVar[str] = "Affect fields"
     TALL: ClassVar[tuple[int, int]] = (10, 18)
     HELP: ClassVar[str] = """\
-## Affect fields
-
-Seven fields that bend how the mind works and can never reach the governor.
-`[` floor and `]` ceiling are the policy's envelope, `╎` the rest a field returns to.
+Seven fields that adjust how the mind works; none of them reaches the governor.
+`[` and `]` are the floor and ceiling of the policy, `╎` is the rest value a field returns to.
 The figure on the right is the distance from rest.
 """
 
@@ -307,21 +295,19 @@ The figure on the right is the distance from rest.
     def more(self, view: View, width: int) -> list[Line]:
         lines = [*self.brief(view, width), [], heading("pace")]
         for field in view.frame.affect.fields:
-            words = f"fades over {field.time_constant:.0f}s, at most {field.rate_limit:.2f} a step"
+            words = f"fades over {field.time_constant:.0f}s, at most {field.rate_limit:.2f} per step"
             lines.append(pair(FIELD_NAMES[field.name], words, width, at=14))
         return lines
 
 
 class ModulationCard(Card):
-    """The eight parameters the fields bend, and how far each is from neutral."""
+    """The eight parameters that the fields adjust, and their normal values."""
 
     TITLE: ClassVar[str] = "Modulation"
     TALL: ClassVar[tuple[int, int]] = (10, 17)
     HELP: ClassVar[str] = """\
-## Modulation
-
-What the fields do: eight parameters of the mind, each bent within bounds. The arrow says which way it
-is off neutral, the small figure what neutral is.
+What the fields do: eight parameters of the mind, each adjusted within bounds. The arrow shows the direction,
+the last figure the normal value.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
@@ -331,13 +317,13 @@ is off neutral, the small figure what neutral is.
             away = value - neutral[name]
             sign = "▲" if away > CHANGED else "▼" if away < -CHANGED else "·"
             ink = "quiet" if sign == "·" else "plain"
-            room = max(8, width - 18)
+            room = max(8, width - 22)
             lines.append(
                 [
                     (fit(_TARGETS[name], room), ink),
                     (f"{value:>6.2f} ", "strong" if sign != "·" else "plain"),
                     (f"{sign} ", "uncertainty" if sign != "·" else "quiet"),
-                    (f"of {neutral[name]:<5.2f}", "quiet"),
+                    (f"normal {neutral[name]:<5.2f}", "quiet"),
                 ]
             )
         return lines
@@ -348,53 +334,49 @@ is off neutral, the small figure what neutral is.
         return [
             *self.brief(view, width),
             [],
-            heading("ways to go on, the preferred first"),
+            heading("ways to continue, the preferred one first"),
             *[
                 pair(
                     plain(way.role, 24),
-                    f"{way.score:.2f}" + (f"  {way.good} of {way.runs} went well" if way.runs else ""),
+                    f"{way.score:.2f}" + (f"  {way.good} of {way.runs} succeeded" if way.runs else ""),
                     width,
                 )
                 for way in ways
             ],
             [],
-            heading("how it leans, 1 is neutral"),
+            heading("tendencies, 1 is normal"),
             pair("confidence fades", f"{lean.confidence_decay:.2f}", width),
             pair("confidence returns", f"{lean.confidence_recovery:.2f}", width),
-            pair("futures opened", f"{lean.branching:.2f}", width),
-            pair("futures cut", f"{lean.pruning:.2f}", width),
+            pair("futures considered", f"{lean.branching:.2f}", width),
+            pair("futures discarded", f"{lean.pruning:.2f}", width),
             pair("looks ahead", f"{lean.depth:.2f}", width),
-            pair("stays with the known", f"{lean.familiarity:.2f}", width),
+            pair("prefers the familiar", f"{lean.familiarity:.2f}", width),
         ]
 
 
 class AgentFieldsCard(Card):
-    """The six fields an agent carries beside its affect."""
+    """The six fields of an agent besides its affect."""
 
     TITLE: ClassVar[str] = "The agent's fields"
     TALL: ClassVar[tuple[int, int]] = (8, 10)
     HELP: ClassVar[str] = """\
-## The agent's fields
-
-Intent, context, memory, policy, last change and lineage: what an agent carries with it beside the seventh
-field, its affect. No words of the log are in them.
+Intent, context, memory, policy, last change and lineage: the fields of an agent besides its affect. They contain
+no text of the log.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
         lines = [pair(one.name, one.words, width, at=12) for one in agent_fields(view.frame)]
-        return [*lines, pair("affect", f"{len(view.frame.affect.fields)} fields, beside", width, at=12, ink="quiet")]
+        return [*lines, pair("affect", f"{len(view.frame.affect.fields)} fields, see above", width, at=12, ink="quiet")]
 
 
 class QuarantineCard(Card):
-    """The circuit breaker: how much affect moves, and what is restricted while it is broken."""
+    """How much affect moves, and what is restricted during quarantine."""
 
     TITLE: ClassVar[str] = "Quarantine"
     TALL: ClassVar[tuple[int, int]] = (8, 8)
     HELP: ClassVar[str] = """\
-## Quarantine
-
-Affect that moves too much is neither trusted nor passed on. `╎` is the volatility at which quarantine
-begins, `·` the one below which it ends.
+Affect that moves too much is not trusted and not passed on. `╎` is the volatility at which quarantine
+begins, `·` the volatility below which it ends.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
@@ -416,8 +398,8 @@ begins, `·` the one below which it ends.
         if not affect.restrictions:
             lines += sentence_lines("nothing is restricted", width)
         lines += [
-            pair("failures less successes", f"{affect.failures:.1f}", width),
-            pair("worth of novelty", fraction(affect.novelty_worth), width),
+            pair("failures minus successes", f"{affect.failures:.1f}", width),
+            pair("value of novelty", fraction(affect.novelty_worth), width),
         ]
         return lines
 
@@ -428,10 +410,8 @@ class LineageCard(Card):
     TITLE: ClassVar[str] = "Lineage"
     TALL: ClassVar[tuple[int, int]] = (13, 27)
     HELP: ClassVar[str] = """\
-## Lineage
-
-Every change of affect is a link that names the hash of the one before. The links at hand are checked
-whenever they are shown: `✓` whole, `✗` names the first that was altered.
+Every change of affect contains the hash of the change before it. The chain is checked whenever it is
+shown: `✓` intact, `✗` altered, with the first link that was.
 """
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
@@ -439,26 +419,19 @@ whenever they are shown: `✓` whole, `✗` names the first that was altered.
         self._checked: tuple[tuple[LineageEntry, ...], int | None] = ((), None)
 
     def brief(self, view: View, width: int) -> list[Line]:
-        return self._list(view, width, 5)
-
-    def more(self, view: View, width: int) -> list[Line]:
-        lines = self._list(view, width, 12 if not self.detailed else 100)
-        head = view.frame.affect.head
-        return [*lines[:1], pair("fingerprint of the newest", head[:16], width), *lines[1:]] if head else lines
-
-    def _list(self, view: View, width: int, most: int) -> list[Line]:
         affect = view.frame.affect
+        most = 100 if self.detailed else 12 if self.rich else 5
         links = affect.lineage
         if not links:
             return [[("affect has not changed yet", "quiet")]]
         altered = self._verify(links, affect.head)
         if altered is None:
-            state: Line = [("✓ whole ", "live")]
+            state: Line = [("✓ intact ", "live")]
         else:
             state = [(f"✗ altered at link {altered + 1} of {len(links)} ", "alert")]
         room = max(1, width - sum(len(text) for text, _ in state))
         state.append((fit(f" {count(affect.changes, 'change')} so far", room), "quiet"))
-        lines = [state]
+        lines = [state, *([pair("newest fingerprint", affect.head[:16], width)] if self.rich and affect.head else [])]
         for link in reversed(links[-most:]):
             lines += self._link(view, describe_entry(link), width)
         return lines
@@ -483,7 +456,7 @@ whenever they are shown: `✓` whole, `✗` names the first that was altered.
             words += text
         if not words:
             cuts = sorted({cut for change in link.changes for cut in change.cuts})
-            words = f"held back by {', '.join(cuts)}" if cuts else "nothing to speak of"
+            words = f"held back by {', '.join(cuts)}" if cuts else "no visible change"
         return [
             [(when, "quiet"), (fit(why, max(1, width - len(when))), "plain")],
             [(fit(" " * len(when) + words, width), "quiet")],

@@ -22,12 +22,10 @@ class CorticalCard(Card):
     TITLE: ClassVar[str] = "Cortical state"
     TALL: ClassVar[tuple[int, int]] = (14, 33)
     HELP: ClassVar[str] = """\
-## Cortical state
-
-Pleasure, arousal and dominance say how the work goes; their signs name the emotion.
-Accuracy is how well the model foresees which calls fail: 1 is perfect, 0 no better than a coin.
-Skill is the share of the base rate's error that knowing the kind of call saves; negative when it misleads.
-Vitality weighs the budget left against accuracy; its phase falls with it.
+Pleasure, arousal and dominance describe how the work goes; their signs give the emotion its name.
+Accuracy is how well the model predicts which calls fail: 1 is perfect, 0 is no better than a coin.
+Skill compares the prediction with the base rate; a negative value means that it misleads.
+Vitality combines the remaining budget and accuracy, and sets the phase.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
@@ -58,7 +56,7 @@ Vitality weighs the budget left against accuracy; its phase falls with it.
             ),
             gauge("budget left", state.budget_remaining, width, f"{100 * state.budget_remaining:.0f}%"),
             pair("skill", f"{forecast.skill:+.2f} over {count(forecast.scored, 'call')}", width),
-            pair("next call fails", f"{100 * forecast.next_failure:.0f}%", width),
+            pair("chance the next call fails", f"{100 * forecast.next_failure:.0f}%", width),
             pair("phase", story.phase, width, ink="alert" if state.phase == "terminal" else "plain"),
             self._regime(view, width),
             pair("tier", state.tier, width),
@@ -102,11 +100,11 @@ Vitality weighs the budget left against accuracy; its phase falls with it.
             heading("behaviour"),
             *self._behaviour(view, width),
             [],
-            heading("where the mood is drawn"),
+            heading("where the mood is heading"),
             signed("pleasure", mood.pleasure_target, width, f"{mood.pleasure_target:+.2f}"),
             signed("arousal", mood.arousal_target, width, f"{mood.arousal_target:+.2f}"),
             signed("dominance", mood.dominance_target, width, f"{mood.dominance_target:+.2f}"),
-            pair("events a minute", f"{mood.rate:.1f}", width),
+            pair("events per minute", f"{mood.rate:.1f}", width),
             pair("own edits that succeeded", f"{100 * mood.chosen_share:.0f}%", width),
             [],
             heading("vitality and forecast"),
@@ -124,25 +122,22 @@ Vitality weighs the budget left against accuracy; its phase falls with it.
 
 
 class HabituationCard(Card):
-    """The patterns the mind is most used to."""
+    """The most familiar patterns."""
 
     TITLE: ClassVar[str] = "Habituation"
     TALL: ClassVar[tuple[int, int]] = (8, 8)
     HELP: ClassVar[str] = """\
-## Habituation
-
-What happens again and again stops being news. The bar is the share of novelty the next occurrence would
-keep; the figure beside it how often the pattern counts as seen, faded since.
+What happens again and again stops being new. The bar is the novelty the next occurrence would have; the figure
+beside it counts how often the pattern was seen, and fades with time.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
-        most = 200 if self.rich else 8
         habits = view.frame.mind.habituation
         if not habits.familiar:
             return [[("nothing has happened twice yet", "quiet")]]
         room = max(8, width // 2)
         lines: list[Line] = []
-        for exposure in habits.familiar[:most]:
+        for exposure in habits.familiar[: 200 if self.rich else 8]:
             name = fit(plain(exposure.what, room), room)
             bar = max(3, width - room - 12)
             lit = round(exposure.attenuation * bar)
@@ -160,15 +155,13 @@ keep; the figure beside it how often the pattern counts as seen, faded since.
 
 
 class HomeostasisCard(Card):
-    """Three rules that answer signals straying from their own average."""
+    """Three rules that correct signals which stray from their average."""
 
     TITLE: ClassVar[str] = "Homeostasis"
     TALL: ClassVar[tuple[int, int]] = (11, 11)
     HELP: ClassVar[str] = """\
-## Homeostasis
-
-Each rule watches how far a signal strays from its own average. Beyond the threshold `╎` for long enough,
-it turns its knob, in proportion, and lets go as soon as the signal is back.
+Each rule compares a signal with its own average. If the signal stays beyond the threshold `╎`, the rule
+corrects one parameter in proportion, until the signal is back.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
@@ -209,11 +202,9 @@ class ClockCard(Card):
     TITLE: ClassVar[str] = "Clock"
     TALL: ClassVar[tuple[int, int]] = (9, 18)
     HELP: ClassVar[str] = """\
-## Clock
-
-The mind ticks in work time, not wall time: gamma perceives, theta thinks, delta consolidates.
-Each bar fills towards the next tick. The intervals adapt to how surprising the work is,
-and a budget that runs low slows them all.
+The mind ticks in working time, not wall time: gamma perceives, theta thinks, delta consolidates.
+Each bar fills until the next tick. The intervals adapt to how surprising the work is; a low budget
+slows all of them down.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
@@ -252,8 +243,6 @@ class HeartbeatCard(Card):
     TITLE: ClassVar[str] = "Heartbeat"
     TALL: ClassVar[tuple[int, int]] = (11, 14)
     HELP: ClassVar[str] = """\
-## Heartbeat
-
 Every tick walks nine steps, from observing to reflecting. Beside each is what the mechanisms that work in it
 did since the tick before; the log times what the agent did, the rest is counted.
 """
@@ -272,7 +261,7 @@ did since the tick before; the log times what the agent did, the rest is counted
 
 
 def _delta_every(view: View) -> int:
-    """Theta ticks from one delta tick to the next, as far as the counts tell."""
+    """Theta ticks from one delta tick to the next, as far as the counts show."""
     beat = view.frame.mind.clock
     return max(1, round((beat.theta + beat.delta_in) / (beat.delta + 1)))
 
@@ -283,11 +272,9 @@ class SleepCard(Card):
     TITLE: ClassVar[str] = "Sleep and dreams"
     TALL: ClassVar[tuple[int, int]] = (12, 14)
     HELP: ClassVar[str] = """\
-## Sleep and dreams
-
-Pressure to consolidate rises with every theta tick, faster with a full context.
-A dream compresses episodes, drops stale items and resets what counts as usual.
-The agent's own compaction always brings one.
+Sleep pressure rises with every theta tick, faster when the context is full.
+A dream compresses episodes, drops stale items and resets what counts as normal.
+A compaction by the agent always causes one.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
@@ -311,7 +298,7 @@ The agent's own compaction always brings one.
     def _filled(self, view: View, width: int) -> list[Line]:
         sleep = view.frame.mind.sleep
         if not sleep.context_tokens:
-            unknown = "not in this log" if "tokens" in view.subject.untold else "not told so far"
+            unknown = "not in this log" if "tokens" in view.subject.untold else "not reported yet"
             return [pair("context", "just compacted" if sleep.compactions else unknown, width)]
         lines = [gauge("context", sleep.context, width, f"{100 * sleep.context:.0f}%", ink="heat-3")]
         return [*lines, *(self.past(view, "context", width) if self.rich else [])]
@@ -329,15 +316,13 @@ The agent's own compaction always brings one.
 
 
 class WakeupCard(Card):
-    """What may wake the mind between ticks, and when it last did."""
+    """The triggers that wake the mind between ticks, and when each last did."""
 
     TITLE: ClassVar[str] = "Wakeups"
     TALL: ClassVar[tuple[int, int]] = (9, 16)
     HELP: ClassVar[str] = """\
-## Wakeups
-
-Triggers that make the mind tick at once: a message from you, a tripwire, a burst of failures and the like.
-Each has a least strength and a time within which it does not fire again.
+Triggers that make the mind tick at once: a message from you, a tripwire, a burst of failures and others.
+Each has a minimum strength and a time during which it does not fire again.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
@@ -357,7 +342,7 @@ Each has a least strength and a time within which it does not fire again.
                     (at.rjust(9), "quiet"),
                 ]
             )
-        lines.append([(fit(f"{mind.deduplicated} left to a tick that was due", width), "quiet")])
+        lines.append([(fit(f"{mind.deduplicated} deferred", width), "quiet")])
         return lines
 
     def more(self, view: View, width: int) -> list[Line]:
@@ -396,10 +381,8 @@ class EpisodeCard(Card):
     TITLE: ClassVar[str] = "Episodes"
     TALL: ClassVar[tuple[int, int]] = (17, 20)
     HELP: ClassVar[str] = """\
-## Episodes
-
-Stretches of work as they are remembered: shapes and folders, no content.
-The trace has two letters a call: what it did (r read, e edit, s search, x shell, d delegation) and how
+Periods of work as the model remembers them: shapes and folders, no content.
+The trace has two letters per call: what it did (r read, e edit, s search, x shell, d delegation) and how
 it ended (+ success, - failure, 0 empty, ! rejected).
 """
 
@@ -407,7 +390,7 @@ it ended (+ success, - failure, 0 empty, ! rejected).
         episodes = view.frame.mind.episodes
         sign, ink = _VERDICTS[episodes.leaning]
         lines: list[Line] = [
-            [("open", "strong"), ("  leans ", "quiet"), (sign, ink)],
+            [("open", "strong"), ("  trending towards ", "quiet"), (sign, ink)],
             pair("began with", _BORDERS[episodes.began_by], width),
             pair("calls", f"{episodes.calls:,}", width),
         ]
@@ -421,9 +404,9 @@ it ended (+ success, - failure, 0 empty, ! rejected).
 
     def more(self, view: View, width: int) -> list[Line]:
         recalled = view.frame.mind.recalled
-        lines = [*self.brief(view, width), [], heading("moments like this one")]
+        lines = [*self.brief(view, width), [], heading("similar episodes")]
         if not recalled:
-            return [*lines, *sentence_lines("none comes to mind", width)]
+            return [*lines, *sentence_lines("no similar episode", width)]
         for line in recalled:
             lines += sentence_lines(plain(line), width, "plain")
         return lines
@@ -456,8 +439,6 @@ class TierCard(Card):
     TITLE: ClassVar[str] = "Tiers and spend"
     TALL: ClassVar[tuple[int, int]] = (9, 13)
     HELP: ClassVar[str] = """\
-## Tiers and spend
-
 T0 is no model, T1 a small one, T2 a large one. Spending counts from midnight UTC;
 the tighter of the money and the token budget decides which tiers are still allowed.
 The opinion is the tier this moment would deserve.
@@ -489,10 +470,10 @@ The opinion is the tier this moment would deserve.
                 f"{_tokens(view, tiers.total_tokens)}  {amount}",
                 width,
             ),
-            pair("this moment deserves", opinion.tier, width, ink="strong"),
+            pair("tier for this moment", opinion.tier, width, ink="strong"),
         ]
         if opinion.tier != opinion.wanted:
-            lines += sentence_lines(f"{opinion.wanted} but for the budget", width)
+            lines += sentence_lines(f"{opinion.wanted} without the budget limit", width)
         if tiers.total_unpriced and tiers.total_priced:
             lines += sentence_lines(f"{count(tiers.total_unpriced, 'turn')} of unknown price", width)
         return lines
@@ -503,38 +484,35 @@ The opinion is the tier this moment would deserve.
             *self.brief(view, width),
             [],
             heading("why this tier"),
-            pair("error of the forecast", fraction(opinion.error), width),
+            pair("forecast error", fraction(opinion.error), width),
             pair("confidence", fraction(view.frame.mind.confidence), width),
-            pair("bias of homeostasis", f"{view.frame.mind.homeostasis.tier_bias:+.2f}", width),
-            pair("threshold of the gate", fraction(opinion.threshold), width),
+            pair("homeostasis bias", f"{view.frame.mind.homeostasis.tier_bias:+.2f}", width),
+            pair("gate threshold", fraction(opinion.threshold), width),
             pair("by the gate alone", opinion.wanted, width),
         ]
 
 
 def _tokens(view: View, tokens: int) -> str:
-    """How many, where the log tells it."""
+    """Return how many tokens, or that the log does not count them."""
     return short(tokens) if tokens or "tokens" not in view.subject.untold else "tokens unknown"
 
 
 class EventsCard(Card):
-    """The newest events of the mind's fabric."""
+    """The newest events of the model."""
 
     TITLE: ClassVar[str] = "Events"
     TALL: ClassVar[tuple[int, int]] = (9, 18)
     HELP: ClassVar[str] = """\
-## Events
-
-What the mind and the rooms around it did, the newest first, each with its number; extensions, exporters and
-`nooscope events` follow the same events.
+What the model did, newest first, with event numbers. Extensions, exporters and `nooscope inspect events` read the
+same events.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
-        most = 64 if self.rich else 8
         mind = view.frame.mind
         if not mind.events:
             return [[("nothing has happened yet", "quiet")]]
         lines: list[Line] = [[(fit(f"{mind.emitted:,} so far", width), "quiet")]]
-        for event in reversed(mind.events[-most:]):
+        for event in reversed(mind.events[-64 if self.rich else -8 :]):
             name, facts = event_name(event), plain(event_facts(event), 80)
             when = f"{clock(event.at - view.start)} "
             room = max(1, width - len(when) - len(name) - 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.engine.response.interventions import CHARACTERS, Intervention, ToldIntervention
-from core.engine.response.outlook import DIRECTION_WORDS, OutlookReading, band_words
+from core.engine.response.outlook import DIRECTION_WORDS, band_words
 from core.engine.response.scoring import Candidate
 from core.events import ToolUse
 from core.report.advice import FEW_MOMENTS, moments_until, outcome_counts
@@ -21,21 +21,19 @@ _DIRECTIONS = {
     "usual": ("─", "plain"),
     "better": ("▲", "confidence"),
 }
-_TROUBLE = 2  # The level from which a status speaks against an outlook that is good.
+_TROUBLE = ("looping", "stuck", "gave up")  # Statuses that a good outlook must not hide.
 
 
 class OutlookCard(Card):
-    """Whether the run goes worse or better than is usual, and why."""
+    """Whether the run goes worse or better than usual, and why."""
 
     TITLE: ClassVar[str] = "Outlook"
     TALL: ClassVar[tuple[int, int]] = (11, 14)
     HELP: ClassVar[str] = """\
-## Outlook
-
-From plain counts and weights fitted on labelled runs: does this run go worse (▼) or better (▲) than usual?
-A shift above 0 speaks for going wrong; the figures in brackets say how far it may be off. It is a read-out and never an
-alarm. A chance is shown only where the agent's own share of failing runs is set. Reasons are compared with
-what was usual in those runs; counts that only correct others are in the shift and not among the reasons.
+Does this run go worse (▼) or better (▲) than usual? The answer comes from plain counts, weighted as in labelled
+runs. It never raises an alarm. **Enter** shows the shift in log-odds (above 0: more likely to fail) and its
+margin. A chance of failing is shown only if you set the agent's own share of failing runs. Each reason compares
+a count with what was usual in those runs.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
@@ -43,38 +41,34 @@ what was usual in those runs; counts that only correct others are in the shift a
         glyph, ink = _DIRECTIONS[outlook.direction]
         words = DIRECTION_WORDS[outlook.direction]
         lines: list[Line] = [[(f"{glyph} ", ink), (fit(words, max(1, width - 2)), ink)]]
-        if outlook.direction == "better" and view.status is not None and view.status.level >= _TROUBLE:
-            caveat = f"in its counts, but now {view.status.glyph} {view.status.word}"
+        if outlook.direction == "better" and view.status is not None and view.status.word in _TROUBLE:
+            caveat = f"statistics look good, but it is {view.status.word} now"
             lines.append([(fit(f"  {caveat}", width), "alert")])
         if outlook.stage == "too early":
             return lines
-        lines += [
-            signed("shift", outlook.shift, width, f"{outlook.shift:+.1f}", reach=3.0, worse_above=True),
-            pair("with its band", band_words(outlook), width),
-        ]
+        if self.rich:
+            lines += [
+                signed("shift", outlook.shift, width, f"{outlook.shift:+.1f}", reach=3.0, worse_above=True),
+                pair("with its margin", band_words(outlook), width),
+            ]
         if outlook.chance is not None:
             lines.append(pair("chance of failing", f"{100 * outlook.chance:.0f}%", width))
         for reason in outlook.reasons:
             sign = "▼" if reason.amount > 0 else "▲"
             text = reason.text.rpartition(":")[0]
-            words = first_fit((text, text.removesuffix(" than usual"), text.rpartition(",")[0]), width - 4)
+            words = first_fit((text, text.rpartition(",")[0]), width - 4)
             lines.append([(fit(f"  {sign} {words}", width), "plain")])
-        return [*lines, *self._source(outlook, width)]
-
-    def _source(self, outlook: OutlookReading, width: int) -> list[Line]:
-        return sentence_lines(f"learned from {outlook.fitted_on}", width) if self.rich else []
+        return [*lines, *(sentence_lines(f"learned from {outlook.fitted_on}", width) if self.rich else [])]
 
 
 class FactsCard(Card):
-    """What the agent did, counted and not interpreted."""
+    """Plain counts of what the agent did."""
 
     TITLE: ClassVar[str] = "Facts"
     TALL: ClassVar[tuple[int, int]] = (14, 22)
     HELP: ClassVar[str] = """\
-## Facts
-
-Counts over the whole session. An action is a call that took place; a change is a good edit of a file the
-agent did not make itself; a check is the first command after an edit.
+Counts over the whole session. An action is a call that ran; a change is a successful edit of a file that the
+agent did not create; a check is the first command after an edit.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
@@ -82,17 +76,17 @@ agent did not make itself; a check is the first command after an edit.
         recent = f"{facts.failures_recent} of the last {facts.of_failures}" if facts.of_failures else "none yet"
         rows = [
             ("actions", f"{facts.actions:,}"),
-            ("of these, looks", f"{facts.looks:,}"),
+            ("of these, reads and searches", f"{facts.looks:,}"),
             ("commands, edits", f"{facts.runs:,}, {facts.edits:,}"),
             ("failed", f"{facts.failures:,} ({share(facts.failures, facts.actions)}), {recent}"),
             ("failures in a row", f"{facts.failures_in_a_row:,}"),
-            ("an error seen before", count(facts.same_error, "time")),
+            ("repeated errors", count(facts.same_error, "time")),
             ("changes", f"{facts.changes:,} in {count(facts.changed_files, 'file')}"),
             ("edits checked", f"{facts.checks:,}, {facts.checks_passed:,} passed"),
             ("edits since a pass", f"{facts.edits_since_pass:,}"),
             ("since the last change", count(facts.since_change, "action")),
             ("same call, same result", count(facts.same_result, "time")),
-            ("read again in vain", count(facts.rereads, "time")),
+            ("reread without news", count(facts.rereads, "time")),
         ]
         if self.rich:
             rows += [
@@ -102,16 +96,16 @@ agent did not make itself; a check is the first command after an edit.
                 ("same call, new result", count(facts.new_result, "time")),
                 ("edits of an edited file", f"{facts.edits_again:,}"),
                 ("new files touched", f"{facts.new_files:,}"),
-                ("looks before a change", f"{facts.looks_before_edit:,}"),
+                ("reads before a change", f"{facts.looks_before_edit:,}"),
                 ("commands since a change", f"{facts.runs_since_change:,}"),
-                ("stale results lately", f"{facts.stale_recent:,} of the last {facts.of_recent:,}"),
-                ("words of checking", f"{facts.words_of_checking:,}"),
-                ("words of doubt", f"{facts.words_of_doubt:,}"),
+                ("recent stale results", f"{facts.stale_recent:,} of the last {facts.of_recent:,}"),
+                ("mentions of checking", f"{facts.words_of_checking:,}"),
+                ("mentions of doubt", f"{facts.words_of_doubt:,}"),
             ]
         return [pair(name, value, width) for name, value in rows]
 
 
-_MODES = {"auto": "on the memo", "notify": "tells you", "background": "logged only"}
+_MODES = {"auto": "in the memo", "notify": "notifies you", "background": "logged only"}
 _WIDE = 92  # Width from which the terms stand in columns.
 _DETECTORS = {
     "repeat": "same calls again",
@@ -125,17 +119,15 @@ _TERMS = ("state", "signal", "sens.", "learned", "rested")
 
 
 class CandidateCard(Card):
-    """Every method at the last act, the nearest to firing first."""
+    """Every method at the last action, the nearest to firing first."""
 
-    TITLE: ClassVar[str] = "Candidates"
+    TITLE: ClassVar[str] = "Methods"
     TALL: ClassVar[tuple[int, int]] = (20, 26)
     HELP: ClassVar[str] = """\
-## Candidates
-
-Each method that could answer, with its score at the last act and the threshold it has to pass (`╎`).
-The score is a product: how well the state fits, how far the signal is above its own threshold, how sensitive
-the method is, what earlier sessions taught, and how long it has rested since it last fired.
-`◆` fired at this act. Below each, why it fired or did not. **Enter** shows all terms of all methods.
+Each method that could respond, with its score at the last action and its threshold (`╎`). The score multiplies
+how well the state fits, how far the signal is above its threshold, the method's sensitivity, what earlier
+sessions taught, and the time since it last fired. `◆` fired at this action. Below each, why it fired or did not.
+**Enter** shows all terms of all methods.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
@@ -145,9 +137,9 @@ the method is, what earlier sessions taught, and how long it has rested since it
         for candidate in near[:6]:
             lines += [_scored(candidate, width), [(fit(f"  {candidate.why}", width), "quiet")]]
         if len(near) > 6:
-            lines.append([(f"and {count(len(near) - 6, 'more method')}, enter shows them", "quiet")])
+            lines.append([(f"and {count(len(near) - 6, 'more method')}; Enter shows them", "quiet")])
         for why, names in _quiet([candidate for candidate in candidates if candidate not in near]).items():
-            lines.append([(fit(f"{why}: {count(len(names), 'method')}", width), "plain")])
+            lines.append([(fit(f"{count(len(names), 'method')}: {why}", width), "plain")])
             lines += sentence_lines("  " + ", ".join(names), width)
         return lines or [[("no rules are loaded", "quiet")]]
 
@@ -172,7 +164,7 @@ def _quiet(candidates: list[Candidate]) -> dict[str, list[str]]:
     """The names of methods that score nothing, by why."""
     matches: dict[str, list[str]] = {}
     for candidate in candidates:
-        why = "hears none of its signals" if candidate.why.startswith("hears nothing") else candidate.why
+        why = "not triggered" if candidate.why.startswith("not triggered") else candidate.why
         matches.setdefault(why, []).append(method_name(candidate.id))
     return matches
 
@@ -228,20 +220,17 @@ def _terms(candidate: Candidate, times: int, width: int) -> Line:
 
 
 class PressureToAskCard(Card):
-    """How near the model is to asking for the person, and the loops that press."""
+    """How near the model is to asking you to look, and the loops behind it."""
 
-    TITLE: ClassVar[str] = "Asking for you"
+    TITLE: ClassVar[str] = "Pressure to ask you"
     TALL: ClassVar[tuple[int, int]] = (9, 18)
     HELP: ClassVar[str] = """\
-## Asking for you
-
-Signals, loops and halts add up to a pressure; where it reaches the threshold (`╎`) you are asked, once, and
-again only after it fell well below or you spoke. Affect moves the threshold within bounds.
-Below, each loop detector and how far it is from speaking.
+Signals, loops and halts add up to a pressure. At the threshold (`╎`) you are asked once, and again only after
+the pressure fell well below it or you wrote a prompt. Affect moves the threshold within bounds.
+Below, each loop detector with its count and limit.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
-        most = 99 if self.rich else 4
         response = view.frame.response
         over = response.pressure >= response.asks_at
         lines: list[Line] = [
@@ -255,7 +244,7 @@ Below, each loop detector and how far it is from speaking.
             )
         ]
         missing = response.asks_at - response.pressure
-        words = "at the threshold: you are asked" if over else f"{fraction(missing)} below asking"
+        words = "reached: you are asked" if over else f"{fraction(missing)} below it"
         lines.append([(fit(f"  threshold {fraction(response.asks_at)}, {words}", width), "quiet")])
         loop = response.loops.current
         if loop is not None:
@@ -263,9 +252,9 @@ Below, each loop detector and how far it is from speaking.
             since = clock(loop.began_at - view.start)
             lines.append([(fit(f"  since {since}, strength {fraction(loop.intensity)}", width), "quiet")])
         else:
-            lines.append([(fit("no loop stands", width), "quiet")])
+            lines.append([(fit("no loop now", width), "quiet")])
         ranked = sorted(response.loops.detectors, key=lambda one: -one.count / max(1, one.limit))
-        for detector in ranked[:most]:
+        for detector in ranked[: 99 if self.rich else 4]:
             name = _DETECTORS.get(detector.name, detector.name.replace("_", " "))
             state = f"{short(detector.count)} of {short(detector.limit)}" if detector.enabled else "switched off"
             lines.append(pair(f"  {name}", state, width))
@@ -278,16 +267,14 @@ class LearnedCard(Card):
     TITLE: ClassVar[str] = "Learned"
     TALL: ClassVar[tuple[int, int]] = (5, 9)
     HELP: ClassVar[str] = """\
-## Learned
-
-An axis that fires more often than is usual for this agent is heard less, one that fires less often is heard
-more. The sensor itself stays as it is: only the scores above are scaled by 1 plus this figure.
+An axis that fires more often than usual for this agent counts less, an axis that fires less often counts more.
+The thresholds stay as they are: only the scores of methods are multiplied by 1 plus this figure.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
         learned = view.frame.response.learned
         if not any(delta for _, delta in learned):
-            return sentence_lines("nothing learned yet: every axis is heard as the settings say", width)
+            return sentence_lines("nothing learned yet: every axis counts as set", width)
         return [
             signed(axis, delta, width, f"{delta:+.2f}", reach=0.5)
             for axis, delta in sorted(learned, key=lambda one: -abs(one[1]))
@@ -295,14 +282,12 @@ more. The sensor itself stays as it is: only the scores above are scaled by 1 pl
 
 
 class FiredCard(Card):
-    """How often each method spoke, and what it last said."""
+    """The last method that fired, and how often each fired."""
 
-    TITLE: ClassVar[str] = "Spoke last"
+    TITLE: ClassVar[str] = "Last response"
     TALL: ClassVar[tuple[int, int]] = (8, 14)
     HELP: ClassVar[str] = """\
-## Spoke last
-
-The last method that fired, what made it fire, and its words; below, how often each fired so far.
+The last method that fired, why, and its text; below, how often each method has fired.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
@@ -334,14 +319,14 @@ _WINDOWS = {
     "dream": "at the next compaction",
 }
 _FATES = {
-    "said": ("» said to the agent", "confidence"),
-    "delivered": ("✓ would have been told", "confidence"),
+    "said": ("» sent to the agent", "confidence"),
+    "delivered": ("✓ would have been sent", "confidence"),
     "expired": ("✗ its moment never came", "frustration"),
-    "displaced": ("✗ pushed out by more urgent words", "frustration"),
+    "displaced": ("✗ replaced by a more urgent message", "frustration"),
 }
 
 
-_LOOKED_BACK = 4000  # Events before the playhead among which troubles are counted.
+_LOOKED_BACK = 4000  # Events before the playhead in which problems are counted.
 
 
 class MemoCard(Card):
@@ -350,16 +335,14 @@ class MemoCard(Card):
     TITLE: ClassVar[str] = "Memo for the agent"
     TALL: ClassVar[tuple[int, int]] = (10, 16)
     HELP: ClassVar[str] = """\
-## Memo for the agent
-
-The text an agent would get if it asked for advice now, word for word, the newest first, cut to its budget.
-Nothing is handed over unless you installed a hook that does.
+The exact text an agent would get if it asked for advice now, newest first, cut to its token budget.
+Nothing is sent unless you installed hooks that do (`nooscope hooks install AGENT --advise`).
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
         response = view.frame.response
         if not response.memo_text:
-            return sentence_lines("empty: no method has advice for the agent", width)
+            return sentence_lines("empty: no advice for the agent", width)
         tokens = -(-len(response.memo_text) // CHARACTERS)
         lines: list[Line] = [
             [(fit(f"{count(len(response.memo), 'note')}, about {count(tokens, 'token')}", width), "quiet")]
@@ -370,21 +353,19 @@ Nothing is handed over unless you installed a hook that does.
 
 
 class QueueCard(Card):
-    """Words that wait for their moment."""
+    """Messages that wait for their moment."""
 
-    TITLE: ClassVar[str] = "Waiting to be told"
+    TITLE: ClassVar[str] = "Messages waiting"
     TALL: ClassVar[tuple[int, int]] = (6, 10)
     HELP: ClassVar[str] = """\
-## Waiting to be told
-
-Words for the agent that wait for the moment they are meant for, the most urgent first. Past their deadline
-they are dropped.
+Messages to the agent that wait for the right moment, the most urgent first. They are dropped after their
+deadline.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
         queue = view.frame.response.queue
         if not queue.waiting:
-            return [[(fit(f"nothing waits; {queue.count:,} asked for so far", width), "quiet")]]
+            return [[(fit(f"none waiting, {queue.count:,} so far", width), "quiet")]]
         lines: list[Line] = []
         for one in queue.waiting[: 30 if self.rich else 4]:
             left = span(max(0.0, one.deadline - view.at))
@@ -400,31 +381,28 @@ def _moment(one: Intervention) -> str:
 
 
 class ToldCard(Card):
-    """What was told, with the agent before and after."""
+    """Messages that were sent or dropped, with the agent's state before and after."""
 
-    TITLE: ClassVar[str] = "Told, and what came of it"
+    TITLE: ClassVar[str] = "Messages and what followed"
     TALL: ClassVar[tuple[int, int]] = (12, 20)
     HELP: ClassVar[str] = """\
-## Told, and what came of it
-
-Each word whose moment came or passed, newest first: what the agent's state and frustration were when it was
-told, and some acts later. A fall of frustration after a word is not yet its effect: the hour would have
-passed without it too. Above them it is counted how often nearly the same call ended the same way again within
-some acts, where the words were said and where they were due and nobody spoke. Nobody chose at random when to
-speak, so a difference may have other causes.
+Each message that was sent or dropped, newest first, with the agent's state and frustration at that moment and a
+few actions later. Lower frustration afterwards is not proof of an effect: it also fades with time. The first
+line counts how often nearly the same call ended the same way again, with a message and without one. Messages
+are not sent at random, so a difference may have other causes.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
         messages = view.frame.response.queue.told
         if not messages:
-            return [[("nothing told so far", "quiet")]]
+            return [[("no messages so far", "quiet")]]
         lines = self._counted(view, width)
         for one in [*reversed(messages)][: 40 if self.rich else 3]:
             lines += self._told_lines(one, view, width)
         return lines
 
     def _counted(self, view: View, width: int) -> list[Line]:
-        """How often the same trouble came again, with a word and without."""
+        """Return how often the same problem came back, with a message and without."""
         if self.recording is None:
             return []
         within = self.recording.settings.response.advice.within
@@ -439,20 +417,20 @@ speak, so a difference may have other causes.
         moments = moments_until(messages, calls, within)
         counts = [outcome_counts(moments, spoken_of, within) for spoken_of in (True, False)]
         words = [
-            f"{'said' if spoken_of else 'not said'}: again {again} of {again + away}"
+            f"{'with a message' if spoken_of else 'without'}: {again} of {again + away}"
             + (f", {early} too early" if early else "")
             for spoken_of, (again, away, early) in zip((True, False), counts, strict=True)
             if again + away + early
         ]
-        few = " (too few to tell)" if min(again + away for again, away, _ in counts) < FEW_MOMENTS else ""
-        text = f"the same trouble within {within} acts: {'; '.join(words)}{few}"
+        few = " (too few to compare)" if min(again + away for again, away, _ in counts) < FEW_MOMENTS else ""
+        text = f"same problem again within {within} actions: {'; '.join(words)}{few}"
         return sentence_lines(text, width, "strong") if words else []
 
     def _told_lines(self, one: ToldIntervention, view: View, width: int) -> list[Line]:
         fate, ink = _FATES[one.fate]
         when = f"{clock(one.at - view.start)} "
         lines: list[Line] = [[(when, "quiet"), (fit(fate, max(1, width - len(when))), ink)]]
-        words = plain(one.intervention.message) or "a sentence of yours, or of other settings"
+        words = plain(one.intervention.message) or "a message of yours, or of other settings"
         lines += sentence_lines(f"  {words}", width, "plain")
         before = f"{one.intervention.state.replace('_', ' ')} {fraction(one.trouble)}"
         if one.fate not in ("said", "delivered"):
@@ -466,14 +444,12 @@ speak, so a difference may have other causes.
 
 
 class NotedCard(Card):
-    """What methods only logged, and the moments they asked to keep."""
+    """Entries that methods only logged, and the checkpoints they asked for."""
 
-    TITLE: ClassVar[str] = "Noted in silence"
+    TITLE: ClassVar[str] = "Logged only"
     TALL: ClassVar[tuple[int, int]] = (6, 12)
     HELP: ClassVar[str] = """\
-## Noted in silence
-
-What background methods wrote down without telling anyone, newest first, and moments a method asked to keep.
+What background methods logged without notifying anyone, newest first, and checkpoints that a method asked for.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
@@ -484,4 +460,4 @@ What background methods wrote down without telling anyone, newest first, and mom
         for checkpoint in [*reversed(response.checkpoints)][: 10 if self.rich else 2]:
             where = plain(checkpoint.centre, max(8, width // 2))
             lines.append(pair(f"⚑ {plain(checkpoint.name, 30)}", where or clock(checkpoint.at - view.start), width))
-        return lines or [[("nothing noted so far", "quiet")]]
+        return lines or [[("nothing logged so far", "quiet")]]

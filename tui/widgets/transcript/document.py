@@ -192,8 +192,6 @@ class Document(Panel):
     TITLE: ClassVar[str] = "Transcript"
     EMPTY: ClassVar[str] = "waiting for the first event"
     HELP: ClassVar[str] = """\
-## Transcript
-
 Everything in the order of the log: what you asked and what the agent said as text, each call with its whole
 command, the end of its output, what it changed (`-` taken away, `+` put there), its exit code, how long it
 took, and what fired at it. Opens at the playhead, which `enter` moves to the entry under the bar.

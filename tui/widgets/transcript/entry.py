@@ -205,8 +205,6 @@ class PassagePane(TextPage):
     TITLE: ClassVar[str] = "Line"
     EMPTY: ClassVar[str] = "reading"
     HELP: ClassVar[str] = """\
-## Line
-
 What the log itself says of the event under the cursor, read from the file when you ask for it.
 Keys, tokens and passwords are taken out before it is shown. Nothing of it is kept.
 """

@@ -39,8 +39,6 @@ class Comparison(Panel):
 
     TITLE: ClassVar[str] = "Actual against what-if"
     HELP: ClassVar[str] = """\
-## Actual against what-if
-
 The dim line is what was, the bright one what would have been; the dotted ones are their thresholds. Below:
 `·` firings in both, `+` gained, `−` lost, `~` moved; `░` shades stretches in which flow silences all other
 signals. `n` and `N` jump from one difference to the next. Where nothing fires otherwise, it says why.

@@ -35,8 +35,6 @@ class FiringTable(Scroller):
     EMPTY: ClassVar[str] = "nothing fired"
     HEAD: ClassVar[int] = 1
     HELP: ClassVar[str] = """\
-## What would have fired
-
 For each signal, method, halt and quarantine: how often it fired, how often it would have fired, and how many
 of these are kept, gained, lost or moved in time. Below, `░` crossings that are not heard: silenced by flow
 or by a cooldown; and `≠` methods that fire as before and say something else. Enter jumps to the next
@@ -195,8 +193,6 @@ class Figures(Panel):
 
     TITLE: ClassVar[str] = "At the playhead"
     HELP: ClassVar[str] = """\
-## At the playhead
-
 Readings after the event one looks at, as they were and, after an arrow, as they would have been.
 `=` says that nothing differs.
 """

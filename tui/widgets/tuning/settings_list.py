@@ -181,8 +181,6 @@ class SettingsList(Scroller):
 
     TITLE: ClassVar[str] = "Settings"
     HELP: ClassVar[str] = """\
-## Settings
-
 The common thresholds come first, as sentences; `2` lists every setting, `3` only changed ones. `●` is changed
 here and not yet in use, `○` differs from the built-in value. On a slider `┃` is the value and `╵` the
 built-in one. Left and right change it, enter types a value or expands a group.

@@ -119,8 +119,6 @@ class SweepChart(Panel):
 
     TITLE: ClassVar[str] = "Sweep"
     HELP: ClassVar[str] = """\
-## Sweep
-
 How often anything fires in this session at each value of one setting. `▲` is the present value. Where the
 bars are level a small change does nothing; where they fall off it does much. With labels, precision is the
 share of judged firings that are right, recall the share of what should fire that does.

@@ -78,7 +78,7 @@ def test_a_signal_of_another_kind_is_no_match() -> None:
     assert not made.update(0.0, "stuck", signal(0.9, "seeking_spike"))
     candidate = one(made)
     assert (candidate.signal_match, candidate.score, candidate.cue) == (0.0, 0.0, None)
-    assert "hears nothing" in candidate.why
+    assert "not triggered" in candidate.why
 
 
 @pytest.mark.parametrize(("frequency", "cooldown"), [("low", 2400.0), ("medium", 1200.0), ("high", 300.0)])
@@ -98,7 +98,7 @@ def test_a_strong_signal_comes_back_before_the_rest_is_over() -> None:
     made = scorer(rules(1.0, "high"))
     made.update(0.0, "stuck", signal(0.9))
     assert not made.update(120.0, "stuck", signal(0.9))
-    assert "it rests, 120 of 300 s" in one(made).why
+    assert "cooling down, 120 of 300 s" in one(made).why
     assert made.update(123.0, "stuck", signal(0.9))
 
 
@@ -114,12 +114,12 @@ def test_flow_silences_everything_but_what_the_person_must_know() -> None:
     flow = (Signal("flow_active", 0.4, True),)
     assert not made.update(0.0, "deep_work", flow)
     reasons = {candidate.id: candidate.why for candidate in made.candidates()}
-    assert set(reasons.values()) == {"flow silences it"}
+    assert set(reasons.values()) == {"muted by flow"}
     shots = made.update(0.0, "deep_work", flow, (("halt", 1.0), ("pressure", 0.9)))
     assert {"halt_alert", "ask_person"} <= {shot.method.id for shot in shots}
     reasons = {candidate.id: candidate.why for candidate in made.candidates()}
-    assert "flow silences it" not in (reasons["halt_alert"], reasons["ask_person"])
-    assert reasons["frustration_alert"] == "flow silences it"
+    assert "muted by flow" not in (reasons["halt_alert"], reasons["ask_person"])
+    assert reasons["frustration_alert"] == "muted by flow"
     shots = made.update(1.0, "deep_work", flow, (("loop", 0.5),))
     assert "loop_alert" in [shot.method.id for shot in shots]
     quieter = add_rules(built_in(), b'{"methods": [{"id": "loop_alert", "trigger": {"despite_flow": false}}]}', "t")
@@ -153,7 +153,7 @@ def test_every_reason_for_silence_is_named() -> None:
     made.update(0.0, "stuck", signal(0.1))
     assert "frustration is only 0.10 above its threshold" in one(made).why
     made.update(0.0, "stuck", signal(0.0))
-    assert "only held" in one(made).why
+    assert "held below its threshold" in one(made).why
     off = add_rules(rules(), b'{"methods": [{"id": "one", "enabled": false}]}', "test")
     silent = scorer(off)
     assert not silent.update(0.0, "stuck", signal(0.9))
