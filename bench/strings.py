@@ -36,7 +36,12 @@ def strings(tree: ast.AST) -> Iterator[tuple[int, str]]:
         if id(node) in skipped or not isinstance(node, ast.Constant | ast.JoinedStr):
             continue
         text = _text_of(node)
-        if _WORDS.search(text) and " " in text.strip() and text.isprintable() | ("\n" in text) and not _NOT_PROSE.search(text):
+        if (
+            _WORDS.search(text)
+            and " " in text.strip()
+            and text.isprintable() | ("\n" in text)
+            and not _NOT_PROSE.search(text)
+        ):
             yield node.lineno, text.strip().replace("\n", "\n       ").replace("\0", "")
 
 
