@@ -13,7 +13,7 @@ FRESH   = $(if $(shell test -e $(COMPILED)/.made && ! find core -type f -not -na
 WITH    = PYTHONSAFEPATH=1 PYTHONPATH="$(CURDIR)/$(COMPILED):$(CURDIR)"
 HAS_CC := $(shell command -v cc)
 
-.PHONY: run test agents check format bench compiled test-compiled fit models docs pictures site dist clean
+.PHONY: run test agents check format bench compiled test-compiled fit models docs pictures strings site dist clean
 .DEFAULT_GOAL := run
 
 $(VENV)/bin/python:
@@ -99,6 +99,10 @@ docs: $(VENV)/.test
 
 pictures: $(VENV)/.test
 	@$(BIN)/python -m bench.pictures
+
+# Every sentence a person can meet, to be read from top to bottom (docs/glossary.md has the words).
+strings: $(VENV)/.run
+	@$(BIN)/python -m bench.strings $(ARGS)
 
 # The pages of docs/ as a site in build/site; a broken link is an error.
 site: $(VENV)/.site

@@ -1,4 +1,4 @@
-"""`make strings`: every sentence and label of the code that a person can meet, by file and line, to be read as prose."""
+"""`make strings`: list every sentence and label in the code that a person can meet, by file and line."""
 
 from __future__ import annotations
 
