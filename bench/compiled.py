@@ -33,7 +33,6 @@ AS_WRITTEN = frozenset(
         "engine/affect/policy.py",
         "engine/affect/reading.py",
         "engine/governor/profile.py",
-        "engine/mind/episode.py",
         "engine/mind/readings.py",
         "engine/receptor/persona.py",
         "engine/receptor/readings.py",

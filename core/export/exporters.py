@@ -27,7 +27,7 @@ from core.logs.redact.values import one_line
 from core.report.changes import change_line
 from core.report.formatting import count, times
 from core.report.recap import figure, short_clock, token_amount
-from core.report.troubles import Trouble, troubles
+from core.report.story import Trouble, troubles
 
 VERSION = 1  # Of the data in the page.
 _LINE = 240  # Characters per line of the strip at the top.

@@ -16,7 +16,7 @@ from core.events import MAIN, AgentStart, Event, Prompt, ToolUse, Turn
 from core.logs.glimpse import BARE_COMMAND
 from core.report.event_words import tool_words
 from core.report.formatting import last_words, span, times
-from core.report.troubles import attempt_key
+from core.report.story import attempt_key
 from core.report.turn_endings import important_sentence
 from core.safe_text import safe
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from core.events import MAIN, AgentEnd, Compaction, Prompt, ToolUse, Turn
-from core.timeline.play import SPEEDS, Reel
 from sample_sessions import HERE, INDEX, Sample, samples
 from sample_sessions.archive import build, save, unpacked
 from sample_sessions.writers import WRITERS
 from tests.samples.evidence import Evidence, watch
+from tui.feed.viewpoint import SPEEDS, Reel
 
 NAMES = [sample.name for sample in samples()]
 

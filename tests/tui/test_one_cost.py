@@ -17,8 +17,7 @@ from core.live.source import Followed
 from core.logs.finder import Finder
 from core.logs.session import LogSession
 from core.report.cost import CostReader, session_cost
-from core.report.spending import Spending
-from core.report.sums import Sum, added
+from core.report.sums import Spending, Sum, added
 from core.settings import Settings
 from tests.core.logs import log_lines as logs
 from tui.cli import main

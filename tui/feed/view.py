@@ -20,8 +20,7 @@ from core.logs.follow import is_late
 from core.report.agents import agent_names
 from core.report.compaction import Preserved
 from core.report.now import Now
-from core.report.spending import Spent
-from core.report.sums import DaySpent
+from core.report.sums import DaySpent, Spent
 
 Mode = Literal["live", "paused", "replay"]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from core.engine.governor.episode import GovernorEpisode, Point
-from core.engine.governor.governor import Governor, GovernorReading, Verdict
-from core.engine.governor.inputs import Input
+from core.engine.governor.governor import Governor, GovernorReading, Input, Verdict
 from core.engine.governor.machine import HALT_REASONS, HALT_WORDS, RULES, STATES, HaltReason, Machine, State, Transition
 from core.engine.governor.profile import PUBLISHED, Profile, chosen
 

@@ -8,8 +8,7 @@ from msgspec import Struct
 
 from core.engine.mind.clock import Clock, Resolution, Ticks, Wakeup, Wakeups
 from core.engine.mind.cortical import CorticalReading, MoodReading, Regime, VitalityReading
-from core.engine.mind.episode import Episode
-from core.engine.mind.episodes import EpisodesReading
+from core.engine.mind.episodes import Episode, EpisodesReading
 from core.engine.mind.fabric import MindEvent
 from core.engine.mind.forecast import ForecastReading
 from core.engine.mind.heart import Heart

@@ -14,8 +14,7 @@ from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, ToolUse, Tu
 from core.logs.redact.text import redact
 from core.report.agents import agent_names, as_sub_agent
 from core.report.formatting import clock, count, plain, span, times
-from core.report.story import Close, last_word
-from core.report.troubles import troubles
+from core.report.story import Close, last_word, troubles
 from core.timeline.timeline import Timeline
 
 Read = Callable[[Event], Words]

@@ -11,7 +11,7 @@ import pytest
 from core.agents.words import telling_line
 from core.events import Event, ToolUse
 from core.export.exporters import HEIGHT, PAUSE, WIDTH, cast, columns, fitted, markdown_line, report
-from core.report.troubles import Trouble, troubles
+from core.report.story import Trouble, troubles
 from tests.core.export.films import SECRET, hostile, made
 from tests.core.logs import log_lines as logs
 

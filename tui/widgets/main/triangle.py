@@ -13,7 +13,7 @@ from tui.draw.line import Line, first_fit, fit
 from tui.feed.view import View
 from tui.widgets.common.mark_words import SIGNAL_AXES
 from tui.widgets.common.panel import Panel
-from tui.widgets.main.axis import SHORT, loudness
+from tui.widgets.main.emotion import SHORT, loudness
 
 if TYPE_CHECKING:
     from core.timeline.timeline import Timeline

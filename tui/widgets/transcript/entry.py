@@ -18,7 +18,7 @@ from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
 from core.logs.records import Passage, read_excerpt
 from core.report.event_words import OUTCOME_SIGNS, about, kind_of
 from core.report.formatting import EMPHASIS, clock, count, plain, short
-from core.report.troubles import LOOKS
+from core.report.story import LOOKS
 from core.timeline.marks import Mark
 from tui.draw.line import Line, clipped, path_end, wrapped
 from tui.feed.view import View, names_of

@@ -12,7 +12,7 @@ import pytest
 
 import core.engine.governor
 from core.engine.governor import Governor, Machine
-from core.engine.governor.inputs import Inputs
+from core.engine.governor.governor import Inputs
 from core.engine.percept import Pattern
 from core.events import Event
 from core.settings.governor import GovernorSettings

@@ -10,8 +10,7 @@ from msgspec import structs
 from core.engine.mind import Mind
 from core.engine.mind.clock import NO_TICKS, Clock, Ticks, Wakeups
 from core.engine.mind.cortical import Mood
-from core.engine.mind.episode import Situation
-from core.engine.mind.episodes import _PLACES_KEPT, Episodes, Likeness
+from core.engine.mind.episodes import _PLACES_KEPT, Episodes, Likeness, Situation
 from core.engine.mind.fabric import Habituated, TicksDropped
 from core.engine.mind.forecast import Forecast
 from core.engine.mind.homeostasis import Homeostasis

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.timeline.play import SPEEDS, Player, Reel
+from tui.feed.viewpoint import SPEEDS, Player, Reel
 
 
 def reel(times: list[float], idle: float = 5.0) -> Reel:
