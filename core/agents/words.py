@@ -347,7 +347,7 @@ _BEGINNING = 64  # Bytes of a log that show whether it contains JSON.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _REFUSAL_MARKS = re.compile(r"</?tool_use_error>")  # The marks of Claude Code around its own refusals.
 # The head of an output of Codex; its exit code and duration are shown beside the call.
-_CHUNK = re.compile(
+CHUNK = re.compile(
     r"\A\s*(?:Chunk ID: .*\n)?(?:Wall time: .*\n)(?:Process (?:exited|running) .*\n)?"
     r"(?:Original token count: .*\n)?Output:(?:\n|\Z)"
 )
@@ -519,7 +519,7 @@ def _beginning(text: str) -> str:
 
 def _end(text: str) -> str:
     text = _SHELL.sub("", text)
-    text = _CHUNK.sub("", _REFUSAL_MARKS.sub("", _uncoloured(text[-LONGEST * 2 :])))
+    text = CHUNK.sub("", _REFUSAL_MARKS.sub("", _uncoloured(text[-LONGEST * 2 :])))
     return redact(text)[-LONGEST:].strip("\n").rstrip()
 
 

@@ -27,6 +27,7 @@ from core.live.status_facts import StatusHistory
 from core.logs.redact.values import one_line
 from core.logs.session import LogSession
 from core.report.analysis import Gatherer, Summary
+from core.report.git_data import outcome_with_fates
 from core.report.outcome import read_outcome
 from core.report.recap import token_amount
 from core.settings import Settings
@@ -142,7 +143,8 @@ def film(
     summary.id, summary.agent = summary.id or session.id, summary.agent or session.tool
     if privacy.words:
         kit, lines = make_kit(settings.ingest), settings.ingest.lines
-        summary.outcome = read_outcome(session, events, kit, lines).at(len(events))
+        outcome = read_outcome(session, events, kit, lines).at(len(events))
+        summary.outcome = outcome_with_fates(outcome, summary.project, session.id, events[0].at) if events else outcome
     for index, facts in enumerate(facts_at, 1):
         ended = index == len(facts_at)
         status = history.status(facts, index, moments[index - 1].at, limits, ended=ended)

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from core.agents.values import decode, table, text
-from core.agents.words import WordReader, arguments
+from core.agents.words import CHUNK, WordReader, answer, arguments, gist
 from core.events import Event, ToolUse, Where
 from core.logs.redact.text import redact_lines
 from core.report.conversation import ConversationTree
@@ -45,6 +45,14 @@ _WITNESSES = (
 )
 _NEW_FILE = re.compile(r"\b(?:created?|new file)\b", re.IGNORECASE)
 _WROTE = frozenset(("rm", "mv", "cp", "touch", "unlink"))  # Programs that change the files they are given.
+# Commands that print one whole file, and arguments by which a tool reads only a part.
+_PRINTS = re.compile(r"""(?:cd [^;&|]+ && )?(?:cat|sed -n ['"]?1,(?P<last>\d+)p['"]?) [^\s;&|<>*?]+""")
+_RANGES = ("offset", "limit", "start_line", "end_line", "startLine", "endLine", "view_range", "line_range", "ranges")
+# Outputs that are not the file itself: cut, numbered, or with words of the agent's own around it.
+_NOT_THE_FILE = re.compile(
+    r"\A(?:\s*\d+(?:\t|→|\||: )|<(?:path|file|content)\b|Exit code|Chunk ID|Wall time)"
+    r"|truncated|more lines|lines not shown|lines omitted"
+)
 _PATCH = re.compile(r"\*\*\* Begin Patch\r?\n.*?\*\*\* End Patch", re.DOTALL)
 _PATCH_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
 # A block by which Aider's model asks for an edit, with the path above it.
@@ -289,6 +297,7 @@ class SessionChanges:
         self._tracks: list[_Track] = []
         self._open: dict[str, _Track] = {}
         self._rewinds: list[Rewind] = []
+        self._reads: dict[str, ToolUse] = {}  # The last read of a file since it was edited.
         self._fed = 0
         self.uncounted = 0  # Edits that failed, were rejected or have no result.
 
@@ -301,6 +310,8 @@ class SessionChanges:
         """Read the next event."""
         if type(event) is ToolUse and event.action in ("file_edit", "memory_write", "shell_exec"):
             self._read(event, self._fed)
+        elif type(event) is ToolUse and event.action == "file_read" and len(event.targets) == 1:
+            self._reads[event.targets[0]] = event
         self._fed += 1
 
     def rewind(self, rewinds: Sequence[Rewind]) -> None:
@@ -323,6 +334,9 @@ class SessionChanges:
             if track is None:
                 track = self._open[edit.path] = _Track(edit.path, [], [], [], {}, {})
                 self._tracks.append(track)
+            read = self._reads.pop(edit.path, None)
+            if read is not None and not any(one.before is not None or one.new_file for one in (*track.edits, edit)):
+                edit = _after_read(edit, _whole_read(read, self._reader))
             track.places.append(place)
             track.edits.append(edit)
             track.agents.append(event.agent)
@@ -576,6 +590,26 @@ def _edits(event: ToolUse, reader: WordReader) -> list[FileEdit]:
         creates = event.tool.lower() in ("create", "create_file") or arguments_of_call.get("command") == "create"
         new_file = new_file or creates
     return [edit._replace(before=before, after=after, new_file=new_file)]
+
+
+def _whole_read(event: ToolUse, reader: WordReader) -> str | None:
+    """Return a file's whole text if a call printed exactly that."""
+    call_records = reader.records(event.called or event.where)
+    asked = arguments(call_records, event)
+    output = CHUNK.sub("", answer(reader.records(event.where) if event.called else call_records, event))
+    if event.program:
+        command = _PRINTS.fullmatch(gist(asked, ()).strip())
+        whole = command is not None and (not command["last"] or output.count("\n") < int(command["last"]))
+    else:
+        whole = isinstance(asked, dict) and not any(asked.get(name) for name in _RANGES)
+    return output if whole and event.outcome == "success" and not _NOT_THE_FILE.search(output) else None
+
+
+def _after_read(edit: FileEdit, before: str | None) -> FileEdit:
+    """Add the text that was read to an edit it fits."""
+    old, _, everywhere = edit.pairs[0] if edit.pairs else ("", "", True)
+    fits = before is not None and (everywhere or before.count(old) == 1) and old in before
+    return edit._replace(before=before) if fits and edit.kind not in ("command", "unknown") else edit
 
 
 def _typed_edit(command: str, event: ToolUse) -> FileEdit | None:

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from core.agents.values import decode, table, text
-from core.report.outcome import Commit, OutcomeReader, SessionOutcome
+from core.report.outcome import Commit, SessionOutcome
 
 Fate = Literal["present", "reverted", "on no branch", "gone"]
 
@@ -281,11 +281,10 @@ def open_repository(project: str) -> GitData | None:
     return None
 
 
-def outcome_with_fates(reader: OutcomeReader, session: str, place: int, since: float) -> SessionOutcome:
+def outcome_with_fates(outcome: SessionOutcome, project: str, session: str, since: float) -> SessionOutcome:
     """Return a session's outcome with what became of its commits, and commits that Entire links to it."""
-    outcome = reader.at(place)
     try:
-        repository = open_repository(reader.project)
+        repository = open_repository(project)
         return outcome if repository is None else _add_fates(outcome, repository, session, since - _SLACK)
     except (OSError, ValueError, IndexError, zlib.error):
         return outcome  # a damaged repository tells nothing

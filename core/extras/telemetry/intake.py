@@ -1,7 +1,7 @@
 """From telemetry to events: Claude Code's, Codex's and Gemini's own, and the GenAI conventions.
 
-The names of spans and attributes are those of open-telemetry/semantic-conventions-genai, which continues the
-pages of semantic conventions v1.41; all of them have Development status.
+The names of spans and attributes are those of open-telemetry/semantic-conventions-genai at revision 002c8a6, which
+continues the pages of semantic conventions v1.41; all of them have Development status.
 """
 
 from __future__ import annotations

@@ -138,6 +138,36 @@ def test_says_what_the_log_does_not_carry(
     assert said in change_line(change)
 
 
+_FILE = "one\ntwo\nthree\n"
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "result", "state"),
+    [
+        ("Bash", {"command": "cat a.py"}, _FILE, "complete"),
+        ("Bash", {"command": "cd /p && sed -n '1,4p' a.py"}, _FILE, "complete"),
+        ("Bash", {"command": "sed -n '1,3p' a.py"}, _FILE, "pieces"),
+        ("Bash", {"command": "sed -n '2,9p' a.py"}, _FILE, "pieces"),
+        ("Bash", {"command": "cat a.py | grep two"}, _FILE, "pieces"),
+        ("Bash", {"command": "cat a.py"}, f"{_FILE}… 9 tokens truncated …\n", "pieces"),
+        ("Bash", {"command": "cat a.py"}, "another text\n", "pieces"),
+        ("Bash", {"command": "cat b.py"}, _FILE, "pieces"),
+        ("Read", {"file_path": "/p/a.py"}, _FILE, "complete"),
+        ("Read", {"file_path": "/p/a.py", "offset": 7}, _FILE, "pieces"),
+        ("Read", {"file_path": "/p/a.py"}, "     1→one\n     2→two\n", "pieces"),
+        ("Read", {"file_path": "/p/a.py"}, f"{_FILE}\n[605 more lines in file. Use offset=4 to continue]", "pieces"),
+    ],
+)
+def test_a_file_that_was_read_whole_is_known(log: ClaudeLog, tool: str, given: Any, result: str, state: str) -> None:
+    log.call(tool, given, result)
+    log.edit("a.py", "two\n", "2\n")
+    reader, events = log.read()
+    (change,) = reader.changes.files(len(events))
+    assert (change.state, change.added, change.removed) == (state, 1, 1)
+    if state == "complete":
+        assert reader.changes.texts("a.py", len(events)) == (_FILE, "one\n2\nthree\n")
+
+
 def test_patches_add_update_move_and_delete(tmp_path: Path) -> None:
     log = ClaudeLog(tmp_path / "s.jsonl")
     add = "*** Begin Patch\n*** Add File: a.py\n+one\n+two\n*** End Patch"
@@ -256,7 +286,8 @@ def test_commits_count_when_git_reports_them(log: ClaudeLog) -> None:
 def test_real_sessions_apply_their_own_diff(shared_data: Path) -> None:
     """For every file wholly in the log, the diff applied to the first text gives the last one."""
     agents: dict[str, int] = {}
-    for folder in sorted((shared_data / "real_sessions").iterdir()):
+    folders = (one for kind in ("real_sessions", "more_sessions") for one in (shared_data / kind).iterdir())
+    for folder in sorted(one for one in folders if one.is_dir() and one.name != "zed"):  # a dump, not its database
         for reader, events in read_whole(folder):
             for place in {len(events) // 2, len(events)}:
                 for change in reader.changes.files(place):
@@ -267,4 +298,5 @@ def test_real_sessions_apply_their_own_diff(shared_data: Path) -> None:
                         assert applied(hidden(texts[0]), diff) == hidden(texts[1]), (folder, change.path)
                     signs = [line.sign for line in diff]
                     assert (signs.count("+"), signs.count("-")) == (change.added, change.removed)
-    assert {"claude-code", "codex", "crush", "gemini", "opencode"} <= set(agents)
+    assert {"claude-code", "codex", "copilot-cli", "crush", "gemini", "opencode", "pi"} <= set(agents)
+    assert {"atif", "claude-code-new", "iflow", "kiro", "omp", "prime-agent"} <= set(agents)

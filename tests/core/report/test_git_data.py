@@ -65,7 +65,7 @@ def fates(log: Path, repository: Repository, *hashes: str, session: str = "s") -
     for record in session_log.records:
         record["cwd"] = str(repository.folder)
     reader, events = session_log.read()
-    outcome = outcome_with_fates(reader, session, len(events), events[0].at)
+    outcome = outcome_with_fates(reader.at(len(events)), reader.project, session, events[0].at)
     return [(one.hash, one.fate, one.reverted_by or one.checkpoint) for one in outcome.commits]
 
 

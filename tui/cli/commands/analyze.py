@@ -105,6 +105,11 @@ def _run(args: argparse.Namespace) -> int:
         summaries = _summaries(tree, names, inputs, args)
     if not summaries:
         return 1
+    if kept_question is not None and not kept_question.keeps:
+        from core.report.git_data import outcome_with_fates
+
+        for one in summaries:
+            one.outcome = outcome_with_fates(one.outcome, one.project, one.id, one.started or 0.0)
     if args.json:
         from core.report.formatting import readable_json
 

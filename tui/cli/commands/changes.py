@@ -44,7 +44,7 @@ def _run(args: argparse.Namespace) -> int:
         if not files:
             raise UsageError(f"no change of {path} in the first {place} events")
     if args.json:
-        outcome = to_builtins(outcome_with_fates(reader, session.id, place, timeline.events[0].at))
+        outcome = to_builtins(outcome_with_fates(reader.at(place), reader.project, session.id, timeline.events[0].at))
         del outcome["changes"]
         rows = [{**to_builtins(one), "diff": diff_text(one, changes.diff(one.path, place))} for one in files]
         print(readable_json({"at": place, "files": rows, "outcome": outcome}))
@@ -54,7 +54,7 @@ def _run(args: argparse.Namespace) -> int:
         if not args.stat:
             print(diff_text(one, changes.diff(one.path, place)))
     if args.stat and not args.file:
-        for line in outcome_with_fates(reader, session.id, place, timeline.events[0].at).lines():
+        for line in outcome_with_fates(reader.at(place), reader.project, session.id, timeline.events[0].at).lines():
             print(line)
     if not files:
         print(f"no file was changed in the first {place} events, as far as the log shows")

@@ -76,7 +76,7 @@ def _run_recap(args: argparse.Namespace) -> int:
     print(f"from {begin} to {end} of {count(len(timeline), 'event')}")
     session, kit = one_session(args.path, settings)
     reader = read_outcome(session, timeline.events, kit, settings.ingest.lines)
-    outcome = outcome_with_fates(reader, session.id, end, timeline.events[0].at).lines()
+    outcome = outcome_with_fates(reader.at(end), reader.project, session.id, timeline.events[0].at).lines()
     lines += [f"{'outcome' if number == 0 else '':<8}{line}" for number, line in enumerate(outcome)]
     for line in [*lines, "", *arrival.summary, *([""] if arrival.summary else []), *arrival.lines]:
         print(plain(line))

@@ -174,42 +174,67 @@ def test_without_words_none_are_sent(
     assert json.loads(lines.splitlines()[-1]) == {"sign": "caught up"}
 
 
+class _Sshd:
+    """The real server on loopback, with keys of its own; skips the test if it cannot run here."""
+
+    def __init__(self, folder: Path) -> None:
+        self.key, host_key = folder / "key", folder / "host_key"
+        for path in (self.key, host_key):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self._command = [
+            *(str(shutil.which("sshd", path="/usr/sbin:/usr/bin")), "-D", "-e", "-f", "/dev/null"),
+            *("-p", str(self.port), "-h", str(host_key), "-o", "ListenAddress=127.0.0.1", "-o", "UsePAM=no"),
+            *("-o", f"AuthorizedKeysFile={self.key}.pub", "-o", "StrictModes=no", "-o", "PidFile=none"),
+        ]
+        test = subprocess.run([*self._command, "-t"], capture_output=True, text=True)
+        if test.returncode:
+            pytest.skip(f"sshd cannot run here: {test.stderr.strip()}")
+        self.start()
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(self._command, stderr=subprocess.DEVNULL)
+
+    def stop(self) -> None:
+        """End the server; a connection that is open stays."""
+        self._process.terminate()
+        self._process.wait()
+
+
 @pytest.mark.skipif(shutil.which("sshd", path="/usr/sbin:/usr/bin") is None, reason="there is no sshd here")
 def test_a_real_sshd_on_loopback(home: Path, homes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The person's own ssh, with a key of its own, to a server that this test starts."""
-    asking(homes / "far", 1)
+    """The person's own ssh streams sessions, says when the host is away, and reconnects."""
+    far = asking(homes / "far", 1)
     monkeypatch.setenv("HOME", str(home))
-    key, host_key = homes / "key", homes / "host_key"
-    for path in (key, host_key):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
-    (homes / "authorized").write_bytes((homes / "key.pub").read_bytes())
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    monkeypatch.setattr(over_ssh, "_PAUSES", (0.2,))
     program = homes / "nooscope"
     program.write_text(
-        f"#!/bin/sh\nexport HOME={homes / 'far'} PYTHONPATH={Path.cwd()}\n"
+        f"#!/bin/sh\nexport HOME={homes / 'far'} PYTHONPATH={Path.cwd()}\necho $$ >{homes / 'pid'}\n"
         f"exec {sys.executable} -c 'import sys; from tui.cli import main; sys.exit(main())' \"$@\"\n"
     )
     program.chmod(0o700)
-    server = subprocess.Popen(
-        [
-            *(str(shutil.which("sshd", path="/usr/sbin:/usr/bin")), "-D", "-e", "-f", "/dev/null"),
-            *("-p", str(port), "-h", str(host_key), "-o", "ListenAddress=127.0.0.1", "-o", "UsePAM=no"),
-            *("-o", f"AuthorizedKeysFile={homes / 'authorized'}", "-o", "StrictModes=no", "-o", "PidFile=none"),
-        ],
-        stderr=subprocess.DEVNULL,
-    )
-    options = ["-i", str(key), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null"]
+    server = _Sshd(homes)
+    options = ["-i", str(server.key), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null"]
     settings = with_value(Settings(), "ingest.hosts.ssh", ("ssh", "-F", "/dev/null", *options))
-    hosts = SshHosts([SshAddress("127.0.0.1", port=port, program=str(program))], settings, home / "cache")
+    hosts = SshHosts([SshAddress("127.0.0.1", port=server.port, program=str(program))], settings, home / "cache")
     try:
-        monkeypatch.setattr(over_ssh, "_PAUSES", (0.2,))
-        folder = hosts.start(_PATIENCE)
-        roster = HostRoster(settings, hosts, folder, expected=hosts.names)
+        roster = HostRoster(settings, hosts, hosts.start(_PATIENCE), expected=hosts.names)
         rows = wait_for(roster, lambda rows: any(row.session for row in rows))
         assert [row.status.reason for row in rows] == ["asks: “Which table should I drop?”"]
+        far.prompt()
+        far.call("Bash", command="make far")
+        far.write()
+        wait_for(roster, lambda rows: any(row.facts.open for row in rows))
+        server.stop()
+        os.kill(int((homes / "pid").read_text()), signal.SIGKILL)
+        [row] = wait_for(roster, lambda rows: any(row.facts.lost for row in rows))
+        assert "127.0.0.1 is away" in row.status.why
+        asking(homes / "far", 2)
+        server.start()
+        rows = wait_for(roster, lambda rows: len(rows) == 2 and not any(row.facts.lost for row in rows))
+        assert sum(row.status.reason == "asks: “Which table should I drop?”" for row in rows) == 1
     finally:
         hosts.stop()
-        server.terminate()
-        server.wait()
+        server.stop()

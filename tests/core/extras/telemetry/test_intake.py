@@ -172,8 +172,10 @@ def test_spans_in_two_conventions(binary: bool, inference: bool) -> None:
         ("plan", ["plan"]),
         ("retrieval", ["search"]),
         ("search_memory", ["memory_read"]),
-        *((name, ["memory_write"]) for name in ("create_memory", "upsert_memory", "delete_memory_store")),
-        *((name, []) for name in ("invoke_workflow", "invoke_agent", "create_agent")),
+        *((name, ["memory_write"]) for name in ("create_memory", "update_memory", "upsert_memory", "delete_memory")),
+        *((name, ["memory_write"]) for name in ("create_memory_store", "delete_memory_store")),
+        *((name, []) for name in ("invoke_workflow", "invoke_agent", "create_agent", "embeddings")),
+        *((name, []) for name in ("chat", "generate_content", "text_completion")),
     ],
 )
 def test_spans_of_plans_workflows_and_memory_are_accepted(operation: str, actions: list[str]) -> None:
