@@ -14,6 +14,7 @@ from core.engine.engine import Frame
 from core.errors import StateError, StoreError
 from core.events import Where
 from core.logs.redact.values import one_line
+from core.report.formatting import plain
 from core.report.recap import frame_lines, narrative, short_clock, structural
 from core.timeline.keyframes import encode
 from core.timeline.timeline import Timeline
@@ -92,10 +93,8 @@ class ChronoNav:
         path: tuple[str, ...] = ()
         target = request.target
         if isinstance(target, str):
-            if self.tree is None:
-                raise StateError("there is no conversation to navigate in")
-            path = tuple(node.id for node in self.tree.path(target))
-            place = self._places.after(self.tree[target].where)
+            place = self.place_of(target)
+            path = tuple(node.id for node in self.tree.path(target)) if self.tree is not None else ()
         else:
             place = target
         self._check(place, request.direction)
@@ -106,12 +105,20 @@ class ChronoNav:
         summary, visit = self._move(place, request.direction, request.policy, at, node)
         return Arrival(place, frame, summary, tuple(frame_lines(frame)), path, visit)
 
-    def move(self, origin: int, place: int, at: float, policy: SummaryPolicy = NO_SUMMARY) -> tuple[str, ...]:
+    def place_of(self, record: str) -> int:
+        """Return how many events of the recording lead up to a record of the conversation."""
+        if self.tree is None:
+            raise StateError("there is no conversation to navigate in")
+        return self._places.after(self.tree[record].where)
+
+    def move(
+        self, origin: int, place: int, at: float, policy: SummaryPolicy = NO_SUMMARY, node: str = ""
+    ) -> tuple[str, ...]:
         """Record a move whose frame is drawn elsewhere, and return a summary of the events between."""
         self.place = origin
         direction: Direction = "backward" if place < origin else "forward"
         self._check(place, direction)
-        return self._move(place, direction, policy, at)[0]
+        return self._move(place, direction, policy, at, node)[0]
 
     def _move(
         self, place: int, direction: Direction, policy: SummaryPolicy, at: float, node: str = ""
@@ -210,13 +217,18 @@ def trail_lines(trail: Trail, start: float) -> list[str]:
     """Return every move in words, oldest first; times count from `start`."""
     return [
         f"{visit.number:>5}  {short_clock(visit.at - start)}  {visit.direction:<8}  "
-        f"{visit.origin} -> {visit.place}  {visit.policy:<10}  {visit.hash[:12]}"
+        f"{visit.origin} -> {visit.place}  {visit.policy:<10}  {visit.hash[:12]}  {plain(visit.node, 40)}".rstrip()
         for visit in trail.visits
     ]
 
 
 def _link(visit: Visit) -> str:
     return blake3(encode(list(visit[:-1]))).hexdigest()
+
+
+def record_name(where: Where | None) -> str:
+    """Return the name of a line or entry of a log in the trail of moves."""
+    return "" if where is None else f"{where.file.rpartition('/')[2]}:{where.entry or where.offset}"
 
 
 class _Places:

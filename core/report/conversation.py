@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -231,6 +232,13 @@ class ConversationTree:
         prefix = content_hash.lower()
         matches = [name for digest, name in self._hashes.items() if digest.hex().startswith(prefix)]
         return self._nodes[matches[0]] if len(matches) == 1 and prefix else None
+
+    def resolve(self, words: str) -> Node:
+        """The record with a number, an id, or a hash that begins like this; raises where there is none."""
+        number = int(words) if words.isascii() and words.isdigit() else 0
+        if 0 < number <= len(self._nodes) and words not in self._nodes:
+            return next(islice(self._nodes.values(), number - 1, None))
+        return self._nodes.get(words) or self.find(words) or self[words]
 
     def hashes(self) -> dict[str, bytes]:
         """A short hash of every record's content and place, by log and in its order."""

@@ -29,6 +29,8 @@ class Seek(Message):
 
     to: int
     agent: str = ""  # Whose mind is shown there; blank for whom the person chose.
+    record: str = ""  # The record of the log that was asked for, as the trail of moves names it.
+    summary: str | None = None  # The person's own summary of what lies between; blank for ours, None for none.
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, Seek)

@@ -144,20 +144,24 @@ class Navigator:
                 self._post(Failed(str(trouble)))
 
     def moved(
-        self, timeline: Timeline, origin: int, place: int, at: float, *, announce: bool = False, live: bool = False
+        self, timeline: Timeline, origin: int, place: int, at: float, request: Message, *, live: bool = False
     ) -> None:
         """Record a move; a return says what lies between, and one to the live edge what came meanwhile."""
+        seek = request if isinstance(request, Seek) else Seek(place)
+        announce = isinstance(request, ReturnTo) or seek.summary is not None
         nav = self._nav
         left, self._left = self._left, None if live else (self._left or len(timeline))
         if nav is None or (origin == place and not (live and left is not None)):
             return
         nav.timeline = timeline
-        policy = SummaryPolicy(self._settings.summary, self._settings.tokens)
+        policy = SummaryPolicy(
+            "custom" if seek.summary else self._settings.summary, self._settings.tokens, seek.summary or ""
+        )
         came = len(timeline) - left if live and left is not None else 0
         if came > 0 and left is not None:
             nav.move(origin, left, at)
             origin = left
-        summary = nav.move(origin, place, at, policy if announce or came > 0 else NO_SUMMARY)
+        summary = nav.move(origin, place, at, policy if announce or came > 0 else NO_SUMMARY, seek.record)
         self._unsaved = True
         if summary and (announce or came > 0):
             title = f"Meanwhile: {count(came, 'event')}" if came > 0 else "In between"
@@ -244,14 +248,8 @@ class Viewpoint:
                 place = self._shelf.back(timeline, request.name)
                 if place is not None:
                     head.seek(place)
-        self.navigator.moved(
-            timeline,
-            origin,
-            head.index,
-            self._wall(),
-            announce=isinstance(request, ReturnTo),
-            live=head.live and head.following,
-        )
+        live = head.live and head.following
+        self.navigator.moved(timeline, origin, head.index, self._wall(), request, live=live)
 
     def _jump(self, timeline: Timeline, request: Jump) -> None:
         """To just after the next or previous such event, and to the mind it is about."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
+from textual import on
 from textual._path import CSSPathType
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -17,6 +18,7 @@ from core.errors import NooscopeError
 from core.events import MAIN
 from core.logs.finder import sessions
 from core.logs.links import session_links
+from core.report.chrono import ChronoNav
 from core.report.conversation import (
     ConversationTree,
     applied_changes,
@@ -32,6 +34,7 @@ from core.settings.screen import ScreenSettings
 from core.timeline.branch import Branch, copy_recording, dream, pre_steer
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line, wrapped
+from tui.feed.messages import Failed, Seek
 from tui.keys import bind
 from tui.screens.board import Board
 from tui.screens.model import ModelTab, TabLine
@@ -58,17 +61,18 @@ class BranchScreen(ModelTab):
     CSS_PATH: ClassVar[CSSPathType | None] = "board.tcss"
     DEFAULT_CSS = """
     BranchScreen #page { height: 1fr; }
-    BranchScreen #steer { display: none; height: 1; border: none; padding: 0 2; background: $panel; }
-    BranchScreen.-typing #steer { display: block; }
+    BranchScreen #steer, BranchScreen #record { display: none; height: 1; border: none; padding: 0 2; background: $panel; }
     """
     TAB = "branches"
     AUTO_FOCUS = "TextPage"
     HELP: ClassVar[str] = """\
 The conversation from the log: branches, side chains of sub-agents, resumes, and whether the log was changed
 since it was last read. Below it, settings that were applied while the session was watched, each with the
-prediction of a re-run and what happened. `s` previews a message of yours at the playhead, `v` dreams again.
+prediction of a re-run and what happened. `enter` goes to a record by its number, id or hash, `s` previews a message
+of yours at the playhead, `v` dreams again.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
+        bind("open", "go", "go to record", "Go to a record of the conversation", show=True),
         bind("hand.steer", "steer", "preview", "Preview a message at the playhead", show=True),
         bind("view", "dream", "dream again", "Dream with another seed", show=True),
     ]
@@ -77,6 +81,7 @@ prediction of a re-run and what happened. `s` previews a message of yours at the
         super().__init__(settings)
         self._told: dict[str, list[str]] = {}
         self._copy: Timeline | None = None
+        self._tree: ConversationTree | None = None
         self._seed = 1
         self._begun = False
 
@@ -86,6 +91,8 @@ prediction of a re-run and what happened. `s` previews a message of yours at the
         yield TabLine(self.TAB).data_bind(Board.view)
         yield TextPage(id="page")
         yield EntryLine("a message for the agent", enter="preview", escape="close", id="steer")
+        hint = "number, id or hash of a record, then your own summary of what lies between, if you like"
+        yield EntryLine(hint, enter="go there", escape="close", id="record")
         yield KeyLine()
 
     def on_mount(self) -> None:
@@ -111,7 +118,7 @@ prediction of a re-run and what happened. `s` previews a message of yours at the
 
         def work() -> None:
             worker = get_current_worker()
-            self._tell("conversation", lambda: _conversation(path, session, settings))
+            self._tell("conversation", lambda: self._conversation(path, session, settings))
             copy = copy_recording(timeline, lambda *_: not worker.is_cancelled)
             if copy is None:
                 return
@@ -145,6 +152,15 @@ prediction of a re-run and what happened. `s` previews a message of yours at the
         sections, untold = dict(self._told), _WAITS if self._begun else _NOTHING
         self.query_one(TextPage).show(lambda width: _page(sections, untold, width), top=False)
 
+    def _conversation(self, path: str, session: str, settings: Settings) -> list[str]:
+        kit = make_kit(settings.ingest)
+        matches = sessions([str(Path(path))], kit, settings.ingest.lines)
+        chosen = [one for one in matches if not session or one.id == session] or matches
+        if not chosen:
+            return ["the log is gone"]
+        self._tree = tree = ConversationTree(session_links(chosen[0], kit))
+        return conversation_lines(tree, changed_since_last_reading(tree, chosen[0].path))
+
     def action_dream(self) -> None:
         """Recombine the past with the next seed."""
         copy = self._copy
@@ -155,10 +171,33 @@ prediction of a re-run and what happened. `s` previews a message of yours at the
 
     def action_steer(self) -> None:
         """Ask for the sentence that is to be tried."""
-        self.add_class("-typing")
-        self.query_one("#steer", Input).focus()
+        self._open_line("#steer")
 
-    def on_input_submitted(self, message: Input.Submitted) -> None:
+    def action_go(self) -> None:
+        """Ask for the record to go to."""
+        self._open_line("#record")
+
+    @on(Input.Submitted, "#record")
+    def _go_to_record(self, message: Input.Submitted) -> None:
+        message.stop()
+        record, _, summary = message.value.strip().partition(" ")
+        self._close_line()
+        if not record:
+            return
+        if self._copy is None or self._tree is None:
+            self.post_message(Failed("the session is still being read"))
+            return
+        try:
+            node = self._tree.resolve(record)
+            place = ChronoNav(self._copy, self._tree).place_of(node.id)
+        except NooscopeError as error:
+            self.post_message(Failed(str(error)))
+        else:
+            self.post_message(Seek(place, record=node.id, summary=summary.strip()))
+            self.notify(f"record {node.place + 1} is event {place}", markup=False)
+
+    @on(Input.Submitted, "#steer")
+    def _try_sentence(self, message: Input.Submitted) -> None:
         message.stop()
         words = message.value.strip()
         self._close_line()
@@ -185,9 +224,16 @@ prediction of a re-run and what happened. `s` previews a message of yours at the
         else:
             super().action_leave()
 
+    def _open_line(self, line: str) -> None:
+        self.add_class("-typing")
+        entry = self.query_one(line, Input)
+        entry.display = True
+        entry.focus()
+
     def _close_line(self) -> None:
         self.remove_class("-typing")
-        self.query_one("#steer", Input).value = ""
+        for entry in self.query(EntryLine):
+            entry.value, entry.display = "", False
         self.query_one(TextPage).focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -204,16 +250,6 @@ def _grown(branch: Branch) -> bool:
     if worker.is_cancelled:
         branch.abort("the screen was left")
     return not worker.is_cancelled
-
-
-def _conversation(path: str, session: str, settings: Settings) -> list[str]:
-    kit = make_kit(settings.ingest)
-    matches = sessions([str(Path(path))], kit, settings.ingest.lines)
-    chosen = [one for one in matches if not session or one.id == session] or matches
-    if not chosen:
-        return ["the log is gone"]
-    tree = ConversationTree(session_links(chosen[0], kit))
-    return conversation_lines(tree, changed_since_last_reading(tree, chosen[0].path))
 
 
 def _page(sections: dict[str, list[str]], untold: str, width: int) -> list[Line]:

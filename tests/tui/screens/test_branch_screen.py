@@ -7,6 +7,7 @@ from pathlib import Path
 
 from textual.widgets import Input
 
+import sample_sessions
 from bench.workload import session
 from core.settings.layers import with_value
 from tests.tui.conftest import lines, shown, until
@@ -54,7 +55,7 @@ async def test_branches_tell_and_a_word_is_tried(tmp_path: Path, app_on: Make) -
         await pilot.press("v")
         await until(pilot, lambda: "seed 2" in page(app))
         await pilot.press("s")
-        assert app.focused is app.screen.query_one(Input)
+        assert app.focused is app.screen.query_one("#steer", Input)
         await pilot.press(*"stop, then test", "enter")
         await until(pilot, lambda: "“stop, then test” before event" in page(app))
         assert app.recording is not None and len(app.recording) == 200
@@ -63,3 +64,17 @@ async def test_branches_tell_and_a_word_is_tried(tmp_path: Path, app_on: Make) -
         await pilot.press("escape")
         await pilot.pause()
         assert not isinstance(app.screen, BranchScreen)
+
+
+async def test_a_record_is_gone_to_by_its_number_with_a_summary_of_ones_own(app_on: Make) -> None:
+    app = app_on(next((Path(sample_sessions.__file__).parent / "logs" / "stuck").rglob("*.jsonl*")), live=False)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.loading is None and view.total > 20)
+        await pilot.press("m", "5")
+        await until(pilot, lambda: isinstance(app.screen, BranchScreen) and "seed 1" in page(app))
+        await pilot.press("enter", *"10 read the wrong file", "enter")
+        await until(pilot, lambda: app.view is not None and 0 < app.view.index < 12)
+        await until(pilot, lambda: any("read the wrong file" in note.message for note in app._notifications))
+        await pilot.press("enter", *"99999", "enter")
+        await until(pilot, lambda: any("has no record" in note.message for note in app._notifications))
+        assert app.view is not None and app.view.index < 12

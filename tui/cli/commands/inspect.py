@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from core.live.status import Status
     from core.report.conversation import ConversationTree, Node, RecordChange
     from core.report.now import Now
+    from core.settings import Settings
     from core.timeline.timeline import Timeline
 
 
@@ -206,8 +207,13 @@ def _add_tree_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--find", metavar="HASH", help="the node whose content hash starts like this, and the path to it"
     )
+    parser.add_argument(
+        "--go", metavar="RECORD", help="the model at a record, by its number, id or hash, and what came since"
+    )
+    parser.add_argument("--note", metavar="TEXT", help="with --go: your own summary instead of what came since")
     parser.add_argument("--head", metavar="HASH", help="exit with 1 unless the log still leads to this head")
     parser.add_argument("--json", action="store_true", help="as JSON")
+    add_plain_option(parser)
     add_settings_options(parser)
 
 
@@ -220,6 +226,8 @@ def _run_tree(args: argparse.Namespace) -> int:
     tree = ConversationTree(session_links(session, kit))
     if args.find:
         return _print_path_to(tree, args.find)
+    if args.go:
+        return _print_record(args, settings, tree)
     change = changed_since_last_reading(tree, session.path)
     if args.json:
         _print_tree_json(tree, change)
@@ -248,6 +256,22 @@ def _print_path_to(tree: ConversationTree, prefix: str) -> int:
         return 1
     for step in tree.path(node.id):
         print(_node_line(step))
+    return 0
+
+
+def _print_record(args: argparse.Namespace, settings: Settings, tree: ConversationTree) -> int:
+    """Go back from the end of the recording to a record, and print the model there."""
+    from core.report.chrono import ChronoNav, Destination, SummaryPolicy
+    from core.report.formatting import count, plain
+
+    node = tree.resolve(args.go)
+    timeline = recording_at(args.path, initial_states_of(args, settings))
+    policy = SummaryPolicy("custom", text=args.note) if args.note else SummaryPolicy("narrative")
+    arrival = ChronoNav(timeline, tree).go(Destination(node.id, "backward", policy), timeline.time_of(len(timeline)))
+    print(_node_line(node))
+    print(f"record {node.place + 1}, {count(len(arrival.path), 'record')} from the start; event {arrival.place}")
+    for line in [*arrival.lines, "", "since then:", *arrival.summary]:
+        print(plain(line))
     return 0
 
 

@@ -17,6 +17,7 @@ from textual.worker import get_current_worker
 
 from core.agents.words import NOTHING, WordReader, Words
 from core.events import Event, Turn
+from core.report.chrono import record_name
 from core.report.event_words import ALL, TranscriptFilter, entries, holds, insert_in_order
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line
@@ -508,7 +509,8 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
 
     def action_seek(self) -> None:
         if self.place >= 0 and self.recording is not None:
-            self.post_message(Seek(self.place + 1, self.recording.events[self.place].agent))
+            event = self.recording.events[self.place]
+            self.post_message(Seek(self.place + 1, event.agent, record_name(event.where)))
 
     def action_whole(self) -> None:
         self._entries.whole ^= {self.place}
