@@ -61,7 +61,8 @@ class BranchScreen(ModelTab):
     CSS_PATH: ClassVar[CSSPathType | None] = "board.tcss"
     DEFAULT_CSS = """
     BranchScreen #page { height: 1fr; }
-    BranchScreen #steer, BranchScreen #record { display: none; height: 1; border: none; padding: 0 2; background: $panel; }
+    BranchScreen #steer, BranchScreen #record { display: none; height: 1; border: none; padding: 0 2; }
+    BranchScreen EntryLine { background: $panel; }
     """
     TAB = "branches"
     AUTO_FOCUS = "TextPage"
