@@ -214,7 +214,7 @@ class AiderReader(TranscriptReader):
         elif line.startswith(">") and self.begun and not line.startswith(">>>"):
             self._program(line, out)
         elif line.strip() and self.begun:
-            self._speak(line, where)
+            self._read_speech(line, where)
         return out
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -251,7 +251,7 @@ class AiderReader(TranscriptReader):
         if not gathered:
             return
         if heading:
-            self._speak(gathered.text, gathered.where)
+            self._read_speech(gathered.text, gathered.where)
         else:
             self._end_answer(out)
             self.now, self._refused = gathered.at, False
@@ -262,7 +262,7 @@ class AiderReader(TranscriptReader):
             self._passed_on = passed_on(gathered.text)
         self._asked = GatheredText()
 
-    def _speak(self, line: str, where: Where) -> None:
+    def _read_speech(self, line: str, where: Where) -> None:
         """A line of the model's, or of what the program quotes to it."""
         if self._refused and QUOTED.match(line):
             self._spoken = GatheredText()

@@ -113,7 +113,7 @@ class AntigravityReader(TranscriptReader):
         if not name and self._waiting:
             name = self._waiting[0][0]
         if not name:
-            self._alone(at, tools, result, out)
+            self._lone_result(at, tools, result, out)
             return
         self._waiting = [pair for pair in self._waiting if pair[0] != name]
         use = self.calls.end(name, at, result, self.here(), line=self._line)
@@ -123,7 +123,7 @@ class AntigravityReader(TranscriptReader):
         if use.action == "delegation":
             out.append(agent_report(use, use.id))
 
-    def _alone(self, at: float, tools: tuple[str, ...], result: Result, out: list[Event]) -> None:
+    def _lone_result(self, at: float, tools: tuple[str, ...], result: Result, out: list[Event]) -> None:
         """Add a result whose call is missing from the log, with unknown arguments."""
         if not tools:
             self.note("result without a call")

@@ -34,16 +34,16 @@ class AtifReader(TranscriptReader):
         """Add the events of one trajectory, or of several that are the values of an object."""
         document = self.table(value, "trajectory")
         if "steps" in document:
-            self._main(document, "", out)
+            self._main_trajectory(document, "", out)
             return
         inner = [(f"/{key}", one) for key, one in document.items() if "steps" in table(one)]
         if not inner:
             self.note("no steps")
             return
         self._embedded = {_key(one): (place, one) for place, one in inner[1:]}
-        self._main(inner[0][1], inner[0][0], out)
+        self._main_trajectory(inner[0][1], inner[0][0], out)
 
-    def _main(self, document: dict[str, Any], base: str, out: list[Event]) -> None:
+    def _main_trajectory(self, document: dict[str, Any], base: str, out: list[Event]) -> None:
         if self.begun:
             out.extend(self.close_all())
         self._base = base

@@ -261,7 +261,7 @@ class Calls:
         if call is None:
             if call_id not in self._done and call_id not in self._early:
                 if len(self._early) >= _HELD:
-                    self._give_up(next(iter(self._early)))
+                    self._give_up_call(next(iter(self._early)))
                 self._early[call_id] = _Early(at, result, where, agent, line)
             return None
         self._done[key] = _make(_Told, (call.kind.call, call.at, at))
@@ -279,7 +279,7 @@ class Calls:
         uses = [self.end(name, one.at, one.result, one.where, one.agent, one.line) for name, one in early]
         return [use for use in uses if use is not None]
 
-    def _give_up(self, call_id: str) -> None:
+    def _give_up_call(self, call_id: str) -> None:
         early = self._early.pop(call_id)
         self._done[call_id] = None
         file = early.where.file if early.where else ""
@@ -321,7 +321,7 @@ class Calls:
     def finish(self) -> list[ToolUse]:
         """The calls that got no result; results whose calls never came are counted."""
         for call_id in list(self._early):
-            self._give_up(call_id)
+            self._give_up_call(call_id)
         return self.unanswered()
 
     def _use(

@@ -391,7 +391,7 @@ class ClineReader(TranscriptReader):
                 answers += 1
                 self._answer(message, pointer, request, where, out)
             elif message.get("role") == "user":
-                self._user(message, pointer, where, out)
+                self._user_entry(message, pointer, where, out)
 
     def _workplace(self, listed: list[tuple[str, dict[str, Any]]]) -> str:
         instructions = text(self._facts.get("system_prompt")) or words((listed[0][1] if listed else {}).get("content"))
@@ -428,7 +428,7 @@ class ClineReader(TranscriptReader):
             self._children.add(name)
             out.append(AgentStart(at=at, agent=self.agent, where=where, child=name, role=tool))
 
-    def _user(self, message: dict[str, Any], pointer: str, where: Where, out: list[Event]) -> None:
+    def _user_entry(self, message: dict[str, Any], pointer: str, where: Where, out: list[Event]) -> None:
         if message.get("isSummary") is True:
             out.append(self.compaction(self.now, where))
             return

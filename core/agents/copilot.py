@@ -157,7 +157,7 @@ class CopilotReader(TranscriptReader):
             self._close(self.agent, entry.out)
             entry.out.append(self.prompt(entry.at, prompt_text))
 
-    def _read_answer(self, entry: _Entry) -> None:
+    def _add_answer(self, entry: _Entry) -> None:
         answer_text = text(entry.data.get("content")) or attached_to(items(entry.data.get("attachments")))
         requests = entry.data.get("toolRequests")
         turn = self.turn(
@@ -297,7 +297,7 @@ _READERS = {
     "session.resume": CopilotReader._read_begin,
     "session.model_change": CopilotReader._read_model,
     "user.message": CopilotReader._read_prompt,
-    "assistant.message": CopilotReader._read_answer,
+    "assistant.message": CopilotReader._add_answer,
     "assistant.turn_end": CopilotReader._end_turn,
     "tool.execution_start": CopilotReader._read_call,
     "tool.execution_complete": CopilotReader._read_result,

@@ -190,7 +190,7 @@ class GeminiReader(TranscriptReader):
 
 
 def _result(call: dict[str, Any], status: str) -> Result:
-    parts = [_answered(part) for part in items(call.get("result"))] or [words(call.get("result"))]
+    parts = [_answer_of(part) for part in items(call.get("result"))] or [words(call.get("result"))]
     output = "\n".join(part for part in parts if part) or words(call.get("resultDisplay"))
     exited = GEMINI_EXIT.search(output)
     nothing = _NOTHING.search(output)
@@ -203,7 +203,7 @@ def _result(call: dict[str, Any], status: str) -> Result:
     )
 
 
-def _answered(part: Any) -> str:
+def _answer_of(part: Any) -> str:
     response = table(table(part).get("functionResponse")).get("response")
     return words(part if response is None else response)
 

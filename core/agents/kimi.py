@@ -286,7 +286,7 @@ class KimiReader(TranscriptReader):
     def _turn_record(self, kind: str, record: dict[str, Any], out: list[Event]) -> None:
         if kind in ("turn.prompt", "turn.steer"):
             self._stopped = False
-            self._add_prompt(record, out)
+            self._add_person_prompt(record, out)
         elif kind == "turn.cancel" or record.get("reason") == "cancelled":
             self._stop(out)
         elif record.get("reason") == "failed":
@@ -319,7 +319,7 @@ class KimiReader(TranscriptReader):
             self.calls.project = self._project
             out.append(AgentStart(at=at, agent=MAIN, where=where, child=self.agent, role=self._role))
 
-    def _add_prompt(self, record: dict[str, Any], out: list[Event]) -> None:
+    def _add_person_prompt(self, record: dict[str, Any], out: list[Event]) -> None:
         prompt_text = words(record.get("input")) or attached_to(items(record.get("input")))
         person = text(table(record.get("origin")).get("kind")) in ("", "user")
         if person and prompt_text.strip() and self.agent == MAIN:
@@ -371,9 +371,9 @@ class KimiReader(TranscriptReader):
     def _ended(self, use: ToolUse, output: str, out: list[Event]) -> None:
         out.append(use)
         if use.action == "delegation":
-            self._reported(use, output, out)
+            self._add_report(use, output, out)
 
-    def _reported(self, use: ToolUse, output: str, out: list[Event]) -> None:
+    def _add_report(self, use: ToolUse, output: str, out: list[Event]) -> None:
         """A sub-agent names itself in what it hands back, once for each of a swarm."""
         roles, states = _ROLE.findall(output), _STATUS.findall(output)
         for number, child in enumerate(dict.fromkeys(_CHILD.findall(output))):

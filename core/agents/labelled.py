@@ -45,7 +45,7 @@ def sources(paths: list[Path]) -> Iterator[RunSource]:
     """Every run in files and folders, in their order."""
     for path in paths:
         if path.is_dir():
-            yield from _folder(path)
+            yield from _folder_runs(path)
         else:
             yield from _lines(path)
 
@@ -63,7 +63,7 @@ def _lines(path: Path) -> Iterator[RunSource]:
         raise UnreadableLog(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
 
 
-def _folder(folder: Path) -> Iterator[RunSource]:
+def _folder_runs(folder: Path) -> Iterator[RunSource]:
     labels = folder / LABELS
     if not labels.is_file():
         raise UnreadableLog(

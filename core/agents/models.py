@@ -352,7 +352,7 @@ def _lay_over(table: _Table, path: Path, content: dict[str, Any], *, theirs: boo
             raise SettingsError(f"{path}: {key}: unknown; expected [models] or [aliases]")
     for name, row in _section(path, content, "models").items():
         base = _search(name, rows, aliases) or Model()
-        rows[plain_name(name)] = _checked(path, name, row, base)
+        rows[plain_name(name)] = _checked_model(path, name, row, base)
     for name, target in _section(path, content, "aliases").items():
         if not isinstance(target, str) or _search(target, rows, {}) is None:
             raise SettingsError(f"{path}: aliases.{name}: must be the name of a model in [models]")
@@ -375,7 +375,7 @@ def _table_date(path: Path, table: dict[str, Any]) -> tuple[date | None, tuple[s
     return date.fromisoformat(made_on), tuple(map(str, table.get("sources", ())))
 
 
-def _checked(path: Path, name: str, row: Any, base: Model) -> Model:
+def _checked_model(path: Path, name: str, row: Any, base: Model) -> Model:
     place = f"{path}: models.{name}"
     if not isinstance(row, dict):
         raise SettingsError(f"{place}: must be a table")

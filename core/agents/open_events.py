@@ -110,12 +110,12 @@ class OpenEventsReader(TranscriptReader):
             for name in _PRINTS:
                 if name in fields:
                     fields[name] = _print(fields[name])
-            return self._with_words(msgspec.convert(fields, kind), line)
+            return self._with_own_words(msgspec.convert(fields, kind), line)
         except (msgspec.ValidationError, ValueError, TypeError) as fault:
             self.note(f"event with a wrong field: {_place(fault)}")
             return None
 
-    def _with_words(self, event: Event, line: dict[str, Any]) -> Event:
+    def _with_own_words(self, event: Event, line: dict[str, Any]) -> Event:
         """Let the words of an event be read from its own line if they are there."""
         if event.where is None and ("text" in line or "input" in line):
             event = structs.replace(event, where=self.here())
@@ -193,11 +193,11 @@ class OpenEventsReader(TranscriptReader):
             agent=agent,
         )
         if context:
-            window = turn.context_window if line.get("context_window") else self._window(turn.model, context)
+            window = turn.context_window if line.get("context_window") else self._context_window(turn.model, context)
             turn = structs.replace(turn, context_tokens=context, context_window=window)
         out.append(turn)
 
-    def _window(self, model: str, tokens: int) -> int:
+    def _context_window(self, model: str, tokens: int) -> int:
         return self.kit.models.window(model, tokens)
 
 

@@ -192,10 +192,10 @@ class Shell:
         else:
             return Command("shell_exec")
         verdicts: list[_Judged] = []
-        self._walk(parts, verdicts, "", 0)
+        self._judge_parts(parts, verdicts, "", 0)
         return _strongest(verdicts)
 
-    def _walk(self, parts: list[Part], verdicts: list[_Judged], folder: str, depth: int) -> None:
+    def _judge_parts(self, parts: list[Part], verdicts: list[_Judged], folder: str, depth: int) -> None:
         for part in parts:
             plain = not part.writes and not part.here
             key = (part.piped, tuple(part.words))
@@ -204,7 +204,7 @@ class Shell:
                 words = self._bare(part.words)
                 inner = _script_of(words)
                 if inner is not None and depth < _DEEPEST:
-                    self._walk(split(inner), verdicts, folder, depth + 1)
+                    self._judge_parts(split(inner), verdicts, folder, depth + 1)
                     continue
                 judged = self._part(part, words)
                 cached = judged, _entered(judged.program, words)

@@ -78,10 +78,10 @@ class SweAgentReader(TranscriptReader):
             opened = ""
             for (place, step), state in zip(steps, states, strict=True):
                 where = self.here(f"/trajectory/{place}")
-                self._step(place, _action(step), words(step.get("observation")), step, opened, where, out)
+                self._step(place, _step_action(step), words(step.get("observation")), step, opened, where, out)
                 opened = text(state.get("open_file"))
         else:
-            self._recall(history, out)
+            self._read_history(history, out)
         if self._spent is not None:
             self._spent = structs.replace(self._spent, at=self.now)
         if info.get("exit_status") is not None:
@@ -104,7 +104,7 @@ class SweAgentReader(TranscriptReader):
                 prompt_text = words(message.get("content"))
                 out.append(self.prompt(self.now, prompt_text, self.here(f"/history/{place}")))
 
-    def _recall(self, history: list[tuple[int, dict[str, Any]]], out: list[Event]) -> None:
+    def _read_history(self, history: list[tuple[int, dict[str, Any]]], out: list[Event]) -> None:
         """Add the steps of a document that contains only the conversation."""
         messages = [(place, said) for place, said in history if not said.get("is_demo")]
         for number, (place, message) in enumerate(messages):
@@ -113,9 +113,9 @@ class SweAgentReader(TranscriptReader):
             answer = messages[number + 1][1] if number + 1 < len(messages) else None
             where = self.here(f"/history/{place}")
             if answer is not None and answer.get("role") in ("user", "tool"):
-                self._step(place, _action(message), words(answer.get("content")), message, "", where, out)
+                self._step(place, _step_action(message), words(answer.get("content")), message, "", where, out)
             else:
-                self._step(place, _action(message), None, message, "", where, out)
+                self._step(place, _step_action(message), None, message, "", where, out)
 
     def _step(
         self,
@@ -204,7 +204,7 @@ def _editor(operands: list[str]) -> dict[str, Any]:
     return arguments
 
 
-def _action(step: dict[str, Any]) -> str:
+def _step_action(step: dict[str, Any]) -> str:
     action = step.get("action")
     if isinstance(action, str):
         return action

@@ -150,7 +150,7 @@ class VsCodeChatReader(TranscriptReader):
                 kinds = ("userEdited", "toolEdited", "original")
                 arguments = {"command": next((text(command[key]) for key in kinds if command.get(key)), "")}
             elif arguments is None:
-                arguments = table(data.get("rawInput")) or _places(part.get("resultDetails"))
+                arguments = table(data.get("rawInput")) or _found_places(part.get("resultDetails"))
             call_result = _result(part, data)
             began = seconds(table(data.get("terminalCommandState")).get("timestamp"))
             self.now = max(self.now, began or 0.0)
@@ -188,7 +188,7 @@ def _markdown(part: dict[str, Any]) -> str:
     return text(part.get("value")) if "kind" not in part else ""
 
 
-def _places(details: Any) -> dict[str, Any]:
+def _found_places(details: Any) -> dict[str, Any]:
     """Return what a call read or found, in place of its missing arguments."""
     locations = [table(one) for one in items(details)]
     return {"paths": [_path(one) for one in locations if _path(one)]}

@@ -67,7 +67,7 @@ def atif(film: ExportedSession) -> bytes:
     document = every[MAIN].document(
         every,
         session_id=film.summary.id or "session",
-        final_metrics=_total(film.events),
+        final_metrics=_final_metrics(film.events),
         **({"extra": facts} if facts else {}),
     )
     return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
@@ -167,7 +167,7 @@ def _metrics(turn: Turn) -> dict[str, Any]:
     return metrics | ({"cost_usd": turn.cost} if turn.cost else {})
 
 
-def _total(events: Any) -> dict[str, Any]:
+def _final_metrics(events: Any) -> dict[str, Any]:
     turns = [one for one in events if isinstance(one, Turn)]
     return {
         "total_prompt_tokens": sum(one.input_tokens + one.cache_read + one.cache_write for one in turns),

@@ -144,12 +144,12 @@ def _words(moments: Sequence[Moment]) -> list[list[str]]:
     share = min(1.0, _BUDGET / total) if total else 1.0
     rows = []
     for moment in moments:
-        texts = [_cut(text, share) for text in moment.spoken]
+        texts = [_cut_text(text, share) for text in moment.spoken]
         rows.append(texts if texts[1] else texts[:1] if texts[0] else [])
     return rows
 
 
-def _cut(text: str, share: float) -> str:
+def _cut_text(text: str, share: float) -> str:
     clean = "".join(letter if letter.isprintable() or letter in "\n\t" else " " for letter in text)
     most = int(len(clean) * share)
     return clean if share == 1.0 or len(clean) <= 200 else clean[: max(200, most)] + "…"
@@ -424,8 +424,8 @@ def _frame(film: ExportedSession, place: int, strip: dict[str, str], elapsed: fl
         "",
         *(_row("", f" {name:<7} {one_line(text, 300)}") for name, text in strip.items()),
         _row(_DIM, "─" * WIDTH),
-        *(_axis(name, value) for name, value in zip(AXES, moment.axes, strict=True)),
-        _axis("context", moment.context),
+        *(_axis_cell(name, value) for name, value in zip(AXES, moment.axes, strict=True)),
+        _axis_cell("context", moment.context),
         _row(_DIM, f" state {moment.state.replace('_', ' ')}, regime {moment.regime}"),
         _row(_DIM, "─" * WIDTH),
     ]
@@ -441,7 +441,7 @@ def _frame(film: ExportedSession, place: int, strip: dict[str, str], elapsed: fl
     return rows[:HEIGHT]
 
 
-def _axis(name: str, value: float) -> str:
+def _axis_cell(name: str, value: float) -> str:
     filled = round(min(1.0, max(0.0, value)) * _BAR)
     return _row("", f" {name:<12} {'█' * filled}{'·' * (_BAR - filled)} {figure(value)}")
 

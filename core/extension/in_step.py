@@ -111,10 +111,10 @@ class ExtendedEngine(Engine):
         self._counts = dict.fromkeys((one.name for one in self._order), 0)
         self.troubles: dict[str, str] = {}  # What each last failed with; words for the person, no part of the state.
         self._states: dict[str, Any] = {}  # Each one's state after the last step, so that a dump only reads.
-        self._wire()
+        self._wire_layers()
         self._keep_states()
 
-    def _wire(self) -> None:
+    def _wire_layers(self) -> None:
         on = [one for one in self._order if self._counts[one.name] < FAULTS]
         self._stages = [
             (one, hook, part)
@@ -167,7 +167,7 @@ class ExtendedEngine(Engine):
         self.troubles[one.name] = safe(f"{type(fault).__name__}: {fault}").replace("\n", " ")[:160]
         self._counts[one.name] += 1
         if self._counts[one.name] >= FAULTS:
-            self._wire()
+            self._wire_layers()
 
     @property
     def extended(self) -> dict[str, tuple[int, Any]]:
@@ -192,7 +192,7 @@ class ExtendedEngine(Engine):
                 one.load(state)
             self._counts[one.name] = count if state is not None else FAULTS
             self._states[one.name] = state
-        self._wire()
+        self._wire_layers()
 
 
 def _checked(finding: Detection) -> Detection:

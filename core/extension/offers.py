@@ -92,7 +92,7 @@ def in_use(kind: Kind, fits: Callable[[Any], str], offers: Offers | None = None)
         if offer.key in off:
             continue
         try:
-            value = _loaded(offer)
+            value = _load_offer(offer)
             wrong = fits(value)
         except BrokenOffer as fault:
             complaints.append(str(fault))
@@ -108,7 +108,7 @@ _NONE = InUse()
 
 
 @cache
-def _loaded(offer: Offer) -> Any:
+def _load_offer(offer: Offer) -> Any:
     return offer.load()
 
 

@@ -61,7 +61,7 @@ class AcpLog:
             self.fault = str(fault)
 
     def _add(self, sender: Sender, message: dict[str, Any], at: float) -> None:
-        entry = {"timestamp": at, "from": sender, "message": _redacted(redact_value(message), 0)}
+        entry = {"timestamp": at, "from": sender, "message": _redact_message(redact_value(message), 0)}
         line = msgspec.json.encode(entry) + b"\n"
         number, session = str(message.get("id", "")), text(table(message.get("params")).get("sessionId"))
         if "method" in message:
@@ -81,7 +81,7 @@ class AcpLog:
         append(session_file(self.folder, session), lines)
 
 
-def _redacted(value: Any, depth: int) -> Any:
+def _redact_message(value: Any, depth: int) -> Any:
     """A copy of a message without secrets and without binary data, its texts bounded."""
     if isinstance(value, str):
         if len(value) <= _LONGEST_TEXT:
@@ -90,10 +90,10 @@ def _redacted(value: Any, depth: int) -> Any:
     if depth > _DEEPEST:
         return None
     if isinstance(value, list):
-        return [_redacted(item, depth + 1) for item in value]
+        return [_redact_message(item, depth + 1) for item in value]
     if isinstance(value, dict):
         return {
-            name: "" if name in _LEFT_OUT and isinstance(item, str) else _redacted(item, depth + 1)
+            name: "" if name in _LEFT_OUT and isinstance(item, str) else _redact_message(item, depth + 1)
             for name, item in value.items()
         }
     return value

@@ -95,7 +95,7 @@ class CodexDaemon:
                 self._line, self._subscribed = line, set()
                 await self._subscribe(line)
                 while (message := await line.receive()) is not None:
-                    await self._hear(line, message)
+                    await self._read_message(line, message)
             except (OSError, EOFError, TimeoutError, ValueError):
                 pass
             finally:
@@ -122,7 +122,7 @@ class CodexDaemon:
         self._numbers += 1
         await line.send({"id": self._numbers, "method": method, "params": parameters})
 
-    async def _hear(self, line: WebSocket, message: Mapping[str, Any]) -> None:
+    async def _read_message(self, line: WebSocket, message: Mapping[str, Any]) -> None:
         method, parameters, number = message.get("method"), table(message.get("params")), message.get("id")
         if method == "serverRequest/resolved":
             self._resolved.add(parameters.get("requestId"))

@@ -44,7 +44,7 @@ class IntakeFolder:
                 raise StoreError(f"{self.folder}: not a folder of your own; nothing is served from it")
             if stat.S_IMODE(status.st_mode) != _PRIVATE:
                 self.folder.chmod(_PRIVATE)
-            return self.token() or self._renew()
+            return self.token() or self._renew_token()
         except OSError as error:
             raise StoreError(f"{self.folder}: {error.strerror or error}") from error
 
@@ -72,7 +72,7 @@ class IntakeFolder:
             aside.unlink()
         return calls
 
-    def _renew(self) -> str:
+    def _renew_token(self) -> str:
         import secrets
 
         token = secrets.token_urlsafe(32)

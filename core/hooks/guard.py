@@ -310,7 +310,7 @@ class Answers:
         tier, _ = self._policy.tier(request)
         rule = (call.session, call.tool, approval_kind(request))
         number = self._next_number()
-        choices = _choices(call)
+        choices = _asked_choices(call)
         question = PermitQuestion(
             number,
             self._clock(),
@@ -380,7 +380,7 @@ class Answers:
         if question.kind != "permission":
             updated = dict(table(call.arguments))
         if question.choices:
-            questions = [one["question"] for one in _questions(call)]
+            questions = [one["question"] for one in _asked_questions(call)]
             updated["answers"] = dict(zip(questions, answers, strict=True))
         self._finish(number, HookReply(approved=True, input=updated))
         return ""
@@ -427,18 +427,18 @@ class Answers:
         self._journal.add(PermitEntry(self._clock(), what, *asked, self._policy.hash, tier, reason, number, by))
 
 
-def _questions(call: HookCall) -> list[dict[str, Any]]:
+def _asked_questions(call: HookCall) -> list[dict[str, Any]]:
     questions = table(call.arguments).get("questions") if call.tool == QUESTION_TOOL else None
     return [one for one in questions if isinstance(one, dict)] if isinstance(questions, list) else []
 
 
-def _choices(call: HookCall) -> tuple[AskedChoice, ...]:
+def _asked_choices(call: HookCall) -> tuple[AskedChoice, ...]:
     return tuple(
         AskedChoice(
             one_line(text(one.get("question")), 300),
             tuple(text(table(option).get("label")) for option in one.get("options") or ()),
         )
-        for one in _questions(call)
+        for one in _asked_questions(call)
     )
 
 

@@ -118,11 +118,11 @@ class IntakeHandler:
             case ["questions"]:
                 return _json(self.questions)
             case ["decide" | "steer" | "leave" as what]:
-                return self._command(request, what)
+                return self._do_command(request, what)
             case _:
                 raise Refused(404, "nothing is here")
 
-    def _command(self, request: Request, what: str) -> Answer:
+    def _do_command(self, request: Request, what: str) -> Answer:
         """Do what only the person may ask for."""
         why = self._not_the_person(request)
         if why:
@@ -163,7 +163,7 @@ class IntakeHandler:
         hooks = self._hooks.get(agent)
         if hooks is None or mode not in MODES:
             raise Refused(404, "no hook of this name")
-        body = _body(request)
+        body = _request_body(request)
         call = hooks.read(body)
         if call is None:
             if body.get("hook_event_name") == TEST_EVENT:
@@ -178,7 +178,7 @@ class IntakeHandler:
         except Exception as fault:  # noqa: BLE001 the guard answers whatever the model makes of a call
             self._trouble(f"a call of {session.name} cannot be followed: {type(fault).__name__}: {fault}")
         self.answers.observe(call)
-        self._read_on(session)
+        self._catch_up_log(session)
         reply: HookReply | int = SILENCE
         reached = self._over_cap(session)
         if mode == "guard" and call.moment == "before_tool":
@@ -273,7 +273,7 @@ class IntakeHandler:
     async def _waited(self, request: Request, agent: str, number: int) -> Answer:
         """The second half of a guarded call: it waits for the person."""
         hooks = self._hooks.get(agent)
-        call = hooks.read(_body(request)) if hooks is not None else None
+        call = hooks.read(_request_body(request)) if hooks is not None else None
         if hooks is None or call is None:
             raise Refused(404, "no hook of this name")
         session, kind = self._session(hooks, call), self._sorted(hooks, call)
@@ -337,7 +337,7 @@ class IntakeHandler:
     def _sorted(self, hooks: AgentHooks, call: HookCall) -> Sorted:
         return self._normalizer.sort(hooks.framework, call.tool, call.arguments)
 
-    def _read_on(self, session: HookedSession) -> None:
+    def _catch_up_log(self, session: HookedSession) -> None:
         """Take in what the log has by now, so that a decision is made with the state the screen shows."""
         if not session.reading:
             try:
@@ -384,7 +384,7 @@ class IntakeHandler:
 
     async def _board(self, request: Request) -> Answer:
         """Return the state of all sessions; a caller who has this version waits for the next."""
-        if _body(request).get("since") == self._version:
+        if _request_body(request).get("since") == self._version:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_LOOK):
                     await self._changed.wait()
@@ -394,7 +394,7 @@ class IntakeHandler:
 
     def _statusline(self, request: Request) -> Answer:
         """A line for the agent's own screen; what it brings is kept."""
-        value = _body(request)
+        value = _request_body(request)
         session = self._lined(value)
         figures, now = figures_of(value), self._clock()
         samples = list(claude_samples(value, now))
@@ -424,7 +424,7 @@ class IntakeHandler:
 
     def _ask(self, request: Request, what: str) -> Answer:
         """Answer an agent's question about its own session, or about the last one in its project."""
-        body = _body(request)
+        body = _request_body(request)
         name = text(body.get("session"))
         session = self.sessions.get(name) if name else self._nearest(text(body.get("project")))
         if session is None:
@@ -439,7 +439,7 @@ class IntakeHandler:
         return sessions[-1] if sessions else None
 
     def _decide(self, request: Request) -> Answer:
-        body = _body(request)
+        body = _request_body(request)
         number, choice = body.get("number"), body.get("choice")
         if choice == "lift":
             session = text(body.get("session"))
@@ -470,7 +470,7 @@ class IntakeHandler:
         return fault
 
     def _steer(self, request: Request) -> Answer:
-        body = _body(request)
+        body = _request_body(request)
         session, message = self.sessions.get(text(body.get("session"))), text(body.get("message")).strip()
         if session is None or not message:
             return _json({"done": False})
@@ -478,7 +478,7 @@ class IntakeHandler:
         return _json({"done": True})
 
 
-def _body(request: Request) -> Mapping[str, Any]:
+def _request_body(request: Request) -> Mapping[str, Any]:
     if request.method != "POST":
         raise Refused(405, "send with POST")
     try:

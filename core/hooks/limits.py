@@ -133,7 +133,7 @@ class DayLedger:
         if changes:
             self._uses |= changes
             self._changed = at
-        return _sum(self._uses.values())
+        return _sum_uses(self._uses.values())
 
     def write(self, at: float, *, at_once: bool = False) -> None:
         """Write the file if something changed, and not too often."""
@@ -145,7 +145,7 @@ class DayLedger:
                 atomic.replace(self._path, json.dumps([self._day, self._uses]).encode())
 
 
-def _sum(uses: Iterable[Spent]) -> Spent:
+def _sum_uses(uses: Iterable[Spent]) -> Spent:
     total = Spent()
     for use in uses:
         total = total.plus(use)

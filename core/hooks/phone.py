@@ -84,7 +84,7 @@ class PhoneLinks:
         """Make links for new questions and send their notices; drop the links of finished ones."""
         waiting = {one.number: one for one in questions if not one.late}
         for number in [number for number in self._keys if number not in waiting]:
-            self._drop(number)
+            self._drop_links(number)
             del self._keys[number]
         for number, question in waiting.items():
             if number not in self._keys:
@@ -99,9 +99,9 @@ class PhoneLinks:
             self._links[_hash(key)] = _Link(question, verdict, expires)
         if self._settings.ntfy:
             address, _, topic = self._settings.ntfy.rstrip("/").rpartition("/")
-            self._send(address, self._notice(topic, question, keys))
+            self._send(address, self._notice_body(topic, question, keys))
 
-    def _notice(self, topic: str, question: PermitQuestion, keys: Mapping[Verdict, str]) -> dict[str, Any]:
+    def _notice_body(self, topic: str, question: PermitQuestion, keys: Mapping[Verdict, str]) -> dict[str, Any]:
         """The notice with its buttons; a call whose words are not in it is shown before it is allowed."""
         has_words = self._settings.words and question.kind != "question"
         deny = {"action": "http", "method": "POST"}
@@ -125,7 +125,7 @@ class PhoneLinks:
             return f"{question.tool}: {question.what}"
         return f"{question.tool} (words are off: response.phone.words)"
 
-    def _drop(self, number: int) -> None:
+    def _drop_links(self, number: int) -> None:
         """End both links of a question; while it waits, it gets no new ones."""
         for key in self._keys.get(number, {}).values():
             self._links.pop(_hash(key), None)
@@ -157,7 +157,7 @@ class PhoneLinks:
         answers = [fields.get(f"a{place}", [""])[0] for place in range(len(link.question.choices))]
         if link.verdict == "once" and not all(answers):
             return self._confirm_page(link)
-        self._drop(link.question.number)
+        self._drop_links(link.question.number)
         fault = self._decide(link.question.number, link.verdict, "phone", answers)
         if fault:
             return _page(f"<p>{escape(fault)}</p>", 409)

@@ -221,7 +221,7 @@ class Receiver:
 
     async def _read_body(self, reader: asyncio.StreamReader, headers: Mapping[str, str]) -> bytes:
         if "chunked" in headers.get("transfer-encoding", "").lower():
-            return await self._chunks(reader)
+            return await self._read_chunks(reader)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 12:
             raise Refused(411, "a length is needed")
@@ -229,7 +229,7 @@ class Receiver:
             raise Refused(413, f"more than {self._body:,} bytes")
         return await reader.readexactly(int(length))
 
-    async def _chunks(self, reader: asyncio.StreamReader) -> bytes:
+    async def _read_chunks(self, reader: asyncio.StreamReader) -> bytes:
         pieces, size = [], 0
         while True:
             line = await reader.readuntil(b"\r\n")

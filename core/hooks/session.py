@@ -277,9 +277,9 @@ class HookedSession:
         elif not isinstance(event, Turn | SessionEnd):  # a log tells these by itself
             self._pending = [*self._pending, event][-_PENDING:]
             if not self.reading:
-                self._react(event, self._copy().step(event))
+                self._react(event, self._society_ahead().step(event))
 
-    def _copy(self) -> Society:
+    def _society_ahead(self) -> Society:
         """The copy of the log's minds that is ahead of the log."""
         if self._ahead_minds is None and self.driver is not None:
             inputs, minds = self.driver.inputs, self.driver.society
@@ -347,7 +347,7 @@ class HookedSession:
         earliest = {True: last - _SLACK, False: last - _FRESH}
         self._pending = [one for one in self._pending if one.at >= earliest[isinstance(one, Prompt)]]
         for event in self._pending:
-            step = self._copy().step(event)
+            step = self._society_ahead().step(event)
             if arrived:
                 self._react(event, step)
 
@@ -443,7 +443,7 @@ class HookedSession:
     def steer(self, message: str, at: float, *, cancel: bool = False) -> None:
         """Queue a sentence of the person's own for the next moment; `cancel` denies the next call with it."""
         self._steers.append((message, at, cancel))
-        self._copy().engine(MAIN).response.steer(message, at, cancel=cancel)
+        self._society_ahead().engine(MAIN).response.steer(message, at, cancel=cancel)
 
     def standing(self) -> Standing:
         """The state of governor and budget, the only inputs to permits; none while the log is first read."""

@@ -260,10 +260,10 @@ class _Judge:
         for path in {plain, above, _plain_path(join(self._folder, target)) if self._folder else ""}:
             if not path:
                 continue
-            if _under(path, _list(paths["own"])):
+            if _is_under(path, _list(paths["own"])):
                 self.lift("privileged", "it changes the settings of the guard or of an agent's hooks", own=True)
             elif self.verdict.tier != "privileged" and (
-                _under(path, _list(paths["protected"]), parents=False) or _under(path, self._paths)
+                _is_under(path, _list(paths["protected"]), parents=False) or _is_under(path, self._paths)
             ):
                 self.lift("privileged", f"it writes to a protected path: {path.replace(UNKNOWN, '?')[:80]}")
 
@@ -430,9 +430,9 @@ class _Judge:
         scripts, code = _list(entry.get("scripts", "")), _list(entry.get("code", ""))
         for option, value in parsed.options:
             if option in scripts:
-                self._nested(value, depth, piped=part.piped)
+                self._judge_nested(value, depth, piped=part.piped)
         for operand in parsed.operands if "defines" in entry else ():
-            self._nested(operand.partition("=")[2], depth, piped=part.piped)
+            self._judge_nested(operand.partition("=")[2], depth, piped=part.piped)
         texts = self._program_texts(entry, parsed, code)
         reads_input = (
             "stdin" in entry
@@ -448,9 +448,9 @@ class _Judge:
             texts.extend(part.here)
         for text in texts:
             if entry.get("shell"):
-                self._nested(text, depth, piped=False)
+                self._judge_nested(text, depth, piped=False)
             elif kind in ("awk", "sed"):
-                self._filter(kind, text, depth)
+                self._judge_filter(kind, text, depth)
             else:
                 self.code(text, kind)
         if kind == "sql" and part.piped:
@@ -472,13 +472,13 @@ class _Judge:
             texts.extend(parsed.operands[:1])
         return texts
 
-    def _nested(self, text: str, depth: int, *, piped: bool) -> None:
+    def _judge_nested(self, text: str, depth: int, *, piped: bool) -> None:
         if UNKNOWN in text:
             self.lift("privileged", "it runs a script that is not known beforehand")
         else:
             self.script(text, depth + 1, piped=piped)
 
-    def _filter(self, kind: str, text: str, depth: int) -> None:
+    def _judge_filter(self, kind: str, text: str, depth: int) -> None:
         if UNKNOWN in text:
             self.lift("write", f"what {kind} does is not known beforehand")
         elif kind == "sed":
@@ -501,7 +501,7 @@ class _Judge:
                 key, _, command = value.partition("=")
                 if not any(fnmatchcase(key, one) for one in _list(_table()["signs"]["harmless_git"])):
                     self.lift("write", f"git runs with another {key.replace(UNKNOWN, '?')}")
-                    self._nested(command.lstrip("!"), depth, piped=False)
+                    self._judge_nested(command.lstrip("!"), depth, piped=False)
 
     def _kills(self, name: str, words: list[str]) -> None:
         if name in _STOPS and "nooscope" in self._text + " ".join(words):
@@ -553,7 +553,7 @@ class _Judge:
         if entry.get("many"):
             rest = [*rest[0].split(), *rest[1:], UNKNOWN]
         if entry.get("joins"):
-            self._nested(" ".join(rest[:1] if name == "trap" else rest), depth, piped=part.piped)
+            self._judge_nested(" ".join(rest[:1] if name == "trap" else rest), depth, piped=part.piped)
             return None
         return rest
 
@@ -561,7 +561,7 @@ class _Judge:
         """Look for our token among files that are read."""
         for word in files:
             plain = _plain_path(join(self._folder, word.lstrip("@")))
-            if "intake" in plain and _under(plain, _list(_table()["paths"]["secret"])):
+            if "intake" in plain and _is_under(plain, _list(_table()["paths"]["secret"])):
                 self.lift("privileged", "it reads what lets nooscope trust a caller", own=True)
 
     def _check_paths(self, entry: _Entry, words: list[str], parsed: _Words, wraps: bool) -> None:
@@ -662,7 +662,7 @@ def _plain_path(target: str) -> str:
     return _HOME.sub("~", path).lower()
 
 
-def _under(path: str, patterns: Iterable[str], *, parents: bool = True) -> bool:
+def _is_under(path: str, patterns: Iterable[str], *, parents: bool = True) -> bool:
     """Whether a path is, contains or would replace what one of the patterns names."""
     for pattern in patterns:
         one = pattern.lower()

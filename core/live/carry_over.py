@@ -194,14 +194,14 @@ class CarryOver(Extension):
             return None, notices
         levels = seeds(prior)
         notices.append(f"baselines begin where {prior.session_count} earlier sessions left them")
-        met = self._meet(prior, seed)
+        met = self._first_meeting(prior, seed)
         if met is not None:
             persona, blend, sentence = met
             levels = take_over(levels, persona, blend)
             notices.append(sentence)
         return levels, notices
 
-    def _meet(self, prior: Prior, seed: int) -> tuple[Persona, float, str] | None:
+    def _first_meeting(self, prior: Prior, seed: int) -> tuple[Persona, float, str] | None:
         if self._personas is None:
             return None
         met = encounter(self._personas.others(), prior.action_signature, seed, self._settings.persona)

@@ -222,11 +222,11 @@ def _alive(pid: int, start: str) -> bool:
 
 def first_hand(board: HookBoard, sessions: Mapping[str, ClaudeSession]) -> HookBoard:
     """A board with what each session says of itself: it waits, or it no longer does."""
-    changed = {name: _merge(board.of(name), state) for name, state in sessions.items()}
+    changed = {name: _merge_signs(board.of(name), state) for name, state in sessions.items()}
     return replace(board, sessions={**board.sessions, **{k: v for k, v in changed.items() if v is not None}})
 
 
-def _merge(signs: HookSigns | None, state: ClaudeSession) -> HookSigns | None:
+def _merge_signs(signs: HookSigns | None, state: ClaudeSession) -> HookSigns | None:
     if state.status == "waiting":
         signs = signs or HookSigns(heard=state.since)
         if signs.asks or signs.questions:

@@ -185,7 +185,7 @@ def describe_sessions(
                 rows.append(one)
             continue
         paths = list(dict.fromkeys(log.path for log in session.logs))
-        one = _weigh(session.tool, location, paths, now, active_within, log.format.titles)
+        one = _session_found(session.tool, location, paths, now, active_within, log.format.titles)
         if one is not None:
             share = _share(log, one.size)
             events = _stretch(location, log, one, sharing[log.path])
@@ -300,14 +300,14 @@ def _survey(agent: Agent, location: Location, root: Path, now: float, active_wit
         return
     titles = agent.formats[0].titles if agent.formats else None
     for path in _logs(location, root):
-        one = _weigh(agent.name, location, [path], now, active_within, titles)
+        one = _session_found(agent.name, location, [path], now, active_within, titles)
         if one is not None:
             nested = list(_nested(location, path, one.session))
             many = [path, *nested]
-            yield (nested and _weigh(agent.name, location, many, now, active_within, titles)) or one
+            yield (nested and _session_found(agent.name, location, many, now, active_within, titles)) or one
 
 
-def _weigh(
+def _session_found(
     agent: str, location: Location, paths: list[Path], now: float, active_within: float, titles: Titles | None
 ) -> Found | None:
     """One session from the two ends of its main log and the sizes of all of them."""

@@ -74,7 +74,7 @@ class Beginnings:
         for family in families.values():
             if len(family) == 1:
                 continue
-            family.sort(key=_age)
+            family.sort(key=_session_age)
             further = [self._further(session.logs[0]) for session in family]
             older = self._owners(family) if len(family) > _FAMILY else map(range, range(len(family)))
             for place, (session, places) in enumerate(zip(family, older, strict=True)):
@@ -146,7 +146,7 @@ def _ignore(_number: int, _reason: str) -> None:
     """A fault in a head that is read again later."""
 
 
-def _age(session: LogSession) -> tuple[int, str]:
+def _session_age(session: LogSession) -> tuple[int, str]:
     try:
         return session.path.stat().st_mtime_ns, str(session.path)
     except OSError:
@@ -356,12 +356,12 @@ class Finder:
             matches = sorted(glob.glob(str(place), recursive=True))  # noqa: PTH207 it may be absolute
             return [log for match in matches for log in self._logs(match)[0]], "no log matches"
         if is_folder(place):
-            logs = [log for file in walk(place, self._closed(place)) if (log := self._inner(file))]
+            logs = [log for file in walk(place, self._closed(place)) if (log := self._log_inside(file))]
             return logs, _no_logs(place)
         log, trouble = self._log(place)
         return [log] if log else [], "no such file" if trouble == "vanished" else trouble
 
-    def _inner(self, path: Path) -> Log | None:
+    def _log_inside(self, path: Path) -> Log | None:
         """The log that a file in a folder is; one that might be a log and cannot be opened is counted."""
         log, trouble = self._log(path)
         if trouble in (NO_PERMISSION, NOT_REGULAR):

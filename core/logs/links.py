@@ -299,7 +299,7 @@ def _in_order(place: Path | Log, kit: Kit, lines: LineSettings | None) -> Iterat
     whole = log.format.style == "document"
     for record in records(log, kit.diagnostics, limits):
         if whole:
-            for entry in _entries(record):
+            for entry in _message_records(record):
                 yield reader.read(entry)
         else:
             yield from reader.read_all(record)
@@ -413,7 +413,7 @@ def turn(envelope: Envelope) -> tuple[LinkKind, RecordMessage | None]:
     return _KINDS[role], message
 
 
-def _entries(record: Record) -> Iterator[Record]:
+def _message_records(record: Record) -> Iterator[Record]:
     """The items of a document's list of messages as records of their own; else the document as one."""
     pointer, items = _message_list(record.data)
     if not items:

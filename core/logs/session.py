@@ -124,7 +124,7 @@ def log_events(log: Log, kit: Kit, lines: LineSettings, session: str = "") -> It
     """The events of one log, in its order."""
     session = session or stem(log.path)
     stored = kit.memory(log, kit, lines, session) if kit.memory is not None else None
-    events = _through(log, kit, lines, session) if stored is None else stored
+    events = _record_events(log, kit, lines, session) if stored is None else stored
     if log.run is not None:
         events = _run(events, log.run)
     return (with_session_name(event, session) for event in events) if log.part else events
@@ -226,7 +226,7 @@ def identities(logs: tuple[Log, ...], kit: Kit, lines: LineSettings) -> set[Hash
     return set().union(*(shared_beginnings.of(log, silent, lines) for log in logs))
 
 
-def _through(log: Log, kit: Kit, lines: LineSettings, session: str) -> Iterator[Event]:
+def _record_events(log: Log, kit: Kit, lines: LineSettings, session: str) -> Iterator[Event]:
     reader = log.format.reader(kit, agent=log.agent, session=session)
     for batch in batches(log, kit.diagnostics, lines, reader.passes):
         for record in batch:

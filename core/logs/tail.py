@@ -276,7 +276,7 @@ class LineTail(Tail):
         """Yield events that were written between the last look and the truncation of the log, from its
         copy."""
         position, mark = self._cutter.position, self._mark
-        for path in _copies(self.log.path) if mark else ():
+        for path in _copies_beside(self.log.path) if mark else ():
             try:
                 copy = HeldLog(path)
                 if copy.read(position - len(mark), len(mark)) == mark:
@@ -312,7 +312,7 @@ class LineTail(Tail):
         return LineCutter(note, self._lines.longest, start, number)
 
 
-def _copies(path: Path) -> list[Path]:
+def _copies_beside(path: Path) -> list[Path]:
     """Return files beside a log whose names mark them as copies of it, newest first."""
     copy_name = re.compile(re.escape(path.name) + r"[.-][\w.-]{1,40}")
     try:

@@ -372,13 +372,13 @@ class SessionChanges:
 
     def _counted(self, track: _Track, place: int) -> list[int]:
         """Return the edits of a file that count at a moment."""
-        numbers = range(_bounds(track, place))
+        numbers = range(_track_bounds(track, place))
         rewinds = [rewind for rewind in self._rewinds if rewind.at < place]
         return [n for n in numbers if not any(one.back < track.places[n] < one.at for one in rewinds)]
 
     def _file(self, track: _Track, place: int) -> _File:
         """Return the file at a moment, rebuilt from the nearest snapshot."""
-        counted = self._counted(track, place) if self._rewinds else range(_bounds(track, place))
+        counted = self._counted(track, place) if self._rewinds else range(_track_bounds(track, place))
         era = bisect_right([rewind.at for rewind in self._rewinds], place - 1)
         stop = len(counted)
         snapshots = track.snapshots
@@ -398,7 +398,7 @@ class SessionChanges:
 
     def _change(self, track: _Track, place: int, agent: str) -> FileChange | None:
         era = bisect_right([rewind.at for rewind in self._rewinds], place - 1)
-        key = era, _bounds(track, place), agent
+        key = era, _track_bounds(track, place), agent
         if key not in track.changes:
             if len(track.changes) > _MOST_KEPT:
                 track.changes.clear()
@@ -436,7 +436,7 @@ def _split(whole: str) -> list[str]:
     return [f"{line}\n" for line in lines] + ([rest] if rest else [])
 
 
-def _bounds(track: _Track, place: int) -> int:
+def _track_bounds(track: _Track, place: int) -> int:
     return bisect_right(track.places, place - 1)
 
 
@@ -641,7 +641,9 @@ def _asked_edit(fields: dict[str, Any], path: str, tool: str) -> FileEdit:
     parts = fields.get("edits")
     if isinstance(parts, str):
         parts = decode(parts.encode())
-    pairs = tuple(pair for part in (parts if isinstance(parts, list) else [fields]) if (pair := _pair(table(part))))
+    pairs = tuple(
+        pair for part in (parts if isinstance(parts, list) else [fields]) if (pair := _old_and_new(table(part)))
+    )
     if pairs:
         return FileEdit(path, "replace", pairs)
     if tool.lower().startswith(("delete", "remove")):
@@ -652,7 +654,7 @@ def _asked_edit(fields: dict[str, Any], path: str, tool: str) -> FileEdit:
     return FileEdit(path, "create" if command == "create" else "write", content=content)
 
 
-def _pair(fields: dict[str, Any]) -> tuple[str, str, bool] | None:
+def _old_and_new(fields: dict[str, Any]) -> tuple[str, str, bool] | None:
     old = _first(fields, _BEFORE)
     if old is None:
         return None

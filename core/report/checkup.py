@@ -385,9 +385,9 @@ def folders() -> Section:
         size, free = _size(path), _free(path)
         full = not problem and free is not None and free < _LITTLE
         words = problem or ("the disk is nearly full" if full else "can be written")
-        room = "" if free is None else f", {_bytes(free)} free"
+        room = "" if free is None else f", {_byte_words(free)} free"
         findings.append(
-            Finding(name, f"{path}: {words}, {_bytes(size)}{room}", "problem" if problem or full else "fine")
+            Finding(name, f"{path}: {words}, {_byte_words(size)}{room}", "problem" if problem or full else "fine")
         )
         facts.append({"name": name, "path": str(path), "problem": problem, "size": size, "free": free})
     return Section("folders", tuple(findings), facts)
@@ -428,7 +428,7 @@ def _free(folder: Path) -> int | None:
     return None
 
 
-def _bytes(number: int) -> str:
+def _byte_words(number: int) -> str:
     amount = float(number)
     for unit in ("B", "kB", "MB"):
         if amount < 1000:

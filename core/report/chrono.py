@@ -124,7 +124,7 @@ class ChronoNav:
         self, place: int, direction: Direction, policy: SummaryPolicy, at: float, node: str = ""
     ) -> tuple[tuple[str, ...], Visit]:
         origin, self.place = self.place, place
-        summary = tuple(self._summary(min(origin, place), max(origin, place), policy))
+        summary = tuple(self._summary_lines(min(origin, place), max(origin, place), policy))
         return summary, self.trail.add(at, origin, place, node, direction, policy.kind, summary)
 
     def _check(self, place: int, direction: Direction) -> None:
@@ -135,7 +135,7 @@ class ChronoNav:
         if direction == "forward" and place < self.place:
             raise StateError(f"place {place} lies behind {self.place}: ask to go backward")
 
-    def _summary(self, start: int, stop: int, policy: SummaryPolicy) -> Iterable[str]:
+    def _summary_lines(self, start: int, stop: int, policy: SummaryPolicy) -> Iterable[str]:
         match policy.kind:
             case "structural":
                 return structural(self.timeline, start, stop)
@@ -177,7 +177,7 @@ class Trail:
         number = self._visits[-1].number + 1 if self._visits else 1
         summary_hash = blake3("\n".join(summary).encode("utf-8", "replace")).hexdigest(length=16) if summary else ""
         visit = Visit(number, at, origin, place, node, direction, policy, summary_hash, self.head, "")
-        visit = visit._replace(hash=_link(visit))
+        visit = visit._replace(hash=_visit_link(visit))
         self._visits.append(visit)
         self.head = visit.hash
         return visit
@@ -187,7 +187,7 @@ class Trail:
         before: Visit | None = None
         for visit in self._visits:
             follows = before is None or (visit.previous, visit.number) == (before.hash, before.number + 1)
-            if not follows or _link(visit) != visit.hash:
+            if not follows or _visit_link(visit) != visit.hash:
                 return visit
             before = visit
         return before if before is not None and before.hash != self.head else None
@@ -222,7 +222,7 @@ def trail_lines(trail: Trail, start: float) -> list[str]:
     ]
 
 
-def _link(visit: Visit) -> str:
+def _visit_link(visit: Visit) -> str:
     return blake3(encode(list(visit[:-1]))).hexdigest()
 
 

@@ -109,7 +109,7 @@ def about(event: Event, names: Mapping[str, str] = MappingProxyType({})) -> tupl
     `names` says what agents are called.
     """
     if isinstance(event, ToolUse):
-        return _deed(event), event.targets[0] if event.targets else ""
+        return _deed_words(event), event.targets[0] if event.targets else ""
     if isinstance(event, Advice):
         return f"told the agent, {count(event.characters, 'character')}", ""
     if isinstance(event, Prompt):
@@ -130,7 +130,7 @@ def about(event: Event, names: Mapping[str, str] = MappingProxyType({})) -> tupl
     return "", event.project if isinstance(event, SessionStart) else ""
 
 
-def _deed(event: ToolUse) -> str:
+def _deed_words(event: ToolUse) -> str:
     words = event.program
     if event.purpose and event.purpose != words:
         words += f" ({event.purpose})" if words else event.purpose

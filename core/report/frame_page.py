@@ -26,7 +26,7 @@ def frame_page(frame: Frame) -> list[str]:
         trend = "▲" if axis.trend > _RISING else "▼" if axis.trend < -_RISING else " "
         firing = "fires" if axis.firing and not axis.held else "held" if axis.held else ""
         figures = f"{fraction(axis.value):>6} {fraction(axis.threshold):>9} {fraction(axis.baseline):>7}"
-        lines.append(f"{axis.axis:<12} {_bar(axis.value)} {figures} {trend} {firing}".rstrip())
+        lines.append(f"{axis.axis:<12} {_level_bar(axis.value)} {figures} {trend} {firing}".rstrip())
     model = ""
     for name, label, text in _readings(frame):
         if name != model:
@@ -118,7 +118,7 @@ def _readings(frame: Frame) -> Iterator[tuple[str, str, str]]:
     yield "Response", "problems", f"{fraction(response.pressure)} (asks you at {fraction(response.asks_at)})"
 
 
-def _bar(value: float, width: int = 12) -> str:
+def _level_bar(value: float, width: int = 12) -> str:
     filled = round(min(1.0, max(0.0, value)) * width)
     return "█" * filled + "·" * (width - filled)
 

@@ -91,7 +91,7 @@ class Landmarks:
 
     def prompt(self, index: int) -> Prompt | AgentStart | None:
         """The last prompt among the first `index` events; of a sub-agent, what it was started with."""
-        last = self._before(self._prompts, index)
+        last = self._event_before(self._prompts, index)
         return last if isinstance(last, Prompt | AgentStart) else None
 
     def call(self, index: int) -> ToolUse | None:
@@ -160,7 +160,7 @@ class Landmarks:
         first = bisect_right(self._failures, recent[0] - 1)
         return bisect_right(self._failures, index - 1) - first, len(recent)
 
-    def _before(self, places: list[int], index: int) -> Event | None:
+    def _event_before(self, places: list[int], index: int) -> Event | None:
         at = bisect_right(places, index - 1)
         return self._events[places[at - 1]] if at else None
 

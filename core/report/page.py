@@ -36,12 +36,12 @@ def summary_text(summary: Summary, width: int = 100) -> str:
         ("states", [_shares(summary.states)]),
         ("regimes", [_shares(summary.regimes)]),
         ("peaks", _peaks(summary)),
-        ("signals", _signals(summary)),
+        ("signals", _signal_lines(summary)),
         ("loops", _loops(summary, width)),
         ("response", _interventions(summary, width)),
         ("governor", _governor(summary)),
         ("affect", _affect(summary)),
-        ("sleep", _sleep(summary)),
+        ("sleep", _sleep_lines(summary)),
         ("kept", _preserved(summary, width)),
         ("paths", _paths(summary, width)),
         ("agents", _agents(summary)),
@@ -118,7 +118,7 @@ def _place(summary: Summary, at: float) -> str:
     return clock(at - (at if summary.started is None else summary.started))
 
 
-def _signals(summary: Summary) -> Iterator[str]:
+def _signal_lines(summary: Summary) -> Iterator[str]:
     if not summary.signals:
         yield "none"
     for name, number in summary.signals.items():
@@ -131,7 +131,7 @@ def _signals(summary: Summary) -> Iterator[str]:
 
 def _loops(summary: Summary, width: int) -> Iterator[str]:
     for loop in summary.loops[:_FIRST]:
-        head = f"{_place(summary, loop.at)}{_who(summary, loop.agent)}"
+        head = f"{_place(summary, loop.at)}{_agent_name(summary, loop.agent)}"
         yield f"{head}  {plain(loop.what, max(20, width - 24))}"
     if len(summary.loops) > _FIRST:
         yield f"and {len(summary.loops) - _FIRST} more"
@@ -142,13 +142,13 @@ def _interventions(summary: Summary, width: int) -> Iterator[str]:
     visible = [each for each in summary.interventions if each.mode != "background"]
     for each in visible[:_INTERVENTIONS]:
         words = firing_words(each.method)
-        head = f"{_place(summary, each.at)}{_who(summary, each.agent)}  {words}"
+        head = f"{_place(summary, each.at)}{_agent_name(summary, each.agent)}  {words}"
         yield f"{head}: {plain(each.reason, max(20, width - len(head) - 14))}"
     if len(visible) > _INTERVENTIONS:
         yield f"and {len(visible) - _INTERVENTIONS} more"
 
 
-def _who(summary: Summary, agent: str) -> str:
+def _agent_name(summary: Summary, agent: str) -> str:
     return "" if agent == MAIN else f"  in {_agent_names(summary)[agent]}"
 
 
@@ -164,7 +164,7 @@ def _governor(summary: Summary) -> Iterator[str]:
     verdict = "would not halt" if not summary.halts else f"would halt {count(len(summary.halts), 'time')}"
     yield f"{count(summary.episodes, 'episode')}, {verdict}"
     for halt in summary.halts[:_FIRST]:
-        who = _who(summary, halt.agent).replace("  ", " ")
+        who = _agent_name(summary, halt.agent).replace("  ", " ")
         yield f"{halt.reason} at {_place(summary, halt.at)}, step {halt.step}{who}"
     if len(summary.halts) > _FIRST:
         yield f"and {len(summary.halts) - _FIRST} more"
@@ -177,7 +177,7 @@ def _affect(summary: Summary) -> Iterator[str]:
         yield f"quarantined from {_place(summary, each.began)} to {ended} ({names[each.agent]})"
 
 
-def _sleep(summary: Summary) -> Iterator[str]:
+def _sleep_lines(summary: Summary) -> Iterator[str]:
     yield f"pressure up to {100 * summary.sleep_peak:.0f}%, {count(summary.dreams, 'dream')}"
     if summary.compacted_at:
         places = ", ".join(_place(summary, at) for at in summary.compacted_at[:_FIRST])

@@ -86,7 +86,7 @@ def one_by_one(
     around: Around = contextlib.nullcontext,
 ) -> Iterator[T]:
     """Yield `work(item, *more)` of every item in order; items of a family run one after another."""
-    groups = _families(items, family)
+    groups = _group_families(items, family)
     yield from _in_order(
         groups, (_work_all(around, work, [items[place] for place in group], *more) for group in groups)
     )
@@ -107,7 +107,7 @@ def shared_out(
 
     No helper hears a ctrl+c of its own: it reaches the program, which ends them all.
     """
-    groups = _families(items, family)
+    groups = _group_families(items, family)
     with _safe_path():
         pool = ProcessPoolExecutor(
             jobs, mp_context=_start_method(), initializer=_begin, initargs=(prepare, around, work, items, more)
@@ -141,7 +141,7 @@ def _end(pool: ProcessPoolExecutor) -> None:
     pool.shutdown(cancel_futures=True)
 
 
-def _families(items: Sequence[Any], family: Family | None) -> list[list[int]]:
+def _group_families(items: Sequence[Any], family: Family | None) -> list[list[int]]:
     """Return the places of items that belong together, by rank."""
     if family is None:
         return [[place] for place in range(len(items))]

@@ -148,7 +148,11 @@ def narrative(timeline: Timeline, start: int, stop: int, max_tokens: int, agent:
         return []
     left -= token_estimate(opening)
     marks = [mark for mark in timeline.marks.between(start, stop) if agent in (None, mark.agent)]
-    parts = [*_marked(timeline, marks), *_passages(timeline, marks, start, stop), *_peaks(timeline, start, stop, agent)]
+    parts = [
+        *_mark_sentences(timeline, marks),
+        *_passages(timeline, marks, start, stop),
+        *_peak_sentences(timeline, start, stop, agent),
+    ]
     chosen: list[_Sentence] = []
     for sentence in sorted(parts, key=lambda each: (-each.weight, each.place, each.words)):
         if token_estimate(sentence.words) <= left:
@@ -183,7 +187,7 @@ _VERBS = {
 }
 
 
-def _marked(timeline: Timeline, marks: Iterable[Mark]) -> list[_Sentence]:
+def _mark_sentences(timeline: Timeline, marks: Iterable[Mark]) -> list[_Sentence]:
     """Return one sentence per thing that happened, however often."""
     groups: dict[tuple[str, str, str], list[Mark]] = {}
     for mark in marks:
@@ -231,7 +235,7 @@ def _passages(timeline: Timeline, marks: Iterable[Mark], start: int, stop: int) 
     return passages
 
 
-def _peaks(timeline: Timeline, start: int, stop: int, agent: str | None) -> list[_Sentence]:
+def _peak_sentences(timeline: Timeline, start: int, stop: int, agent: str | None) -> list[_Sentence]:
     """Return where each axis was highest."""
     track = timeline.tracks.get(agent or MAIN)
     if track is None:

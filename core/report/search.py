@@ -93,7 +93,7 @@ def search(index: WordIndex, words: Sequence[str], narrowed: Narrowed, most: int
     query = fts_query(words)
     matches = index.find(query, narrowed, most)
     documents = Documents()
-    looked = [_folded(word) for word in words]
+    looked = [_casefolded(word) for word in words]
     order = sorted(range(len(matches)), key=lambda number: (matches[number].log.path, matches[number].place.offset))
     hits: dict[int, Hit] = {}
     for number in order:
@@ -272,7 +272,7 @@ def _parts(text: str) -> str:
 
 def _hit(match: Match, documents: Documents, looked: Sequence[str]) -> Hit:
     log, place = match
-    speaker, excerpt = _piece(match, documents, looked)
+    speaker, excerpt = _piece_around(match, documents, looked)
     return Hit(
         log.session,
         log.agent,
@@ -288,7 +288,7 @@ def _hit(match: Match, documents: Documents, looked: Sequence[str]) -> Hit:
     )
 
 
-def _piece(match: Match, documents: Documents, looked: Sequence[str]) -> RecordText:
+def _piece_around(match: Match, documents: Documents, looked: Sequence[str]) -> RecordText:
     """Return the text around a match; only that part is redacted."""
     log, place = match
     try:
@@ -359,7 +359,7 @@ def _occurrences(text: str, word: str) -> Iterator[int]:
         at = text.find(word, at + 1)
 
 
-def _folded(word: str) -> str:
+def _casefolded(word: str) -> str:
     tokens = _WORD.findall(word)
     return " ".join(tokens).lower() if tokens else word.lower()
 

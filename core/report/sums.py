@@ -272,10 +272,10 @@ class Spending:
             dollars + pending_charge.dollars,
             priced + pending_charge.priced,
             turns - priced + pending_charge.unpriced,
-            self._rate(turns, moment),
+            self._rate_a_minute(turns, moment),
         )
 
-    def _rate(self, turns: int, moment: float) -> float | None:
+    def _rate_a_minute(self, turns: int, moment: float) -> float | None:
         if not turns or not self._priced[turns]:
             return None
         since = max(self._times[0], moment - _STRETCH)

@@ -33,7 +33,7 @@ def _rate(why: str, project: Trust = _SLOWER) -> Spec:
     return Spec(why, 0.005, 0.25, 0.005, project=project)
 
 
-def _gain(why: str) -> Spec:
+def _gain_spec(why: str) -> Spec:
     return Spec(why, -0.2, 0.2, 0.005)
 
 
@@ -50,12 +50,12 @@ class FieldSettings(Group):
         4.0
     )
     rate_limit: Annotated[float, _rate("Most it may move on one event; twelve cross its range.")] = 0.08
-    on_failure: Annotated[float, _gain("Raw change at a full repeated failure.")] = 0.0
-    on_competing: Annotated[float, _gain("Raw change at full competition of objectives.")] = 0.0
-    on_pressure: Annotated[float, _gain("Raw change at full time pressure.")] = 0.0
-    on_novelty: Annotated[float, _gain("Raw change at full novelty that paid off before.")] = 0.0
-    on_uncertainty: Annotated[float, _gain("Raw change at full uncertainty.")] = 0.0
-    on_success: Annotated[float, _gain("Raw change at a full success.")] = 0.0
+    on_failure: Annotated[float, _gain_spec("Raw change at a full repeated failure.")] = 0.0
+    on_competing: Annotated[float, _gain_spec("Raw change at full competition of objectives.")] = 0.0
+    on_pressure: Annotated[float, _gain_spec("Raw change at full time pressure.")] = 0.0
+    on_novelty: Annotated[float, _gain_spec("Raw change at full novelty that paid off before.")] = 0.0
+    on_uncertainty: Annotated[float, _gain_spec("Raw change at full uncertainty.")] = 0.0
+    on_success: Annotated[float, _gain_spec("Raw change at a full success.")] = 0.0
     triggers: Annotated[
         tuple[Trigger, ...], Spec("Causes that may change it; all others are refused.", project=FEWER)
     ] = TRIGGERS
@@ -75,9 +75,9 @@ class UncertaintySettings(FieldSettings):
     rest: Annotated[float, _rest("Below the middle, as most calls answer what they asked.")] = 0.4
     time_constant: Annotated[float, _tau("Short, as what is unknown changes with every call.")] = 180.0
     rate_limit: Annotated[float, _rate("Wide, as it must follow a field that changes fast.")] = 0.1
-    on_failure: Annotated[float, _gain("Failing again shows that the picture is wrong.")] = 0.06
-    on_uncertainty: Annotated[float, _gain("Uncertainty is its own subject, so the largest gain.")] = 0.1
-    on_success: Annotated[float, _gain("A success confirms the picture.")] = -0.05
+    on_failure: Annotated[float, _gain_spec("Failing again shows that the picture is wrong.")] = 0.06
+    on_uncertainty: Annotated[float, _gain_spec("Uncertainty is its own subject, so the largest gain.")] = 0.1
+    on_success: Annotated[float, _gain_spec("A success confirms the picture.")] = -0.05
     inherits: Annotated[Mask, Spec("A narrower task is partly as unclear as its parent's.")] = "attenuated"
     returns: Annotated[Mask, Spec("An open question of a sub-agent stays open.")] = "attenuated"
 
@@ -86,9 +86,9 @@ class AmbiguitySettings(FieldSettings):
     """How long several readings may stay open side by side."""
 
     time_constant: Annotated[float, _tau("A few minutes, about the length of one thread of work.")] = 420.0
-    on_competing: Annotated[float, _gain("Several objectives at once ask for open readings.")] = 0.05
-    on_pressure: Annotated[float, _gain("Pressure closes readings early and narrows the search.")] = -0.05
-    on_success: Annotated[float, _gain("Success makes open questions a little easier to bear.")] = 0.01
+    on_competing: Annotated[float, _gain_spec("Several objectives at once ask for open readings.")] = 0.05
+    on_pressure: Annotated[float, _gain_spec("Pressure closes readings early and narrows the search.")] = -0.05
+    on_success: Annotated[float, _gain_spec("Success makes open questions a little easier to bear.")] = 0.01
     inherits: Annotated[Mask, Spec("A delegated task is narrower than what led to it.")] = "excluded"
 
 
@@ -96,7 +96,7 @@ class NoveltySettings(FieldSettings):
     """How strongly the unseen attracts."""
 
     time_constant: Annotated[float, _tau("Five minutes, as what was new is soon known.")] = 300.0
-    on_novelty: Annotated[float, _gain("Up where novelty paid off before, down where it failed.")] = 0.02
+    on_novelty: Annotated[float, _gain_spec("Up where novelty paid off before, down where it failed.")] = 0.02
     inherits: Annotated[Mask, Spec("A parent that explores sends its sub-agents to explore.")] = "inherited"
 
 
@@ -105,8 +105,8 @@ class PersistenceSettings(FieldSettings):
 
     time_constant: Annotated[float, _tau("Long, as it represents slowly gained experience.")] = 1800.0
     rate_limit: Annotated[float, _rate("Narrow, as slow experience must not jump.")] = 0.04
-    on_failure: Annotated[float, _gain("Each repeated failure wears down the will to go on.")] = -0.04
-    on_success: Annotated[float, _gain("Success feeds the will to go on.")] = 0.02
+    on_failure: Annotated[float, _gain_spec("Each repeated failure wears down the will to go on.")] = -0.04
+    on_success: Annotated[float, _gain_spec("Success feeds the will to go on.")] = 0.02
     inherits: Annotated[Mask, Spec("A sub-agent begins less worn than its parent.")] = "attenuated"
     returns: Annotated[Mask, Spec("A sub-agent's result encourages or discourages its parent.")] = "attenuated"
     contagion_limit: Annotated[
@@ -127,9 +127,9 @@ class EscalationSettings(FieldSettings):
     authority: Annotated[
         tuple[Authority, ...], Spec("Agents that may change it; all others are refused.", project=PERSON)
     ] = AUTHORITIES
-    on_competing: Annotated[float, _gain("Objectives that compete are the person's to rank.")] = 0.04
-    on_pressure: Annotated[float, _gain("Pressure is its own subject, so the largest gain.")] = 0.1
-    on_success: Annotated[float, _gain("With success the reason to ask goes away.")] = -0.04
+    on_competing: Annotated[float, _gain_spec("Objectives that compete are the person's to rank.")] = 0.04
+    on_pressure: Annotated[float, _gain_spec("Pressure is its own subject, so the largest gain.")] = 0.1
+    on_success: Annotated[float, _gain_spec("With success the reason to ask goes away.")] = -0.04
     returns: Annotated[Mask, Spec("A sub-agent's call for help should reach its parent.")] = "attenuated"
 
 
@@ -138,9 +138,9 @@ class RiskSettings(FieldSettings):
 
     rest: Annotated[float, _rest("Below the middle, as most calls can be undone.")] = 0.4
     time_constant: Annotated[float, _tau("Long enough to outlast the error that raised it.")] = 900.0
-    on_failure: Annotated[float, _gain("Repeated failure is what caution is for.")] = 0.08
-    on_pressure: Annotated[float, _gain("Haste makes mistakes a little likelier.")] = 0.01
-    on_success: Annotated[float, _gain("Success earns back some daring.")] = -0.04
+    on_failure: Annotated[float, _gain_spec("Repeated failure is what caution is for.")] = 0.08
+    on_pressure: Annotated[float, _gain_spec("Haste makes mistakes a little likelier.")] = 0.01
+    on_success: Annotated[float, _gain_spec("Success earns back some daring.")] = -0.04
     inherits: Annotated[Mask, Spec("Caution must survive delegation whole.")] = "inherited"
     returns: Annotated[Mask, Spec("A sub-agent's alarm warns its parent, half as loud.")] = "attenuated"
 
@@ -150,8 +150,8 @@ class CooperationSettings(FieldSettings):
 
     time_constant: Annotated[float, _tau("Long, as habits of working together change slowly.")] = 1200.0
     rate_limit: Annotated[float, _rate("Narrow, as one event is not a reason to change habits.")] = 0.05
-    on_competing: Annotated[float, _gain("Several objectives can be shared out.")] = 0.03
-    on_success: Annotated[float, _gain("Success raises the wish to work in the same way.")] = 0.015
+    on_competing: Annotated[float, _gain_spec("Several objectives can be shared out.")] = 0.03
+    on_success: Annotated[float, _gain_spec("Success raises the wish to work in the same way.")] = 0.015
     inherits: Annotated[Mask, Spec("A sub-agent must not delegate because its parent did.")] = "excluded"
 
 

@@ -383,7 +383,7 @@ def table_rows(table: Tunable, drafted: Drafted, usual: Usual = lambda *_: None)
     shape = shape_of(table.name)
     now, force = drafted.value(table.name), value_of(drafted.base, table.name)
     if shape.form == "map":
-        rows = list(_mapped(table, partial(_knob, drafted=drafted, usual=usual), (now, force, table.default), ()))
+        rows = list(_mapped(table, partial(_slider, drafted=drafted, usual=usual), (now, force, table.default), ()))
     elif shape.form == "set":
         rows = [_word(table, (word,), word, now, force) for word in shape.levels[0]]
     else:
@@ -430,7 +430,7 @@ def _cell(table: Tunable, path: TablePath, state: RowState, label: str, item: An
     return TableRow(table, path, state, label, item, leaf, leaf, edited=False, other=False)
 
 
-def _knob(cell: TableRow, *, drafted: Drafted, usual: Usual) -> Tunable:
+def _slider(cell: TableRow, *, drafted: Drafted, usual: Usual) -> Tunable:
     """Return a slider for a value; its default is the value without the row."""
     name, leaf = cell.table.name, cell.leaf
     built_in = item_at(cell.table.default, cell.path)

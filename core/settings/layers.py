@@ -263,7 +263,7 @@ def _check_entry(entry: Given) -> tuple[str, Any]:
     try:
         return "", check_value(field_of(entry.name).hint, entry.value, strict=tunable.kind != "table")
     except Invalid as error:
-        detail = _detail(error.errors()[0]) if tunable.kind == "table" and not tunable.words else ""
+        detail = _fault_detail(error.errors()[0]) if tunable.kind == "table" and not tunable.words else ""
         return f"{_short_repr(entry.value)} is not allowed, it may be {tunable.allowed()}{detail}", None
 
 
@@ -271,7 +271,7 @@ _WHOLE = frozenset(("tuple_type", "list_type", "dict_type", "model_type"))
 _TYPES = {"string_type": "text", "int_type": "a whole number", "float_type": "a number", "bool_type": "true or false"}
 
 
-def _detail(fault: Mapping[str, Any]) -> str:
+def _fault_detail(fault: Mapping[str, Any]) -> str:
     """Return the fault inside a list or a table; blank for any other value."""
     if fault["type"] in _WHOLE:
         return ""

@@ -59,7 +59,7 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
         for name, value in values.items():
             _put(document, name.split("."), _item(value))
         new_text = tomlkit.dumps(document)
-        right = tomllib.loads(new_text) == _merged(before, values)
+        right = tomllib.loads(new_text) == _merged_tree(before, values)
     except (TOMLKitError, tomllib.TOMLDecodeError, TypeError, ValueError):
         right = False
     if not right:
@@ -93,7 +93,7 @@ def _set(node: Any, key: str, item: Item) -> None:
             _set(table, inner, value)
 
 
-def _merged(tree: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def _merged_tree(tree: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the expected content of the file with the values."""
     for name, value in values.items():
         *groups, last = name.split(".")

@@ -36,7 +36,7 @@ def replacing(path: Path, mode: int = OWNER_ONLY) -> Iterator[BinaryIO]:
         was = path.stat()
     except FileNotFoundError:
         was = None
-    descriptor = _descriptor(path)
+    descriptor = _open_descriptor(path)
     if descriptor is not None or (was is not None and not stat.S_ISREG(was.st_mode)):
         straight = os.open(path, os.O_WRONLY) if descriptor is None else os.dup(descriptor)
         with os.fdopen(straight, "wb") as file:
@@ -62,7 +62,7 @@ def replacing(path: Path, mode: int = OWNER_ONLY) -> Iterator[BinaryIO]:
     _settle(real.parent)
 
 
-def _descriptor(path: Path) -> int | None:
+def _open_descriptor(path: Path) -> int | None:
     """Return the open descriptor that a name such as /dev/stdout refers to."""
     for _ in range(_MOST_LINKS):
         folder = path.parent

@@ -192,7 +192,7 @@ class CarryOverStore:
         total = sum(_size(path) for path in self.folder.iterdir())
         if total <= self.limit:
             return
-        for path in sorted(self._sessions(), key=_used):
+        for path in sorted(self._sessions(), key=_last_use):
             if total <= self.limit:
                 return
             if path != spare:
@@ -235,7 +235,7 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _used(path: Path) -> int:
+def _last_use(path: Path) -> int:
     try:
         return path.stat().st_mtime_ns
     except OSError:

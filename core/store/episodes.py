@@ -164,13 +164,13 @@ class EpisodeStore:
             raise StoreError(f"the folder of {self.path} cannot be made: {error}") from error
         link = sqlite3.connect(self.path, timeout=self._patience, isolation_level=None, check_same_thread=False)
         try:
-            self._prepare(link)
+            self._prepare_store(link)
         except BaseException:
             link.close()
             raise
         return link
 
-    def _prepare(self, link: sqlite3.Connection) -> None:
+    def _prepare_store(self, link: sqlite3.Connection) -> None:
         version = int(link.execute("PRAGMA user_version").fetchone()[0])
         if version > SCHEMA:
             raise newer(str(self.path), version, SCHEMA)

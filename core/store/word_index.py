@@ -103,7 +103,7 @@ class WordIndex:
         """
         with self._open() as store:
             if replace:
-                _remove(store, log.name)
+                _remove_words(store, log.name)
             number = _note(store, log)
             last = max(
                 store.execute("SELECT coalesce(max(id), 0) FROM words_docsize").fetchone()[0],
@@ -120,7 +120,7 @@ class WordIndex:
         """Take out logs; once most of the index is of such, it is emptied to be made again."""
         with self._open() as store:
             for name in names:
-                _remove(store, name)
+                _remove_words(store, name)
             live = store.execute("SELECT count(*) FROM place").fetchone()[0]
             every = store.execute("SELECT count(*) FROM words_docsize").fetchone()[0]
             if every > 1000 and live * 2 < every:
@@ -189,7 +189,7 @@ def _note(store: sqlite3.Connection, log: IndexedLog) -> int:
     return int(store.execute("SELECT id FROM log WHERE name = ?", (log.name,)).fetchone()[0])
 
 
-def _remove(store: sqlite3.Connection, name: str) -> None:
+def _remove_words(store: sqlite3.Connection, name: str) -> None:
     store.execute("DELETE FROM place WHERE log IN (SELECT id FROM log WHERE name = ?)", (name,))
     store.execute("DELETE FROM log WHERE name = ?", (name,))
 

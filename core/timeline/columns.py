@@ -74,7 +74,7 @@ class Columns:
         for start in range(0, len(self), ROWS):
             block = blocks[start // ROWS] if start < settled else None
             if not isinstance(block, tuple):
-                block = tuple([_packed(self.column(name, start, start + ROWS)) for name in self.names])
+                block = tuple([_packed_column(self.column(name, start, start + ROWS)) for name in self.names])
             packed_blocks.append(block)
         return packed_blocks
 
@@ -175,10 +175,10 @@ def _settle(blocks: list[Numbers | PackedBlock], number: int) -> None:
     """Compress a block that is no longer among the newest."""
     block = blocks[number] if number >= 0 else ()
     if not isinstance(block, tuple):
-        blocks[number] = tuple(map(_packed, block))
+        blocks[number] = tuple(map(_packed_column, block))
 
 
-def _packed(column: Numbers) -> bytes:
+def _packed_column(column: Numbers) -> bytes:
     return compress_piece(column.tobytes())
 
 

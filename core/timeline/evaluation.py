@@ -165,11 +165,11 @@ class _Walker:
                 self._sums[place] += value
         forecast = self._engine.mind.heart.forecast
         if forecast.scored > scored:
-            self._score(forecast.expected, forecast.failed)
+            self._score_step(forecast.expected, forecast.failed)
         for name in _raised(step, self._engine.receptor.storm):
             self._alarms.setdefault(name, self._actions)
 
-    def _score(self, expected: float, failed: bool) -> None:
+    def _score_step(self, expected: float, failed: bool) -> None:
         row = self._tenths[min(TENTHS - 1, int(expected * TENTHS))]
         row[0] += 1
         row[1] += expected

@@ -81,7 +81,7 @@ class Cache:
         path = self._path(session, settings, initial, later)
         try:
             content = path.read_bytes()
-            recording = _unpack(content, settings, initial, later)
+            recording = _unpack_recording(content, settings, initial, later)
             os.utime(path)
         except OSError:
             return None
@@ -101,7 +101,7 @@ class Cache:
             return False
         timeline.keep()
         try:
-            content = _pack(timeline, sources)
+            content = _pack_recording(timeline, sources)
             if len(content) > self.limit:
                 return False
             atomic.replace(self._path(session, timeline.changes[0].settings, timeline.initial, later), content)
@@ -138,7 +138,7 @@ class Cache:
             total -= size
 
 
-def _pack(timeline: Timeline, sources: tuple[LogStamp, ...]) -> bytes:
+def _pack_recording(timeline: Timeline, sources: tuple[LogStamp, ...]) -> bytes:
     tracks = {
         agent: (track.origin, track.indexes.tobytes(), track.columns.packed())
         for agent, track in timeline.tracks.items()
@@ -166,7 +166,7 @@ def _same_settings(changes: Sequence[SettingsChange], first: Settings, applied: 
     return list(changes) == expected
 
 
-def _unpack(
+def _unpack_recording(
     content: bytes, settings: Settings, initial: InitialState, later: Sequence[SettingsChange]
 ) -> KeptRecording:
     check, packed = content[:_CHECK], content[_CHECK:]

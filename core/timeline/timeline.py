@@ -301,10 +301,10 @@ class Timeline:
         """Step through the events, with the settings that held at each."""
         self._remind(society, start)
         for change in [change for change in self.changes if start < change.after <= stop]:
-            self._steps(society, start, change.after)
+            self._step_through(society, start, change.after)
             start, society = change.after, self.loaded(change.settings, society.dump())
             change.apply_to(society)
-        self._steps(society, start, stop)
+        self._step_through(society, start, stop)
         return society
 
     def _remind(self, society: Society, place: int) -> None:
@@ -313,7 +313,7 @@ class Timeline:
             if change.news and change.after == place:
                 change.apply_to(society)
 
-    def _steps(self, society: Society, start: int, stop: int) -> None:
+    def _step_through(self, society: Society, start: int, stop: int) -> None:
         step = society.step
         for event in self.events[start:stop]:
             step(event)

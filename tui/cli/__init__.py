@@ -147,7 +147,7 @@ def _fixed_width(prog: str) -> argparse.HelpFormatter:
     return argparse.HelpFormatter(prog, width=80)
 
 
-def _overview() -> argparse.ArgumentParser:
+def _overview_parser() -> argparse.ArgumentParser:
     """Return the parser of `nooscope` alone, which lists the commands in groups."""
     lines = []
     for title, names in LISTED.items():
@@ -241,7 +241,7 @@ def _choose_command(words: list[str]) -> tuple[str, list[str]]:
     if first in COMMANDS:
         return first, rest
     if first.startswith("-"):
-        _overview().parse_args(words)
+        _overview_parser().parse_args(words)
     from difflib import get_close_matches
 
     close = get_close_matches(first, COMMANDS, 1)

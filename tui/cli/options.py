@@ -206,13 +206,13 @@ def _without_lost_paths(resolved: Resolved) -> tuple[Settings, list[Complaint]]:
 
     settings = resolved.settings
     lost: list[Complaint] = []
-    for name, problem in _unusable(settings):
+    for name, problem in _unusable_settings(settings):
         settings = with_value(settings, name, "")
         lost.append(Complaint(resolved.origins.get(name, BUILT_IN), 0, name, f"{problem}; ignored"))
     return settings, lost
 
 
-def _unusable(settings: Settings) -> Iterator[tuple[str, str]]:
+def _unusable_settings(settings: Settings) -> Iterator[tuple[str, str]]:
     tables = settings.ingest.tables
     if tables.tools or tables.models:
         from core.agents.registry import unusable_tables

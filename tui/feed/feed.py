@@ -239,7 +239,7 @@ class Feed:
                 self._serve(driver.source)
                 self._read(driver)
                 self._play()
-                self._hear(driver)
+                self._take_hook_signs(driver)
                 self._draw(driver)
                 driver.rest()
                 self._viewpoint.navigator.save(time.monotonic())
@@ -306,7 +306,7 @@ class Feed:
 
     def _serve(self, source: Source) -> None:
         """Answer all that is asked; where nothing is to be done, wait for it."""
-        patience = self._patience(source)
+        patience = self._time_to_wait(source)
         try:
             request = self._asked.get(timeout=patience) if patience != 0.0 else self._asked.get_nowait()
             while True:
@@ -330,7 +330,7 @@ class Feed:
         except queue.Empty:
             return
 
-    def _patience(self, source: Source) -> float | None:
+    def _time_to_wait(self, source: Source) -> float | None:
         """How long nothing will be to do; None for ever."""
         if source.behind or self._stopped.is_set():
             return 0.0
@@ -401,7 +401,7 @@ class Feed:
         if not source.behind:
             self._caught_up(driver)
 
-    def _hear(self, driver: Driver) -> None:
+    def _take_hook_signs(self, driver: Driver) -> None:
         """Take over what hooks told: calls that are open before the log says so."""
         if self._hooks_told and not driver.source.behind:
             self._hooks_told = False

@@ -182,7 +182,7 @@ of yours at the playhead, `v` dreams again.
     def _go_to_record(self, message: Input.Submitted) -> None:
         message.stop()
         record, _, summary = message.value.strip().partition(" ")
-        self._close_line()
+        self._close_entry()
         if not record:
             return
         if self._copy is None or self._tree is None:
@@ -201,7 +201,7 @@ of yours at the playhead, `v` dreams again.
     def _try_sentence(self, message: Input.Submitted) -> None:
         message.stop()
         words = message.value.strip()
-        self._close_line()
+        self._close_entry()
         copy, view = self._copy, self.view
         if not words or view is None:
             return
@@ -221,7 +221,7 @@ of yours at the playhead, `v` dreams again.
 
     def action_leave(self) -> None:
         if self.has_class("-typing"):
-            self._close_line()
+            self._close_entry()
         else:
             super().action_leave()
 
@@ -231,7 +231,7 @@ of yours at the playhead, `v` dreams again.
         entry.display = True
         entry.focus()
 
-    def _close_line(self) -> None:
+    def _close_entry(self) -> None:
         self.remove_class("-typing")
         for entry in self.query(EntryLine):
             entry.value, entry.display = "", False

@@ -140,7 +140,7 @@ class FleetScreen(LeftOnce[None]):
 
     def on_resize(self) -> None:
         self._title()
-        self._detail(self.query_one(FleetTable).chosen)
+        self._show_detail(self.query_one(FleetTable).chosen)
 
     def on_fleet_screen_seen(self, message: Seen) -> None:
         self._arrived = time.monotonic()
@@ -174,7 +174,7 @@ class FleetScreen(LeftOnce[None]):
     def watch_words(self) -> None:
         if self.is_mounted:
             self._lay_out()
-            self._detail(self.query_one(FleetTable).chosen)
+            self._show_detail(self.query_one(FleetTable).chosen)
 
     def watch_order(self) -> None:
         if self.is_mounted:
@@ -183,7 +183,7 @@ class FleetScreen(LeftOnce[None]):
 
     def on_fleet_table_moved(self, message: FleetTable.Moved) -> None:
         message.stop()
-        self._detail(message.row)
+        self._show_detail(message.row)
 
     def on_fleet_table_chosen(self, message: FleetTable.Chosen) -> None:
         message.stop()
@@ -325,7 +325,7 @@ class FleetScreen(LeftOnce[None]):
                 layout=False,
             )
 
-    def _detail(self, row: FleetRow | None) -> None:
+    def _show_detail(self, row: FleetRow | None) -> None:
         widget = self.query_one("#detail", Static)
         size = widget.content_size
         if row is None:

@@ -74,7 +74,7 @@ def key_rows(kinds: Iterable[type[DOMNode]], keymap: Mapping[str, str], known_id
             if binding.id in KEYS and binding.id not in known_ids:
                 tooltips.setdefault(binding.id, binding.tooltip or binding.description)
     known_ids |= set(tooltips)
-    return tuple(KeyRow(_key_names(name, keymap), tooltips[name], name) for name in KEYS if name in tooltips)
+    return tuple(KeyRow(_keys_of(name, keymap), tooltips[name], name) for name in KEYS if name in tooltips)
 
 
 def _own_bindings(kind: type[DOMNode]) -> Iterator[Binding]:
@@ -83,7 +83,7 @@ def _own_bindings(kind: type[DOMNode]) -> Iterator[Binding]:
         yield from (binding for binding in bindings if binding.description)
 
 
-def _key_names(name: str, keymap: Mapping[str, str]) -> str:
+def _keys_of(name: str, keymap: Mapping[str, str]) -> str:
     """The keys of an id, with the person's own instead of ours."""
     keys = [key.strip() for key in keymap.get(name, KEYS[name].key).split(",")]
     return ", ".join(dict.fromkeys(map(format_key, keys)))
@@ -226,7 +226,7 @@ def _prose(text: str, width: int) -> list[Line]:
             continue
         bullet = block.startswith("* ")
         room = min(_MEASURE, max(20, width)) - 2 * bullet
-        for number, line in enumerate(_wrapped(block.removeprefix("* "), room)):
+        for number, line in enumerate(_wrapped_paragraph(block.removeprefix("* "), room)):
             lead: Line = [("• " if number == 0 else "  ", "quiet")] if bullet else []
             lines.append([*lead, *line])
     return lines
@@ -246,7 +246,7 @@ def _blocks(text: str) -> list[str]:
     return blocks[1:] if blocks and not blocks[0] else blocks
 
 
-def _wrapped(text: str, width: int) -> list[Line]:
+def _wrapped_paragraph(text: str, width: int) -> list[Line]:
     """Wrap one paragraph, each piece in its style."""
     parts = [part for part in _SET_OFF.split(text) if part]
     bare = [_unmarked(part) if _SET_OFF.fullmatch(part) else part for part in parts]

@@ -184,7 +184,7 @@ class SessionSearch(Provider):
         for number, (text, help_text, message) in enumerate(self._all()):
             if number >= _MOST:
                 return
-            yield DiscoveryHit(Content(text), partial(self._go, message), text, help_text)
+            yield DiscoveryHit(Content(text), partial(self._go_to, message), text, help_text)
 
     async def search(self, query: str) -> Hits:
         words = query.lower().split()
@@ -194,7 +194,7 @@ class SessionSearch(Provider):
             if timeline is not None and len(timeline):
                 to = place_in(timeline, query.strip())
                 text = f"Go to event {to:,} of {len(timeline):,}"
-                yield Hit(2.0, Content(text), partial(self._go, Seek(to)), text, "the playhead moves there")
+                yield Hit(2.0, Content(text), partial(self._go_to, Seek(to)), text, "the playhead moves there")
         for text, help_text, message in self._all():
             noted = f"{text} {help_text}" if isinstance(message, ReturnTo) else text
             if all(word in noted.lower() for word in words):
@@ -203,11 +203,11 @@ class SessionSearch(Provider):
                 for word in words:
                     if (begin := text.lower().find(word)) >= 0:
                         content = content.stylize("bold underline", begin, begin + len(word))
-                yield Hit(1.0 - hits / (_MOST + 2), content, partial(self._go, message), text, help_text)
+                yield Hit(1.0 - hits / (_MOST + 2), content, partial(self._go_to, message), text, help_text)
             if hits >= _MOST:
                 return
 
-    def _go(self, message: Message) -> None:
+    def _go_to(self, message: Message) -> None:
         cast(_Observatory, self.app).post_message(message)
 
     def _all(self) -> Iterator[tuple[str, str, Message]]:

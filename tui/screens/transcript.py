@@ -58,13 +58,13 @@ class TranscriptScreen(Board):
         yield EntryLine("words, then enter", enter="search", escape="clear", id="search")
 
     def watch_chosen(self) -> None:
-        self._caption()
+        self._caption_edges()
 
     def watch_view(self, view: View | None) -> None:
         if view is not None and not view.words and self.has_class("-reading"):
             self._close()
 
-    def _caption(self) -> None:
+    def _caption_edges(self) -> None:
         """Say on the document's edges what is shown."""
         narrowing, listed = self.chosen, self._listed
         parts = [
@@ -90,7 +90,7 @@ class TranscriptScreen(Board):
 
     def on_document_listed(self, message: Document.Listed) -> None:
         self._listed = message
-        self._caption()
+        self._caption_edges()
 
     def on_document_raw(self, message: Document.Raw) -> None:
         """Show the line; where it is shown already, close it."""

@@ -319,9 +319,9 @@ class Codex(TranscriptReader):
             self._children.closes(call, arguments)
         elif tool in ("write_stdin", "wait"):
             process = table(arguments)
-            self._continue(call, str(process.get("session_id", process.get("cell_id", ""))))
+            self._continue_process(call, str(process.get("session_id", process.get("cell_id", ""))))
 
-    def _continue(self, call: str, process: str) -> None:
+    def _continue_process(self, call: str, process: str) -> None:
         """Sort a call that continues a running process like the call that started it."""
         started, own = self._running.get(process), self.calls.kind(call)
         if started is not None and own is not None:

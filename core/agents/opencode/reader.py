@@ -131,10 +131,10 @@ class OpenCodeReader(TranscriptReader):
             if not self.begun:
                 self._begin(session, info, out)
             return self.agent
-        self._announce(session, self._agent(parent, out), self.now, "", out)
+        self._start_child(session, self._agent(parent, out), self.now, "", out)
         return session
 
-    def _announce(self, child: str, parent: str, at: float, role: str, out: list[Event]) -> None:
+    def _start_child(self, child: str, parent: str, at: float, role: str, out: list[Event]) -> None:
         if child in self._announced:
             return
         self._announced.add(child)
@@ -244,7 +244,7 @@ class OpenCodeReader(TranscriptReader):
         child = text(table(state.get("metadata")).get("sessionId")) if tool == "task" else ""
         role = text(table(state.get("input")).get("subagent_type"))
         if child:
-            self._announce(child, agent, self.now if began is None else began, role, out)
+            self._start_child(child, agent, self.now if began is None else began, role, out)
         if text(state.get("status")) not in FINAL:
             at = self.now if began is None else began
             self.calls.begin(name, tool, state.get("input"), at, agent, where)

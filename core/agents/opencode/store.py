@@ -193,7 +193,7 @@ def session_files(folder: Path) -> list[Path]:
     sessions = [
         {**facts, "id": facts["id"], "parent_id": text(facts.get("parentID")), "file": file}
         for file in sorted(folder.glob("*.json"))
-        if isinstance((facts := _object(file)).get("id"), str)
+        if isinstance((facts := _object_in(file)).get("id"), str)
     ]
     for session in sessions:
         session["time_created"] = table(session.get("time")).get("created")
@@ -222,7 +222,7 @@ def _ordered_parts(root: Path, messages: list[Path], *, by_time: bool) -> list[P
     return [*messages, *(part for _, part in timed)]
 
 
-def _object(file: Path) -> dict[str, Any]:
+def _object_in(file: Path) -> dict[str, Any]:
     """Return the object in a file; an empty one if it cannot be read, which is counted later."""
     try:
         return table(decode(read_log(file)))
@@ -232,7 +232,7 @@ def _object(file: Path) -> dict[str, Any]:
 
 def _end_time(file: Path) -> int:
     """Return the end time in a file; 0 if there is none."""
-    facts = _object(file)
+    facts = _object_in(file)
     for times in (table(table(facts.get("state")).get("time")), table(facts.get("time"))):
         for name in ("end", "start", "created"):
             if whole_number(times.get(name)):

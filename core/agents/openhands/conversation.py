@@ -215,7 +215,7 @@ class OpenHandsFolderReader(TranscriptReader):
             out.append(self.start(at, self.session))
         if kind == "ConversationStateUpdateEvent":
             self._state(event, at, out)
-            self._stats(event, at, out)
+            self._read_totals(event, at, out)
         elif kind == "MessageEvent":
             self._message(event, at, out)
         elif kind == "ConversationErrorEvent":
@@ -256,7 +256,7 @@ class OpenHandsFolderReader(TranscriptReader):
         if value != "paused":
             add(self._course.enter(text(value), at, self.agent, self.here()), out)
 
-    def _stats(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _read_totals(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
         """Read the totals; their increase belongs to the next answer."""
         value = table(event.get("value"))
         if event.get("key") == "full_state":

@@ -188,7 +188,7 @@ class OpenHandsReader(TranscriptReader):
             elif isinstance(step.get("observation"), str):
                 self._observe(step, where, out)
         out.extend(self.close_all())
-        self._sum_up(in_all, rest, out, start)
+        self._add_totals(in_all, rest, out, start)
 
     def _left_untold(self, steps: Steps, in_all: TokensUsed, model: str, *, timed: bool) -> tuple[Matter, ...]:
         responses = [response for _, step in steps if (response := response_of(step))]
@@ -201,7 +201,7 @@ class OpenHandsReader(TranscriptReader):
             cost=any(one.cost for one in used),
         )
 
-    def _sum_up(self, in_all: TokensUsed, cost: float | None, out: list[Event], start: int) -> None:
+    def _add_totals(self, in_all: TokensUsed, cost: float | None, out: list[Event], start: int) -> None:
         """Add what a run spent beyond its answers, before its end."""
         turns = [event for event in out[start:] if isinstance(event, Turn)]
         total = self.total(

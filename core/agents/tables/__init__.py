@@ -54,18 +54,18 @@ def read_tables(*extra: Path) -> Tables:
         return ours
     tools = {name: Tools(dict(own.names), own.patterns, own.otherwise) for name, own in ours.tools.items()}
     tables = Tables(tools, {section: dict(lists) for section, lists in ours.lists.items()})
-    _lay_over(tables, extra)
+    _lay_tables_over(tables, extra)
     return tables
 
 
 @cache
 def _our_tables() -> Tables:
     tables = Tables({}, {section: dict.fromkeys(names, ()) for section, names in _SECTIONS.items()})
-    _lay_over(tables, (OURS / name for name in ("tools.toml", "shell.toml", "outcomes.toml")))
+    _lay_tables_over(tables, (OURS / name for name in ("tools.toml", "shell.toml", "outcomes.toml")))
     return tables
 
 
-def _lay_over(tables: Tables, paths: Iterable[Path]) -> None:
+def _lay_tables_over(tables: Tables, paths: Iterable[Path]) -> None:
     for path in paths:
         content = read_table(path)
         for section, value in content.items():

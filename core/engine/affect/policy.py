@@ -88,22 +88,22 @@ def _sentence(place: tuple[int | str, ...], kind: str, value: object) -> str:
     words = [str(word) for word in place if isinstance(word, str)]
     path = ".".join(words)
     if kind == "extra_forbidden":
-        return f"{path} is unknown; it may be {_choices(_siblings(words[:-1]))}"
+        return f"{path} is unknown; it may be {_choice_words(_names_beside(words[:-1]))}"
     if path == "name":
         return f"name is {value!r}; it may be text of 1 to 80 characters"
     tunables = {entry.name: entry for entry in walk_tunables(AffectSettings)}
     if path in tunables:
-        return f"{path} is {value!r}; it may be {_allowed(tunables[path], words[-1])}"
-    return f"{path} is {value!r}; it may be a table with {_choices(_siblings(words))}"
+        return f"{path} is {value!r}; it may be {_allowed_words(tunables[path], words[-1])}"
+    return f"{path} is {value!r}; it may be a table with {_choice_words(_names_beside(words))}"
 
 
-def _allowed(entry: Tunable, word: str) -> str:
+def _allowed_words(entry: Tunable, word: str) -> str:
     if entry.kind == "table" and word in ("triggers", "authority"):
-        return f"a list of {_choices(entry.default)}"
+        return f"a list of {_choice_words(entry.default)}"
     return entry.allowed()
 
 
-def _siblings(words: list[str]) -> list[str]:
+def _names_beside(words: list[str]) -> list[str]:
     group: type[Group] = Policy
     for word in words:
         field = fields_of(group).get(word)
@@ -115,6 +115,6 @@ def _siblings(words: list[str]) -> list[str]:
     return list(fields_of(group))
 
 
-def _choices(names: Iterable[str]) -> str:
+def _choice_words(names: Iterable[str]) -> str:
     listed = list(names)
     return ", ".join(listed[:-1]) + " or " + listed[-1] if len(listed) > 1 else "".join(listed)

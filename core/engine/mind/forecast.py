@@ -121,7 +121,7 @@ class Forecast(Stateful):
         self.base_brier += smoothing * (base * base - self.base_brier)
         self.failed = failed > 0.0
         self.scored += 1
-        self._learn(counts, failed)
+        self._learn_outcome(counts, failed)
         return True
 
     def expect(self, action: str, name: str) -> float:
@@ -142,7 +142,7 @@ class Forecast(Stateful):
             chance += self._lean * (base - chance)
         return self._least if chance < self._least else chance
 
-    def _learn(self, counts: list[float], failed: float) -> None:
+    def _learn_outcome(self, counts: list[float], failed: float) -> None:
         last = counts[_LAST]
         place = _CONTEXT[last]
         counts[place + 1] += 1.0

@@ -158,13 +158,13 @@ class Heart(Stateful):
         if ticks.gamma:
             self._gamma(ticks.gamma, "wakeup_gamma" if woken else "gamma")
         if ticks.theta:
-            self._drop(ticks.theta - self._pending)
+            self._drop_ticks(ticks.theta - self._pending)
             for _ in range(min(ticks.theta, self._pending)):
                 self._theta("wakeup_theta" if woken else "theta")
         if ticks.delta:
             self._delta()
 
-    def _drop(self, ticks: int) -> None:
+    def _drop_ticks(self, ticks: int) -> None:
         if ticks > 0:
             self.dropped += ticks
             self.fabric.emit(TicksDropped(self.at, ticks))
@@ -173,7 +173,7 @@ class Heart(Stateful):
         mood, now = self.mood, self.now
         self.salience.tick(count, self.modulation.unpromoted_decay, now)
         self.habituation.tick(self.clock.gamma)
-        self._drop(count - self._pending)
+        self._drop_ticks(count - self._pending)
         for _ in range(min(count, self._pending)):
             mood.tick(now, self._axes, self.urgency)
             self._record(kind, 0)

@@ -110,9 +110,9 @@ class Metrics(Stateful):
         self._thinking_from: float | None = None  # Start of the answer whose calls came before its turn.
         self.theta = 0
         self.last: TickRow | None = None
-        self._clear()
+        self._clear_tallies()
 
-    def _clear(self) -> None:
+    def _clear_tallies(self) -> None:
         self._events = self._turns = self._actions = self._retrieved = 0
         self._hits = self._misses = self._unpriced = self._forecasts = 0
         self._cost = self._deliberate = self._act = 0.0
@@ -221,7 +221,7 @@ class Metrics(Stateful):
         )
         row = self.last = tuple.__new__(TickRow, values)
         self._accuracy = accuracy
-        self._clear()
+        self._clear_tallies()
         return row
 
     def record(self, row: TickRow) -> TickRecord:

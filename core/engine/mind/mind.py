@@ -96,7 +96,7 @@ class Mind(Stateful):
         elif kind is Turn:
             stimuli = self._turn(event)  # type: ignore[arg-type]
         else:
-            stimuli = self._rarer(event)
+            stimuli = self._rarer_event(event)
         if percept.shifted or source.news:
             stimuli = source.more(stimuli, percept.shifted)
         regime = heart.regime.regime
@@ -175,7 +175,7 @@ class Mind(Stateful):
         heart.fabric.emit(_make(TurnEnded, (event.at, turns, model, tokens, cost, cached)))
         return self._source.turn(event, tokens, heart.gauge.fill)
 
-    def _rarer(self, event: Event) -> Stimuli:
+    def _rarer_event(self, event: Event) -> Stimuli:
         heart = self.heart
         heart.mood.update(event)
         heart.metrics.update(event)

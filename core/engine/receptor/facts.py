@@ -121,7 +121,7 @@ class ActionFacts(Stateful):
         failed = event.outcome == "failure"
         mark = self._stale_mark(event)
         if failed:
-            self._failure(event.result, causes)
+            self._mark_failure(event.result, causes)
         else:
             self.failures_in_a_row = 0
         new = self._remember_files(event.targets)
@@ -167,7 +167,7 @@ class ActionFacts(Stateful):
                 self._results[result] = None
         return stale
 
-    def _failure(self, result: int, causes: list[str]) -> None:
+    def _mark_failure(self, result: int, causes: list[str]) -> None:
         self.failures += 1
         self.failures_in_a_row += 1
         self.failures_since_edit += 1

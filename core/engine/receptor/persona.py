@@ -261,8 +261,8 @@ def make_persona(
     persona = Persona(
         origin=Origin(model_family(model), "", min(max(0, sessions), int(_MOST))),
         emotion=EmotionProfile(means, max(AXES, key=lambda axis: means[axis])),
-        field_adjustment={axis: _signed(field_adjustment[axis]) for axis in AXES if axis in field_adjustment},
-        learned_delta={axis: _signed(learned_delta[axis]) for axis in AXES if axis in learned_delta},
+        field_adjustment={axis: _signed_share(field_adjustment[axis]) for axis in AXES if axis in field_adjustment},
+        learned_delta={axis: _signed_share(learned_delta[axis]) for axis in AXES if axis in learned_delta},
         patterns={name: _unit(patterns[name]) for name in PATTERNS if name in patterns},
         states={name: _unit(states[name]) for name in AGENT_STATES if name in states},
         actions={name: _unit(actions[name]) for name in ACTIONS if name in actions},
@@ -349,5 +349,5 @@ def _unit(value: float) -> float:
     return round(min(max(value, 0.0), 1.0), _PLACES) if isfinite(value) else 0.0
 
 
-def _signed(value: float) -> float:
+def _signed_share(value: float) -> float:
     return round(min(max(value, -1.0), 1.0), _PLACES) if isfinite(value) else 0.0

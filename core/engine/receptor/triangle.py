@@ -151,15 +151,15 @@ class MetaNeuron(Stateful):
             field.uncertainty = max(field.uncertainty - step, -self._bound)
         elif rate < self._safe:
             if field.seeking:
-                field.seeking = _back(field.seeking, step)
+                field.seeking = _towards_zero(field.seeking, step)
             if field.uncertainty:
-                field.uncertainty = _back(field.uncertainty, step)
+                field.uncertainty = _towards_zero(field.uncertainty, step)
         if state == "deep_work":
             field.frustration = min(field.frustration + step, self._bound)
         elif state == "stuck":
             field.frustration = max(field.frustration - step, -self._bound)
         elif field.frustration:
-            field.frustration = _back(field.frustration, step)
+            field.frustration = _towards_zero(field.frustration, step)
 
     def _derive(self, silence: bool, pattern: Pattern, frustration: float, flow: float, failures: int) -> AgentState:
         if silence:
@@ -190,7 +190,7 @@ class MetaNeuron(Stateful):
             self._hits[position] += 1
 
 
-def _back(value: float, step: float) -> float:
+def _towards_zero(value: float, step: float) -> float:
     """Return the value one step closer to zero."""
     return max(value - step, 0.0) if value > 0.0 else min(value + step, 0.0)
 

@@ -201,7 +201,7 @@ def advised_delegate(scene: Scene) -> str:
 def search_episodes(scene: Scene, method: Method) -> ActionResult:
     """Recall the most alike episodes, and what ended each."""
     alike = scene.recollection.alike(method.action.limit or scene.settings.recalled)
-    lines = [_remembered(one, after) for one, after in alike]
+    lines = [_memory_words(one, after) for one, after in alike]
     lead = fill(method.action.say, scene.words())
     return ActionResult(f"{lead} {'; '.join(lines) or 'nothing alike is remembered'}".strip())
 
@@ -212,7 +212,7 @@ def suggest(scene: Scene, method: Method) -> ActionResult:
     familiar = max(1, round(2 * most * scene.recollection.composition.familiarity))
     hottest = nsmallest(_LOOKED_AT, scene.heatmap.leaves, key=lambda leaf: (-leaf.weight, leaf.path))
     hot = [leaf.path for leaf in hottest[:familiar]]
-    left = [leaf.path for leaf in hottest[familiar:] if _left(leaf, scene)][:most]
+    left = [leaf.path for leaf in hottest[familiar:] if _has_left(leaf, scene)][:most]
     paths = {*hot, *left}
     rare = [leaf.path for leaf in reversed(hottest) if leaf.count == 1 and leaf.path not in paths]
     parts = [fill(method.action.say, scene.words())] if method.action.say else []
@@ -319,13 +319,13 @@ def work_centre(leaves: Iterable[Leaf], share: float) -> str:
     return "/".join(centre)
 
 
-def _left(leaf: Leaf, scene: Scene) -> bool:
+def _has_left(leaf: Leaf, scene: Scene) -> bool:
     settings = scene.settings
     absence = scene.at - leaf.last_access
     return leaf.count >= settings.visits and settings.left_after <= absence <= settings.left_within
 
 
-def _remembered(one: Recalled, after: tuple[Episode, ...]) -> str:
+def _memory_words(one: Recalled, after: tuple[Episode, ...]) -> str:
     episode = one.episode
     calls = f"{episode.calls} call{'s' if episode.calls != 1 else ''}"
     line = f"{one.line} after {calls}, ended by {_ENDINGS[episode.ended_by]}"

@@ -74,7 +74,7 @@ PLACES = (
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
-def _cues(value: Any) -> Any:
+def _cue_values(value: Any) -> Any:
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list | tuple):
         return value
@@ -83,7 +83,7 @@ def _cues(value: Any) -> Any:
     return tuple(CUE_OF.get(one, one) if isinstance(one, str) else one for one in listed)
 
 
-def _states(value: Any) -> Any:
+def _state_values(value: Any) -> Any:
     listed = [value] if isinstance(value, str) else value
     return AGENT_STATES if isinstance(listed, list | tuple) and "any" in listed else listed
 
@@ -98,8 +98,8 @@ def _sentence(text: str) -> str:
 class MethodTrigger(Group):
     """When a method is a candidate, and how easily it fires."""
 
-    signals: Annotated[tuple[Cue, ...], Spec(min_length=1, before=_cues)]
-    states: Annotated[tuple[AgentState, ...], Spec(min_length=1, before=_states)]
+    signals: Annotated[tuple[Cue, ...], Spec(min_length=1, before=_cue_values)]
+    states: Annotated[tuple[AgentState, ...], Spec(min_length=1, before=_state_values)]
     sensitivity: Annotated[float, Spec("How much of a signal counts.", 0, 1)]
     frequency: Frequency = "low"
     threshold: Annotated[float | None, Spec(ge=0, le=1)] = None  # A threshold of its own, in place of the settings'.
@@ -142,7 +142,7 @@ class Method(Group):
 def own_method(entry: dict[str, Any]) -> Method:
     """Build a method of our own table, without the checks for rules from outside."""
     trigger = entry["trigger"]
-    lists = {"signals": _cues(trigger["signals"]), "states": _states(trigger["states"])}
+    lists = {"signals": _cue_values(trigger["signals"]), "states": _state_values(trigger["states"])}
     return convert({**entry, "trigger": {**trigger, **lists}}, Method)
 
 

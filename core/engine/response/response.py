@@ -378,7 +378,7 @@ def _auto(response: Response, _: Method, firing: Firing) -> None:
     response.remember(firing)
 
 
-def _notify(response: Response, method: Method, firing: Firing) -> Notice:
+def _notice_of(response: Response, method: Method, firing: Firing) -> Notice:
     response.remember(firing)
     return response.notice(method, firing)
 
@@ -390,6 +390,6 @@ def _background(response: Response, _: Method, firing: Firing) -> None:
 # How each mode leaves what a method said.
 DISPATCH: Mapping[Mode, Callable[[Response, Method, Firing], Notice | None]] = {
     "auto": _auto,
-    "notify": _notify,
+    "notify": _notice_of,
     "background": _background,
 }

@@ -71,7 +71,7 @@ class Rows:
         at, day = _valid_time(event.at), day_of(event.at)
         base = {"event_id": id_, "session_id": self._key, "at": at, "who": whole(event.agent)}
         self._put("events", day, base | self._event(event, step))
-        for kind, name, value in _signals(step):
+        for kind, name, value in _signal_rows(step):
             self._put("signals", day, base | {"kind": kind, "name": name, "value": value})
         if step.thought.rows:
             record = society.engine(event.agent).mind.heart.metrics.record
@@ -103,7 +103,7 @@ class Rows:
         return digest.hex() if not times else blake3(own + b"\0%d" % times).hexdigest(length=12)
 
 
-def _signals(step: Step) -> list[tuple[str, str, float]]:
+def _signal_rows(step: Step) -> list[tuple[str, str, float]]:
     signals: list[tuple[str, str, float]] = [
         ("signal", one.name, float(one.intensity)) for one in step.percept.signals if one.fresh
     ]
@@ -243,13 +243,13 @@ class _Spool:
         files = []
         with duckdb.connect(":memory:", config={"threads": 1}) as base:
             for (table, agent, day), path in sorted(self._places.items()):
-                base.execute(_copy(TABLES[table], path, target))
+                base.execute(_parquet_statement(TABLES[table], path, target))
                 place = f"{table}/agent={quote(agent, safe='')}/day={day}/{name}"
                 files.append((place, target.read_bytes()))
         return tuple(files)
 
 
-def _copy(columns: tuple[Col, ...], source: Path, target: Path) -> str:
+def _parquet_statement(columns: tuple[Col, ...], source: Path, target: Path) -> str:
     """The statement that turns lines into Parquet, with our types and our order of columns."""
     read = ", ".join(f"'{col.name}': '{'DOUBLE' if col.type == 'TIMESTAMP' else col.type}'" for col in columns)
     chosen = ", ".join(
@@ -258,14 +258,14 @@ def _copy(columns: tuple[Col, ...], source: Path, target: Path) -> str:
         else f'"{col.name}"'
         for col in columns
     )
-    lines = f"read_json('{_quoted(source)}', format='newline_delimited', columns={{{read}}})"
+    lines = f"read_json('{_sql_quoted(source)}', format='newline_delimited', columns={{{read}}})"
     return (
-        f"COPY (SELECT {chosen} FROM {lines}) TO '{_quoted(target)}' "  # noqa: S608 our own names
+        f"COPY (SELECT {chosen} FROM {lines}) TO '{_sql_quoted(target)}' "  # noqa: S608 our own names
         "(FORMAT parquet, COMPRESSION zstd)"
     )
 
 
-def _quoted(path: Path) -> str:
+def _sql_quoted(path: Path) -> str:
     return str(path).replace("'", "''")
 
 

@@ -241,7 +241,7 @@ class Reading:
         try:
             message = await self._waiting.next_msg(timeout=patience)
             while True:
-                self._sort(message, batch)
+                self._sort_message(message, batch)
                 if not self._waiting.pending_msgs:
                     return batch
                 message = await self._waiting.next_msg(timeout=0.1)
@@ -254,7 +254,7 @@ class Reading:
             raise LinkLost(str(fault) or type(fault).__name__) from None
         return batch
 
-    def _sort(self, message: Any, batch: list[StreamItem]) -> None:
+    def _sort_message(self, message: Any, batch: list[StreamItem]) -> None:
         headers = message.headers or {}
         status = headers.get("Status")
         if status is not None and not message.reply:

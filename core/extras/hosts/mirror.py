@@ -77,7 +77,7 @@ class Ledger:
                 self.refused += 1
                 continue
             if path not in self._last:
-                self._last[path] = _mend(path)
+                self._last[path] = _cut_half_line(path)
             if item.sequence > lasts.get(path, self._last[path]):
                 lines.setdefault(path, []).append(line)
                 times[path] = max(at, times.get(path, 0.0))
@@ -119,7 +119,7 @@ class Ledger:
         """Delete logs whose last message is before the first message of the stream."""
         for path in self.folder.glob("*/*/*.jsonl"):
             with contextlib.suppress(OSError):
-                if _mend(path) < first:
+                if _cut_half_line(path) < first:
                     path.unlink()
                     self._last.pop(path, None)
 
@@ -163,7 +163,7 @@ def _fault_text(fault: LinkLost | OSError) -> str:
     return f"{fault.filename}: {fault.strerror}" if fault.filename else fault.strerror
 
 
-def _mend(path: Path) -> int:
+def _cut_half_line(path: Path) -> int:
     """Cut a half-written line off a log, and return the number of its last message."""
     try:
         size = path.stat().st_size
@@ -234,7 +234,7 @@ class Mirror(SignsOfLife):
 
     def _run(self) -> None:
         try:
-            asyncio.run(self._persist())
+            asyncio.run(self._persist_mirror())
         except Exception as fault:  # noqa: BLE001 it must be told to whoever waits, in another thread
             self._failed = fault
             self.lost = str(fault) or type(fault).__name__
@@ -243,7 +243,7 @@ class Mirror(SignsOfLife):
             if self._lock is not None:
                 self._lock.close()
 
-    async def _persist(self) -> None:
+    async def _persist_mirror(self) -> None:
         tries = 0
         while not self._stop.is_set():
             link: NatsLink | None = None

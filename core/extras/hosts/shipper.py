@@ -73,7 +73,7 @@ class Shipper:
         quiet = threading.Event()
         watcher = None
         if not once:
-            watcher = threading.Thread(target=self._watch, args=(asyncio.get_running_loop(), quiet), daemon=True)
+            watcher = threading.Thread(target=self._pass_changes, args=(asyncio.get_running_loop(), quiet), daemon=True)
             watcher.start()
         try:
             return await self._persist(once)
@@ -213,7 +213,7 @@ class Shipper:
         changed, self._changed = self._changed, set()
         return changed
 
-    def _watch(self, loop: asyncio.AbstractEventLoop, quiet: threading.Event) -> None:
+    def _pass_changes(self, loop: asyncio.AbstractEventLoop, quiet: threading.Event) -> None:
         """Pass changed files to the event loop; runs in a thread."""
 
         def tell(paths: set[Path]) -> None:
@@ -428,7 +428,7 @@ class SenderFile:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._path = path
         self._unnoted: list[tuple[str, bytes, int]] = []  # Ids that arrived and could not be stored yet.
-        self._lock = _alone(path.with_suffix(".lock"))
+        self._lock = _lock_alone(path.with_suffix(".lock"))
         try:
             self._base = sqlite3.connect(path, isolation_level=None)
             self._base.execute("PRAGMA journal_mode=WAL")
@@ -525,7 +525,7 @@ class SenderFile:
                 self._base.execute("ROLLBACK")
 
 
-def _alone(path: Path) -> IO[bytes]:
+def _lock_alone(path: Path) -> IO[bytes]:
     """The lock, or an error where another process has it."""
     file = path.open("ab")
     try:

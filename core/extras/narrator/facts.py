@@ -181,7 +181,7 @@ def _now(timeline: Timeline, frame: Frame, stop: int, *, over: bool) -> list[Fac
     facts = []
     loop = frame.response.loops.current
     if loop is not None:
-        facts.append(_loop(timeline, frame.at, loop, stop, over=over))
+        facts.append(_loop_fact(timeline, frame.at, loop, stop, over=over))
     if not over:
         facts += _loops_below(timeline, stop)
     if frame.governor.would_halt:
@@ -217,11 +217,11 @@ def _loops_below(timeline: Timeline, stop: int) -> list[Fact]:
         loop = society.engine(one.name).response.loops.current if one.awake and one.ended is None else None
         if loop is not None and one.name != MAIN:
             who = as_sub_agent(names[one.name])
-            facts.append(_loop(timeline, timeline.time_of(stop), loop, stop, over=False, who=who))
+            facts.append(_loop_fact(timeline, timeline.time_of(stop), loop, stop, over=False, who=who))
     return facts
 
 
-def _loop(timeline: Timeline, at: float, loop: Loop, stop: int, *, over: bool, who: str = "it") -> Fact:
+def _loop_fact(timeline: Timeline, at: float, loop: Loop, stop: int, *, over: bool, who: str = "it") -> Fact:
     """A loop that is not over; of an agent at rest, when it began."""
     what = log_words(loop.what, 120)
     if not over:
@@ -254,15 +254,15 @@ def told_recap(facts: Sequence[Fact]) -> list[Claim]:
             words = ", ".join(fact.words.replace(" was changed", "") for fact in edited)
             claims.append(Claim(f"Files were changed: {words}.", tuple(fact.number for fact in edited)))
         elif most:
-            claims += _each([fact for fact in facts if fact.kind in kinds][-most:])
-    claims += _each([fact for fact in facts if fact.kind in ("said", "ended")][-1:])
+            claims += _claim_each([fact for fact in facts if fact.kind in kinds][-most:])
+    claims += _claim_each([fact for fact in facts if fact.kind in ("said", "ended")][-1:])
     return claims or [Claim("Nothing happened.", ())]
 
 
 _TURNS = ("unsolved", "halt", "compacted", "passed", "stuck")
 
 
-def _each(facts: Iterable[Fact]) -> list[Claim]:
+def _claim_each(facts: Iterable[Fact]) -> list[Claim]:
     """One claim for each text, with the events of all equal ones."""
     said: dict[str, list[int]] = {}
     for fact in facts:
@@ -281,20 +281,20 @@ def told_why(facts: Sequence[Fact]) -> list[Claim]:
 
     failing = sorted(of("failed"), key=lambda fact: -fact.number)
     standing = (*of("loop"), *of("halt"), *of("open"))
-    claims = _each((*standing, *failing[:3], *of("unsolved")[-1:], *of("rate"), *of("context")))
+    claims = _claim_each((*standing, *failing[:3], *of("unsolved")[-1:], *of("rate"), *of("context")))
     if failing and not of("passed"):
         words = "No test, build or commit has passed since it was last asked for something."
         claims.append(Claim(words, (failing[0].number,)))
-    return [*_verdict(by_kind, bool(claims)), *claims] or [Claim("Nothing has happened yet.", ())]
+    return [*_stuck_claims(by_kind, bool(claims)), *claims] or [Claim("Nothing has happened yet.", ())]
 
 
-def _verdict(by_kind: Mapping[str, Sequence[Fact]], reasons: bool) -> list[Claim]:
+def _stuck_claims(by_kind: Mapping[str, Sequence[Fact]], reasons: bool) -> list[Claim]:
     """Whether it is stuck, before the reasons; one at rest is not, whatever went wrong before.
 
     That it waits for the person comes before all else.
     """
     if needs := by_kind.get("needs"):
-        return _each(needs)
+        return _claim_each(needs)
     latest = (by_kind.get("rest") or by_kind.get("state") or [])[-1:]
     if not latest:
         return []
@@ -302,7 +302,7 @@ def _verdict(by_kind: Mapping[str, Sequence[Fact]], reasons: bool) -> list[Claim
     if not reasons:
         return [Claim(f"Nothing in the log speaks for being stuck; {words}.", (number,))]
     if latest[0].kind == "rest":
-        return _each(latest)
+        return _claim_each(latest)
     if "stuck" in words or any(by_kind.get(kind) for kind in ("loop", "halt", "unsolved")):
         return []
     doubtful = any(by_kind.get(kind) for kind in ("open", "rate", "context"))

@@ -71,13 +71,13 @@ def read_claims(answer: str, numbers: Collection[int]) -> list[Claim]:
     rows = value.get("claims") if isinstance(value, dict) else None
     if not isinstance(rows, list):
         raise WrongAnswer("no list of claims")
-    claims = [claim for row in rows[: _MOST * 2] if (claim := _claim(row, numbers)) is not None]
+    claims = [claim for row in rows[: _MOST * 2] if (claim := _claim_of_row(row, numbers)) is not None]
     if not claims:
         raise WrongAnswer("no claim that rests on the facts")
     return claims[:_MOST]
 
 
-def _claim(row: Any, numbers: Collection[int]) -> Claim | None:
+def _claim_of_row(row: Any, numbers: Collection[int]) -> Claim | None:
     if not isinstance(row, dict) or not isinstance(row.get("text"), str):
         return None
     events = row.get("events")
@@ -242,7 +242,7 @@ class Router:
     ) -> Told:
         facts_sent = list(facts)[-self._narrator.facts :]
         system = SYSTEM.replace("{most}", str(_SENTENCES)).replace("{task}", _TASKS[purpose])
-        text = redact("<facts>\n" + "\n".join(_harmless(fact.line) for fact in facts_sent) + "\n</facts>")
+        text = redact("<facts>\n" + "\n".join(_harmless_fact(fact.line) for fact in facts_sent) + "\n</facts>")
         numbers = frozenset(fact.number for fact in facts_sent)
         name = blake3(f"{purpose}\n{choice.tier}\n{system}\n{text}".encode("utf-8", "replace")).hexdigest(16)
         before = self._told_before(name, numbers, choice)
@@ -367,7 +367,7 @@ class _Spent(ModelFailed):
     """The budget does not allow it, which is not a fault of the model."""
 
 
-def _harmless(line: str) -> str:
+def _harmless_fact(line: str) -> str:
     """A fact that cannot end the list it is in."""
     return line.replace("<", "‹").replace(">", "›")
 

@@ -69,7 +69,7 @@ def _json_logs(body: bytes) -> list[LogRecord]:
                 at = _seconds(record.get("timeUnixNano")) or _seconds(record.get("observedTimeUnixNano"))
                 attributes = _attributes(record.get("attributes"))
                 name = text(attributes.get("event.name")) or text(record.get("eventName"))
-                records.append(LogRecord(at, name or _name(_value(record.get("body"))), attributes, resource))
+                records.append(LogRecord(at, name or _any_name(_value(record.get("body"))), attributes, resource))
     return records
 
 
@@ -129,7 +129,7 @@ def _seconds(value: Any) -> float:
     return max(0, _whole(value)) / 1e9
 
 
-def _name(body: Any) -> str:
+def _any_name(body: Any) -> str:
     return body if isinstance(body, str) and len(body) < 200 else ""
 
 
@@ -151,7 +151,7 @@ def _binary_log(data: bytes, resource: dict[str, Any]) -> LogRecord:
         elif field == 11:
             observed = number(raw)
         elif field == 5:
-            body = _name(any_value(message(raw)))
+            body = _any_name(any_value(message(raw)))
         elif field == 6:
             pairs.append(message(raw))
         elif field == 12:

@@ -216,7 +216,7 @@ def _finished(_: Session, __: AgentKit, ___: dict[str, Any], at: float) -> list[
     return [SessionEnd(at=at)]
 
 
-def _nothing(_: Session, __: AgentKit, ___: dict[str, Any], ____: float) -> list[Event]:
+def _no_events(_: Session, __: AgentKit, ___: dict[str, Any], ____: float) -> list[Event]:
     """A record that only says that the session is there."""
     return []
 
@@ -228,12 +228,12 @@ LOGS: dict[tuple[str, str], ReadLog] = {
     ("claude_code", "api_request"): _api_request,
     ("claude_code", "compaction"): _compaction,
     ("claude_code", "subagent_completed"): _agent_finish,
-    ("codex", "conversation_starts"): _nothing,
+    ("codex", "conversation_starts"): _no_events,
     ("codex", "user_prompt"): _prompt,
     ("codex", "tool_result"): _codex_result,
     ("codex", "tool_decision"): _tool_decision,
     ("codex", "sse_event"): _counted,
-    ("gemini_cli", "config"): _nothing,
+    ("gemini_cli", "config"): _no_events,
     ("gemini_cli", "user_prompt"): _prompt,
     ("gemini_cli", "tool_call"): _tool_result,
     ("gemini_cli", "api_response"): _counted,
@@ -285,7 +285,7 @@ def _execute(session: Session, _: AgentKit, span: SpanRecord, at: float) -> list
     return _use(session, name, tool, input_bytes, result, at, MAIN)
 
 
-def _remember(session: Session, _: AgentKit, span: SpanRecord, at: float) -> list[Event]:
+def _memory_use(session: Session, _: AgentKit, span: SpanRecord, at: float) -> list[Event]:
     """Return the use of an agent's memory, or of a plan, that a span of its own reports."""
     operation = text(span.attributes.get("gen_ai.operation.name"))
     failed = span.failed or bool(span.attributes.get("error.type"))
@@ -314,7 +314,7 @@ SPANS: dict[str, ReadSpan] = {
     "text_completion": _chat,
     "execute_tool": _execute,
     **dict.fromkeys(("invoke_agent", "invoke_workflow", "create_agent", "embeddings"), lambda *_: []),
-    **dict.fromkeys(_OWN_SPANS, _remember),
+    **dict.fromkeys(_OWN_SPANS, _memory_use),
 }
 
 
@@ -347,7 +347,7 @@ class Intake:
             if prefix not in _TOOLS:
                 service = text(record.resource.get("service.name"))
                 prefix, name = ("claude_code" if "claude" in service else "", record.name)
-            session = _session_of(record.attributes, record.resource)
+            session = _session_name(record.attributes, record.resource)
             read = LOGS.get((prefix, name))
             if read is None or not session or record.at <= 0:
                 self.passed_over += 1
@@ -364,7 +364,7 @@ class Intake:
                 text(values.get("openinference.span.kind")), ""
             )
             read = SPANS.get(operation)
-            session = _session_of(values, span.resource) or span.trace
+            session = _session_name(values, span.resource) or span.trace
             state = self._sessions.get(session)
             if read is None or not session or span.end <= 0 or (state is not None and state.by_logs):
                 self.passed_over += 1
@@ -397,7 +397,7 @@ class Intake:
         found += [TelemetryEvent(name, session.tool, redact_event(event)) for event in events]
 
 
-def _session_of(attributes: dict[str, Any], resource: dict[str, Any]) -> str:
+def _session_name(attributes: dict[str, Any], resource: dict[str, Any]) -> str:
     names = (text(place.get(key)) for place in (attributes, resource) for key in _SESSION)
     return redact_name(next((name for name in names if name), ""))
 

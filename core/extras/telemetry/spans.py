@@ -85,7 +85,7 @@ class Tracer:
         self._place = 0
         self._agents: dict[str, _Agent] = {}
         self._model = ""
-        self.trace = _id("trace", session, size=16)
+        self.trace = _stable_id("trace", session, size=16)
 
     def take(self, event: Event, step: Step) -> Iterator[Span]:
         """The spans that an event completes."""
@@ -130,7 +130,7 @@ class Tracer:
         agent_state = self._agents.get(name)
         if agent_state is None:
             above = parent or ("" if name == MAIN else self._agent(MAIN, at).id)
-            agent_state = self._agents[name] = _Agent(name, _id("agent", self._session, name), above, at)
+            agent_state = self._agents[name] = _Agent(name, _stable_id("agent", self._session, name), above, at)
         return agent_state
 
     def _mark_text(self, kind: MarkKind, name: str) -> str:
@@ -148,7 +148,7 @@ class Tracer:
             "nooscope.state": step.percept.state,
         }
         if event.id:
-            attributes["gen_ai.tool.call.id"] = event.id if privacy.words else _id("call", event.id)
+            attributes["gen_ai.tool.call.id"] = event.id if privacy.words else _stable_id("call", event.id)
         if event.targets:
             attributes["nooscope.targets"] = tuple(privacy.path(target) for target in event.targets[:16])
         if event.purpose:
@@ -157,7 +157,7 @@ class Tracer:
             attributes["nooscope.exit_code"] = event.exit_code
         error = event.outcome if event.outcome in ("failure", "rejected") else ""
         start = event.at - max(0.0, event.duration or 0.0)
-        span = _id("use", self._session, event.agent, event.id or str(place))
+        span = _stable_id("use", self._session, event.agent, event.id or str(place))
         name = f"execute_tool {tool or event.action}"
         return Span(self.trace, span, agent.id, name, start, event.at, attributes, span_events, error)
 
@@ -183,7 +183,7 @@ class Tracer:
             attributes["gen_ai.response.finish_reasons"] = (event.stop,)
         if event.cost is not None:
             attributes["nooscope.cost_usd"] = event.cost
-        span = _id("turn", self._session, event.agent, event.id or str(place))
+        span = _stable_id("turn", self._session, event.agent, event.id or str(place))
         name = f"chat {model}".rstrip()
         return Span(self.trace, span, agent.id, name, event.at, event.at, attributes, client=True)
 
@@ -226,7 +226,7 @@ def resource(tool: str, version: str) -> dict[str, Any]:
     return {"service.name": tool or "agent", "telemetry.sdk.name": "nooscope", "telemetry.sdk.version": version}
 
 
-def _id(*parts: str, size: int = 8) -> str:
+def _stable_id(*parts: str, size: int = 8) -> str:
     """The id of a span or trace, which depends only on what it describes."""
     text = "\0".join(parts).encode("utf-8", "surrogatepass")
     return blake3(text).hexdigest(length=size)
@@ -337,7 +337,7 @@ class LiveSender:
             if first is None:
                 return
             batch, ended = self._batch(first)
-            self._deliver(batch)
+            self._send_batch(batch)
             if ended:
                 return
 
@@ -353,7 +353,7 @@ class LiveSender:
             batch.append(span)
         return batch, False
 
-    def _deliver(self, batch: list[Span]) -> None:
+    def _send_batch(self, batch: list[Span]) -> None:
         body = encoded(batch, self._resource)
         for tried in range(_TRIES):
             try:
@@ -390,7 +390,7 @@ def encoded(spans: Sequence[Span], resource: Mapping[str, Attribute]) -> bytes:
     try:
         return safe_json_bytes(msgspec.json.encode(body))
     except UnicodeEncodeError:
-        return safe_json_bytes(msgspec.json.encode(_sound(body)))
+        return safe_json_bytes(msgspec.json.encode(_whole_text(body)))
 
 
 def _encoded_span(span: Span) -> dict[str, Any]:
@@ -436,10 +436,10 @@ def _encoded_value(value: Attribute) -> dict[str, Any]:
     return {"stringValue": value}
 
 
-def _sound(value: Any) -> Any:
+def _whole_text(value: Any) -> Any:
     """The same without halves of characters, as file names in other encodings have them."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
-        return {key: _sound(item) for key, item in value.items()}
-    return [_sound(item) for item in value] if isinstance(value, list) else value
+        return {key: _whole_text(item) for key, item in value.items()}
+    return [_whole_text(item) for item in value] if isinstance(value, list) else value

@@ -190,7 +190,7 @@ class LiveTrace(Extension):
         """Take in one event and what it did."""
         del society
         if isinstance(event, SessionStart) and event.agent == MAIN:
-            self._finish()
+            self._finish_trace()
             self._tracer = Tracer(event.session, event.tool)
             if self._sender is None:
                 self._sender = LiveSender(self._collector, resource(event.tool, __version__), self._say)
@@ -201,12 +201,12 @@ class LiveTrace(Extension):
     def on_shutdown(self, society: Society) -> None:
         """Send the agents still at work, and what waits."""
         del society
-        self._finish()
+        self._finish_trace()
         if self._sender is not None:
             self._sender.close()
             self._say(f"{self._sender.sent:,} spans sent to {self._collector.name}")
 
-    def _finish(self) -> None:
+    def _finish_trace(self) -> None:
         if self._tracer is not None and self._sender is not None:
             for span in self._tracer.close():
                 self._sender.put(span)

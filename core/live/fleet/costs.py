@@ -41,10 +41,10 @@ class WholeCost:
         """Whether there is something to look through."""
         if self._reader is not None:
             return True
-        return self._of != (listing.size, listing.modified) and listing.size <= self._most
+        return self._of != (listing.size, listing.modified) and listing.size <= self._most_spent
 
     @property
-    def _most(self) -> float:
+    def _most_spent(self) -> float:
         return self._settings.screen.fleet.whole * _MB
 
     def leave(self, listing: Found) -> None:

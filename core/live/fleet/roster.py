@@ -96,7 +96,7 @@ class Roster:
                     listing, self._kit, self._finder, self.settings, self.initial_states, copied, self._kept
                 )
             else:
-                self._attempt(member, partial(member.update, listing))
+                self._do_for(member, partial(member.update, listing))
             members[key] = member
         for key, member in self._members.items():
             if key not in members and member.awake:
@@ -166,12 +166,12 @@ class Roster:
         end = time.monotonic() + seconds
         while due := [member for member in self._members.values() if member.due]:
             for member in due:
-                self._attempt(member, partial(member.work, _SLICE))
+                self._do_for(member, partial(member.work, _SLICE))
                 if time.monotonic() >= end:
                     return True
         for member in self._members.values():
             while member.filling:
-                self._fill(member)
+                self._read_whole(member)
                 if time.monotonic() >= end:
                     return True
         for member in self._members.values():
@@ -181,7 +181,7 @@ class Roster:
                     return True
         return False
 
-    def _attempt(self, member: Member, deed: Callable[[], object]) -> None:
+    def _do_for(self, member: Member, deed: Callable[[], object]) -> None:
         """Do something for one session; a fault becomes its status and costs the others nothing."""
         try:
             deed()
@@ -196,7 +196,7 @@ class Roster:
             member.give_up(_cannot("follow it", fault))
             return member.row(now)
 
-    def _fill(self, member: Member) -> None:
+    def _read_whole(self, member: Member) -> None:
         """Read on in the whole log of one session; after a fault the end of the log is still followed."""
         try:
             member.fill(_SLICE)
@@ -220,7 +220,7 @@ class Roster:
             if at_rest or place >= self.settings.screen.fleet.awake:
                 self._row(member, now)
                 if at_rest:
-                    self._attempt(member, member.keep)
+                    self._do_for(member, member.keep)
                 member.rest()
 
     def rows(self, now: float) -> tuple[FleetRow, ...]:

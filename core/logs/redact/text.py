@@ -177,12 +177,12 @@ def _secret_names(text: str, small: str) -> list[_SecretName]:
     names = [_SecretName(at, at + len(word), "password") for word in _NAMES.passwords for at in _places(small, word)]
     names += [_SecretName(at, at + len(word), "secret") for word in _NAMES.secrets for at in _places(small, word)]
     for at in _places(small, "key"):
-        before = _before(small, at, _KEYS)
+        before = _word_before(small, at, _KEYS)
         if before:
             end = at + 3 + next((len(more) for more in _NAMES.after_key if small.startswith(more, at + 3)), 0)
             names.append(_SecretName(at - len(before), end, "secret"))
     for at in _places(small, "pass"):
-        before = _before(small, at, _PASSES)
+        before = _word_before(small, at, _PASSES)
         if before:
             names.append(_SecretName(at - len(before), at + 4, "password"))
         elif not small[at - 1 : at].isalnum() and small[at - 1 : at] not in ("_", "-"):
@@ -199,7 +199,7 @@ def _secret_names(text: str, small: str) -> list[_SecretName]:
     return [name for name in names if not _name_continues(text, name.end)]
 
 
-def _before(small: str, at: int, kinds: tuple[str, ...]) -> str:
+def _word_before(small: str, at: int, kinds: tuple[str, ...]) -> str:
     """Return which of these words is before a place."""
     if not small.endswith(kinds, 0, at):
         return ""

@@ -141,7 +141,7 @@ def token_spans(text: str) -> Iterator[Span]:
             yield from ((start - _MIDDLES[mark][1], end) for start, end in spans(_middle(mark), text))
         for mark in [mark for mark in SHAPES.parts if mark in text]:
             yield from (span for one in SHAPES.parts[mark] for span in spans(_part(one), text))
-    yield from (span for word in words for span in spans(_beginning(word), text))
+    yield from (span for word in words for span in spans(_token_pattern(word), text))
 
 
 def _beginnings(stretches: set[str]) -> Iterator[str]:
@@ -149,7 +149,7 @@ def _beginnings(stretches: set[str]) -> Iterator[str]:
     long = "\n".join([*stretches, *[word[1:] for word in stretches if word[0] in _ESCAPED]])
     heads = {part[:2] for part in _SEPARATOR.split(long)}
     for head in heads & _BY_HEAD.keys():
-        yield from (word for word in _BY_HEAD[head] if word in long and _beginning(word).search(long))
+        yield from (word for word in _BY_HEAD[head] if word in long and _token_pattern(word).search(long))
     yield from (word for word in _CONTINUED if word in long)
 
 
@@ -159,7 +159,7 @@ def spans(pattern: re.Pattern[str], text: str, group: int | str = 0) -> Iterator
 
 
 @cache
-def _beginning(word: str) -> re.Pattern[str]:
+def _token_pattern(word: str) -> re.Pattern[str]:
     """Return the pattern of a token by its beginning, compiled when a text first contains that."""
     first = re.escape(word)
     own = "A-Za-z0-9_-" if word == "eyJ" else "A-Za-z0-9"
@@ -180,7 +180,7 @@ def _part(expression: str) -> re.Pattern[str]:
 
 def _near_aws_ids(text: str) -> Iterator[Span]:
     for kind in _AWS:
-        for start, end in spans(_beginning(kind), text):
+        for start, end in spans(_token_pattern(kind), text):
             for low, high in ((max(0, start - _NEAR_ID), start), (end, end + _NEAR_ID)):
                 yield from (match.span() for match in _AWS_SECRET.finditer(text, low, high))
 

@@ -43,7 +43,7 @@ def _run(args: argparse.Namespace) -> int:
     recover_imports()
     if args.export is not None:
         content, notices = export_bookmarks()
-        _save(Path(args.export), safe_json_bytes(content))
+        _write_file(Path(args.export), safe_json_bytes(content))
         for notice in notices:
             print(f"nooscope: {notice}", file=sys.stderr)
         return 0
@@ -59,7 +59,7 @@ def _run(args: argparse.Namespace) -> int:
     return _one(args)
 
 
-def _save(path: Path, content: bytes) -> None:
+def _write_file(path: Path, content: bytes) -> None:
     from core.errors import NooscopeError
     from core.store import atomic
 
@@ -98,7 +98,7 @@ def _one(args: argparse.Namespace) -> int:
         return 0 if removed else 1
     timeline = recording_at(args.path, initial_states_of(args, settings))
     if args.back is not None:
-        return _back(args.back, store, timeline)
+        return _show_bookmark(args.back, store, timeline)
     if args.add is not None:
         place = parse_place(timeline, args.at)
         store.make(timeline, place, args.add, args.note, created=time.time())
@@ -126,7 +126,7 @@ def _list(store: Checkpoints, timeline: Timeline) -> None:
         print("* full state saved")
 
 
-def _back(name: str, store: Checkpoints, timeline: Timeline) -> int:
+def _show_bookmark(name: str, store: Checkpoints, timeline: Timeline) -> int:
     """Show the model at a verified bookmark; returns 1 if the saved state does not match."""
     from core.report.chrono import ChronoNav, Destination, SummaryPolicy
     from core.report.formatting import plain

@@ -204,9 +204,9 @@ def _print_json(
                 "path": cost.path,
                 "sub_agents": cost.subs,
             }
-        rows.append({**about, **_facts(one)})
+        rows.append({**about, **_cost_facts(one)})
     expected = {
-        "spent": _facts(today.spent),
+        "spent": _cost_facts(today.spent),
         "dollars_an_hour": today.rate,
         "until_hour": today.until,
         "expected_dollars": today.expected,
@@ -216,11 +216,11 @@ def _print_json(
     windows = [
         {**limit._asdict(), "sessions": [one._asdict() for one in session_shares(limit, costs)]} for limit in limits
     ]
-    report = {"by": axis, "rows": rows, "total": _facts(whole), "today": expected}
+    report = {"by": axis, "rows": rows, "total": _cost_facts(whole), "today": expected}
     print(readable_json({**report, "limits": windows, "limits_method": METHOD} if limits else report))
 
 
-def _facts(one: Sum) -> dict[str, Any]:
+def _cost_facts(one: Sum) -> dict[str, Any]:
     return {
         "dollars": round(one.dollars, 6) if one.priced else None,
         "at_least": bool(one.unpriced),

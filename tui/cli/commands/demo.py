@@ -18,7 +18,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     if args.list:
-        print(_listing())
+        print(_sample_listing())
         return 0
     sample = find_sample(args.name)
     args.assignments.append(f"timeline.play.speed={args.speed or sample.speed}")
@@ -31,7 +31,7 @@ def _run(args: argparse.Namespace) -> int:
     return run_demo(sample, settings, args.project, faults=args.faults)
 
 
-def _listing() -> str:
+def _sample_listing() -> str:
     """Print all samples with a sentence each."""
     rows = [f"  {one.name:<10} {one.agent:<12} {one.minutes:>4.0f} min  {one.sentence}" for one in samples()]
     return "\n".join([*rows, "", "nooscope demo NAME plays one; space pauses it, n jumps to the next alert."])

@@ -38,7 +38,7 @@ def _run(args: argparse.Namespace) -> int:
         print(f"deleted the starting state of {count(CarryOverStore().clear(), 'session')}")
         return 0
     mended = checkup.chains()
-    sections = [*_sections(args, _settings(args)), mended]
+    sections = [*_sections(args, _settings_in_force(args)), mended]
     problems = [problem for section in sections for problem in section.problems]
     if args.json:
         from core.report.formatting import readable_json
@@ -50,7 +50,7 @@ def _run(args: argparse.Namespace) -> int:
     return 1 if problems else 0
 
 
-def _settings(args: argparse.Namespace) -> Resolved:
+def _settings_in_force(args: argparse.Namespace) -> Resolved:
     """The settings in force; their faults are part of the report, but a wrong `--set` is wrong usage."""
     messages = io.StringIO()
     try:

@@ -60,7 +60,7 @@ def _run(args: argparse.Namespace) -> int:
     from core.logs.finder import sessions
     from tui.cli.recordings import refuse_source
 
-    shared = _formats(args.format)
+    shared = _chosen_formats(args.format)
     if args.otlp and args.format not in ("events", "otlp"):
         raise UsageError("--otlp sends a trace; leave out --format, or write to a file without --otlp")
     if args.otlp or args.format == "otlp":
@@ -83,7 +83,7 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _formats(name: str) -> frozenset[str]:
+def _chosen_formats(name: str) -> frozenset[str]:
     """Return the formats for a person; raises if the requested one is unknown."""
     if name in ("events", "otlp", *SHARED):
         return frozenset(SHARED)

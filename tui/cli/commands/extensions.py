@@ -98,7 +98,7 @@ def _ours() -> Iterator[Row]:
         yield Row("agent", agent.name, "", "on", "nooscope", f"reads the logs of {agent.title}")
 
 
-def _others() -> tuple[list[Row], list[str]]:
+def _other_rows() -> tuple[list[Row], list[str]]:
     from core.errors import BrokenOffer
     from core.extension.offers import Switches, find_offers
     from core.report.formatting import plain
@@ -135,7 +135,7 @@ def _takes_part(value: object) -> bool:
 def _list(as_json: bool) -> int:
     from core.extension.offers import extension_folder
 
-    others, complaints = _others()
+    others, complaints = _other_rows()
     rows = [*_ours(), *others]
     if as_json:
         from core.report.formatting import readable_json

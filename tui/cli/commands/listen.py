@@ -50,12 +50,12 @@ def _run(args: argparse.Namespace) -> int:
         raise UsageError("without hooks there is only --otlp to listen for; add it")
     settings = settings_from(args).settings
     with contextlib.suppress(KeyboardInterrupt):
-        return asyncio.run(_listen(args, settings))
+        return asyncio.run(_run_station(args, settings))
     return 0
 
 
-async def _listen(args: argparse.Namespace, settings: Settings) -> int:
-    telemetry = await _telemetry(args, settings) if args.otlp else None
+async def _run_station(args: argparse.Namespace, settings: Settings) -> int:
+    telemetry = await _open_telemetry(args, settings) if args.otlp else None
     served = None if args.no_hooks else await _intake(args, settings, needed=not args.otlp)
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -73,7 +73,7 @@ async def _listen(args: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-async def _telemetry(args: argparse.Namespace, settings: Settings) -> tuple[Receiver, Inbox]:
+async def _open_telemetry(args: argparse.Namespace, settings: Settings) -> tuple[Receiver, Inbox]:
     import time
 
     from platformdirs import user_data_path

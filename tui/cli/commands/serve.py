@@ -48,7 +48,7 @@ def _run(args: argparse.Namespace) -> int:
         raise UsageError(f"serve can show {', '.join(SHOWN)}; {words[0]!r} has no screen")
     if not args.host.strip():
         raise UsageError("--host is empty, which would mean every address of this machine; name one")
-    return asyncio.run(_serve(args, words))
+    return asyncio.run(_run_server(args, words))
 
 
 def viewer_command(words: list[str]) -> list[str]:
@@ -57,7 +57,7 @@ def viewer_command(words: list[str]) -> list[str]:
     return [sys.executable, "-P", "-c", call, *words]
 
 
-def _reason(fault: OSError) -> str:
+def _address_fault(fault: OSError) -> str:
     """Return why the address cannot be used, and which option to change."""
     if isinstance(fault, socket.gaierror) or fault.errno == errno.EADDRNOTAVAIL:
         return "this machine has no such address; name one of its own with --host"
@@ -65,7 +65,7 @@ def _reason(fault: OSError) -> str:
     return f"{sentence[:1].lower()}{sentence[1:]}; name another with --port"
 
 
-async def _serve(args: argparse.Namespace, words: list[str]) -> int:
+async def _run_server(args: argparse.Namespace, words: list[str]) -> int:
     from core.errors import UsageError
     from tui.peer_user import tells_users
     from tui.web import WebServer, is_loopback
@@ -79,7 +79,7 @@ async def _serve(args: argparse.Namespace, words: list[str]) -> int:
     try:
         chosen = await server.start()
     except OSError as fault:
-        raise UsageError(f"cannot listen on {host}:{args.port}: {_reason(fault)}") from None
+        raise UsageError(f"cannot listen on {host}:{args.port}: {_address_fault(fault)}") from None
     address = f"http://{host}:{chosen}/" + (f"?token={token}" if token else "")
     print(f"nooscope: open {address}; ctrl+c ends", file=sys.stderr, flush=True)
     if token and not near:

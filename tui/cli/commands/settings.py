@@ -112,7 +112,7 @@ def _print_table(chosen: list[Tunable], resolved: Resolved) -> None:
             each.name,
             _value_cell(toml_value(_plain(value_of(resolved.settings, each.name))), each.unit),
             plain(resolved.origins.get(each.name, BUILT_IN)),
-            _bounds(each),
+            _bounds_words(each),
             _project(each),
             each.sentence,
         )
@@ -147,7 +147,7 @@ def _project(tunable: Tunable) -> str:
     return tunable.trust.sentence_end().removesuffix(" it").replace(" it,", ",")
 
 
-def _bounds(tunable: Tunable) -> str:
+def _bounds_words(tunable: Tunable) -> str:
     if tunable.low is not None or tunable.high is not None:
         low = "" if tunable.low is None else f"{tunable.low:g}"
         high = "" if tunable.high is None else f"{tunable.high:g}"

@@ -153,11 +153,11 @@ saved before you save it (`S`).
     def _follow(self, recording: Timeline) -> None:
         """Follow changes of the settings in force, and new events."""
         if recording.settings is not self.draft.base:
-            self._rebase(recording.settings)
+            self._change_base(recording.settings)
         else:
             self.effects.follow(recording, self.draft.edits)
 
-    def _rebase(self, settings: Settings) -> None:
+    def _change_base(self, settings: Settings) -> None:
         """Other settings are in force now: what is changed is changed against them."""
         self.draft.rebase(settings)
         self.effects.forget()
@@ -323,7 +323,7 @@ saved before you save it (`S`).
         if not undone and replaced:
             settings, edits = replaced.pop()
             self.post_message(Apply(settings))
-            self._rebase(settings)
+            self._change_base(settings)
             undone = not self._editing.set_all(edits)
         self._moved(undone, "nothing to undo")
 
@@ -363,9 +363,9 @@ saved before you save it (`S`).
             return
         tried = compared.done if compared is not None else 0
         replaced = self.draft.base, dict(self.draft.edits)
-        self.post_message(Apply(settings, tried, partial(self._applied, settings, replaced)))
+        self.post_message(Apply(settings, tried, partial(self._say_applied, settings, replaced)))
 
-    def _applied(self, settings: Settings, replaced: tuple[Settings, dict[str, Any]]) -> None:
+    def _say_applied(self, settings: Settings, replaced: tuple[Settings, dict[str, Any]]) -> None:
         """Say that the changed settings hold, and keep those before for undo."""
         changes = count(len(replaced[1]), "change")
         if self.actual is not None:
@@ -377,7 +377,7 @@ saved before you save it (`S`).
                 f"{changes} in use for what follows; this session is finished, so nothing in it changes. "
                 "w shows it under these settings, S saves them for other sessions"
             )
-        self._rebase(settings)
+        self._change_base(settings)
 
     # Profiles and files
 

@@ -43,7 +43,7 @@ Words are read from the log, their secrets taken out. `h` hides all words, for a
             rows[0] = [*rows[0], (" " * blank, "plain"), (keys, "strong")]
         lately = lately_failed(view.now)
         if height < 4:
-            status = rows[0] if keys else _beside(rows[0], lately, width)
+            status = rows[0] if keys else _with_figure(rows[0], lately, width)
             left = lately if status is rows[0] else ""
             answered = _has_answered(view) and not view.now.times
             last = _agent_lines(view, width, 1, left)[0] if answered else _doing_and_failed(view, width)
@@ -51,7 +51,7 @@ Words are read from the log, their secrets taken out. `h` hides all words, for a
         elif height < 6:
             rows += [_prompt_line(view, width), _doing_and_failed(view, width), *_agent_lines(view, width, 1, lately)]
         else:
-            rows += [_prompt_line(view, width), _doing(view, width), _failed(view, width)]
+            rows += [_prompt_line(view, width), _doing_line(view, width), _failed(view, width)]
             rows += _agent_lines(view, width, height - 4, lately)
         return [clipped(line, width) for line in rows[:height]]
 
@@ -89,11 +89,11 @@ def _prompt_line(view: View, width: int) -> Line:
     return _row("you", [(plain(prompt), ink)], f"{age(view.at - now.asked_at)} ago", width)
 
 
-def _doing(view: View, width: int) -> Line:
+def _doing_line(view: View, width: int) -> Line:
     now = view.now
     if not now.tool:
         return _row("now", [("no call yet", "quiet")], "", width)
-    call, since = _call(now), _since(view)
+    call, since = _call(now), _call_age(view)
     least = min(_LEAST, _length(call))
     since = since if width - _LABEL - cell_len(since) - 2 >= least else ""
     return _row("now" if now.running else "last", call, since, width)
@@ -105,7 +105,7 @@ def _call(now: Now) -> Line:
     return [(plain(now.tool) + "  ", "strong"), *refused, (plain(now.doing), "plain")]
 
 
-def _since(view: View) -> str:
+def _call_age(view: View) -> str:
     """How long the last call has run, or how long ago it was."""
     lasted = max(0.0, view.at - view.now.doing_at)
     return f"for {span(lasted)}" if view.now.running else f"{age(lasted)} ago"
@@ -129,13 +129,13 @@ def _failed(view: View, width: int) -> Line:
 def _doing_and_failed(view: View, width: int) -> Line:
     """Both beside each other; what failed has a place only where something did."""
     if not view.now.times:
-        return _doing(view, width)
+        return _doing_line(view, width)
     now = view.now
-    needed = _LABEL + _length(_call(now)) + max(12, cell_len(_since(view)) + 2)
+    needed = _LABEL + _length(_call(now)) + max(12, cell_len(_call_age(view)) + 2)
     call = 0 if now.failed == now.doing else cell_len(plain(now.failed)) + 2
     full_width = _LABEL + call + cell_len(plain(now.error)) + 6
     left = min(needed, max((width - _GAP) // 2, width - _GAP - full_width))
-    return [*_doing(view, left), (" " * _GAP, "plain"), *_failed(view, width - left - _GAP)]
+    return [*_doing_line(view, left), (" " * _GAP, "plain"), *_failed(view, width - left - _GAP)]
 
 
 def _agent_lines(view: View, width: int, most: int, lately: str) -> list[Line]:
@@ -160,7 +160,7 @@ def _has_answered(view: View) -> bool:
     return view.status is not None and view.status.at_rest and bool(view.now.said)
 
 
-def _beside(line: Line, right: str, width: int) -> Line:
+def _with_figure(line: Line, right: str, width: int) -> Line:
     """A line with a figure at its right end, where there is room for it."""
     room = width - _length(line) - cell_len(right)
     return [*line, (" " * room, "plain"), (right, "alert")] if right and room >= _GAP else line

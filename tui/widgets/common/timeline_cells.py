@@ -239,10 +239,10 @@ class CallPlaces:
                     self._failures.append(place)
         self._seen = len(events)
         edges = np.asarray(window.edges(), np.int64)
-        return _between(self._calls, edges), _between(self._failures, edges)
+        return _counts_between(self._calls, edges), _counts_between(self._failures, edges)
 
 
-def _between(places: array[int], edges: NDArray[np.int64]) -> NDArray[np.int64]:
+def _counts_between(places: array[int], edges: NDArray[np.int64]) -> NDArray[np.int64]:
     if not places:
         return np.zeros(len(edges) - 1, np.int64)
     bounds = np.searchsorted(np.frombuffer(places, np.int64), edges)

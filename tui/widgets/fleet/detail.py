@@ -105,7 +105,7 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
     rows: list[list[tuple[str, str]]] = [
         [
             *head,
-            (_permit_keys(row), "bold"),
+            (_answer_keys(row), "bold"),
             (f"  {row.why}", ""),
             (f"  {plain(row.title)}" if row.title else "", "$quiet"),
         ],
@@ -136,7 +136,7 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
             (f" · {_counted(row, facts.subagents, 'sub-agent')}, {row.running} working" if facts.subagents else "", ""),
             (f" · {count(facts.events, 'event')}{' read, only the end' if row.partial else ''}", ""),
             (f" · {count(row.skipped, 'line')} skipped" if row.skipped else "", ""),
-            (_limits(row), ""),
+            (_limit_words(row), ""),
         ],
         [(plain(home_path(str(row.path))), "$quiet")],
     ]
@@ -155,13 +155,13 @@ def _counted(row: FleetRow, number: int, what: str) -> str:
     return f"at least {count(number, what)}" if number else f"{what}s unknown"
 
 
-def _permit_keys(row: FleetRow) -> str:
+def _answer_keys(row: FleetRow) -> str:
     """The keys that answer a call which waits for a permit."""
     waits = row.signs is not None and any(not one.late for one in row.signs.questions)
     return "  y once  Y session  d deny" if waits else ""
 
 
-def _limits(row: FleetRow) -> str:
+def _limit_words(row: FleetRow) -> str:
     """The windows of the plan that pays for a session, and a warning about spending."""
     if row.signs is None:
         return ""

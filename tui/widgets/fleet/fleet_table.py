@@ -72,7 +72,7 @@ def _agent(row: FleetRow, width: int, _: CellContext) -> Line:
     return [(plain(row.agent, width), "quiet")]
 
 
-def _host(row: FleetRow, width: int, _: CellContext) -> Line:
+def _host_cell(row: FleetRow, width: int, _: CellContext) -> Line:
     return [(plain(row.host, width), "plain" if row.status.level else "quiet")]
 
 
@@ -97,12 +97,12 @@ def _frustration(row: FleetRow, _: int, __: CellContext) -> Line:
     return [(fraction(row.frustration), ink)]
 
 
-def _flow(row: FleetRow, _: int, __: CellContext) -> Line:
+def _flow_cell(row: FleetRow, _: int, __: CellContext) -> Line:
     ink = "quiet" if not row.status.level else "plain" if row.facts.flow is None else "flow"
     return [(fraction(row.flow), ink)]
 
 
-def _context(row: FleetRow, _: int, __: CellContext) -> Line:
+def _context_cell(row: FleetRow, _: int, __: CellContext) -> Line:
     if not row.context_tokens:
         return [("-", "quiet")]
     share = row.facts.context
@@ -122,12 +122,12 @@ def _state(row: FleetRow, width: int, _: CellContext) -> Line:
     return [(plain(row.state.replace("_", " "), width), ink)]
 
 
-def _pattern(row: FleetRow, width: int, _: CellContext) -> Line:
+def _pattern_cell(row: FleetRow, width: int, _: CellContext) -> Line:
     ink = "frustration" if row.pattern == "trial_error" and row.status.level else "quiet"
     return [(plain(row.pattern.replace("_", " "), width), ink)]
 
 
-def _governor(row: FleetRow, width: int, _: CellContext) -> Line:
+def _governor_cell(row: FleetRow, width: int, _: CellContext) -> Line:
     if row.governor == "HALTED":
         return [(plain(f"■ {row.halt.lower()}", width), "alert" if row.status.level else "quiet")]
     return [(row.governor.lower(), "plain" if row.governor == "RECOVERING" else "quiet")]
@@ -216,7 +216,7 @@ def _first_columns(room: TableLayout) -> list[Column]:
     return [
         Column("status", 14, _word, "need"),
         Column("for", 4, _for, "recent", right=True),
-        *([Column("host", room.host, _host)] if room.host else []),
+        *([Column("host", room.host, _host_cell)] if room.host else []),
         Column("project", max(8, min(room.project, 24 if huge else 20 if wide else 14)), _project, "project"),
     ]
 
@@ -230,7 +230,7 @@ def _plain_columns(room: TableLayout) -> tuple[Column, ...]:
     if wide:
         chosen.append(Column("title", 44 if huge else 24, _title))
     last = [
-        Column("ctx", 4, _context, "context", right=True),
+        Column("ctx", 4, _context_cell, "context", right=True),
         Column("$", 9 if wide else 8, _cost, "cost", right=True),
         Column("failed", 7 if wide else 6, _failures, "failures", right=True),
     ]
@@ -254,16 +254,16 @@ def _axis_columns(room: TableLayout) -> tuple[Column, ...]:
     if wide:
         chosen.append(Column("agent", room.agent, _agent, "agent"))
     if huge:
-        chosen += [Column("model", 12, _model), Column("state", 10, _state), Column("pattern", 14, _pattern)]
+        chosen += [Column("model", 12, _model), Column("state", 10, _state), Column("pattern", 14, _pattern_cell)]
     chosen.append(Column("frustration", BUCKETS if huge else 11, _curve) if wide else Column("frust", 8, _curve))
     chosen.append(Column("now", 4, _frustration, "frustration", right=True))
     if wide:
-        chosen.append(Column("flow", 4, _flow, right=True))
-    chosen.append(Column("ctx", 4, _context, "context", right=True))
+        chosen.append(Column("flow", 4, _flow_cell, right=True))
+    chosen.append(Column("ctx", 4, _context_cell, "context", right=True))
     if wide:
         chosen.append(Column("turns", 5, _forecast, right=True))
     if huge:
-        chosen.append(Column("governor", 12, _governor))
+        chosen.append(Column("governor", 12, _governor_cell))
     if wide:
         chosen.append(Column("tok/m", 6, _tokens, "tokens", right=True))
         chosen += [Column("subs", 5, _subagents, right=True)] if room.subagents else []
@@ -399,16 +399,16 @@ Sessions at rest share one line; `o` or a click lists them. A click on a heading
 
     def watch_rows(self) -> None:
         self._shape = None
-        self._arrange()
+        self._arrange_rows()
 
     def watch_now(self) -> None:
         self.draw_rows()
 
     def watch_order(self) -> None:
         self._shape = None
-        self._arrange()
+        self._arrange_rows()
 
-    def _arrange(self) -> None:
+    def _arrange_rows(self) -> None:
         before = self._places.index(place) if (place := self._place()) >= 0 else 0
         self._items = listed(self.rows, self.order)
         self._places = [spot for spot, item in enumerate(self._items) if isinstance(item, FleetRow)]

@@ -63,7 +63,7 @@ with hooks, the status line reports the true one.
             ranked += [(3 + number, line) for number, line in enumerate(preserved_rows)]
         chart = self._chart(view, width, height - len(ranked) - 1) if height > 4 else []
         ranked += [(6 if number < len(chart) - 1 else 5, line) for number, line in enumerate(chart)]
-        ranked.append((4, self._past(view, width)))
+        ranked.append((4, self._past_cuts(view, width)))
         keep = sorted(range(len(ranked)), key=lambda number: ranked[number][0])[: max(1, height)]
         return [ranked[number][1] for number in sorted(keep)]
 
@@ -88,9 +88,9 @@ with hooks, the status line reports the true one.
             lines.append([("context so far", "quiet")])
             chart = area(_stretched(track, "context", rows, width), tall)
             lines += [[(text, "uncertainty-dim")] for text in chart]
-        return [*lines, self._strip(view, track, rows, width)]
+        return [*lines, self._cut_strip(view, track, rows, width)]
 
-    def _strip(self, view: View, track: Track, rows: int, width: int) -> Line:
+    def _cut_strip(self, view: View, track: Track, rows: int, width: int) -> Line:
         """When the context was cut."""
         cells, inks = ["─"] * width, ["track"] * width
         if self.recording is None or not rows:
@@ -106,7 +106,7 @@ with hooks, the status line reports the true one.
             number = bisect_left(self._cuts.places, track.indexes[after], number + 1)
         return joined_cells(cells, inks)
 
-    def _past(self, view: View, width: int) -> Line:
+    def _past_cuts(self, view: View, width: int) -> Line:
         """How often it was cut, and how long ago."""
         cuts = view.frame.mind.sleep.compactions
         tries = [f"▽ {count(cuts, 'compaction')}", f"▽ {cuts}"]

@@ -228,17 +228,17 @@ tests say more. Every figure can be tuned.
         spare = height - len(axes)
         if spare < len(axes):
             gap: list[Line] = [[]] if spare > 1 else []
-            return rows + gap + self._history(view, loudest_axes(axes, spare - len(gap)), width)
+            return rows + gap + self._history_lines(view, loudest_axes(axes, spare - len(gap)), width)
         lines: list[Line] = []
         blank: list[Line] = [[]] if height >= 3 * len(axes) - 1 else []
-        for row, curve in zip(rows, self._history(view, axes, width, under=True), strict=True):
+        for row, curve in zip(rows, self._history_lines(view, axes, width, under=True), strict=True):
             lines += [row, curve, *blank]
         return lines[:height]
 
     def details(self, view: View, width: int, height: int) -> list[Line]:
         return axis_details(self.recording, view, width, height)
 
-    def _history(self, view: View, axes: Sequence[AxisReading], width: int, *, under: bool = False) -> list[Line]:
+    def _history_lines(self, view: View, axes: Sequence[AxisReading], width: int, *, under: bool = False) -> list[Line]:
         """The last while of some axes; under its own bar a name need not be said again."""
         name, tail = (_NAME, 9) if width >= _WIDE else (7, 8)
         room = max(1, width - name - tail)

@@ -65,7 +65,7 @@ class _Branch:
         self.visited = float("-inf")
         self.state: AgentState = "idle"
         self.changed = False
-        self.below = [branch for child in node.children if (branch := _branch(child, sought)) is not None]
+        self.below = [branch for child in node.children if (branch := _sought_branch(child, sought)) is not None]
         leaf = node.leaf
         if leaf is not None and sought in node.path.casefold():
             self._take(leaf.opened, leaf.modified, leaf.heat, leaf.last_access, leaf.last_state)
@@ -86,7 +86,7 @@ class _Branch:
         return (-first, -self.node.heat, self.name)
 
 
-def _branch(node: NodeReading, sought: str) -> _Branch | None:
+def _sought_branch(node: NodeReading, sought: str) -> _Branch | None:
     branch = _Branch(node, sought)
     return branch if branch.visited > float("-inf") else None
 
@@ -96,7 +96,7 @@ def path_rows(
 ) -> list[PathRow]:
     """The rows from top to bottom; a search opens every fold."""
     words = sought.casefold()
-    roots = [branch for node in tree if (branch := _branch(node, words)) is not None]
+    roots = [branch for node in tree if (branch := _sought_branch(node, words)) is not None]
     return list(_rows(roots, order, () if words else folded, "", top=True))
 
 
@@ -277,7 +277,7 @@ A `*` means that it changed on disk since.
         with self.prevent(Input.Changed):
             self.query_one(Input).value = look.sought
         self.set_class(bool(look.sought), "-filtering")
-        self._again()
+        self._show_again()
 
     def watch_view(self, view: View | None) -> None:
         if view is not None and view.frame.receptor.heatmap is not self._arranged:
@@ -303,7 +303,7 @@ A `*` means that it changed on disk since.
     def _place(self) -> int:
         return next((number for number, row in enumerate(self._rows) if row.path == self.cursor), 0)
 
-    def _again(self) -> None:
+    def _show_again(self) -> None:
         if self.view is not None:
             self._arrange(self.view)
         self.redraw()
@@ -372,23 +372,23 @@ A `*` means that it changed on disk since.
 
     def action_sort(self) -> None:
         self.order = ORDERS[(ORDERS.index(self.order) + 1) % len(ORDERS)]
-        self._again()
+        self._show_again()
 
     def action_fold(self) -> None:
         row = next((row for row in self._rows if row.path == self.chosen), None)
         if row is not None and row.folder:
             self.folded ^= {row.path}
-            self._again()
+            self._show_again()
 
     def action_filter(self) -> None:
         self.add_class("-filtering")
-        self._again()
+        self._show_again()
         self.query_one(Input).focus()
 
     def action_unfilter(self) -> None:
         self.query_one(Input).value = self.sought = ""
         self.remove_class("-filtering")
-        self._again()
+        self._show_again()
         self.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -404,7 +404,7 @@ A `*` means that it changed on disk since.
     def _sift(self, event: Input.Changed) -> None:
         event.stop()
         self.sought = event.value.strip()
-        self._again()
+        self._show_again()
 
     @on(Input.Submitted)
     def _keep(self, event: Input.Submitted) -> None:

@@ -100,11 +100,11 @@ def neurons(view: View, recording: Timeline | None) -> Neurons:
         receptor.meta,
         view.frame.story.state,
         tuple(axis for axis in receptor.axes if axis.axis != "flow"),
-        _newest(view, recording),
+        _newest_firing(view, recording),
     )
 
 
-def _newest(view: View, recording: Timeline | None) -> Fired | None:
+def _newest_firing(view: View, recording: Timeline | None) -> Fired | None:
     if recording is None:
         for name, _, fresh in view.frame.receptor.signals:
             if fresh:

@@ -91,11 +91,11 @@ every screen, **esc** there goes back to the main agent.
         self, agent: AgentReading, name: str, summary: AgentOverview, guide: str, view: View, width: int, here: bool
     ) -> list[Line]:
         status = _standing(agent, view.status)
-        sign, ink = _sign(agent, status)
+        sign, ink = _agent_sign(agent, status)
         untold = "its task is not told" if view.words else "its task is hidden: h shows it"
         task = first_line(self._words(summary.task, view).said) or untold
         left = width - len(guide) - 2 - len(name) - 2 - 2
-        right = first_fit(_figures(agent, summary, view.at, status), left - _TASK)
+        right = first_fit(_agent_figures(agent, summary, view.at, status), left - _TASK)
         room = max(0, left - len(right))
         first: Line = [
             (guide, "baseline"),
@@ -179,7 +179,7 @@ def _standing(agent: AgentReading, session: Status | None) -> Status | None:
     return replace(session, word="ended", level=0) if session.at_rest and agent.ended is None else None
 
 
-def _sign(agent: AgentReading, status: Status | None) -> tuple[str, str]:
+def _agent_sign(agent: AgentReading, status: Status | None) -> tuple[str, str]:
     if agent.quarantined:
         return "▣", "alert"
     if status is not None:
@@ -189,7 +189,9 @@ def _sign(agent: AgentReading, status: Status | None) -> tuple[str, str]:
     return ("✓", "confidence") if agent.outcome == "success" else ("✗", "frustration")
 
 
-def _figures(agent: AgentReading, summary: AgentOverview, at: float, status: Status | None) -> tuple[str, str, str]:
+def _agent_figures(
+    agent: AgentReading, summary: AgentOverview, at: float, status: Status | None
+) -> tuple[str, str, str]:
     """How it stands, how long it worked, what it cost, and its failures; then shorter ones."""
     lasted = "" if agent.started is None else span(max(0.0, (agent.ended or at) - agent.started))
     word = "working" if agent.ended is None else "done" if agent.outcome == "success" else "failed"

@@ -148,13 +148,13 @@ have come, and how many calls followed it.
         if not governor.episodes:
             return [[("no episode has begun", "quiet")]]
         episodes = [governor.episode, *reversed(governor.past)][: 30 if self.rich else 6]
-        lines = [line for episode in episodes for line in self._episode(view, episode, width)]
+        lines = [line for episode in episodes for line in self._episode_lines(view, episode, width)]
         halted = [f"#{episode.number}" for episode in (*governor.past, governor.episode) if episode.halt]
         names = f": {', '.join(halted)}" if halted else ""
         total = f"{count(governor.episodes, 'episode')}, {governor.halts} would halt{names}"
         return [*lines, *sentence_lines(total, width)]
 
-    def _episode(self, view: View, episode: GovernorEpisode, width: int) -> list[Line]:
+    def _episode_lines(self, view: View, episode: GovernorEpisode, width: int) -> list[Line]:
         open_ = episode.number == view.frame.governor.episode.number
         points = [point.effort for point in episode.trajectory()]
         room = max(6, min(24, width - 26))

@@ -282,7 +282,7 @@ A compaction by the agent always causes one.
         lines = [
             gauge("pressure", sleep.pressure, width, f"{100 * sleep.pressure:.0f}%", ink="fatigue"),
             *(self.past(view, "sleep", width) if self.rich else []),
-            *self._filled(view, width),
+            *self._filled_lines(view, width),
             pair("accumulated", f"{sleep.accumulator:.2f} of {sleep.threshold:.2f}", width),
         ]
         if sleep.compaction_point and sleep.context_tokens:
@@ -295,7 +295,7 @@ A compaction by the agent always causes one.
         lines.append(pair("compactions", str(sleep.compactions), width))
         return [*lines, *self._dreams(view, width, 16 if self.rich else 3)]
 
-    def _filled(self, view: View, width: int) -> list[Line]:
+    def _filled_lines(self, view: View, width: int) -> list[Line]:
         sleep = view.frame.mind.sleep
         if not sleep.context_tokens:
             unknown = "not in this log" if "tokens" in view.subject.untold else "not reported yet"

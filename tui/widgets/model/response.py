@@ -370,11 +370,13 @@ deadline.
         for one in queue.waiting[: 30 if self.rich else 4]:
             left = span(max(0.0, one.deadline - view.at))
             lines += sentence_lines(plain(one.message), width, "plain")
-            lines.append([(fit(f"  {_moment(one)}, from “{method_name(one.sender)}”, {left} left", width), "quiet")])
+            lines.append(
+                [(fit(f"  {_moment_words(one)}, from “{method_name(one.sender)}”, {left} left", width), "quiet")]
+            )
         return lines
 
 
-def _moment(one: Intervention) -> str:
+def _moment_words(one: Intervention) -> str:
     if one.cancel:
         return "at once, and stop"
     return "at once" if one.window is None else _WINDOWS[one.window]

@@ -70,7 +70,7 @@ def _name_line(name: str, path: TablePath, width: int) -> Line:
 def _detail_lines(content: DetailsContent, width: int) -> list[Line]:
     row, problem = content.row, content.problem
     if content.asked is not None:
-        return _prompt_lines(content.asked, problem, width)
+        return _entry_lines(content.asked, problem, width)
     if row is None:
         return [[("no setting matches these words", "quiet")]]
     if isinstance(row, SettingGroup):
@@ -95,14 +95,14 @@ def _detail_lines(content: DetailsContent, width: int) -> list[Line]:
     return lines
 
 
-def _prompt_lines(prompt: KeyPrompt, problem: str, width: int) -> list[Line]:
+def _entry_lines(prompt: KeyPrompt, problem: str, width: int) -> list[Line]:
     """What is to be typed, why it was refused, and the words it could be."""
     lines: list[Line] = [_name_line(prompt.name, prompt.path, width)]
     lines += _lines(f"✗ {plain(problem)}" if problem else prompt.question, width, "alert" if problem else "plain")
-    return [*lines, *_flow(prompt.offers, prompt.here, width)]
+    return [*lines, *_words_that_fit(prompt.offers, prompt.here, width)]
 
 
-def _flow(words: tuple[str, ...], here: str, width: int) -> list[Line]:
+def _words_that_fit(words: tuple[str, ...], here: str, width: int) -> list[Line]:
     """As many words as there is room for, from the one on the line on, and how many more there are."""
     first = words.index(here) if here in words else 0
     lines: list[Line] = [[]]

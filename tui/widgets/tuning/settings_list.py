@@ -553,7 +553,7 @@ def _our_tools() -> tuple[str, ...]:
     return tuple(name for tools in tables.tools.values() for name in tools.names if " " not in name)
 
 
-def _rules(timeline: Timeline | None) -> tuple[str, ...]:  # noqa: ARG001
+def _rule_names(timeline: Timeline | None) -> tuple[str, ...]:  # noqa: ARG001
     return (*(method.id for method in built_in().methods), "done")
 
 
@@ -564,6 +564,6 @@ def _key_ids(timeline: Timeline | None) -> tuple[str, ...]:  # noqa: ARG001
 _OFFERS: dict[str, Callable[[Timeline | None], tuple[str, ...]]] = {
     TOOL_LIMITS: _tools,
     "response.notices.asking": _tools,
-    "response.notices.muted": _rules,
+    "response.notices.muted": _rule_names,
     "screen.keymap": _key_ids,
 }

@@ -11,7 +11,7 @@ from core.engine.affect.contagion import Emission, Exposure, Zone
 from core.engine.affect.fields import control_fields
 from core.engine.affect.lineage import CEILING, CONTAGION, FLOOR, RATE, LineageEntry, verify
 from core.engine.affect.observations import NOVELTY, PRESSURE, SUCCESS, UNCERTAINTY, Observer
-from core.engine.affect.policy import _choices
+from core.engine.affect.policy import _choice_words
 from core.engine.affect.update import FORGOTTEN, Noise, Stabiliser, Updater
 from core.engine.society.society import Commons, Peer
 from core.events import Event, Prompt, ToolUse, Turn
@@ -228,4 +228,4 @@ def test_a_last_entry_that_follows_another_is_found() -> None:
     ("names", "told"), [((), ""), (("a",), "a"), (("a", "b"), "a or b"), (("a", "b", "c"), "a, b or c")]
 )
 def test_choices_are_listed_as_a_sentence_lists_them(names: tuple[str, ...], told: str) -> None:
-    assert _choices(names) == told
+    assert _choice_words(names) == told

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from core.engine.percept import NEUTRAL, Composition
 from core.engine.receptor.heatmap import Heatmap, Leaf
 from core.engine.receptor.persona import likeness
-from core.engine.response.actions import _left, _personas, probe, suggest, work_centre
+from core.engine.response.actions import _has_left, _personas, probe, suggest, work_centre
 from core.engine.response.interventions import HotMemo, MemoLine
 from core.engine.response.learned import NOTHING_LEARNED, learn
 from core.engine.response.method import Deliver
@@ -79,7 +79,7 @@ def test_a_centre_may_be_a_path_with_others_below_it() -> None:
 )
 def test_a_path_is_left_after_visits_and_a_while(visits: int, gone: float, left: bool) -> None:
     limits = {"visits": 3, "left_after": 60, "left_within": 3600}
-    assert _left(leaf("a", count=visits), scene(at=gone, settings=limits)) is left
+    assert _has_left(leaf("a", count=visits), scene(at=gone, settings=limits)) is left
 
 
 @pytest.mark.plain
