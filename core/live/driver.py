@@ -129,7 +129,7 @@ class Driver:
         self.lost = ""  # What happened to the log.
         self.count = 0 if recorded is None else len(recorded)  # Events so far.
         self.caught_up = not source.behind  # All that was there at the opening has been read.
-        modified, self._size = state_on_disk(source.files())
+        modified, self.size = state_on_disk(source.files())
         self.changed = modified if changed is None else changed  # When its logs last changed on disk.
         self.heard = 0.0  # When they last gave a sign of life.
         self.latency = Latency()  # How long the minds take over an event, measured out here: the engine has no clock.
@@ -211,12 +211,12 @@ class Driver:
         if not self.source.behind:
             self.caught_up = True
             changed, size = state_on_disk(self.source.files())
-            if changed > self.changed or size != self._size:
+            if changed > self.changed or size != self.size:
                 self.changed = max(changed, self.changed)
-                if size != self._size:
+                if size != self.size:
                     self.heard = max(changed, self.heard)
                 self._open.changed()
-            self._size = size
+            self.size = size
         self.heard = max(self.heard, self.changed if self.tracker.synthetic else self.tracker.last)
 
     def _take(self, event: Event) -> Step:

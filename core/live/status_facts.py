@@ -23,12 +23,11 @@ from core.live.status import QUICK_ACTIONS, AgentTrouble, Limits, Open, Status, 
 from core.report.agents import agent_names, as_sub_agent
 from core.report.event_words import tool_words
 from core.report.now import Now, first_row
-from core.report.story import Close, LastWord, begins_turn, finishes, last_word, next_close
+from core.report.story import OVER, Close, LastWord, begins_turn, finishes, last_word, next_close
 from core.report.turn_endings import EndingReader, TurnWork, turn_of
 from core.timeline.run import Track
 from core.timeline.timeline import Timeline
 
-OVER = ("done", "said", "ended")  # Closes after which a turn is over.
 _TURNS = 8
 
 

@@ -13,8 +13,9 @@ from msgspec.structs import replace
 
 from core.agents.words import Words, telling_line, words_of
 from core.events import MAIN, Action, Compaction, Event, Outcome, Prompt, SessionEnd, ToolUse, Turn
-from core.report.formatting import count, last_words, plain, times
+from core.report.formatting import count, plain, times
 from core.report.recap import short_clock, token_estimate
+from core.report.turn_endings import Ending, judge_answers, turn_of
 from core.settings.response import NoticeSettings
 
 # Actions that came to nothing where nothing comes back; others often go well without a word.
@@ -202,7 +203,6 @@ _WIDE = 160  # Maximum length of a line.
 _ASKED = 6
 _FILES = 5
 _TROUBLES = 6
-_LOOKED_BACK = 12  # Answers searched backwards for one with text.
 
 Read = Callable[[Event], Words]
 
@@ -385,23 +385,28 @@ def _call_line(use: ToolUse, words: Words) -> str:
 def _ending_lines(events: Sequence[Event], start: float, read: Read, notices: NoticeSettings) -> Iterator[str]:
     left = last_word(reversed(events), frozenset(notices.final))
     question, last = left.asks(notices.asking), left.event
+    turns, work = turn_of(reversed(events))
+    judged = judge_answers(turns, work, read)
     if question is not None:
         call = _call_line(question, read(question))
         yield f"{_when(question, start)} with a question to you, not answered yet: {call}"
     elif last is not None:
-        yield f"{_when(last, start)} {_last_words(left, read)}"
-    looked = 0
-    for event in reversed(events):
-        if isinstance(event, Turn) and event.agent == MAIN:
-            looked += 1
-            quote = _quoted(last_words(read(event).said))
-            if quote:
-                yield f"it said {quote}"
-                return
-            if looked >= _LOOKED_BACK:
-                return
+        over = left.close in OVER and left.before_end != "stopped"
+        how = RECAP_ENDINGS.get(judged.ending) if over else None
+        yield f"{_when(last, start)} {how or _last_words(left, read)}"
+    if quote := _quoted(judged.sentence):
+        yield f"it said {quote}"
 
 
+OVER = ("done", "said", "ended")  # Closes after which a turn is over.
+RECAP_ENDINGS: dict[Ending, str] = {
+    "question": "with a question to you",
+    "offer": "with an offer to go on",
+    "gave up": "without success: it could not do it",
+    "partial": "with part of the work done",
+    "waiting": "waiting for something it started",
+    "cut off": "with an answer that was cut off",
+}
 _ENDINGS: dict[Close, str] = {
     "ended": "the session is over",
     "asked": "with your prompt, not answered yet",

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from core.agents.words import WordReader, first_line
+from core.agents.words import WordReader, Words, first_line
 from core.events import MAIN, Event, Prompt, ToolUse, Turn
 
 # How a turn ended; blank while it runs.
@@ -422,16 +422,21 @@ class EndingReader:
 
     def judge(self, turns: Iterable[Turn], work: TurnWork) -> TurnEnding:
         """Judge the newest of some answers that has words; `turns` begins with the newest."""
-        last = None
-        for turn in turns:
-            last = last or turn
-            if self._judged is not None and self._judged[0] is last and self._judged[1] == work:
-                return self._judged[2]
-            if text := self._reader.words(turn).said:
-                ending = judge_turn(text, work, last.stop)
-                self._judged = last, work, ending._replace(sentence=ending.sentence[:_LINE])
-                return self._judged[2]
-        return TurnEnding("")
+        answers = list(turns)
+        if not answers:
+            return TurnEnding("")
+        if self._judged is None or self._judged[0] is not answers[0] or self._judged[1] != work:
+            self._judged = answers[0], work, judge_answers(answers, work, self._reader.words)
+        return self._judged[2]
+
+
+def judge_answers(turns: Sequence[Turn], work: TurnWork, read: Callable[[Event], Words]) -> TurnEnding:
+    """Judge the newest of some answers that has words; the newest comes first."""
+    for turn in turns:
+        if text := read(turn).said:
+            ending = judge_turn(text, work, turns[0].stop)
+            return ending._replace(sentence=ending.sentence[:_LINE])
+    return TurnEnding("")
 
 
 def turn_of(backwards: Iterable[Event]) -> tuple[list[Turn], TurnWork]:

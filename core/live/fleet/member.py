@@ -90,12 +90,12 @@ class SessionModel:
 
     def advance(self, most: int) -> None:
         """Take in what came, at most so many events."""
-        before = self.driver.changed
+        before = self.driver.changed, self.driver.size
         for event, step in self.driver.poll(most):
             if not self.driver.is_retaken(event):
                 self._take(event, step)
             self.fresh = True
-        if self.driver.log_notices() or self.driver.changed > before:
+        if self.driver.log_notices() or (self.driver.changed, self.driver.size) != before:
             self.fresh = True
 
     def _take(self, event: Event, step: Step) -> None:

@@ -1,25 +1,32 @@
-"""No two outputs give a session two statuses, at any place of any real log."""
+"""No two outputs give a session two statuses, at any event of any real log."""
 
 from __future__ import annotations
 
 import os
-import random
 from pathlib import Path
+from typing import NamedTuple
 
+import pytest
+from hypothesis import settings as profiles
+
+from core.agents.record_texts import record_time
 from core.agents.registry import make_kit
-from core.agents.words import word_logs
-from core.events import MAIN
+from core.agents.values import decode
+from core.agents.words import WordReader, word_logs
+from core.engine.response import Notice
+from core.events import MAIN, Prompt
 from core.export.film import film
 from core.export.privacy import Privacy
+from core.extension.hooks import Extension
 from core.extras.telemetry.metrics import MetricsPage
-from core.hooks.session import HookedSession
 from core.live.driver import Driver
 from core.live.fleet.roster import Roster
 from core.live.source import Followed, Target
-from core.live.status import Limits, status_json
+from core.live.status import Limits, Status, status_json
 from core.live.status_facts import StatusHistory
 from core.logs.finder import sessions
 from core.logs.session import LogSession, read_session
+from core.report.story import RECAP_ENDINGS, story
 from core.report.turn_endings import EndingReader
 from core.settings import Settings
 from core.timeline.opening import seed_of
@@ -29,18 +36,18 @@ from tests.core.hooks.calls import session as hooked_session
 from tui.feed.film import Film, subject_of
 from tui.feed.viewpoint import Playhead
 
-SETTINGS = Settings()
+SETTINGS = Settings.parse({"timeline": {"keyframes": {"every": 16}}})  # So that each event is a few steps away.
 LIMITS = Limits.of(SETTINGS)
-LARGEST = 1_200_000
-PLACES = 3
-"""Lines after which each log is cut, besides its end."""
-INSIDE = 12
-"""Places looked at inside each recording."""
+LONGEST = 60  # Lines of logs that are grown outside the profile `full`.
+SMALLEST = 150  # Events of sessions that are looked at outside the profile `full`.
 
 
-def real_sessions(folder: Path) -> list[LogSession]:
-    every = sessions([folder / "real_sessions"], make_kit(SETTINGS.ingest))
-    return [one for one in every if sum(log.path.stat().st_size for log in one.logs) < LARGEST]
+def full() -> bool:
+    return profiles.get_current_profile_name() == "full"
+
+
+def every_session(folder: Path) -> list[LogSession]:
+    return sessions([folder / "real_sessions", folder / "more_sessions"], make_kit(SETTINGS.ingest))
 
 
 def timeline_of(session: LogSession) -> Timeline:
@@ -49,101 +56,158 @@ def timeline_of(session: LogSession) -> Timeline:
     return timeline
 
 
-def test_outputs_agree_inside_every_recording(shared_data: Path) -> None:
-    """The screen, `frame` and an exported page, at places of every session."""
+@pytest.mark.slow
+def test_outputs_agree_at_every_event_of_every_recording(shared_data: Path) -> None:
+    """The strip, `frame --json`, the exported page and the recap."""
     places = 0
-    for session in real_sessions(shared_data):
+    for session in every_session(shared_data):
         timeline = timeline_of(session)
+        if len(timeline) > SMALLEST and not full():
+            continue
         exported = film(session, list(timeline.events), SETTINGS, Privacy("transcript"))
         screen = Film(timeline, subject_of(session, Target(session.path, False)), 60.0)
         screen.allow(word_logs(session))
+        read = WordReader(word_logs(session)).words
         history = StatusHistory(timeline, SETTINGS.response.notices.final)
         history.endings = EndingReader(None)
-        chooser = random.Random(session.id)  # noqa: S311
-        chosen = chooser.sample(range(1, len(timeline) + 1), min(INSIDE, len(timeline)))
-        for index in {*chosen, len(timeline)} - {0}:
+        society = timeline.initial.society(SETTINGS)
+        head = Playhead(SETTINGS.timeline.play, live=False)
+        for event in timeline.events:
+            head.grow(event.at)
+        prompt = 0
+        for index, event in enumerate(timeline.events, 1):
+            society.step(event)
+            prompt = index - 1 if type(event) is Prompt and event.agent == MAIN else prompt
             at, over = timeline.time_of(index), index == len(timeline)
-            facts = history.facts(index, timeline.society_at(index))
-            frame = history.status(facts, index, at, LIMITS, ended=over)
-            head = Playhead(SETTINGS.timeline.play, live=False)
-            for event in timeline.events:
-                head.grow(event.at)
+            frame = history.status(history.facts(index, society), index, at, LIMITS, ended=over)
             head.seek(index)
-            seen = screen.view(head, MAIN, None).status
+            strip = screen.view(head, MAIN, None).status
+            assert strip is not None
+            assert status_json(strip) == status_json(frame), (session.path, index)
             page = exported.moments[index - 1].status
-            assert seen is not None
-            assert status_json(seen) == status_json(frame), (session.path, index)
             assert (page.word, page.ending, page.words) == (frame.word, frame.ending, frame.words)
+            ended = story(timeline.events[prompt:index], read=read).ended if frame.ending else ()
+            if how := RECAP_ENDINGS.get(frame.ending):
+                assert ended[0].endswith(how), (session.path, index, frame)
             places += 1
-    assert places > 200
+    assert places > 1000
 
 
-def cut_copies(session: LogSession, folder: Path) -> list[Path]:
-    """Copies of a log cut after some of its lines, in the place where its agent would write it."""
-    if len(session.logs) != 1 or session.logs[0].path.suffix != ".jsonl":
-        return []
-    lines = session.logs[0].path.read_bytes().splitlines(keepends=True)
-    chooser = random.Random(session.id)  # noqa: S311
-    places = {len(lines), *(chooser.randrange(1, len(lines) + 1) for _ in range(PLACES))}
-    copies = []
-    for place in sorted(places):
-        path = folder / f"{place}" / session.logs[0].path.name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"".join(lines[:place]))
-        copies.append(path)
-    return copies
+class Said(NamedTuple):
+    """What one output says of a session."""
+
+    word: str
+    ending: str
+    words: str
+
+    @classmethod
+    def of(cls, status: Status) -> Said:
+        return cls(status.word, status.ending, status.words)
 
 
-def statuses(path: Path) -> dict[str, tuple[str, str, str]]:
-    """What each output says of a log that nobody writes to any more."""
-    kit = make_kit(SETTINGS.ingest)
-    here = sessions([path], kit)
-    if len(here) != 1:
-        return {}
-    timeline = timeline_of(here[0])
-    if not len(timeline):
-        return {}
-    now = timeline.time_of(len(timeline)) + LIMITS.fleet.left + 60.0
-    os.utime(path, (now - LIMITS.fleet.left - 30.0,) * 2)
-    driver = Driver(Followed(path, kit, SETTINGS), InitialStates(SETTINGS))
-    while driver.source.behind or not driver.caught_up:
-        list(driver.poll(500))
-    watched = driver.status(now)
-    told: dict[str, tuple[str, str, str]] = {"watch": (watched.word, watched.ending, watched.words)}
-    page = MetricsPage(SETTINGS)
-    for event, step in ((one, timeline.society.step) for one in timeline.events[:1]):
-        page.update("s", "x", event, step(event), timeline.society)
-    page.facts["s"] = driver.facts()
-    word = page.text(now).partition('nooscope_sessions{state="')[2].partition('"')[0]
-    told["metrics"] = (word, *told["watch"][1:])
-    roster = Roster(SETTINGS, {}, path.parent / "nowhere", paths=[path], wall=lambda: now)
-    roster.look()
-    while roster.work(1.0):
-        pass
-    rows = roster.rows(now)
-    if len(rows) == 1 and not rows[0].facts.old:
-        told["fleet"] = (rows[0].status.word, rows[0].status.ending, rows[0].status.words)
-    history = StatusHistory(timeline, SETTINGS.response.notices.final)
-    history.endings = EndingReader(None)
-    end = len(timeline)
-    facts = history.facts(end, timeline.society)
-    frame = history.status(facts, end, timeline.time_of(end), LIMITS, ended=True)
-    told["frame"] = (frame.word, frame.ending, frame.words or told["watch"][2])
-    hooked: HookedSession = hooked_session(within=lambda _: True)
-    hooked.driver = Driver(Followed(path, make_kit(SETTINGS.ingest), SETTINGS), InitialStates(SETTINGS))
-    while hooked.catch_up():
-        pass
-    line = hooked.status(now)
-    told["hooks"] = (str(line["status"]), str(line["ending"]), told["watch"][2])
-    return told
+class Bell(Extension):
+    """Hears the notices of a driver."""
+
+    name = "bell"
+    essential = True
+
+    def __init__(self) -> None:
+        self.notices: list[Notice] = []
+
+    def on_notice(self, notice: Notice) -> None:
+        self.notices.append(notice)
 
 
-def test_outputs_agree_at_the_end_of_a_log_cut_anywhere(shared_data: Path, tmp_path: Path) -> None:
-    """The watch, metrics, the fleet, `frame` and the hook server (status line and MCP read it)."""
+class GrowingLog:
+    """A copy of a log that grows line by line, and everyone who watches it."""
+
+    def __init__(self, path: Path, now: float) -> None:
+        self.path, self.now = path, now  # The time of the newest line.
+        self.bell = Bell()
+        kit = make_kit(SETTINGS.ingest)
+        self.driver = Driver(
+            Followed(path, kit, SETTINGS), InitialStates(SETTINGS), wall=lambda: self.now, extensions=[self.bell]
+        )
+        self.hooked = hooked_session(SETTINGS, within=lambda _: True)
+        self.hooked.driver = Driver(Followed(path, make_kit(SETTINGS.ingest), SETTINGS), InitialStates(SETTINGS))
+        self.roster = Roster(SETTINGS, {}, path.parent / "nowhere", paths=[path], wall=lambda: self.now)
+        self.page = MetricsPage(SETTINGS)
+
+    def grow(self, line: bytes) -> bool:
+        """Write one more line and let everyone read it; whether there is an event by now."""
+        with self.path.open("ab") as log:
+            log.write(line)
+        self.now = max(self.now + 0.001, record_time(decode(line)) or 0.0)
+        os.utime(self.path, (self.now, self.now))
+        self.driver.source.look()
+        events = list(self.driver.poll(10_000))
+        while self.hooked.catch_up():
+            pass
+        self.roster.look()
+        self.roster.notice([self.path])
+        while self.roster.work(1.0):
+            pass
+        for event, step in events[:1] if not self.page.facts else ():
+            self.page.update("s", "x", event, step, self.driver.society)
+        if self.driver.count:
+            self.page.facts["s"] = self.driver.facts()
+        return bool(self.driver.count)
+
+    def outputs(self, now: float) -> dict[str, Said]:
+        """What each output says at a moment."""
+        watched = self.driver.status(now)
+        said = {"watch": Said.of(watched)}
+        word = self.page.text(now).partition('nooscope_sessions{state="')[2].partition('"')[0]
+        said["metrics"] = Said(word, watched.ending, watched.words)
+        rows = self.roster.rows(now)
+        if len(rows) == 1 and not rows[0].facts.old:
+            said["fleet"] = Said.of(rows[0].status)
+        line = self.hooked.status(now)
+        said["status line"] = Said(str(line["status"]), str(line["ending"]), watched.words)
+        rung = len(self.bell.notices)
+        self.driver.ring(watched)
+        rang = [notice for notice in self.bell.notices[rung:] if notice.kind == "needs_you"]
+        assert not rang or watched.needs_you
+        assert all(watched.words in notice.text for notice in rang)
+        return said
+
+    def frame(self) -> Said | None:
+        """What `frame --json` says of the log as it is, whose end is the end of the session."""
+        here = sessions([self.path], make_kit(SETTINGS.ingest))
+        if len(here) != 1:
+            return None
+        timeline = timeline_of(here[0])
+        history = StatusHistory(timeline, SETTINGS.response.notices.final)
+        history.endings = EndingReader(None)
+        end = len(timeline)
+        facts = history.facts(end, timeline.society)
+        status = history.status(facts, end, timeline.time_of(end), LIMITS, ended=True)
+        return Said.of(status)
+
+
+@pytest.mark.slow
+def test_outputs_agree_after_every_line_of_a_growing_log(shared_data: Path, tmp_path: Path) -> None:
+    """The watch, its notices, metrics, the fleet, the status line (and MCP), and `frame` of the log so far."""
     compared = 0
-    for number, session in enumerate(real_sessions(shared_data)):
-        for path in cut_copies(session, tmp_path / str(number)):
-            told = statuses(path)
-            assert len(set(told.values())) <= 1, (session.path, path.parent.name, told)
-            compared += len(told)
-    assert compared > 100
+    for number, session in enumerate(every_session(shared_data)):
+        if len(session.logs) != 1 or session.path.suffix != ".jsonl" or session.logs[0].format.style != "lines":
+            continue
+        lines = session.path.read_bytes().splitlines(keepends=True)
+        if len(lines) > LONGEST and not full():
+            continue
+        events = timeline_of(session)
+        if not len(events):
+            continue
+        path = tmp_path / str(number) / session.path.name
+        path.parent.mkdir()
+        log = GrowingLog(path, events.events[0].at)
+        for place, line in enumerate(lines, 1):
+            if not log.grow(line):
+                continue
+            for now in (log.now, log.now + LIMITS.fleet.left + 60.0):
+                said = log.outputs(now)
+                if now > log.now and (frame := log.frame()) is not None:
+                    said["frame"] = frame._replace(words=frame.words or said["watch"].words)
+                assert len(set(said.values())) == 1, (session.path, place, now - log.now, said)
+                compared += len(said)
+    assert compared > 1000

@@ -50,7 +50,7 @@ def test_every_question_is_answered() -> None:
     assert told.done[2] == "tests passed once, tests failed 2 times"
     assert told.failed[0] == "0:10 Bash npm test, 2 times: FAIL billing.spec.ts: expected 200, got 404"
     assert told.failed[1] == "  worked at 0:40 after edits of src/mock.ts"
-    assert told.ended == ("0:50 with an answer", "it said “Two tests still fail.”")
+    assert told.ended == ("0:50 with part of the work done", "it said “Two tests still fail.”")
     assert [line[:8].strip() for line in told.lines() if line[:8].strip()] == ["asked", "done", "failed", "ended"]
 
 
