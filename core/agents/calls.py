@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from core.agents.normalizer import AgentKit, Sorted
 from core.agents.tables import Lists
 from core.engine.values import fingerprint
-from core.events import ADVICE_MARK, MAIN, Action, Advice, AgentEnd, Outcome, ToolUse, Where
+from core.events import ADVICE_MARK, MAIN, Action, Advice, AgentEnd, Outcome, Purpose, ToolUse, Where
 
 _HEAD = 300  # How much of an error is searched for a refusal.
 _SHORT = 400  # A longer text found something, whatever it begins with.
@@ -82,6 +82,24 @@ def exit_code(text: str) -> int | None:
     """Return the exit code at the beginning of a result, or None."""
     match = _EXIT.match(text)
     return int(match.group(1)) if match else None
+
+
+_SUMMARY = 600  # Characters at the end of an output that are searched for its own summary.
+_CHECKS: frozenset[Purpose] = frozenset(("test", "build"))
+# The last lines of checks, of npm's scripts and of Python that failed.
+_FAILED_CHECK = re.compile(r"^(?:.*\b[1-9]\d* (?:failed|failures?|failing|errors?)\b.*|FAIL\b.*)\s*\Z", re.M)
+_FAILED_SCRIPT = re.compile(r"^npm (?:ERR!|error) .*(?:\n.*){0,2}\s*\Z", re.M)
+_FAILED_PYTHON = re.compile(r"^Traceback \(most recent call last\):\n(?:.*\n)+[\w.]+(?:Error|Exception)\b.*\s*\Z", re.M)
+_SCRIPTS = {"npm": _FAILED_SCRIPT, "python": _FAILED_PYTHON, "python3": _FAILED_PYTHON}
+
+
+def _hides_failure(text: str, program: str, purpose: Purpose) -> bool:
+    """Whether a command that a pipe or `|| true` let succeed says in its last lines that it failed."""
+    end = text[-_SUMMARY:]
+    ran = _SCRIPTS.get(program)
+    return (purpose in _CHECKS and _FAILED_CHECK.search(end) is not None) or (
+        ran is not None and ran.search(end if ran is _FAILED_SCRIPT else text[-4 * _SUMMARY :]) is not None
+    )
 
 
 def is_advice(text: str) -> bool:
@@ -336,6 +354,8 @@ class Calls:
     ) -> ToolUse:
         action, targets, program, purpose, fingerprinted, shape, before, after = call.kind
         outcome = self._outcomes.judge(action, result)
+        if outcome == "success" and action == "shell_exec" and result.size is None:
+            outcome = "failure" if _hides_failure(result.text, program, purpose) else outcome
         modified = None
         if targets:
             relative = self.relative

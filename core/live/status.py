@@ -248,8 +248,8 @@ def _closed(facts: StatusFacts, quiet: float, limits: Limits) -> Status | None:
         return Status("needs you", 3, facts.closed, why, quiet >= limits.fleet.left, "error")
     if facts.close not in ("done", "stopped"):
         return None
-    if facts.running and facts.heard > facts.closed and quiet < limits.idle:
-        return None
+    if facts.running and ending not in ("question", "cut off") and quiet < limits.fleet.silent:
+        return None if quiet < limits.idle else Status("idle", 1, facts.closed, _on_sub_agents(facts))
     if facts.close == "done":
         return _finished(facts, quiet, limits, sure=True)
     level: Level = 2 if quiet < limits.fleet.news else 0
@@ -369,6 +369,10 @@ def _on_what(call: Open) -> str:
     return call.tool
 
 
+def _on_sub_agents(facts: StatusFacts) -> str:
+    return f"waiting on {facts.running} sub-agent{'s' if facts.running > 1 else ''}"
+
+
 def _was(facts: StatusFacts) -> str:
     """The trouble before the silence."""
     if facts.loop is not None:
@@ -399,8 +403,7 @@ def _at_work(facts: StatusFacts, limits: Limits) -> Status:
         return trouble
     since = facts.turn or facts.closed
     if facts.running:
-        subs = "sub-agent" if facts.running == 1 else "sub-agents"
-        return Status("working", 1, facts.closed, f"waiting on {facts.running} {subs}")
+        return Status("working", 1, facts.closed, _on_sub_agents(facts))
     if facts.open:
         return Status("working", 1, since, f"running {_on_what(facts.open[0])}")
     doing = {"asked": "thinking about your prompt", "retry": "trying again after an error of the service"}

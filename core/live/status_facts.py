@@ -337,7 +337,7 @@ class StatusHistory:
         now = max(at, complete.heard)
         only_answered = ended and complete.close == "said"
         status = status_of(complete, now + limits.idle + _MORE if only_answered else now, limits)
-        if ended and status.word in _AT_WORK:
+        if ended and (status.word in _AT_WORK or status.need == "permission"):
             return status_of(complete, now + limits.fleet.left + _MORE, limits)
         return status
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.agents.calls import Outcomes, Result, exit_code
+from core.agents.calls import Calls, Outcomes, Result, exit_code
+from core.agents.registry import make_kit
 from core.events import Action, Outcome
 from tests.core.agents.samples import NORMALIZER
 
@@ -65,3 +66,25 @@ def test_judgement(action: Action, result: Result, outcome: Outcome) -> None:
 def test_exit_codes(text: str, code: int | None) -> None:
     """Only a result that begins with one has one."""
     assert exit_code(text) == code
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "outcome"),
+    [
+        ("npm run check 2>&1 | head -50", "npm error code 2\nnpm error command failed\nwaiting", "failure"),
+        ("npm run check 2>&1 | head -50", "npm error code 2\nfixed\nchecked again\nall is well", "success"),
+        ("mix test | tail -3", "Finished in 1.9 seconds\n297 tests, 11 failures", "failure"),
+        ("mix test | tail -3", "Finished in 1.9 seconds\n297 tests, 0 failures", "success"),
+        ("pytest -q | tail -3", "=== 2 failed, 31 passed in 4.1s ===", "failure"),
+        ("pytest -q | tail -3", "=== 31 passed, 2 xfailed in 4.1s ===", "success"),
+        ("go test ./... | tail -2", "FAIL\texample.org/prompt [setup failed]\nFAIL\n", "failure"),
+        ("git log --oneline -1", "1a2b3c4 Repair 3 failures", "success"),
+        ("python3 run.py || true", "Traceback (most recent call last):\n  File 'a'\nKeyError: 'b'\n", "failure"),
+        ("python3 run.py", "Traceback (most recent call last):\n  File 'a'\nKeyError: 'b'\nretried: ok", "success"),
+        ("kubectl logs pod", "Traceback (most recent call last):\n  File 'a'\nKeyError: 'b'\n", "success"),
+    ],
+)
+def test_a_failure_that_a_pipe_hides_is_known_by_its_last_lines(command: str, output: str, outcome: Outcome) -> None:
+    calls = Calls(make_kit(), "claude-code")
+    use = calls.both("1", "Bash", {"command": command}, 0.0, 1.0, Result(output), None)
+    assert use.outcome == outcome

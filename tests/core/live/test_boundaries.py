@@ -13,6 +13,7 @@ from core.events import ToolUse
 from core.live.notices import quiet
 from core.live.source import _ENDED, OpenEvents
 from core.live.status import Open, StatusFacts
+from core.report.turn_endings import TurnEnding
 from core.settings.response import NoticeSettings
 from tests.core.live.test_status import ASK, BASH, BUSY, EDIT, HURT, LIMITS, NOW, stand
 
@@ -60,16 +61,19 @@ def test_an_answer_may_be_the_last_once_it_was_still_for_a_while(off: float, wor
     assert stand(silent(replace(BUSY, close="said"), LIMITS.idle + off)).word == word
 
 
-@pytest.mark.parametrize(("off", "word"), zip(AROUND, ("working", "done", "done"), strict=True))
-def test_a_done_session_works_on_while_its_sub_agents_are_heard(off: float, word: str) -> None:
-    facts = replace(BUSY, close="done", closed=NOW - 900, running=1)
-    assert stand(silent(facts, LIMITS.idle + off)).word == word
+@pytest.mark.parametrize(
+    ("limit", "words"), [(LIMITS.idle, ("working", "idle", "idle")), (SILENT, ("idle", "done", "done"))]
+)
+def test_a_done_session_waits_for_its_sub_agents_until_they_are_silent(limit: float, words: tuple[str, ...]) -> None:
+    facts = replace(BUSY, close="done", closed=NOW - 900, running=2)
+    statuses = [stand(silent(facts, limit + off)) for off in AROUND]
+    assert tuple(status.word for status in statuses) == words
+    assert all(status.word == "done" or status.why == "waiting on 2 sub-agents" for status in statuses)
 
 
-@pytest.mark.parametrize(("off", "word"), zip(AROUND, ("done", "done", "working"), strict=True))
-def test_it_does_so_only_if_they_were_heard_after_it_was_done(off: float, word: str) -> None:
-    facts = replace(BUSY, close="done", closed=NOW - 2, heard=NOW - 2 + off, running=1)
-    assert stand(facts).word == word
+def test_a_question_does_not_wait_for_sub_agents() -> None:
+    asked = replace(BUSY, close="done", running=1, ending=TurnEnding("question", "Which one?"))
+    assert stand(asked).word == "needs you"
 
 
 @pytest.mark.parametrize(("off", "word"), zip(AROUND, ("working", "may need you", "may need you"), strict=True))

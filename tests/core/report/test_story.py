@@ -69,7 +69,7 @@ def test_every_question_is_answered() -> None:
         (Turn(at=9, stop="refusal"), "with an error or a refusal that ended its turn"),
         (Turn(at=9, stop="end_turn"), "with an answer"),
         (Turn(at=9), "this log does not mark the end of a turn"),
-        (Turn(at=9, stop="max_tokens"), "this log does not mark the end of a turn"),
+        (Turn(at=9, stop="max_tokens"), "with an answer that was cut off"),
         (Turn(at=9, stop="tool_use"), "in the middle of its work"),
         (use(9, "other", tool="AskUserQuestion", outcome="pending"), "with a question to you, not answered"),
         (use(9, "other", tool="AskUserQuestion"), "which succeeded"),
@@ -92,12 +92,12 @@ def test_a_turn_told_after_its_calls_were_answered_is_no_answer() -> None:
     cut: list[Event] = [prompt(0), use(20), Turn(at=10)]
     assert story(cut, read=read).ended[0] == "0:20 with Bash npm test, which succeeded, in the middle of its work"
     answered: list[Event] = [*cut, Turn(at=30)]
-    assert story(answered, read=read).ended[0].startswith("0:30 with an answer")
+    assert story(answered, read=read).ended[0].startswith("0:30 with part of the work done")
 
 
 def test_a_call_given_up_long_ago_is_not_the_end() -> None:
     events: list[Event] = [prompt(0), use(10), Turn(at=90, stop="end_turn"), use(40, outcome="pending")]
-    assert story(events, read=read).ended[0] == "1:30 with an answer"
+    assert story(events, read=read).ended[0] == "1:30 with part of the work done"
 
 
 def test_another_command_that_works_is_named() -> None:
