@@ -160,11 +160,10 @@ class SessionApp(App[None]):
         from tui.screens.dialogs import SteerScreen
 
         if self.view is not None:
-            session = self.view.subject.session
-            self.push_screen(SteerScreen(session, self.view.hooks, self.settings, self.link))
+            self.push_screen(SteerScreen(self.view, self.settings, self.link))
 
     def action_resume(self) -> None:
-        """Go to the terminal the session on the screen runs in, or copy the command that resumes it."""
+        """Go to the terminal the session on the screen runs in, or offer to run what resumes it."""
         from tui.screens.at_hand import resume
 
         if self.view is not None:

@@ -46,7 +46,7 @@ KEYS: dict[str, Key] = {
     "show.agents": Key("a", "agents", "Sub-agents: choose the agent to look at"),
     "hand.next": Key("W", "next", "To the next session that needs you"),
     "hand.steer": Key("s", "message", "Preview a message to the agent, and send it"),
-    "hand.resume": Key("R", "resume", "Go to the agent's terminal, or copy the command that resumes it"),
+    "hand.resume": Key("R", "resume", "Go to the agent's terminal, or run the command that resumes it"),
     "permit.once": Key("y", "allow", "Allow the call that waits for you, once"),
     "permit.session": Key("Y", "always allow", "Allow this tool for the rest of the session"),
     "permit.deny": Key("d", "deny", "Deny the call that waits, with a reason"),

@@ -72,6 +72,12 @@ def _optional_path(file: str) -> list[Path]:
     return [Path(file).expanduser()] if file else []
 
 
+def prompt_command(agent: str, session: str, words: str) -> list[str]:
+    """Return the agent's own command that sends a prompt to a session; nothing if there is none."""
+    template = next((one.prompt for one in known_agents() if one.name == agent), ())
+    return [{"{session}": session, "{text}": words}.get(word, word) for word in template]
+
+
 def resume_command(agent: str, session: str, path: str, project: str) -> str:
     """Return the shell command that resumes a session in its folder; blank if there is none.
 

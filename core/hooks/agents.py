@@ -133,7 +133,7 @@ const FOLDER = @FOLDER@
 const AGENT = @AGENT@
 const MODE = @MODE@
 const DEADLINE = @DEADLINE@
-const GONE = ["ECONNREFUSED", "ENOENT"]
+const GONE = ["ECONNREFUSED", "ENOENT", "FailedToOpenSocket", "ConnectionRefused"] // of node and of bun
 
 // The answer; null if there was none, undefined if nobody serves.
 function send(path, value, patience) {

@@ -50,13 +50,16 @@ class CodexDaemon:
         answers: Answers,
         sort: Callable[[HookCall], Sorted],
         changed: Callable[[HookCall | None], None],
+        adopt: Callable[[HookCall], object],
         patience: float,
     ) -> None:
         self._path = path
         self._answers = answers
         self._sort = sort
         self._changed = changed  # Called when something changed, with the prompt that is over if one is.
+        self._adopt = adopt  # Called with the start of a thread that runs already.
         self._patience = patience  # Seconds a prompt may be answered from here.
+        self.all_threads = False  # Prompts of threads that no hook has called for are answered too.
         self._wanted: set[str] = set()
         self._subscribed: set[str] = set()
         self._line: WebSocket | None = None
@@ -73,7 +76,7 @@ class CodexDaemon:
     async def follow(self, threads: Iterable[str]) -> None:
         """Subscribe to threads, and connect if there are any."""
         self._wanted = set(threads)
-        if self._wanted and self._task is None:
+        if (self._wanted or self.all_threads) and self._task is None:
             self._task = asyncio.create_task(self._run())
         if self._line is not None:
             await self._subscribe(self._line)
@@ -86,7 +89,7 @@ class CodexDaemon:
             self._task = None
 
     async def _run(self) -> None:
-        while self._wanted:
+        while self._wanted or self.all_threads:
             try:
                 async with asyncio.timeout(_PATIENCE):
                     line = await WebSocket.connect(self._path)
@@ -94,6 +97,8 @@ class CodexDaemon:
                     await line.send({"method": "initialized"})
                 self._line, self._subscribed = line, set()
                 await self._subscribe(line)
+                if self.all_threads:
+                    await self._send(line, "thread/loaded/list", {})
                 while (message := await line.receive()) is not None:
                     await self._read_message(line, message)
             except (OSError, EOFError, TimeoutError, ValueError):
@@ -132,6 +137,17 @@ class CodexDaemon:
                 self._resolved.discard(number)
                 work = self._answer(line, number, method, parameters, call)
                 self._waiting[number] = asyncio.create_task(work)
+        elif method is None:
+            await self._hear_threads(line, table(message.get("result")))
+
+    async def _hear_threads(self, line: WebSocket, result: Mapping[str, Any]) -> None:
+        """Ask for each thread in a list, and adopt one that has a log; helpers such as title makers have none."""
+        for thread in items(result.get("data")):
+            await self._send(line, "thread/read", {"threadId": thread})
+        thread = table(result.get("thread"))
+        if log := text(thread.get("path")):
+            name, project = text(thread.get("id"))[:200], text(thread.get("cwd"))
+            self._adopt(HookCall("session_start", "SessionStart", name, project=project, transcript=log))
 
     async def _answer(
         self, line: WebSocket, number: int | str, method: str, parameters: Mapping[str, Any], call: HookCall

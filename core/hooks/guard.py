@@ -165,8 +165,9 @@ class Guard:
     def hand_over(self) -> None:
         """Another nooscope takes over: the calls that wait are put to the person from there."""
         for number, waiting in self._waiting.items():
-            with suppress(StoreError):
-                self._record("elsewhere", waiting.asked, waiting.decision, number)
+            if not waiting.question.late:
+                with suppress(StoreError):
+                    self._record("elsewhere", waiting.asked, waiting.decision, number)
         self._waiting.clear()
 
     def record_unanswered(self, at: float, why: str, session: str, tool: str) -> None:

@@ -327,6 +327,11 @@ class IntakeHandler:
             session.answered(call)
         self._notify()
 
+    def adopt_codex(self, call: HookCall) -> None:
+        """Take up a thread that Codex's daemon has, and whose prompts may be answered from here."""
+        if call.session not in self.sessions:
+            self._begin(self._hooks["codex"], call).answers = True
+
     def codex_threads(self, connected: bool) -> list[str]:
         """The Codex sessions whose prompts may be answered through its daemon."""
         sessions = [one for one in self.sessions.values() if one.agent == "codex" and one.answers]
@@ -417,6 +422,10 @@ class IntakeHandler:
         call = hooks.read({**value, "hook_event_name": "SessionStart"})
         if call is None or not call.transcript:
             return None
+        return self._begin(hooks, call)
+
+    def _begin(self, hooks: AgentHooks, call: HookCall) -> HookedSession:
+        """Start to follow a session before its first hook call."""
         session = self._session(hooks, call)
         session.step(call, self._clock())
         self._catch_up(session)

@@ -501,6 +501,11 @@ class Installer:
         if run.stdout.strip() != json.dumps({TEST_EVENT: mode}, separators=(",", ":")).encode():
             yield "a test call through the installed program got no answer"
 
+    def answers(self, hooks: AgentHooks) -> bool:
+        """Whether the person's own hooks of an agent may answer its prompts, in every project."""
+        record = self._recorded(self._path(hooks, None))
+        return record is not None and _parse_mode(record.mode)[1]
+
     def undo(self) -> list[str]:
         """Undo a write that a crash left half done; what cannot be undone."""
         return [problem for chain in recover(self._folder) for problem in chain.problems]

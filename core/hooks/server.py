@@ -20,6 +20,7 @@ from core.hooks.codex_daemon import CodexDaemon, daemon_socket
 from core.hooks.connection import IntakeFolder, call
 from core.hooks.guard import Guard
 from core.hooks.handler import PROMPT_WAIT, IntakeHandler
+from core.hooks.install import Installer
 from core.hooks.limits import Caps, DayLedger
 from core.hooks.phone import PhoneLinks, Verdict, post_json
 from core.hooks.receiver import Receiver
@@ -91,6 +92,7 @@ class IntakeServer:
             self.handler.answers,
             self.handler.sort_codex,
             self.handler.prompt_changed,
+            self.handler.adopt_codex,
             PROMPT_WAIT,
         )
         self._phone = PhoneLinks(settings.response.phone, self._settle, clock, self._send_notice)
@@ -164,6 +166,8 @@ class IntakeServer:
             raise StoreError(f"{at}: cannot listen there: {error.strerror or error}") from error
         self._receivers = receivers
         self.serving = True
+        installer = Installer(self._place.folder.parent / "hooks", self._place.folder, self._environment, self._home)
+        self._codex.all_threads = installer.answers(HOOKS["codex"])
         self._watching = asyncio.create_task(self._watch_processes())
 
     async def _watch_processes(self) -> None:

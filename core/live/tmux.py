@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-_FORMAT = "#{pane_id}\t#{pane_current_path}\t#{pane_current_command}"
+_FORMAT = "#{pane_id}\t#{pane_current_path}\t#{pane_current_command}\t#{pane_pid}"
 _PATIENCE = 2.0  # Seconds tmux may take to answer.
 
 Run = Callable[[Sequence[str]], str]
@@ -19,11 +19,7 @@ class Pane(NamedTuple):
     id: str
     folder: str
     command: str  # What runs in it now.
-
-
-def is_inside(environment: Mapping[str, str]) -> bool:
-    """Whether this program runs in tmux."""
-    return bool(environment.get("TMUX"))
+    process: str = ""  # The process that was started in it.
 
 
 def ask_tmux(words: Sequence[str]) -> str:
@@ -40,25 +36,32 @@ def ask_tmux(words: Sequence[str]) -> str:
 def panes(run: Run = ask_tmux) -> list[Pane]:
     """Every pane there is."""
     rows = (line.split("\t") for line in run(["list-panes", "-a", "-F", _FORMAT]).splitlines())
-    return [Pane(*row) for row in rows if len(row) == 3]
+    return [Pane(*row) for row in rows if len(row) == 4]
 
 
-def pane_of(all_panes: Sequence[Pane], project: str, program: str, own: str = "") -> Pane | None:
-    """The pane in a session's folder, one that runs its program before others; never our own.
+def pane_of(
+    all_panes: Sequence[Pane], project: str, program: str, own: str = "", processes: Container[str] = ()
+) -> Pane | None:
+    """The pane that started one of these processes; else one in the folder, with the program before others.
 
-    Shells are not agents: a pane with only a shell in it is not taken.
+    Never our own. Shells are not agents: a pane with only a shell in it is not taken.
     """
-    if not project:
-        return None
-    here = [pane for pane in all_panes if pane.id != own and _same(pane.folder, project)]
+    others = [pane for pane in all_panes if pane.id != own]
+    started = [pane for pane in others if pane.process in processes]
+    here = [pane for pane in others if project and _same(pane.folder, project)]
     busy = [pane for pane in here if pane.command not in _SHELLS]
     matches = [pane for pane in busy if pane.command == program]
-    return next(iter(matches or busy), None)
+    return next(iter(started or matches or busy), None)
 
 
 def go_to_pane(pane: Pane, run: Run = ask_tmux) -> None:
     """Show that pane to the person."""
     run(["switch-client", "-t", pane.id])
+
+
+def open_window(command: str, run: Run = ask_tmux) -> None:
+    """Run a command in a new window; the window stays open with a shell when it ends."""
+    run(["new-window", f"{command}; exec ${{SHELL:-/bin/sh}}"])
 
 
 def show_elsewhere(pane: Pane, run: Run = ask_tmux) -> bool:

@@ -53,6 +53,7 @@ class Agent(NamedTuple):
     general: bool = False  # Its format is not specific to one agent; it is tried after all specific ones.
     tools: Path | None = None  # A table of its tools outside its folder here.
     resume: tuple[str, ...] = ()  # The command that resumes a session; `{session}` is its id, `{path}` its log.
+    prompt: tuple[str, ...] = ()  # The command that sends a prompt to a session; `{text}` is the prompt.
     seen: str = "real logs"  # What its reader was tested on, such as real logs or documentation alone.
     versions: str = ""  # The versions whose logs were read; blank if logs do not contain it.
     # Its formats can be certain of a log, so they are tried first and no other has to be imported.

@@ -20,9 +20,10 @@ from tui.app import NooscopeApp
 from tui.feed.messages import OpenSession
 from tui.feed.view import View
 from tui.keys import APP_KEYS
-from tui.screens.dialogs import NoteScreen, RemovalScreen
+from tui.screens.dialogs import NoteScreen
 from tui.screens.fleet import FleetScreen
 from tui.screens.main import CAPTIONS, Captions
+from tui.widgets.common.dialog import ConfirmScreen
 
 Make = Callable[..., NooscopeApp]
 
@@ -124,7 +125,7 @@ async def test_a_bookmark_stands_on_the_timeline_and_goes_again(log: Path, app_o
         assert app.bookmarks[0].note == "why"
         assert any("why" in note.message for note in app._notifications)
         await pilot.press("b")
-        await until(pilot, lambda: isinstance(app.screen, RemovalScreen))
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
         await pilot.press("escape", "b", "enter")
         await shown(app, pilot, lambda view: app.bookmarks == ())
         assert any(note.title == "Bookmark removed" for note in app._notifications)

@@ -22,7 +22,7 @@ from tests.core.logs.log_lines import prompt, session
 from tests.tui.conftest import shown, until
 from tests.tui.fleet_sessions import NOW, begin
 from tui.app import NooscopeApp
-from tui.screens.dialogs import ReasonScreen, SteerScreen, obstacle
+from tui.screens.dialogs import ReasonScreen, SteerScreen, obstacle, run_prompt
 from tui.screens.fleet import FleetScreen
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.now_strip import NowStrip
@@ -202,16 +202,52 @@ async def test_a_sentence_is_shown_tried_and_then_sent(app: NooscopeApp, link: L
         assert not isinstance(app.screen, SteerScreen)
 
 
-async def test_what_cannot_be_told_is_not_sent(app: NooscopeApp, link: Link) -> None:
+async def test_what_cannot_be_told_leads_to_its_terminal(
+    app: NooscopeApp, link: Link, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown_panes: list[object] = []
+
+    def show_pane(*words: object) -> bool:
+        shown_panes.append(words[2])
+        return True
+
+    monkeypatch.setattr("tui.screens.at_hand.show_pane", show_pane)
     async with app.run_test(size=(80, 24)) as pilot:
         name = await open_app(app, pilot)
         link.tell(name, mode="observe")
         await shown(app, pilot, lambda view: view.hooks is not None)
         await pilot.press("s", *"hi", "enter")
         await until(pilot, lambda: "only listen" in said(app, "steer-keys"))
-        await pilot.press("enter", "enter")
-        await pilot.pause()
-        assert link.steered == [] and isinstance(app.screen, SteerScreen)
+        assert "enter goes to its terminal" in said(app, "steer-keys") and not shown_panes
+        await pilot.press("enter")
+        await until(pilot, lambda: shown_panes == [name])
+        assert link.steered == [] and app.clipboard == "hi"
+
+
+async def test_a_prompt_is_sent_by_the_agents_own_command_after_confirming(
+    app: NooscopeApp, link: Link, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[list[str]] = []
+
+    def run(command: list[str]) -> str:
+        ran.append(command)
+        return ""
+
+    monkeypatch.setattr("tui.screens.dialogs.prompt_command", lambda *words: ["agent", "queue", *words])
+    monkeypatch.setattr("tui.screens.dialogs.run_prompt", run)
+    async with app.run_test(size=(80, 24)) as pilot:
+        name = await open_app(app, pilot)
+        await pilot.press("s", *"go", "enter")
+        await until(pilot, lambda: "as a prompt with `agent queue`" in said(app, "steer-keys"))
+        assert said(app, "steer-sentence") == "go" and not ran
+        await pilot.press("enter")
+        await until(pilot, lambda: ran == [["agent", "queue", "claude-code", name, "go"]])
+
+
+def test_what_is_wrong_with_a_prompt_is_said() -> None:
+    assert run_prompt(["true"]) == ""
+    assert run_prompt(["sh", "-c", "echo no such thread >&2; exit 1"]).endswith("no such thread")
+    assert "not sent" in run_prompt(["no-such-program-here"])
 
 
 def test_why_nothing_can_be_told(link: Link) -> None:

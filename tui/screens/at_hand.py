@@ -6,23 +6,45 @@ import os
 import shlex
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
 from core.agents.registry import known_agents, resume_command
+from core.hooks.connection import process_line
 from core.live import tmux
+from core.live.hook_signs import claude_sessions
+from tui.widgets.common.dialog import ConfirmScreen
 
 
 def resume(app: App[Any], agent: str, session: str, path: str, project: str) -> None:
-    """Go to the tmux pane a session's agent runs in; if there is none, copy the command that resumes it."""
-    if show_pane(app, agent, project):
+    """Go to the tmux pane a session's agent runs in; if there is none, offer to run what resumes it."""
+    if show_pane(app, agent, session, project):
         return
     command = resume_command(agent, session, path, project)
     if not command:
         app.notify(f"no command is known that resumes a session of {agent}", severity="warning", markup=False)
         return
+    inside = bool(os.environ.get("TMUX"))
+    where = "a new tmux window" if inside else "this terminal; nooscope comes back when it ends"
+    lines = command, f"enter runs it in {where}", "esc only copies it, for another terminal"
+    app.push_screen(ConfirmScreen("Resume this session?", *lines), partial(_run_resume, app, command, inside))
+
+
+def _run_resume(app: App[Any], command: str, inside: bool, agreed: bool | None) -> None:
+    try:
+        if agreed and inside:
+            tmux.open_window(command)
+            return
+        if agreed:
+            with app.suspend():
+                subprocess.call(["/bin/sh", "-c", command])
+            app.refresh()
+            return
+    except (OSError, SuspendNotSupported) as error:
+        app.notify(str(error) or "nothing can be run from here", severity="warning", markup=False)
     app.copy_to_clipboard(command)
     app.notify(command, title="Copied", markup=False)
 
@@ -53,14 +75,16 @@ def open_in_editor(
     app.refresh()
 
 
-def show_pane(app: App[Any], agent: str, project: str) -> bool:
+def show_pane(app: App[Any], agent: str, session: str, project: str) -> bool:
     """Show the tmux pane in which a session's agent runs; return whether there is one."""
     program = next((one.resume[0] for one in known_agents() if one.name == agent and one.resume), agent)
+    running = claude_sessions(os.environ, Path.home()).get(session)
+    processes = {str(process) for process, _ in process_line(running.pid)} if running is not None else ()
     try:
-        pane = tmux.pane_of(tmux.panes(), project, program, os.environ.get("TMUX_PANE", ""))
+        pane = tmux.pane_of(tmux.panes(), project, program, os.environ.get("TMUX_PANE", ""), processes)
         if pane is None:
             return False
-        if tmux.is_inside(os.environ):
+        if os.environ.get("TMUX"):
             tmux.go_to_pane(pane)
         elif tmux.show_elsewhere(pane):
             app.notify("shown in the terminal that has tmux open", markup=False)

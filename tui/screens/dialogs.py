@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from textual.app import App, ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Label
 
+from core.agents.registry import prompt_command
 from core.engine.response.advice import sentence
 from core.hooks.link import IntakeLink
 from core.live.hook_signs import AskedChoice, HookSigns, PermitQuestion
@@ -19,9 +20,10 @@ from core.report.formatting import plain
 from core.settings import Settings
 from core.store.bookmarks import Bookmark
 from tui.feed.messages import PreviewSteer, RemoveBookmark, SetBookmark
-from tui.keys import bind
+from tui.feed.view import View
+from tui.screens.at_hand import resume
 from tui.screens.fleet import FleetScreen
-from tui.widgets.common.dialog import Dialog
+from tui.widgets.common.dialog import Box, ConfirmScreen
 
 _DONE = {
     "once": "let pass, once",
@@ -30,21 +32,8 @@ _DONE = {
 }
 
 
-class ReasonScreen(Dialog[str | None]):
+class ReasonScreen(Box[str]):
     """A line for the reason; gives it back, or None where the call waits on."""
-
-    DEFAULT_CSS = """
-    ReasonScreen {
-        align: center middle;
-        & > Vertical {
-            width: 72; max-width: 90%; height: auto; padding: 0 1;
-            border: round $accent; border-title-color: $accent; background: $surface;
-        }
-        & Label { color: $quiet; width: 100%; }
-        & Input, & Input:focus { border: none; padding: 0; height: 1; background: $surface; }
-    }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [bind("back", "dismiss(None)", "cancel", "Cancel", show=True)]
 
     def __init__(self, question: PermitQuestion) -> None:
         super().__init__()
@@ -145,22 +134,10 @@ def _send(
     app.run_worker(work, name="permit", group="permit", thread=True)
 
 
-_BOX = """
-    align: center middle;
-    & > Vertical {
-        width: 60; max-width: 90%; height: auto; padding: 0 1;
-        border: round $accent; border-title-color: $accent; background: $surface;
-    }
-    & Label { color: $quiet; width: 100%; }
-    & Input, & Input:focus { border: none; padding: 0; height: 1; background: $surface; }
-"""
-
-
-class NoteScreen(Dialog[str | None]):
+class NoteScreen(Box[str]):
     """A line for the note; gives it back, or None where no bookmark is wanted."""
 
-    DEFAULT_CSS = f"NoteScreen {{ {_BOX} }}"
-    BINDINGS: ClassVar[list[BindingType]] = [bind("back", "dismiss(None)", "cancel", "Cancel", show=True)]
+    DEFAULT_CSS = "NoteScreen > Vertical { width: 60; }"
 
     def __init__(self, place: int) -> None:
         super().__init__()
@@ -176,35 +153,14 @@ class NoteScreen(Dialog[str | None]):
         self.dismiss(message.value.strip())
 
 
-class RemovalScreen(Dialog[bool | None]):
-    """Whether the bookmark that stands here should go."""
-
-    DEFAULT_CSS = f"RemovalScreen {{ {_BOX} }}"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("open", "dismiss(True)", "remove", "Remove the bookmark", show=True),
-        bind("back", "dismiss(False)", "keep", "Keep the bookmark", show=True),
-    ]
-
-    def __init__(self, bookmark: Bookmark) -> None:
-        super().__init__()
-        self._bookmark = bookmark
-
-    def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = "Remove this bookmark?"
-            yield Label(Content(plain(self._bookmark.name, 56)))
-            if self._bookmark.note:
-                yield Label(Content(plain(self._bookmark.note, 300)))
-            yield Label("enter removes it, esc keeps it")
-
-
 def ask_bookmark(app: App[Any], place: int, bookmarks: Sequence[Bookmark]) -> None:
     """Ask for a note and set a bookmark; where one stands, ask whether it should go."""
     standing = next((mark for mark in bookmarks if mark.place == place), None)
     if standing is None:
         app.push_screen(NoteScreen(place), partial(_set, app, place))
     else:
-        app.push_screen(RemovalScreen(standing), partial(_remove, app, place))
+        lines = standing.name, standing.note, "enter removes it, esc keeps it"
+        app.push_screen(ConfirmScreen("Remove this bookmark?", *lines), partial(_remove, app, place))
 
 
 def _set(app: App[Any], place: int, note: str | None) -> None:
@@ -218,30 +174,34 @@ def _remove(app: App[Any], place: int, agreed: bool | None) -> None:
 
 
 _EMPTY = "[nooscope] and your words, on one line, after its next call or with your next prompt"
+_EMPTY_PROMPT = "your next prompt, sent by the agent's own command"
+_TERMINAL = "nothing sends it a prompt from here: enter goes to its terminal, with your words copied"
+_PATIENCE = 30.0  # Seconds an agent's own command may take.
 _MORE = "write a fact rather than an order: “the mock still returns the old shape”"
 
 
-class SteerScreen(Dialog[None]):
-    """Enter shows what the sentence would do, enter again sends it, a changed sentence is shown again."""
+class SteerScreen(Box[None]):
+    """Enter shows what the sentence would do, enter again sends it, a changed sentence is shown again.
+
+    It is a sentence through hooks. At rest, or without hooks, it is a prompt by the agent's own command; an
+    agent without such a command is shown in its terminal.
+    """
 
     DEFAULT_CSS = """
     SteerScreen {
-        align: center middle;
-        & > Vertical {
-            width: 84; max-width: 94%; height: auto; padding: 0 1;
-            border: round $accent; border-title-color: $accent; background: $surface;
-        }
-        & Label { color: $quiet; width: 100%; }
+        & > Vertical { width: 84; }
         & #steer-sentence { color: $foreground; }
-        & Input, & Input:focus { border: none; padding: 0; height: 1; background: $surface; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [bind("back", "dismiss", "cancel", "Cancel", show=True)]
 
-    def __init__(self, session: str, signs: HookSigns | None, settings: Settings, link: IntakeLink | None) -> None:
+    def __init__(self, view: View, settings: Settings, link: IntakeLink | None) -> None:
         super().__init__()
-        self._session = session
-        self._obstacle = obstacle(signs, settings, link)
+        self._subject = view.subject
+        self._obstacle = obstacle(view.hooks, settings, link)
+        at_rest = view.status is not None and view.status.at_rest
+        self._prompts = (at_rest or bool(self._obstacle)) and bool(self._prompt(""))
+        if self._prompts:
+            self._obstacle = ""
         self._link = link
         self._shown = ""  # The sentence whose effect was last asked for.
         self._ready = False  # That effect stands on the screen.
@@ -249,20 +209,29 @@ class SteerScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = "Tell the agent"
-            yield Input(placeholder="one sentence", max_length=260)
-            yield Label(Content(_EMPTY), id="steer-sentence")
+            yield Input(placeholder="a prompt" if self._prompts else "one sentence", max_length=260)
+            yield Label(Content(self._words("")), id="steer-sentence")
             yield Label(Content(self._obstacle or _MORE), id="steer-effect")
             yield Label("enter shows what it would do, esc tells nothing", id="steer-keys")
 
+    def _prompt(self, words: str) -> list[str]:
+        return prompt_command(self._subject.tool, self._subject.session, words)
+
+    def _words(self, message: str) -> str:
+        """What the agent would get."""
+        if self._prompts:
+            return " ".join(message.split()) or _EMPTY_PROMPT
+        return sentence(message) or _EMPTY
+
     def on_input_changed(self, message: Input.Changed) -> None:
         self._ready = False
-        self._say("steer-sentence", sentence(message.value) or _EMPTY)
+        self._say("steer-sentence", self._words(message.value))
         self._say("steer-effect", self._obstacle or _MORE)
         self._say("steer-keys", "enter shows what it would do, esc tells nothing")
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
-        words = sentence(message.value)
-        if not words:
+        words = self._words(message.value)
+        if not message.value.strip():
             return
         if self._ready and words == self._shown:
             self._send(message.value)
@@ -276,20 +245,23 @@ class SteerScreen(Dialog[None]):
             return
         summary = "; ".join(effect) or "nothing in the model would move before the agent acts on it"
         self._say("steer-effect", f"taken like a prompt of yours: {summary}. What the agent does, nobody knows.")
-        if self._obstacle:
-            self._say("steer-keys", self._obstacle)
-        else:
-            self._ready = True
-            self._say("steer-keys", "enter sends it, esc tells nothing")
+        self._ready = True
+        command = " ".join(self._prompt("")[:2])
+        way = f"enter sends it as a prompt with `{command}`" if self._prompts else "enter sends it"
+        self._say("steer-keys", f"{self._obstacle}. {_TERMINAL}" if self._obstacle else f"{way}, esc tells nothing")
 
     def _send(self, message: str) -> None:
-        link, session, app = self._link, self._session, self.app
-        if link is None:
+        link, subject, app = self._link, self._subject, self.app
+        prompt = self._prompt(message) if self._prompts else []
+        if self._obstacle:
+            self.dismiss()
+            app.copy_to_clipboard(message)
+            resume(app, subject.tool, subject.session, subject.path, subject.project)
             return
 
         def work() -> None:
-            fault = link.steer(session, message)
-            outcome = fault or "the agent is told with its next call"
+            fault = run_prompt(prompt) if prompt or link is None else link.steer(subject.session, message)
+            outcome = fault or ("sent as a prompt" if prompt else "the agent is told with its next call")
             app.call_from_thread(app.notify, outcome, severity="warning" if fault else "information", markup=False)
 
         app.run_worker(work, name="steer", group="steer", thread=True)
@@ -297,6 +269,18 @@ class SteerScreen(Dialog[None]):
 
     def _say(self, name: str, text: str) -> None:
         self.query_one(f"#{name}", Label).update(Content(plain(text, 600)))
+
+
+def run_prompt(command: Sequence[str]) -> str:
+    """Run the agent's own command; blank, or what it says is wrong."""
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PATIENCE, check=False
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"the prompt was not sent: {error}"
+    last = (done.stderr.strip() or "no reason was given").splitlines()[-1]
+    return f"the prompt was not sent: {last}" if done.returncode else ""
 
 
 def obstacle(signs: HookSigns | None, settings: Settings, link: IntakeLink | None) -> str:

@@ -151,11 +151,11 @@ async def test_the_page_in_a_browser(phone: Phone) -> None:
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         pytest.skip("no Chromium on this machine")
-    _, waiting = await put(phone.server, prompt())
-    allow, _ = await phone.links()
     async with playwright.async_playwright() as driver:
         browser = await driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = await browser.new_page()
+        _, waiting = await put(phone.server, prompt())
+        allow, _ = await phone.links()
         await page.goto(allow)
         assert not waiting.done()
         await page.click("button")

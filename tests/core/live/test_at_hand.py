@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.agents.registry import resume_command
+from core.agents.registry import prompt_command, resume_command
 from core.agents.table import AGENTS
-from core.live.tmux import Pane, go_to_pane, is_inside, pane_of, panes
+from core.live.tmux import Pane, go_to_pane, open_window, pane_of, panes
 
 
 @pytest.mark.parametrize(
@@ -75,10 +75,24 @@ def test_tmux_is_asked_and_told() -> None:
 
     def run(words: Sequence[str]) -> str:
         asked.append(words)
-        return "%1\t/srv/a\tclaude\nbroken line\n"
+        return "%1\t/srv/a\tclaude\t77\nbroken line\n"
 
     (pane,) = panes(run)
-    assert pane == Pane("%1", "/srv/a", "claude")
+    assert pane == Pane("%1", "/srv/a", "claude", "77")
     go_to_pane(pane, run)
+    open_window("cd /srv/a && claude --resume s", run)
     assert asked[1] == ["switch-client", "-t", "%1"]
-    assert is_inside({"TMUX": "x"}) and not is_inside({})
+    assert asked[2][0] == "new-window" and asked[2][1].startswith("cd /srv/a && claude --resume s;")
+
+
+def test_the_pane_that_started_the_agent_comes_first() -> None:
+    """Two sessions of one agent may run in one folder."""
+    two = [Pane("%1", "/srv/a", "claude", "70"), Pane("%2", "/srv/a", "claude", "80")]
+    for processes, found in ((("81", "80", "1"), "%2"), ((), "%1")):
+        pane = pane_of(two, "/srv/a", "claude", processes=processes)
+        assert pane is not None and pane.id == found
+
+
+def test_a_prompt_goes_through_the_agents_own_command() -> None:
+    assert prompt_command("codex", "t1", "go on")[-3:] == ["t1", "--message", "go on"]
+    assert prompt_command("claude-code", "s1", "go on") == []

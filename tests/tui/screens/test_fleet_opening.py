@@ -16,6 +16,7 @@ from tui.feed.messages import OpenSession
 from tui.screens.fleet import FleetScreen
 from tui.screens.main import MainScreen
 from tui.screens.recap import RecapScreen
+from tui.widgets.common.dialog import ConfirmScreen
 
 
 @pytest.fixture
@@ -79,13 +80,26 @@ async def test_without_anything_below_it_the_screen_stays(app: FleetApp) -> None
         assert app.opened == []
 
 
-async def test_the_command_that_resumes_a_session_is_copied(app: FleetApp) -> None:
+@pytest.mark.parametrize(("key", "inside"), [("enter", True), ("enter", False), ("escape", True)])
+async def test_the_command_that_resumes_a_session_is_run_after_confirming(
+    app: FleetApp, monkeypatch: pytest.MonkeyPatch, key: str, inside: bool
+) -> None:
+    """In a new window of tmux; where nothing can be run, as in a test's terminal, it is copied."""
+    ran: list[str] = []
+    monkeypatch.setattr("tui.screens.at_hand.show_pane", lambda *_: False)
+    monkeypatch.setattr("core.live.tmux.open_window", ran.append)
+    monkeypatch.setenv("TMUX", "somewhere") if inside else monkeypatch.delenv("TMUX", raising=False)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
-        await pilot.press("R")
         row = table(app).chosen
         assert row is not None
-        assert app.clipboard == f"cd {row.project} && claude --resume {row.session}"
+        command = f"cd {row.project} && claude --resume {row.session}"
+        await pilot.press("R")
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        assert ran == [] and app.clipboard == ""
+        await pilot.press(key)
+        await until(pilot, lambda: bool(ran or app.clipboard))
+        assert (ran, app.clipboard) == (([command], "") if key == "enter" and inside else ([], command))
 
 
 async def test_a_session_in_tmux_is_shown_there(app: FleetApp, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +108,7 @@ async def test_a_session_in_tmux_is_shown_there(app: FleetApp, monkeypatch: pyte
     def answer(words: list[str]) -> str:
         asked.append(words)
         row = table(app).chosen
-        return f"%7\t{row.project}\tclaude\n" if row is not None else ""
+        return f"%7\t{row.project}\tclaude\t7\n" if row is not None else ""
 
     monkeypatch.setenv("TMUX", "somewhere")
     monkeypatch.setattr("core.live.tmux.ask_tmux", answer)

@@ -10,13 +10,13 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from core.live.hook_signs import PermitQuestion
-from core.store.bookmarks import Bookmark
 from core.store.profiles import ProfileFiles
 from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
-from tui.screens.dialogs import NoteScreen, ReasonScreen, RemovalScreen
+from tui.screens.dialogs import NoteScreen, ReasonScreen
 from tui.screens.model import MindScreen
 from tui.screens.tuning_bench.profile_screens import SaveScreen
+from tui.widgets.common.dialog import ConfirmScreen
 
 ASKED = PermitQuestion(3, 0.0, "session", "Bash", "make", "")
 
@@ -25,7 +25,7 @@ ASKED = PermitQuestion(3, 0.0, "session", "Bash", "make", "")
     "make",
     [
         lambda: NoteScreen(3),
-        lambda: RemovalScreen(Bookmark("here", 3, 0.0, 0.0)),
+        lambda: ConfirmScreen("Remove?"),
         lambda: ReasonScreen(ASKED),
         lambda: SaveScreen(ProfileFiles.usual(), 0, lambda _: Path(), []),
         MindScreen,

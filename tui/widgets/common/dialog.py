@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
 from textual.screen import ModalScreen, Screen, ScreenResultType
-from textual.widgets import Input
+from textual.widgets import Input, Label
 
+from core.report.formatting import plain
 from tui.keys import bind
 
 
@@ -50,3 +54,36 @@ class LeftOnce(Screen[ScreenResultType]):
 
 class Dialog(ModalScreen[ScreenResultType], LeftOnce[ScreenResultType]):
     """A question over the screen below."""
+
+
+class Box(Dialog[ScreenResultType]):
+    """A dialog in a frame: a title, a few lines, perhaps a line to type in."""
+
+    DEFAULT_CSS = """
+    Box {
+        align: center middle;
+        & > Vertical {
+            width: 72; max-width: 94%; height: auto; padding: 0 1;
+            border: round $accent; border-title-color: $accent; background: $surface;
+        }
+        & Label { color: $quiet; width: 100%; }
+        & Input, & Input:focus { border: none; padding: 0; height: 1; background: $surface; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [bind("back", "dismiss(None)", "cancel", "Cancel", show=True)]
+
+
+class ConfirmScreen(Box[bool]):
+    """Whether to do something; enter does it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [bind("open", "dismiss(True)", "yes", "Do it", show=True)]
+
+    def __init__(self, title: str, *lines: str) -> None:
+        super().__init__()
+        self._title, self._lines = title, lines
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = self._title
+            for line in filter(None, self._lines):
+                yield Label(Content(plain(line, 300)))
