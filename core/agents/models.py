@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from core.agents.tables import OURS, plain_table, read_table
+from core.agents.values import SeenIds
 from core.errors import SettingsError
 from core.events import MAIN, Turn, Where
 from core.settings.logs import ContextWindowSettings
@@ -420,7 +421,7 @@ WORDLESS = "wordless"  # The stop reason of an answer without words: only though
 class ClosedTurns(NamedTuple):
     """The state of a log's answers while none is open."""
 
-    closed: set[str]
+    closed: bytes
     wide: list[tuple[str, str, int]]
 
 
@@ -433,18 +434,18 @@ class Usage:
     def __init__(self, models: Models) -> None:
         self._models = models
         self._open: dict[str, Turn] = {}
-        self._closed: set[str] = set()
+        self._closed = SeenIds()
         self._wide: dict[tuple[str, str], int] = {}
 
     def pause(self) -> ClosedTurns | None:
         """Return the state of closed messages; None while one is open."""
         if self._open:
             return None
-        return ClosedTurns(self._closed, [(*key, window) for key, window in self._wide.items()])
+        return ClosedTurns(self._closed.pack(), [(*key, window) for key, window in self._wide.items()])
 
     def resume(self, state: ClosedTurns) -> None:
         """Continue from a state."""
-        self._closed = state.closed
+        self._closed = SeenIds(state.closed)
         self._wide = {(agent, model): window for agent, model, window in state.wide}
 
     def update(self, turn: Turn) -> Turn | None:

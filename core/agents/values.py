@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterable
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from core.engine.values import fingerprint
 from core.logs.links import FAULTS
 from core.logs.redact.values import redact_name
 
@@ -213,3 +216,39 @@ def _fit(value: Any, hint: Any) -> tuple[Any, bool]:
     if hint is float:
         return value, type(value) in (int, float)
     return value, type(value) is hint
+
+
+_LOOSE = 128  # Ids that are kept apart until it is worth sorting them in.
+
+
+class SeenIds:
+    """The ids that a log used so far, as sorted fingerprints of eight bytes, so that a log may grow for days."""
+
+    __slots__ = ("_loose", "_sorted")
+
+    def __init__(self, packed: bytes = b"") -> None:
+        self._loose: set[int] = set()
+        self._sorted = array("Q", packed)
+
+    def pack(self) -> bytes:
+        """Return the bytes from which another can continue."""
+        return array("Q", sorted((*self._sorted, *self._loose))).tobytes()
+
+    def __contains__(self, name: str) -> bool:
+        return self._has(fingerprint(name))
+
+    def add(self, name: str) -> bool:
+        """Add an id and return whether it is new."""
+        key = fingerprint(name)
+        if self._has(key):
+            return False
+        self._loose.add(key)
+        if len(self._loose) > _LOOSE + len(self._sorted) // 8:
+            self._sorted, self._loose = array("Q", sorted((*self._sorted, *self._loose))), set()
+        return True
+
+    def _has(self, key: int) -> bool:
+        if key in self._loose:
+            return True
+        place = bisect_left(self._sorted, key)
+        return place < len(self._sorted) and self._sorted[place] == key

@@ -6,6 +6,7 @@ It has no thread of its own and is used by one thread at a time; what it returns
 from __future__ import annotations
 
 import time
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -47,7 +48,7 @@ class Snapshot(NamedTuple):
 
     place: int
     tracker: StatusTracker
-    minds: bytes  # The state of the minds; blank if a recording has it.
+    minds: bytes  # The packed state of the minds; blank if a recording has it.
 
 
 class Snapshots:
@@ -225,7 +226,7 @@ class Driver:
         elif self._other and self.caught_up:
             self.apply(self.settings)
         if self.count % STRIDE == 0 and self.source.may_rewind:
-            minds = b"" if self.timeline is not None else pack(self.society.dump())
+            minds = b"" if self.timeline is not None else zlib.compress(pack(self.society.dump()), 1)
             self._snapshots.add(Snapshot(self.count, self.tracker.copy(), minds))
         if self.is_retaken(event):
             return self._step(event)
@@ -280,7 +281,7 @@ class Driver:
         else:
             settings, initial, later = self.inputs
             before = [change.settings for change in later if change.after <= self.count]
-            self._society = initial.resumed([settings, *before][-1], unpack(minds))
+            self._society = initial.resumed([settings, *before][-1], unpack(zlib.decompress(minds)))
             self._later = deque(change for change in later if change.after >= self.count)
         return self.count
 

@@ -41,7 +41,7 @@ from core.agents.claude_code.subagents import (
 from core.agents.models import ClosedTurns, failed_turn, retried_turn
 from core.agents.normalizer import AgentKit
 from core.agents.reader import FAR, AgentReader, ClockState, LogClock, add
-from core.agents.values import is_secret, text
+from core.agents.values import SeenIds, is_secret, text
 from core.engine.values import fingerprint
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
 from core.logs.format import Format, Sample
@@ -228,7 +228,7 @@ class _Paused(NamedTuple):
     """The state of a reader while no answer, call or line is open."""
 
     session: str
-    seen: set[str]
+    seen: bytes
     at: float
     begun: bool
     alone: bool
@@ -248,8 +248,7 @@ class ClaudeCode(AgentReader):
 
     def __init__(self, kit: AgentKit, *, agent: str = MAIN, session: str = "") -> None:
         super().__init__(kit, agent=agent, session=session)
-        # Ids of lines that were read; logs that repeat each other's lines may share one set.
-        self.seen: set[str] = set()
+        self._seen = SeenIds()  # Ids of lines that were read.
         self._calls = Calls(kit, self.name)
         self._answers = OpenAnswers(kit)
         self._agents = Delegations(agent)
@@ -316,7 +315,7 @@ class ClaudeCode(AgentReader):
             return None
         state = _Paused(
             self.session,
-            self.seen,
+            self._seen.pack(),
             self._at,
             self._begun,
             self._alone,
@@ -331,7 +330,7 @@ class ClaudeCode(AgentReader):
     def resume(self, state: bytes) -> None:
         """Continue from a state."""
         stored = msgspec.msgpack.decode(state, type=_Paused)
-        self.session, self.seen = stored.session, stored.seen
+        self.session, self._seen = stored.session, SeenIds(stored.seen)
         self._at, self._begun = stored.at, stored.begun
         self._alone, self._compacted = stored.alone, stored.compacted
         self._calls.resume(stored.calls)
@@ -346,11 +345,9 @@ class ClaudeCode(AgentReader):
                 self.kit.diagnostics.skip(self.name, self._version, unknown[:60])
             if not matters(line):
                 return False
-        if line.uuid:
-            if line.uuid in self.seen:
-                self._settle(line)
-                return False
-            self.seen.add(line.uuid)
+        if line.uuid and not self._seen.add(line.uuid):
+            self._settle(line)
+            return False
         return True
 
     def _time(self, line: ClaudeLine, where: Where, number: int) -> float:
@@ -387,7 +384,7 @@ class ClaudeCode(AgentReader):
         unnamed = line.is_sidechain and not line.agent_id and not self._alone
         if not parent:
             return bool(unnamed) and not self._agents.awaited(line)
-        if parent in self.seen and not self._parents.holds(parent):
+        if parent in self._seen and not self._parents.holds(parent):
             return False
         return bool(unnamed or line.is_compact_summary)
 

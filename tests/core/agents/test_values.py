@@ -1,0 +1,35 @@
+"""Values that readers share."""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+
+from core.agents.values import SeenIds
+
+
+def test_seen_ids_are_a_set() -> None:
+    """Every id is new once, whether it was sorted in already or not, and after a pause."""
+    dice = random.Random(1)
+    ids, plain = SeenIds(), set()
+    for _ in range(5000):
+        name = f"msg_{dice.randrange(3000)}"
+        assert (name in ids) == (name in plain)
+        assert ids.add(name) == (name not in plain)
+        plain.add(name)
+        if dice.random() < 0.001:
+            ids = SeenIds(ids.pack())
+    assert not ids.add(min(plain)) and "other" not in ids
+
+
+def test_a_hundred_thousand_ids_take_little() -> None:
+    """A log may grow for days."""
+    ids = SeenIds()
+    tracemalloc.start()
+    try:
+        for number in range(100_000):
+            ids.add(f"00000000-0000-4000-8000-{number:012d}")
+        size, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert size < 3_000_000
