@@ -167,8 +167,12 @@ class Soak:
             began = time.monotonic()
             session = self.sessions[number // 2 % len(self.sessions)].name
             value = {
-                **{"session_id": session, "cwd": "/home/dev/api", "tool_name": "Bash", "tool_use_id": f"t{number // 2}"},
-                **{"hook_event_name": "PostToolUse" if number % 2 else "PreToolUse", "tool_response": {"stdout": "ok"}},
+                "session_id": session,
+                "cwd": "/home/dev/api",
+                "tool_name": "Bash",
+                "tool_use_id": f"t{number // 2}",
+                "hook_event_name": "PostToolUse" if number % 2 else "PreToolUse",
+                "tool_response": {"stdout": "ok"},
                 "tool_input": {"command": "git status --short"},
             }
             answer = call(self.place, "hook/claude/guard", value, 10.0)
@@ -249,7 +253,10 @@ def _sum(samples: list[dict[str, Any]]) -> dict[str, Any]:
         **{key: round(sum(sample[key] for sample in samples) / max(1, len(samples)), 1) for key in means},
         **{key: sum(sample[key] for sample in samples) for key in counts},
         **{
-            key: {kind: max((sample[key].get(kind, 0.0) for sample in samples), default=0.0) for kind in ("median", "longest")}
+            key: {
+                kind: max((sample[key].get(kind, 0.0) for sample in samples), default=0.0)
+                for kind in ("median", "longest")
+            }
             for key in spreads
         },
         "dangerous_calls": {one: decisions.count(one) for one in set(decisions)},
