@@ -48,7 +48,7 @@ class Screen:
         self.pid, self._terminal = pty.fork()
         if self.pid == 0:
             os.chdir(ROOT)
-            os.execve(sys.executable, [sys.executable, "-m", "tui.cli", "fleet"], environment)
+            os.execve(sys.executable, [sys.executable, "-m", "tui.cli", "fleet"], environment)  # noqa: S606 no shell is wanted
         fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("4H", rows, 200, 0, 0))
         self._drawn = b""
         self._lock = threading.Lock()
@@ -220,8 +220,8 @@ class Soak:
             "minute": round((time.time() - began) / 60.0, 1),
             "memory_mb": _memory(pid),
             "cpu_percent": round(100.0 * used / 60.0, 1),
-            "descriptors": len(os.listdir(f"/proc/{pid}/fd")) if _is_alive(pid) else 0,
-            "threads": len(os.listdir(f"/proc/{pid}/task")) if _is_alive(pid) else 0,
+            "descriptors": _entries(f"/proc/{pid}/fd"),
+            "threads": _entries(f"/proc/{pid}/task"),
             "lines": self.written,
             "hook_calls": len(hooks),
             "hook_ms": _spread(hooks),
@@ -261,6 +261,10 @@ def _sum(samples: list[dict[str, Any]]) -> dict[str, Any]:
         },
         "dangerous_calls": {one: decisions.count(one) for one in set(decisions)},
     }
+
+
+def _entries(folder: str) -> int:
+    return sum(1 for _ in Path(folder).iterdir()) if Path(folder).exists() else 0
 
 
 def _is_alive(pid: int) -> bool:

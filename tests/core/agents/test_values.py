@@ -10,8 +10,9 @@ from core.agents.values import SeenIds
 
 def test_seen_ids_are_a_set() -> None:
     """Every id is new once, whether it was sorted in already or not, and after a pause."""
-    dice = random.Random(1)
-    ids, plain = SeenIds(), set()
+    dice = random.Random(1)  # noqa: S311
+    ids = SeenIds()
+    plain: set[str] = set()
     for _ in range(5000):
         name = f"msg_{dice.randrange(3000)}"
         assert (name in ids) == (name in plain)
