@@ -92,7 +92,7 @@ class Session:
 
     def tell(self, kind: str, part: dict[str, Any], uuid: str) -> None:
         """Write one line of a question or its answer."""
-        message = {"role": kind, "content": [part]}
+        message: dict[str, Any] = {"role": kind, "content": [part]}
         if kind == "assistant":
             message |= {"id": f"msg_{uuid}", "model": "claude-sonnet-4-5", "usage": {"output_tokens": 9}}
         line = {"type": kind, "uuid": uuid, "parentUuid": None, "isSidechain": False, "sessionId": self.name}
@@ -130,7 +130,8 @@ class Soak:
             time.sleep(0.1)
         for work in (self._write, self._call, self._ask):
             threading.Thread(target=work, daemon=True).start()
-        began, samples = time.time(), []
+        began = time.time()
+        samples: list[dict[str, Any]] = []
         used = _processor(self.screen.pid)
         while (minute := len(samples)) < self.args.minutes and _is_alive(self.screen.pid):
             time.sleep(max(0.0, began + 60.0 * (minute + 1) - time.time()))
