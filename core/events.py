@@ -85,6 +85,7 @@ class Turn(_Base, frozen=True, kw_only=True, gc=False, tag="turn"):
     checking: int = 0  # How many different phrases of checking its words held.
     doubting: int = 0  # How many different phrases of doubt its words held.
     said: Where | None = None  # The place of the words themselves; None where it said none.
+    asked: float | None = None  # When the model was asked; None where the log does not tell.
 
     @property
     def only_ends(self) -> bool:

@@ -274,6 +274,7 @@ class Models:
         said: str = "",
         said_at: Where | None = None,
         searches: int = 0,
+        asked: float | None = None,
     ) -> Turn:
         """Return a turn with its context, window and cost; `window` and `cost` of the log take precedence.
 
@@ -300,6 +301,7 @@ class Models:
             context_window=window or self.window(model, context),
             cost=cost,
             stop=stop,
+            asked=asked,
             checking=checking,
             doubting=doubting,
             said=(said_at or where) if said and not said.isspace() else None,

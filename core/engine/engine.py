@@ -198,7 +198,7 @@ class Engine(Stateful):
     learned in earlier sessions are arguments, like settings.
     """
 
-    VERSION = 9
+    VERSION = 10
     NAMED = True
     STATE: ClassVar[Sequence[str | KeptField]] = (
         "agent",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from core.agents.calls import AnsweredCalls, Calls, Result, exit_code, said_event
 from core.agents.claude_code.lines import (
@@ -237,6 +238,7 @@ class _Paused(NamedTuple):
     usage: ClosedTurns
     agents: KnownAgents
     clock: ClockState
+    asked: dict[str, float]
 
 
 class ClaudeCode(AgentReader):
@@ -324,6 +326,7 @@ class ClaudeCode(AgentReader):
             usage,
             agents,
             self._clock.pause(),
+            self._answers.asked,
         )
         return msgspec.msgpack.encode(state)
 
@@ -335,6 +338,7 @@ class ClaudeCode(AgentReader):
         self._alone, self._compacted = stored.alone, stored.compacted
         self._calls.resume(stored.calls)
         self._answers.resume(stored.usage)
+        self._answers.asked = stored.asked
         self._agents.resume(stored.agents)
         self._clock.resume(stored.clock)
 
@@ -438,7 +442,8 @@ class ClaudeCode(AgentReader):
         if is_final(message):
             self._close(agent, out)
         if line.is_api_error_message:
-            out.append(failed_turn(at, agent, where, message.id or ""))
+            failed = failed_turn(at, agent, where, message.id or "")
+            out.append(replace(failed, asked=self._answers.asked.get(agent)))
 
     def _call(self, block: Block, at: float, agent: str, where: Where, number: int, out: list[Event]) -> None:
         if not block.id or not block.name:
@@ -455,6 +460,7 @@ class ClaudeCode(AgentReader):
 
     def _user(self, line: ClaudeLine, message: Message, at: float, where: Where, number: int, out: list[Event]) -> None:
         agent = self._agent(line, at, where, out) if line.is_sidechain else self.agent
+        self._answers.asked[agent] = at
         content = message.content
         answered = False
         if type(content) is list:
@@ -527,7 +533,7 @@ class ClaudeCode(AgentReader):
             add(self._answers.end(agent), out)
         elif line.subtype == "api_error" and not self._retrying:
             self._close(agent, out)
-            out.append(retried_turn(at, agent, where))
+            out.append(replace(retried_turn(at, agent, where), asked=self._answers.asked.get(agent)))
 
     def _summary(self, at: float, agent: str, where: Where, out: list[Event]) -> None:
         """The summary after a compaction; older logs have no other sign of one."""
@@ -551,7 +557,10 @@ class ClaudeCode(AgentReader):
         add(self._answers.close(agent), out)
 
     def _settle(self, line: ClaudeLine) -> None:
-        """A line read before: its calls are answered elsewhere."""
+        """A line read before: its calls are answered elsewhere; a result sent again asks the model again."""
+        at = seconds(line.timestamp)
+        if line.type == "user" and at is not None and not line.is_sidechain:
+            self._answers.asked[self.agent] = at
         if line.type == "assistant" and line.message is not None and isinstance(line.message.content, list):
             for block in line.message.content:
                 if block.type == "tool_use" and block.id:

@@ -46,6 +46,7 @@ class _Answer(NamedTuple):
     where: Where
     said: str
     said_at: Where | None  # The place of its last words.
+    asked: float | None  # When the model was asked.
 
 
 class OpenAnswers:
@@ -55,6 +56,7 @@ class OpenAnswers:
         self._kit = kit
         self._usage = Usage(kit.models)
         self._open: dict[str, _Answer] = {}
+        self.asked: dict[str, float] = {}  # Time of the last line that is no answer, by agent.
 
     def update(self, agent: str, message: Message, at: float, where: Where) -> Turn | None:
         """Add a line to an agent's answer, and return the turn of the one before if this is another.
@@ -72,10 +74,12 @@ class OpenAnswers:
         wordless = type(content) is list and len(content) == 1 and content[0].type in _WORDLESS
         answer_text = "" if wordless else user_words(content)
         said_at = where if answer_text else None
+        asked = self.asked.get(agent)
         if before is not None:
+            asked = before[5]
             answer_text = joined_words(before[3], answer_text)
             said_at = said_at or before[4]
-        self._open[agent] = _make(_Answer, (message, at, where, answer_text, said_at))
+        self._open[agent] = _make(_Answer, (message, at, where, answer_text, said_at, asked))
         return closed
 
     def close(self, agent: str) -> Turn | None:
@@ -106,7 +110,7 @@ class OpenAnswers:
         self._usage.resume(closed)
 
     def _turn(self, agent: str, answer: _Answer) -> Turn:
-        message, at, where, answer_text, said_at = answer
+        message, at, where, answer_text, said_at, asked = answer
         usage = message.usage or Tokens()
         cache = usage.cache_creation
         return self._kit.models.turn(
@@ -123,6 +127,7 @@ class OpenAnswers:
             stop=message.stop_reason or ("" if said_at else WORDLESS),
             said=answer_text,
             said_at=said_at,
+            asked=asked,
             searches=token_count(usage.server_tool_use.web_search_requests) if usage.server_tool_use else 0,
         )
 

@@ -96,6 +96,8 @@ class Metrics(Stateful):
         "_accuracy",
         "_until",
         "_thinking_from",
+        "_counted",
+        "_answered",
         "theta",
         row("last", TickRow),
     )
@@ -108,6 +110,8 @@ class Metrics(Stateful):
         self._accuracy: float | None = None
         self._until: float | None = None  # The latest time of any event; what lies before it is accounted for.
         self._thinking_from: float | None = None  # Start of the answer whose calls came before its turn.
+        self._counted = 0.0  # Thinking that these calls told.
+        self._answered = 0.0  # Time of the last turn that told when it was asked for.
         self.theta = 0
         self.last: TickRow | None = None
         self._clear_tallies()
@@ -140,6 +144,7 @@ class Metrics(Stateful):
             self._act += duration
             if until is not None and at - duration > until:
                 self._deliberate += at - duration - until
+                self._counted += at - duration - until
                 if self._thinking_from is None:
                     self._thinking_from = until
         if until is None or at > until:
@@ -158,8 +163,13 @@ class Metrics(Stateful):
             self._unpriced += 1
         else:
             self._cost += event.cost
-        at, until, began = event.at, self._until, self._thinking_from
-        self._thinking_from = None
+        at, until, began, asked = event.at, self._until, self._thinking_from, event.asked
+        counted, self._counted, self._thinking_from = self._counted, 0.0, None
+        if asked is not None:
+            self._deliberate += max(0.0, at - max(asked, self._answered) - counted)
+            self._answered = max(at, self._answered)
+            self._until = at if until is None else max(at, until)
+            return min(asked, at)
         if until is None or at > until:
             self._until = at
             if until is not None:

@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.agents.claude_code.reader import FORMATS, ClaudeCode
+from core.engine.mind.metrics import Metrics
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn, Where
 from core.logs.format import Sample
+from core.settings.mind_state import MetricsSettings
 from tests.core.agents.samples import answers, asks, claude, encoded, feed, new_kit, says, uses
 from tests.core.logs.log_lines import call, line, prompt, result
 
@@ -49,6 +51,20 @@ def test_a_message_over_several_lines_is_one_turn_with_its_last_usage() -> None:
     assert [(turn.output_tokens, turn.context_tokens) for turn in turns] == [(400, 1010), (5, 1010)]
     assert turns[0].context_window == 200_000
     assert turns[0].cost is not None
+
+
+def test_a_turn_tells_when_the_model_was_asked() -> None:
+    """By the last line before its first one that is no answer; a result sent again asks again."""
+    result = answers(3, "a", "x")
+    lines = [says(0, "go"), asks(2, "a", "Bash", _BASH), result]
+    again = {**result, "timestamp": answers(60, "a", "x")["timestamp"]}
+    events = _read(*lines, asks(5, "b", "Bash", _BASH), again, asks(62, "c", "Bash", _BASH))
+    turns = [event for event in events if isinstance(event, Turn)]
+    assert [round(turn.at - turn.asked) for turn in turns if turn.asked is not None] == [2, 2, 2]
+    metrics = Metrics(MetricsSettings(), b"", "main")
+    for event in events:
+        metrics.update(event)
+    assert metrics._deliberate == 6.0
 
 
 def test_the_words_behind_thoughts_belong_to_an_answer_that_ends_the_turn() -> None:
