@@ -16,8 +16,8 @@ from bench import claude, workload
 from bench.measure import resident
 from bench.workload import Dice
 from core.agents.registry import make_kit
-from core.engine.engine import Engine
 from core.engine.receptor import Receptor
+from core.engine.society.engine import Engine
 from core.events import Event
 from core.logs.finder import sessions
 from core.logs.session import read_session

@@ -8,9 +8,9 @@ from bench.measure import Figure, best_of
 from bench.trees import REAL
 from bench.workload import session
 from core.agents.registry import make_kit
-from core.engine.engine import Engine
 from core.engine.receptor import Receptor
 from core.engine.society import Society
+from core.engine.society.engine import Engine
 from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
 from core.logs.finder import sessions
 from core.logs.session import read_session

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, get_args
 
-from core.engine.engine import Step
 from core.engine.mind.episodes import Episode
 from core.engine.mind.fabric import MindEvent, Ticked
 from core.engine.mind.sleep import Dream
 from core.engine.response import Notice
 from core.engine.response.actions import CheckpointRequest
 from core.engine.society import Society
+from core.engine.society.engine import Step
 from core.events import Action, AgentEnd, AgentStart, Compaction, Event, Prompt, Purpose, ToolUse, Turn
 from core.safe_text import safe
 

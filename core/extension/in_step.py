@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from core.engine.affect import AffectStep
-from core.engine.engine import Engine, Step
 from core.engine.governor import Verdict
 from core.engine.mind import Thought
 from core.engine.percept import Percept
 from core.engine.response import Notice, Reaction
 from core.engine.response.method import NoticeKind
 from core.engine.response.reaction import Firing
+from core.engine.society.engine import Engine, Step
 from core.engine.state import Stateful, through
 from core.events import Event
 from core.extension.hooks import FAULTS, Extension, ExtensionStanding, ordered

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from core.engine.engine import Step
 from core.engine.mind.fabric import Ticked
 from core.engine.society import Society
+from core.engine.society.engine import Step
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.extension.hooks import ANSWERS, FAULTS, HOOKS, Answer, Extension, ExtensionStanding, Fault, ordered
 from core.safe_text import safe

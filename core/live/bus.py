@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple
 
-from core.engine.engine import Step
 from core.engine.mind.fabric import MindEvent
 from core.engine.society import Society
+from core.engine.society.engine import Step
 from core.events import MAIN, Event
 from core.extension.hooks import FAULTS, Extension, ExtensionStanding, Fault
 from core.extension.in_step import ExtendedEngine

@@ -8,7 +8,6 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from core.engine.affect import BUILT_IN, KeptAffect, Neighbour
-from core.engine.engine import Step
 from core.engine.mind.episodes import Episode
 from core.engine.percept import AGENT_STATES, AXES, Axis
 from core.engine.receptor.persona import (
@@ -27,6 +26,7 @@ from core.engine.receptor.persona import (
 from core.engine.response import Learned, SessionTally
 from core.engine.response.learned import share_accepted
 from core.engine.society import Society
+from core.engine.society.engine import Step
 from core.errors import StoreError
 from core.events import MAIN, Event
 from core.extension.hooks import Extension

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from core.agents.registry import make_kit
 from core.agents.words import word_logs
-from core.engine.engine import Step
 from core.engine.response import Notice
 from core.engine.society import Society
+from core.engine.society.engine import Step
 from core.errors import StoreError
 from core.events import MAIN, Compaction, Event, Prompt, SessionStart, Turn
 from core.extension.hooks import Extension, ExtensionStanding

@@ -7,10 +7,10 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from core.engine.engine import Step
 from core.engine.response.advice import sentence_print
 from core.engine.response.interventions import ToldIntervention
 from core.engine.society import Society
+from core.engine.society.engine import Step
 from core.events import Event, ToolUse
 
 FEW_MOMENTS = 20  # Moments on each side below which nothing is concluded.

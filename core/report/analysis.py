@@ -10,12 +10,12 @@ import msgspec
 from msgspec import Struct, field
 
 from core.agents.words import WordReader, word_logs
-from core.engine.engine import Frame, Step
 from core.engine.percept import AXES
 from core.engine.receptor.readings import FactsReading
 from core.engine.response import QUIET, Reaction
 from core.engine.response.outlook import OutlookReading
 from core.engine.society import Society
+from core.engine.society.engine import Frame, Step
 from core.events import (
     MAIN,
     Advice,

@@ -78,7 +78,7 @@ _COMFORTABLE = (80, 24)
 
 def engine_compiled() -> bool:
     """Whether the engine runs as machine code."""
-    spec = importlib.util.find_spec("core.engine.engine")
+    spec = importlib.util.find_spec("core.engine.society.engine")
     return spec is not None and not str(spec.origin).endswith(".py")
 
 

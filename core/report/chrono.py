@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from blake3 import blake3
 
-from core.engine.engine import Frame
+from core.engine.society.engine import Frame
 from core.errors import StateError, StoreError
 from core.events import Where
 from core.logs.redact.values import one_line

@@ -9,11 +9,11 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from core.engine.engine import Frame
 from core.engine.governor.machine import Budgets
 from core.engine.mind.cortical import Regime
 from core.engine.percept import AgentState, Pattern
 from core.engine.society import Society
+from core.engine.society.engine import Frame
 from core.errors import StateError
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
 from core.logs.redact.values import one_line

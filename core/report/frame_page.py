@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from core.engine.engine import Frame
 from core.engine.mind import MindReading
+from core.engine.society.engine import Frame
 from core.events import Compaction, Event, Prompt, ToolUse, Turn
 from core.report.formatting import count, fraction, short, span
 

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from core.engine.engine import Frame
 from core.engine.percept import AXES
 from core.engine.receptor.readings import HeatmapReading, NodeReading
+from core.engine.society.engine import Frame
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
 from core.logs.redact.values import one_line
 from core.report.event_words import METHOD_WORDS, firing_words

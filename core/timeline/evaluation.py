@@ -12,10 +12,10 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from core.agents.labelled import LabelledRun, RunSource, labelled_run
-from core.engine.engine import Engine, Step
 from core.engine.percept import AXES
 from core.engine.receptor.receptor import EFFECTIVE
 from core.engine.response.outlook import shift_of, stage_of
+from core.engine.society.engine import Engine, Step
 from core.events import Event, ToolUse
 from core.logs.format import Kit
 from core.settings import Settings

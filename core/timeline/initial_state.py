@@ -12,7 +12,6 @@ from blake3 import blake3
 from msgspec import convert, to_builtins
 
 from core.engine.affect import KeptAffect, Neighbour, Policy
-from core.engine.engine import Engine
 from core.engine.mind.episodes import Episode
 from core.engine.percept import Axis, Pattern
 from core.engine.receptor.persona import Persona
@@ -20,6 +19,7 @@ from core.engine.response import Learned, RuleSet
 from core.engine.response.method import Method
 from core.engine.response.rules import WakeupRule, built_in
 from core.engine.society import EngineMaker, Society
+from core.engine.society.engine import Engine
 from core.events import MAIN
 from core.extension.in_step import ExtendedEngine
 from core.extension.use import StepRef, in_step, step_makers

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from core.engine.engine import Step
+from core.engine.society.engine import Step
 from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt
 from core.timeline.packed_list import MARK_KINDS, Mark, MarkKind, RecordedMarks
 

@@ -15,8 +15,8 @@ from blake3 import blake3
 from platformdirs import user_cache_path
 
 from core import __version__
-from core.engine.engine import Engine
 from core.engine.society import Society
+from core.engine.society.engine import Engine
 from core.errors import NooscopeError, StoreError
 from core.events import Event
 from core.logs.format import Diagnostics, Kit

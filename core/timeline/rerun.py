@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import cbor2
 
 from core.engine.affect import AffectStep
-from core.engine.engine import Engine, Step
 from core.engine.governor import Verdict
 from core.engine.mind import Thought
 from core.engine.percept import AXES
 from core.engine.response.reaction import QUIET
 from core.engine.society import Society
+from core.engine.society.engine import Engine, Step
 from core.engine.values import Derived
 from core.events import Event
 from core.extension.in_step import ExtendedEngine, StepExtension

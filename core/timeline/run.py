@@ -7,7 +7,6 @@ from bisect import bisect_right
 from typing import Any
 
 from core.engine.affect.affect import LEVELS as AFFECT_LEVELS
-from core.engine.engine import Engine, Step
 from core.engine.governor.governor import LEVELS as GOVERNOR_LEVELS
 from core.engine.governor.machine import STATES as GOVERNOR_STATES
 from core.engine.mind.cortical import REGIMES
@@ -15,6 +14,7 @@ from core.engine.mind.mind import LEVELS as MIND_LEVELS
 from core.engine.percept import AGENT_STATES, AXES, PATTERNS, SIGNALS
 from core.engine.receptor.receptor import LEVELS as RECEPTOR_LEVELS
 from core.engine.society import Society
+from core.engine.society.engine import Engine, Step
 from core.events import Event
 from core.timeline.columns import Columns
 from core.timeline.marks import Marks

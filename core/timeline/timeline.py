@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.engine.affect import Neighbour
-from core.engine.engine import Frame, Step
 from core.engine.society import Society, SocietyReading
+from core.engine.society.engine import Frame, Step
 from core.errors import StoreError
 from core.events import MAIN, Event
 from core.settings import Settings

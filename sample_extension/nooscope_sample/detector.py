@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from core.engine.engine import Step
+from core.engine.society.engine import Step
 from core.events import Event, ToolUse
 from core.extension import Detection, StepExtension
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.engine.engine import Engine
 from core.engine.governor import Verdict
+from core.engine.society.engine import Engine
 from core.errors import StateError
 from core.events import Event, ToolUse
 from core.settings import Settings
@@ -106,7 +106,7 @@ def test_affect_never_moves_the_governor_through_a_crowded_queue() -> None:
 def test_bytes_do_not_depend_on_the_hash_seed() -> None:
     code = (
         "import sys, cbor2\nfrom blake3 import blake3\nfrom bench.workload import session\n"
-        "from core.engine.engine import Engine\nfrom core.settings import Settings\n"
+        "from core.engine.society.engine import Engine\nfrom core.settings import Settings\n"
         "engine = Engine(Settings())\n"
         "for event in session(3000): engine.step(event)\n"
         "print(blake3(cbor2.dumps(engine.dump(), canonical=True)).hexdigest())"

@@ -119,7 +119,7 @@ def test_a_start_with_built_in_values_does_not_import_what_checks_others() -> No
     code = (
         "import sys\n"
         "from core.settings.layers import resolve\n"
-        "import core.engine.engine\n"
+        "import core.engine.society.engine\n"
         "resolve(())\n"
         "print('pydantic' in sys.modules)\n"
         "from core.settings.governor import GovernorSettings\n"

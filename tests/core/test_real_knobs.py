@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from core.agents.registry import make_kit
-from core.engine.engine import Step
 from core.engine.percept import NEUTRAL
 from core.engine.society import Society
+from core.engine.society.engine import Step
 from core.events import MAIN, Event, ToolUse
 from core.logs.finder import sessions
 from core.logs.session import read_session

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from core.agents.registry import make_kit
 from core.engine.affect import FIELDS, describe_entry
-from core.engine.engine import Engine
 from core.engine.society import Society
+from core.engine.society.engine import Engine
 from core.errors import StateError
 from core.events import AgentEnd, AgentStart, Event, Prompt, ToolUse
 from core.logs.finder import sessions

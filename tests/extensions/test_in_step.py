@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bench.workload import session
-from core.engine.engine import Engine, Step
 from core.engine.society import Society
+from core.engine.society.engine import Engine, Step
 from core.events import Event, ToolUse
 from core.extension import Detection, ExtendedEngine, StepExtension
 from core.extension.use import StepRef

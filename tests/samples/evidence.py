@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from core.agents.registry import make_kit
 from core.engine.affect.lineage import describe_entry
-from core.engine.engine import Step
 from core.engine.society import Society, SocietyReading
+from core.engine.society.engine import Step
 from core.events import Event
 from core.logs.finder import sessions
 from core.logs.format import Kit

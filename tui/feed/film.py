@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from core.engine.engine import Frame, Step
 from core.engine.receptor.readings import Why
 from core.engine.society import Society, SocietyReading
+from core.engine.society.engine import Frame, Step
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, SessionStart, Turn
 from core.live.source import Source, Target
 from core.live.status import Limits, Open, StatusFacts

@@ -8,9 +8,9 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from core.engine.engine import Frame
 from core.engine.receptor.readings import Why
 from core.engine.society import SocietyReading
+from core.engine.society.engine import Frame
 from core.events import MAIN, Matter
 from core.extension.hooks import ExtensionStanding
 from core.live.bus import SubscriberReading

@@ -15,8 +15,8 @@ from core.engine.affect import BUILT_IN, FIELDS, Emission, Neighbour, Policy, Zo
 from core.engine.affect.affect import Affect
 from core.engine.affect.contagion import Channel, Zone
 from core.engine.affect.lineage import NO_PARTNER
-from core.engine.engine import Engine, Frame, Step
 from core.engine.response import Learned, RuleSet
+from core.engine.society.engine import Engine, Frame, Step
 from core.engine.state import KeptField, Stateful, custom, inner, mapped
 from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
 from core.settings import Settings

@@ -15,10 +15,10 @@ from urllib.parse import quote
 import msgspec
 from blake3 import blake3
 
-from core.engine.engine import Step
 from core.engine.percept import AXES
 from core.engine.response import QUIET
 from core.engine.society import Society
+from core.engine.society.engine import Step
 from core.events import Event, Prompt, ToolUse, Turn
 from core.extras import needed
 from core.logs.session import LogSession, identity

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from core.agents.words import Words, telling_line, words_of
-from core.engine.engine import Frame
 from core.engine.receptor.readings import WindowReading
 from core.engine.response.loops import Loop
+from core.engine.society.engine import Frame
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.logs.redact.text import redact
 from core.report.agents import agent_names, as_sub_agent

@@ -11,10 +11,10 @@ import msgspec
 from blake3 import blake3
 
 from core.agents.models import Models
-from core.engine.engine import Frame
 from core.engine.mind.cortical import Tier
 from core.engine.percept import NEUTRAL
 from core.engine.response.learned import share_accepted
+from core.engine.society.engine import Frame
 from core.errors import NooscopeError, SettingsError, StoreError
 from core.events import MAIN
 from core.extension.registry import Registry

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from core.engine.engine import Step
 from core.engine.percept import AXES
 from core.engine.society import Society
+from core.engine.society.engine import Step
 from core.events import MAIN, Event, SessionStart, ToolUse, Turn
 from core.live.status import Limits, StatusFacts, status_of
 from core.live.status_facts import StatusTracker

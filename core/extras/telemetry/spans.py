@@ -13,7 +13,7 @@ import msgspec
 from blake3 import blake3
 
 from core import __version__
-from core.engine.engine import Step
+from core.engine.society.engine import Step
 from core.errors import NotSent, UsageError
 from core.events import MAIN, AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse, Turn
 from core.export.privacy import Privacy

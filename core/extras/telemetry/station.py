@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from core import __version__
 from core.agents.normalizer import AgentKit
 from core.agents.open_events import OpenEventsReader
-from core.engine.engine import Step
 from core.engine.society import Society
+from core.engine.society.engine import Step
 from core.errors import Refused, UsageError
 from core.events import MAIN, Event, SessionStart, Where
 from core.extension.hooks import Extension

@@ -10,9 +10,9 @@ from pathlib import Path, PurePath
 from msgspec.structs import replace
 
 from core.agents.words import NOTHING, WordReader, Words, first_line, word_logs
-from core.engine.engine import Step
 from core.engine.percept import AXES
 from core.engine.society import Society
+from core.engine.society.engine import Step
 from core.errors import UnreadableLog
 from core.events import MAIN, Event, Prompt, SessionStart, ToolUse, Turn
 from core.live.driver import Driver

@@ -18,7 +18,7 @@ from core.agents.open_events import OpenEventsReader
 from core.agents.qwen import QwenReader
 from core.agents.registry import make_kit
 from core.agents.table import AGENTS
-from core.engine.engine import Engine
+from core.engine.society.engine import Engine
 from core.events import MATTERS, Event, SessionStart, ToolUse, Turn
 from core.logs.finder import sessions
 from core.logs.format import Format, Reader

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 from msgspec.structs import asdict
 
-from core.engine.engine import Engine
 from core.engine.percept import CHANGES
+from core.engine.society.engine import Engine
 from core.engine.values import fingerprint
 from core.events import Action, Outcome, Prompt, Purpose, ToolUse
 from core.settings import Settings

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from bench.workload import session
 from core.agents.registry import make_kit
-from core.engine.engine import Frame
 from core.engine.percept import Signal
 from core.engine.response.loops import Loop
 from core.engine.response.rules import built_in
 from core.engine.society import Society
+from core.engine.society.engine import Frame
 from core.errors import StateError
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
 from core.logs.finder import sessions

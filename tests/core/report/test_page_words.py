@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.engine.engine import Engine
+from core.engine.society.engine import Engine
 from core.events import Event, SessionStart, ToolUse
 from core.report.analysis import Gatherer
 from core.report.page import summary_text

@@ -13,8 +13,8 @@ import pytest
 
 from bench.claude import lines as claude_lines
 from core.agents.registry import make_kit
-from core.engine.engine import Engine
 from core.engine.society import Society
+from core.engine.society.engine import Engine
 from core.engine.state import Stateful
 from core.logs.finder import sessions
 from core.logs.session import LogSession
@@ -161,7 +161,7 @@ CRASH = """
 import os, signal, sys
 from pathlib import Path
 from core.agents.registry import make_kit
-from core.engine.engine import Engine
+from core.engine.society.engine import Engine
 from core.logs.finder import sessions
 from core.store import atomic
 from core.settings.layers import Given, Layer, resolve

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.workload import session
-from core.engine.engine import Step
 from core.engine.society import Society
+from core.engine.society.engine import Step
 from core.events import MAIN, Event
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve

@@ -199,7 +199,7 @@ def test_a_cache_that_is_switched_off_keeps_nothing(log: Path, said: Said, runs:
 
 
 _NEEDLESS = (
-    *("core.settings", "core.engine.engine", "core.agents.registry", "core.logs.finder"),
+    *("core.settings", "core.engine.society.engine", "core.agents.registry", "core.logs.finder"),
     *("pydantic", "numpy", "textual", "rich", "asyncio", "platformdirs", "shutil", "tempfile", "subprocess"),
 )
 """Nothing of this is needed to say again what was said before."""

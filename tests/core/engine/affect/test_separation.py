@@ -6,8 +6,8 @@ import inspect
 
 from hypothesis import given, settings
 
-from core.engine.engine import Engine
 from core.engine.governor import Governor
+from core.engine.society.engine import Engine
 from core.events import Event
 from core.settings import Settings
 from tests.core.strategies import events

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bench.workload import session
-from core.engine.engine import Engine
 from core.engine.percept import AXES, Axis
 from core.engine.receptor.persona import AmbientPrior, Prior, blend_prior, seeds, session_prior, usable
+from core.engine.society.engine import Engine
 from core.settings import Settings
 from core.settings.response import PriorSettings
 

@@ -8,10 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from bench.workload import session
-from core.engine.engine import Engine
 from core.engine.percept import EVEN, NEUTRAL, Composition, SignalName
 from core.engine.receptor.persona import Persona, WorkContext, make_persona
 from core.engine.response.actions import ALONE, Delegates
+from core.engine.society.engine import Engine
 from core.events import ACTIONS, AgentEnd, AgentStart
 from core.settings import Settings
 from core.settings.response import PersonaSettings

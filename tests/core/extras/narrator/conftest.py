@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bench.workload import session
-from core.engine.engine import Frame
 from core.engine.society import Society
+from core.engine.society.engine import Frame
 from core.settings import Settings
 from tests.core.extras.narrator.routing import Bench
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from core.engine.engine import Frame
+from core.engine.society.engine import Frame
 from core.extension import Registry
 from core.extras.narrator.facts import Claim, Fact
 from core.extras.narrator.router import Router, Told

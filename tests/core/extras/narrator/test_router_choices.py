@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from core.engine.engine import Frame
+from core.engine.society.engine import Frame
 from core.extras.narrator.facts import Claim
 from core.extras.narrator.router import Told, choose, support_needed, support_of
 from tests.core.extras.narrator.made_up_model import answer, claims, serving, status

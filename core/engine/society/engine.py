@@ -41,9 +41,9 @@ from core.engine.mind.fabric import (
 from core.engine.percept import Percept
 from core.engine.receptor import Receptor, ReceptorReading
 from core.engine.response import Learned, Reaction, Response, ResponseReading, RuleSet
+from core.engine.society.story import Facts as StoryFacts
+from core.engine.society.story import Story, make_story
 from core.engine.state import KeptField, Stateful, inner, tupled
-from core.engine.story import Facts as StoryFacts
-from core.engine.story import Story, make_story
 from core.engine.values import StepValue, Value
 from core.events import MAIN, Advice, AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse
 from core.settings import Settings
