@@ -38,6 +38,11 @@ def user_settings_file() -> Path:
     return Path(path) if path else own_folder("config") / "settings.toml"
 
 
+def learned_settings_file() -> Path:
+    """Return the file of settings that were learned from the person's labels; their own settings win."""
+    return user_settings_file().with_name("learned.toml")
+
+
 def carry_over_folder() -> Path:
     """Return the folder of everything that sessions received at their start."""
     return own_folder("data") / "carry-over"

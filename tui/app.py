@@ -65,7 +65,7 @@ NOTHING_YET = "nothing is recorded yet"
 
 # Actions on the session that is open.
 SESSION_ACTIONS = frozenset(
-    ("toggle_play", "step", "seek", "go_live", "speed", "jump", "bookmark", "zoom", "whatif", "steer", "recap")
+    ("toggle_play", "step", "seek", "go_live", "speed", "jump", "bookmark", "zoom", "whatif", "steer", "recap", "judge")
 )
 
 
@@ -387,6 +387,16 @@ class NooscopeApp(SessionApp):
     def _ask(self, message: Message) -> None:
         if self.feed is not None:
             self.feed.ask(message)
+
+    def action_judge(self) -> None:
+        """Label the session on the screen good, then bad, then neither."""
+        from tui.screens.at_hand import judge_session
+
+        store = self.feed.labels if self.feed is not None else None
+        if store is None or self.actual is None or self.view is None or self.view.loading is not None:
+            self.complain(NOTHING_YET)
+        else:
+            judge_session(self, store, self.actual.events)
 
     @on(messages.HooksTold)
     def _hooks_told(self, message: messages.HooksTold) -> None:

@@ -64,7 +64,7 @@ def names_single_logs(paths: Iterable[Path]) -> bool:
 _PREFIX = "NOOSCOPE_"
 # Files that are read from a watched project.
 _PROJECT = (PROJECT_SETTINGS, ".nooscope-policy.toml", ".nooscope-rules.json", "receptor-rules.json")
-_OWN = ("affect-policy.toml", "receptor-rules.json")  # Files that are read beside a person's settings.
+_OWN = ("affect-policy.toml", "receptor-rules.json", "learned.toml")  # Files that are read beside a person's settings.
 
 
 class KeptQuestion(NamedTuple):

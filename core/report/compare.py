@@ -110,16 +110,9 @@ def figures(summary: Summary) -> ComparedRun:
         compactions=summary.compactions,
         subagents=summary.subagents,
         outcome=summary.outcome,
-        outlook=_outlook(summary),
+        outlook=summary.outlook.words_beside("") if summary.outlook else "too early to say",
         ended=summary.story.ended[0] if summary.story.ended else "",
     )
-
-
-def _outlook(summary: Summary) -> str:
-    reading = summary.outlook
-    if reading is None or reading.direction == "too early":
-        return "too early to say"
-    return "as usual" if reading.direction == "usual" else f"{reading.direction} than usual"
 
 
 def moves(events: Iterable[Event]) -> list[Move]:

@@ -259,6 +259,9 @@ class NoticeSettings(Group):
     )
 
 
+Weight = Annotated[float, Spec(ge=-5, le=5)]
+
+
 class OutlookSettings(Group):
     """Whether a run goes worse or better than is usual for its agent."""
 
@@ -266,6 +269,9 @@ class OutlookSettings(Group):
     own_shift: Annotated[float, Spec("Mean shift of this agent's own runs, which is its usual.", -5, 5, 0.05)] = 0.0
     usual: Annotated[float, Spec("A shift of fewer log-odds either way is as usual.", 0, 3, 0.05)] = 0.4
     telling: Annotated[float, Spec("A count that adds fewer log-odds is not named.", 0, 1, 0.01)] = 0.05
+    weights: Annotated[
+        dict[str, dict[str, Weight]], Spec("What your labels add to the shipped weights, by stage and count.")
+    ] = {}
 
 
 class ResponseSettings(Group):

@@ -1,8 +1,8 @@
-"""A person's labels of firings: right, wrong or missed; stored with the session's bookmarks."""
+"""A person's labels: of firings right, wrong or missed, of sessions good or bad; stored with the bookmarks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -14,6 +14,7 @@ from core.store.bookmarks import SCHEMA, Bookmarks, bookmarks_folder
 Verdict = Literal["right", "wrong", "missed"]
 
 _TABLE = "labels"
+_SESSION = "session"
 
 
 class Label(msgspec.Struct, frozen=True, order=True):
@@ -30,6 +31,20 @@ class Label(msgspec.Struct, frozen=True, order=True):
     def key(self) -> tuple[int, str, str, bool]:
         """Key under which a second label of the same thing replaces the first."""
         return self.place, self.agent, self.name, self.verdict == "missed"
+
+
+class SessionLabel(msgspec.Struct, frozen=True):
+    """Whether a session went well, with what the outlook and the loop detectors read in it."""
+
+    good: bool
+    created: float
+    counts: dict[str, dict[str, int]]  # By stage of the outlook.
+    reached: dict[str, int]  # By detector, the highest limit at which it fires.
+
+    @property
+    def word(self) -> str:
+        """The judgement in one word."""
+        return "good" if self.good else "bad"
 
 
 class Labels(Bookmarks):
@@ -53,10 +68,19 @@ class Labels(Bookmarks):
         """Take a judgement back."""
         self._put([], drop=label)
 
-    def take(self, labels: Iterable[Label]) -> None:
-        """Take in judgements from elsewhere; the own ones win."""
-        own = {label.key for label in self.judged()}
-        self._put([label for label in labels if label.key not in own])
+    def session(self) -> SessionLabel | None:
+        """Return the label of the whole session."""
+        row = self.content().get(_SESSION)
+        try:
+            return None if row is None else msgspec.convert(row, SessionLabel)
+        except msgspec.ValidationError as error:
+            self.notices.append(f"the session's label in {self.path} could not be read and was left out: {error}")
+            return None
+
+    def judge_session(self, label: SessionLabel | None) -> None:
+        """Replace the label of the whole session; None withdraws it."""
+        with self._locked():
+            self._file.write({**self._sound_content(), _SESSION: msgspec.to_builtins(label)})
 
     def _put(self, labels: list[Label], drop: Label | None = None) -> None:
         with self._locked():
@@ -66,22 +90,29 @@ class Labels(Bookmarks):
             self._file.write({**content, _TABLE: rows})
 
 
-def export_labels(folder: Path | None = None) -> tuple[bytes, list[str]]:
-    """The labels of every session as JSON, and what a person should know of those left out."""
+def all_labels(notices: list[str], folder: Path | None = None) -> Iterator[tuple[Labels, list[Label]]]:
+    """Yield the labels of every session; what a person should know of those left out goes into `notices`."""
     place = folder or bookmarks_folder()
-    sessions: dict[str, list[Label]] = {}
-    notices: list[str] = []
     for path in sorted(place.glob("*.json")):
         store = Labels(folder=place, key=path.stem)
         try:
-            labels = store.judged()
+            yield store, list(store.judged())
         except StoreError as error:
             notices.append(str(error))
-            continue
         notices += store.notices
+
+
+def export_labels(folder: Path | None = None) -> tuple[bytes, list[str]]:
+    """The labels of every session as JSON, and what a person should know of those left out."""
+    notices: list[str] = []
+    firings: dict[str, list[Label]] = {}
+    outcomes: dict[str, SessionLabel] = {}
+    for store, labels in all_labels(notices, folder):
         if labels:
-            sessions[path.stem] = list(labels)
-    body = msgspec.json.encode({"version": SCHEMA, "sessions": sessions})
+            firings[store.key] = labels
+        if label := store.session():
+            outcomes[store.key] = label
+    body = msgspec.json.encode({"version": SCHEMA, "sessions": firings, "outcomes": outcomes})
     return msgspec.json.format(body, indent=2) + b"\n", notices
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from core.agents.labelled import LabelledRun, RunSource, labelled_run
 from core.engine.percept import AXES
 from core.engine.receptor.receptor import EFFECTIVE
-from core.engine.response.outlook import shift_of, stage_of
+from core.engine.response.outlook import shift_of, stage_fit, stage_of
 from core.engine.society.engine import Engine, Step
 from core.events import Event, ToolUse
 from core.logs.format import Kit
@@ -146,6 +146,7 @@ class _Walker:
 
     def __init__(self, settings: Settings) -> None:
         self._engine = Engine(settings)
+        self._outlook = settings.response.outlook
         self._sums = [0.0] * len(AXES)
         self._actions = 0
         self._readings: dict[str, dict[str, float]] = {}
@@ -184,7 +185,7 @@ class _Walker:
         for name in facts.__struct_fields__:
             readings[name] = float(getattr(facts, name))
         stage = stage_of(facts.actions, ended)
-        readings["forecast"] = nan if stage == "too early" else shift_of(facts, stage)
+        readings["forecast"] = nan if stage == "too early" else shift_of(facts, stage_fit(stage, self._outlook))
         return readings
 
     def close(self, run: LabelledRun) -> Walk:

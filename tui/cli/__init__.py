@@ -61,7 +61,7 @@ COMMANDS = {
     "whatif": "show what would have fired with other settings",
     "sweep": "try one setting over its range, on many sessions",
     "evaluate": "measure readings and alarms on runs whose outcome is known",
-    "labels": "write the labels people gave to firings, as JSON",
+    "labels": "label a session good or bad, or write all labels as JSON",
     "extensions": "list installed extensions, explain them, switch them on or off",
     "rules": "list the rules that respond to signals, or check a rules file",
     "settings": "show every setting, its value and where it came from",

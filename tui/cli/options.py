@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.folders import PROJECT_SETTINGS, user_settings_file
+from core.folders import PROJECT_SETTINGS, learned_settings_file, user_settings_file
 
 if TYPE_CHECKING:
     from core.settings import Settings
@@ -168,6 +168,7 @@ def settings_from(args: argparse.Namespace, *, quiet: bool = False) -> Resolved:
     mine, project = user_settings_file(), args.project or Path.cwd()
     theirs = project / PROJECT_SETTINGS
     read = [
+        read_file(learned_settings_file(), "person"),
         read_file(mine, "person"),
         *([] if _same(mine, theirs) else [read_file(theirs, "project")]),
         _policy(project / PROJECT_POLICY),

@@ -5,17 +5,23 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from textual.app import App, SuspendNotSupported
+from textual.notifications import SeverityLevel
 
 from core.agents.registry import known_agents, resume_command
+from core.errors import NooscopeError
+from core.events import Event
 from core.hooks.connection import process_line
 from core.live import tmux
 from core.live.hook_signs import claude_sessions
+from core.store.labels import Labels
+from core.timeline.own_labels import label_session, save_label
 from tui.widgets.common.dialog import ConfirmScreen
 
 
@@ -47,6 +53,22 @@ def _run_resume(app: App[Any], command: str, inside: bool, agreed: bool | None) 
         app.notify(str(error) or "nothing can be run from here", severity="warning", markup=False)
     app.copy_to_clipboard(command)
     app.notify(command, title="Copied", markup=False)
+
+
+def judge_session(app: App[Any], store: Labels, events: Iterable[Event]) -> None:
+    """Label a session good, then bad, then neither, and say what the labels teach."""
+
+    def work() -> None:
+        severity: SeverityLevel = "information"
+        try:
+            earlier = store.session()
+            label = label_session(events, earlier is None, time.time()) if earlier is None or earlier.good else None
+            words = f"{label.word if label else 'not labelled'}: {save_label(store, label).summary}"
+        except NooscopeError as error:
+            words, severity = str(error), "warning"
+        app.call_from_thread(app.notify, words, title="Label of this session", severity=severity, markup=False)
+
+    app.run_worker(work, name="label", group="label", thread=True)
 
 
 def editor_command(environment: Mapping[str, str], project: str, path: str) -> list[str]:

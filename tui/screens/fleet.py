@@ -23,10 +23,12 @@ from core.live.hook_signs import HookBoard
 from core.live.status import Limits
 from core.report.sums import Budget
 from core.settings import Settings
+from core.store.labels import Labels
+from core.timeline.own_labels import events_at
 from core.timeline.run_inputs import InitialStates
 from tui.feed.messages import AnswerPermit, CompareSessions, Failed, OpenSession
 from tui.keys import PERMIT_KEYS, bind
-from tui.screens.at_hand import resume
+from tui.screens.at_hand import judge_session, resume
 from tui.screens.breakpoints import HEIGHTS, WIDTHS
 from tui.widgets.common.dialog import EntryLine, LeftOnce
 from tui.widgets.common.key_line import KeyLine
@@ -73,6 +75,7 @@ class FleetScreen(LeftOnce[None]):
         bind("search", "filter", "filter", "Filter the list", show=True),
         bind("mark", "mark", "compare", "Mark two sessions to compare them", show=True),
         bind("fold", "fold", "at rest", "List all sessions at rest, or fold them", show=True),
+        bind("judge", "judge"),
         bind("hand.resume", "resume"),
         *PERMIT_KEYS,
         bind("back", "leave", "back", "Clear the filter, or go back", show=True),
@@ -270,6 +273,11 @@ class FleetScreen(LeftOnce[None]):
         row = self.query_one(FleetTable).chosen
         if row is not None:
             resume(self.app, row.agent, row.session, str(row.path), row.project)
+
+    def action_judge(self) -> None:
+        row = self.query_one(FleetTable).chosen
+        if row is not None:
+            judge_session(self.app, Labels(row.session), events_at(row.path, row.session, self._settings))
 
     def action_permit(self, choice: str) -> None:
         if not self.words:

@@ -24,6 +24,15 @@ DIRECTION_WORDS: dict[Direction, str] = {
     "better": "better than usual",
 }
 
+USUAL = "usual"  # Beside changed weights, the mean shift of the person's own sessions.
+
+# Words of a session's status that a good outlook would contradict, and what is said instead.
+_TROUBLES = {
+    "looping": "statistics look good, but it is looping now",
+    "stuck": "statistics look good, but it is stuck now",
+    "gave up": "statistics look good, but it gave up",
+}
+
 # From how many actions on each stage holds, the latest first.
 STAGES: tuple[tuple[int, Stage], ...] = ((20, "20"), (15, "15"), (10, "10"))
 
@@ -98,14 +107,18 @@ class OutlookReading(Struct, frozen=True):
     reasons: tuple[Reason, ...]
     fitted_on: str  # Runs the weights were fitted on: how many, of what kind, when.
 
-    @property
-    def sentences(self) -> tuple[str, ...]:
+    def words_beside(self, status: str) -> str:
+        """How it goes, in words that do not contradict a status."""
+        words = DIRECTION_WORDS[self.direction]
+        return _TROUBLES.get(status, words) if self.direction == "better" else words
+
+    def sentences_beside(self, status: str) -> tuple[str, ...]:
         """The read-out in words: how it goes, what counts most, and last the odds and where they come from."""
         if self.stage == "too early":
             return (DIRECTION_WORDS["too early"],)
         chance = () if self.chance is None else (f"{100 * self.chance:.0f}% of such runs go wrong",)
         return (
-            DIRECTION_WORDS[self.direction],
+            self.words_beside(status),
             *chance,
             *(reason.text for reason in self.reasons),
             f"learned from {self.fitted_on}; {band_words(self)} log-odds of going wrong",
@@ -119,6 +132,7 @@ class _Fit(NamedTuple):
     means: tuple[float, ...]
     weights: tuple[float, ...]  # For the logarithm of one more than the count, its mean taken off.
     band: float
+    usual: float = 0.0  # The mean shift of the sessions that a person labelled.
 
 
 @cache
@@ -148,22 +162,34 @@ def stage_of(actions: int, ended: bool) -> Stage:
     return next((stage for least, stage in STAGES if actions >= least), "too early")
 
 
-def shift_of(facts: Any, stage: Stage) -> float:
-    """The shift alone, in log-odds."""
+def stage_fit(stage: str, settings: OutlookSettings) -> _Fit:
+    """The weights of a stage, with what the person's own labels changed."""
     fit = _fits()[0][stage]
-    return sum(
-        weight * (log1p(getattr(facts, name)) - mean)
-        for name, mean, weight in zip(fit.names, fit.means, fit.weights, strict=True)
+    own = settings.weights.get(stage)
+    if not own:
+        return fit
+    weights = tuple([weight + own.get(name, 0.0) for name, weight in zip(fit.names, fit.weights, strict=True)])
+    return fit._replace(weights=weights, usual=own.get(USUAL, 0.0))
+
+
+def shift_of(facts: Any, fit: _Fit) -> float:
+    """The shift alone, in log-odds."""
+    return (
+        sum(
+            weight * (log1p(getattr(facts, name)) - mean)
+            for name, mean, weight in zip(fit.names, fit.means, fit.weights, strict=True)
+        )
+        - fit.usual
     )
 
 
 def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> OutlookReading:
     """What the plain counts say of how this run goes."""
-    fits, fitted_on = _fits()
+    fitted_on = _fits()[1] + (" and from your labels" if settings.weights else "")
     stage = stage_of(facts.actions, ended)
     if stage == "too early":
         return OutlookReading(stage, "too early", 0.0, 0.0, None, (), fitted_on)
-    fit = fits[stage]
+    fit = stage_fit(stage, settings)
     reasons = []
     for name, mean, weight in zip(fit.names, fit.means, fit.weights, strict=True):
         number = getattr(facts, name)
@@ -175,7 +201,7 @@ def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> Outl
             word = "worse" if amount > 0.0 else "better"
             reasons.append(Reason(name, number, amount, f"{words}, {than} than usual: {word}"))
     reasons.sort(key=lambda reason: -abs(reason.amount))
-    shift = shift_of(facts, stage) - settings.own_shift
+    shift = shift_of(facts, fit) - settings.own_shift
     direction: Direction = "worse" if shift > settings.usual else "better" if shift < -settings.usual else "usual"
     return OutlookReading(
         stage, direction, shift, fit.band, chance(shift, settings.base_rate), tuple(reasons[:6]), fitted_on

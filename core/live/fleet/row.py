@@ -162,7 +162,10 @@ def row_json(row: FleetRow, now: float) -> dict[str, Any]:
         "facts": row.figures,
         "outlook": row.outlook,
         "outcome": row.outcome,
-        "sentences": [*(row.figures.sentences if row.figures else ()), *(row.outlook.sentences if row.outlook else ())],
+        "sentences": [
+            *(row.figures.sentences if row.figures else ()),
+            *(row.outlook.sentences_beside(row.status.word) if row.outlook else ()),
+        ],
         "tokens_per_minute": round(row.burn, 1),
         "last_event": row.last,
         "last_event_at": row.last_at or None,

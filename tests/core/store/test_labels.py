@@ -44,13 +44,6 @@ def test_bookmarks_and_labels_share_a_file_and_leave_each_other_alone(tmp_path: 
     assert len(list(tmp_path.glob("*.json"))) == 1
 
 
-def test_taking_in_labels_keeps_the_own_ones(tmp_path: Path) -> None:
-    labels = Labels("s", tmp_path)
-    labels.judge(label(4, "wrong"))
-    labels.take([label(4, "right"), label(9, "right")])
-    assert [(each.place, each.verdict) for each in labels.judged()] == [(4, "wrong"), (9, "right")]
-
-
 def test_export_is_json_by_session(tmp_path: Path) -> None:
     Labels("one", tmp_path).judge(label(4))
     Labels("two", tmp_path).judge(label(5, "missed", ""))

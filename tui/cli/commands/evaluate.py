@@ -42,10 +42,11 @@ _SHOWN = (
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths",
-        nargs="+",
+        nargs="*",
         metavar="RUNS",
         help="JSON lines with resolved, model, task and messages or traj (gzip or not), "
-        "a folder of logs with a labels.jsonl, or JSON lines of turn endings with text and label",
+        "a folder of logs with a labels.jsonl, or JSON lines of turn endings with text and label; "
+        "without any: whether the sessions that you labelled good or bad help",
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--profile", metavar="NAME", help="a profile that comes with nooscope, such as codex")
@@ -61,6 +62,8 @@ def _run(args: argparse.Namespace) -> int:
     from core.report.formatting import plain, readable_json
     from core.timeline.evaluation import Walk, evaluate
 
+    if not args.paths:
+        return _run_own(args.json)
     endings = _labelled_endings([Path(path) for path in args.paths])
     if endings:
         from core.report.turn_endings import evaluate_endings
@@ -88,6 +91,28 @@ def _run(args: argparse.Namespace) -> int:
         print(readable_json(result))
     else:
         print("\n".join(_report(result)))
+    return 0
+
+
+def _run_own(as_json: bool) -> int:
+    """Print by leave-one-out whether the person's own labels help."""
+    from core.folders import learned_settings_file
+    from core.report.formatting import readable_json
+    from core.timeline.own_labels import learn_all
+
+    notices: list[str] = []
+    learned = learn_all(notices)
+    for notice in notices:
+        streams.say(notice)
+    if as_json:
+        print(readable_json({"lessons": [lesson._asdict() for lesson in learned.lessons], "settings": learned.values}))
+        return 0
+    for lesson in learned.lessons:
+        print(lesson.sentence)
+    if learned.values:
+        print(f"settings that follow from your labels: {learned_settings_file()}")
+    else:
+        print("label sessions with `nooscope tune labels LOG good` (or bad), or with g on the screen")
     return 0
 
 

@@ -83,7 +83,7 @@ def _run_frame(args: argparse.Namespace) -> int:
         *now_lines(replace(now, failures=0), at),
         "",
         *frame.receptor.facts.sentences,
-        *frame.response.outlook.sentences,
+        *frame.response.outlook.sentences_beside(status.word),
         "",
         *frame_page(frame),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -258,26 +259,56 @@ def _share(value: float | None) -> str:
 
 
 def _add_labels_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", nargs="?", metavar="PATH", help="a log to label; without one all labels are written")
+    parser.add_argument("verdict", nargs="?", choices=("good", "bad", "none"), help="how that session went")
     parser.add_argument("--out", metavar="FILE", type=Path, help="write there instead of standard output")
+    add_settings_options(parser)
 
 
 def _run_labels(args: argparse.Namespace) -> int:
+    from core.errors import UsageError
+    from core.store.labels import export_labels
+
+    if args.path is None:
+        data, notices = export_labels()
+        for notice in notices:
+            streams.say(notice)
+        _write_json(data, args.out)
+        return 0
+    if args.verdict is None:
+        raise UsageError(f"say how {args.path} went: good, bad, or none to withdraw a label")
+    from core.logs.session import read_session
+    from core.store.labels import Labels
+    from core.timeline.own_labels import label_session, save_label
+    from tui.cli.recordings import no_events, one_session
+
+    session, kit = one_session(args.path, settings_from(args, quiet=True).settings)
+    label = None
+    if args.verdict != "none":
+        label = label_session(read_session(session, kit), args.verdict == "good", time.time())
+        if not label.counts:
+            raise no_events(args.path, kit)
+    store = Labels(session.id)
+    learned = save_label(store, label)
+    print(f"labelled {args.verdict}" if label else "label withdrawn")
+    print("\n".join(lesson.sentence for lesson in learned.lessons))
+    for notice in store.notices:
+        streams.say(notice)
+    return 0
+
+
+def _write_json(data: bytes, target: Path | None) -> None:
     from core.errors import NooscopeError
     from core.safe_text import safe_json, safe_json_bytes
     from core.store import atomic
-    from core.store.labels import export_labels
 
-    data, notices = export_labels()
-    for notice in notices:
-        print(f"nooscope: {notice}", file=sys.stderr)
-    if args.out is None:
+    if target is None:
         sys.stdout.write(safe_json(data.decode()))
-        return 0
+        return
     try:
-        atomic.replace(args.out, safe_json_bytes(data), atomic.AS_USUAL)
+        atomic.replace(target, safe_json_bytes(data), atomic.AS_USUAL)
     except OSError as error:
-        raise NooscopeError(f"{args.out}: cannot be written ({error.strerror})") from error
-    return 0
+        raise NooscopeError(f"{target}: cannot be written ({error.strerror})") from error
 
 
 COMMANDS = {

@@ -21,7 +21,6 @@ _DIRECTIONS = {
     "usual": ("─", "plain"),
     "better": ("▲", "confidence"),
 }
-_TROUBLE = ("looping", "stuck", "gave up")  # Statuses that a good outlook must not hide.
 
 
 class OutlookCard(Card):
@@ -34,16 +33,16 @@ Does this run go worse (▼) or better (▲) than usual? The answer comes from p
 runs. It never raises an alarm. **Enter** shows the shift in log-odds (above 0: more likely to fail) and its
 margin. A chance of failing is shown only if you set the agent's own share of failing runs. Each reason compares
 a count with what was usual in those runs.
+**g** labels the session good or bad. With 8 of each, usual means usual for your sessions, and weights and loop limits
+follow your labels if that predicts sessions left out better; `nooscope evaluate` says whether it does.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
         outlook = view.frame.response.outlook
-        glyph, ink = _DIRECTIONS[outlook.direction]
-        words = DIRECTION_WORDS[outlook.direction]
+        words = outlook.words_beside(view.status.word if view.status is not None else "")
+        as_read = words == DIRECTION_WORDS[outlook.direction]
+        glyph, ink = _DIRECTIONS[outlook.direction] if as_read else ("─", "alert")
         lines: list[Line] = [[(f"{glyph} ", ink), (fit(words, max(1, width - 2)), ink)]]
-        if outlook.direction == "better" and view.status is not None and view.status.word in _TROUBLE:
-            caveat = f"statistics look good, but it is {view.status.word} now"
-            lines.append([(fit(f"  {caveat}", width), "alert")])
         if outlook.stage == "too early":
             return lines
         if self.rich:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import log1p
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 
 from core.engine.receptor.facts import ActionFacts
 from core.engine.receptor.readings import FactsReading
-from core.engine.response.outlook import Stage, chance, outlook, shift_of, stage_of
+from core.engine.response.outlook import Stage, chance, outlook, shift_of, stage_fit, stage_of
 from core.settings.receptor import FactSettings
 from core.settings.response import OutlookSettings
 
@@ -44,20 +45,21 @@ def test_which_weights_hold(actions: int, ended: bool, stage: Stage) -> None:
 def test_before_ten_actions_nothing_is_said() -> None:
     early = outlook(facts(actions=9), False, OutlookSettings(base_rate=0.5))
     assert (early.direction, early.chance, early.reasons) == ("too early", None, ())
-    assert early.sentences == ("too early to say",)
+    assert early.sentences_beside("") == ("too early to say",)
 
 
 def test_a_run_that_checks_its_edits_goes_better_than_one_that_gets_nowhere() -> None:
     checked = facts(actions=20, looks=8, tests=4, changes=4, changed_files=2, runs_since_change=8)
     lost = facts(actions=20, looks=20, new_files=18, since_good_edit=20, since_change=20, words_of_doubt=9)
-    assert shift_of(checked, "20") < shift_of(lost, "20")
+    fit = stage_fit("20", OutlookSettings())
+    assert shift_of(checked, fit) < shift_of(lost, fit)
     worse = outlook(lost, False, OutlookSettings())
     assert worse.direction == "worse"
     assert worse.reasons[0].amount == max(reason.amount for reason in worse.reasons)
     assert any(reason.text.endswith(": worse") for reason in worse.reasons)
-    assert worse.sentences[0] == "worse than usual"
-    assert worse.sentences[-1].endswith("log-odds of going wrong")
-    assert not any("log-odds" in sentence for sentence in worse.sentences[:-1])
+    assert worse.sentences_beside("")[0] == "worse than usual"
+    assert worse.sentences_beside("")[-1].endswith("log-odds of going wrong")
+    assert not any("log-odds" in sentence for sentence in worse.sentences_beside("")[:-1])
 
 
 def test_no_reason_goes_against_plain_sense() -> None:
@@ -80,8 +82,8 @@ def test_a_chance_needs_a_base_rate() -> None:
     assert chance(0.0, 0.3) == pytest.approx(0.3)
     known = outlook(facts(actions=12), False, OutlookSettings(base_rate=0.3))
     assert known.chance is not None
-    assert f"{100 * known.chance:.0f}% of such runs go wrong" == known.sentences[1]
-    assert "%" not in "".join(outlook(facts(actions=12), False, OutlookSettings()).sentences)
+    assert f"{100 * known.chance:.0f}% of such runs go wrong" == known.sentences_beside("")[1]
+    assert "%" not in "".join(outlook(facts(actions=12), False, OutlookSettings()).sentences_beside(""))
 
 
 @pytest.mark.parametrize("off", [-0.001, 0.001])
@@ -98,3 +100,32 @@ def test_at_most_twenty_counts_a_stage_and_what_it_was_fitted_on() -> None:
     assert set(stages) == {"10", "15", "20", "end"}
     assert all(len(fit.names) <= 20 for fit in stages.values())
     assert re.fullmatch(r"[\d,]+ repairs of Python projects by \d+ models, \d{4}-\d\d-\d\d", fitted_on)
+
+
+def test_the_weights_of_a_persons_labels_are_added_to_the_shipped_ones() -> None:
+    run = facts(actions=20, looks=8, tests=4)
+    shipped = outlook(run, False, OutlookSettings())
+    own = outlook(run, False, OutlookSettings(weights={"20": {"tests": 0.5, "usual": 0.25}}))
+    mean = dict(zip(stage_fit("20", OutlookSettings()).names, stage_fit("20", OutlookSettings()).means, strict=True))
+    assert own.shift == pytest.approx(shipped.shift + 0.5 * (log1p(4) - mean["tests"]) - 0.25)
+    assert own.fitted_on == f"{shipped.fitted_on} and from your labels"
+    other_stage = outlook(run, False, OutlookSettings(weights={"10": {"tests": 0.5}}))
+    assert other_stage.shift == shipped.shift
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ("working", "better than usual"),
+        ("done", "better than usual"),
+        ("looping", "statistics look good, but it is looping now"),
+        ("stuck", "statistics look good, but it is stuck now"),
+        ("gave up", "statistics look good, but it gave up"),
+    ],
+)
+def test_no_good_outlook_stands_beside_a_status_of_trouble(status: str, words: str) -> None:
+    better = outlook(facts(actions=20, looks=8, tests=4, runs_since_change=8), False, OutlookSettings())
+    assert better.direction == "better"
+    assert (better.words_beside(status), better.sentences_beside(status)[0]) == (words, words)
+    usual = replace(better, direction="usual")
+    assert usual.words_beside(status) == "as usual"
