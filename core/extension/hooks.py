@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, get_args
 
-from core.engine.mind.episodes import Episode
+from core.engine.mind.episode import Episode
 from core.engine.mind.fabric import MindEvent, Ticked
 from core.engine.mind.sleep import Dream
 from core.engine.response import Notice

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from core.engine.affect import BUILT_IN, KeptAffect, Neighbour
-from core.engine.mind.episodes import Episode
+from core.engine.mind.episode import Episode
 from core.engine.percept import AGENT_STATES, AXES, Axis
 from core.engine.receptor.persona import (
     Persona,

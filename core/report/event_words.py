@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from core.agents.words import Words
-from core.engine.mind.episodes import ACTION_WORDS, OUTCOME_WORDS, Episode
+from core.engine.mind.episode import ACTION_WORDS, OUTCOME_WORDS, Episode
 from core.engine.mind.fabric import MindEvent
 from core.engine.mind.sleep import Dream
 from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn

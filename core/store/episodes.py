@@ -13,7 +13,7 @@ from typing import Self, TypeVar
 import msgspec
 from blake3 import blake3
 
-from core.engine.mind.episodes import Episode
+from core.engine.mind.episode import Episode
 from core.errors import StoreError
 from core.folders import own_folder, private_file
 from core.store.base import locked, newer

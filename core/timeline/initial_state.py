@@ -12,7 +12,7 @@ from blake3 import blake3
 from msgspec import convert, to_builtins
 
 from core.engine.affect import KeptAffect, Neighbour, Policy
-from core.engine.mind.episodes import Episode
+from core.engine.mind.episode import Episode
 from core.engine.percept import Axis, Pattern
 from core.engine.receptor.persona import Persona
 from core.engine.response import Learned, RuleSet

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from platformdirs import user_data_path
 
-from core.engine.mind.episodes import Episode
+from core.engine.mind.episode import Episode
 from core.engine.mind.sleep import Dream
 from core.engine.society import Society
 from core.extension import Answer, Extension, ToolCall

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from core.engine.mind.clock import MICRO, NO_TICKS, Clock, Ticks, Trigger, Wakeup, Wakeups
 from core.engine.mind.cortical import Regime
-from core.engine.mind.episodes import Episode, Recalled
+from core.engine.mind.episode import Episode, Recalled
 from core.engine.mind.fabric import (
     SEEN,
     BudgetBandChanged,

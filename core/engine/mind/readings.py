@@ -8,13 +8,13 @@ from msgspec import Struct
 
 from core.engine.mind.clock import Clock, Resolution, Ticks, Wakeup, Wakeups
 from core.engine.mind.cortical import CorticalReading, MoodReading, Regime, VitalityReading
-from core.engine.mind.episodes import Episode, EpisodesReading
+from core.engine.mind.episode import Episode
+from core.engine.mind.episodes import EpisodesReading
 from core.engine.mind.fabric import MindEvent
 from core.engine.mind.forecast import ForecastReading
-from core.engine.mind.heart import Heart
+from core.engine.mind.heart import Heart, RegimeReading
 from core.engine.mind.homeostasis import Correction, Homeostasis, Knob, RuleState
 from core.engine.mind.metrics import TickRow
-from core.engine.mind.regime import RegimeReading
 from core.engine.mind.salience import Habituation, PatternExposure, Salience
 from core.engine.mind.sleep import ContextGauge, Dream, SleepPressure
 from core.engine.mind.stimulus import Cause, Stimulus, StimulusKind

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from core.engine.governor import HALT_WORDS, HaltReason, Verdict
 from core.engine.mind import Mind
-from core.engine.mind.episodes import Episode, Recalled
+from core.engine.mind.episode import Episode, Recalled
 from core.engine.percept import AXES, PATTERNS, Composition, Percept
 from core.engine.receptor.heatmap import Heatmap, Leaf
 from core.engine.receptor.persona import Persona, likeness

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from core.engine.governor.machine import State as GovernorState
 from core.engine.mind.cortical import Phase, Regime
-from core.engine.mind.regime import ROUGH
+from core.engine.mind.heart import ROUGH
 from core.engine.percept import AgentState
 from core.engine.values import Value
 

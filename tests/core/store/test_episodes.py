@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from core.engine.mind.episodes import Episode
+from core.engine.mind.episode import Episode
 from core.errors import StoreError
 from core.store.episodes import SCHEMA, EpisodeStore, episodes_path, session_key
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[3]
 WRITER = """
 import sys
 from pathlib import Path
-from core.engine.mind.episodes import Episode
+from core.engine.mind.episode import Episode
 from core.store.episodes import EpisodeStore
 
 path, session, count, size, hold = Path(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:6])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.engine.mind.episodes import ACTION_WORDS, Border, Verdict
+from core.engine.mind.episode import ACTION_WORDS, Border, Verdict
 from core.engine.mind.homeostasis import RuleState
 from core.report.event_words import dream_sentence, episode_name, event_facts, event_name, task_words
 from core.report.formatting import clock, count, fraction, money, plain, short, span

@@ -19,7 +19,7 @@ from core.engine.mind.cortical import (
     Regime,
     Vitality,
 )
-from core.engine.mind.regime import RegimeSense
+from core.engine.mind.heart import RegimeSense
 from core.engine.percept import Pattern, Percept, Signal
 from core.errors import StateError
 from core.events import Outcome, Prompt, ToolUse

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from core.engine.mind.cortical import EMOTIONS, REGIMES, CorticalState, Regime
-from core.engine.mind.episodes import Episode, Episodes, Likeness, Situation, coarse, cosine, distill, largest
+from core.engine.mind.episode import Episode, Situation, distill
+from core.engine.mind.episodes import Episodes, Likeness, coarse, cosine, largest
 from core.engine.percept import PATTERNS
 from core.events import Action, Event, Outcome, Prompt, Purpose, SessionEnd, ToolUse
 from core.settings.mind_state import EpisodeSettings
