@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from core.logs.agent import Agent, Environment, FormatsLater, Location, SurveyLater, folder, nowhere
 
@@ -122,371 +123,325 @@ _CLAUDE_ANSWER = re.compile(rb'"id":"([^"]{1,100})","(?:type":"message"|role":"a
 _OPENHANDS_OBSERVED = (*("run", "run_ipython", "read", "write", "edit", "browse", "mcp", "delegate", "error", "think"),)
 _DOCUMENTED = "the documented shape"
 
+
+def _agent(
+    name: str,
+    title: str,
+    roots: Roots | None = None,
+    patterns: tuple[str, ...] = (),
+    marks: tuple[bytes, ...] = (),
+    *,
+    module: str = "",
+    survey: str = "",
+    **facts: Any,
+) -> Agent:
+    """Return an agent; its module is called like it, and `survey` is the module that lists its sessions."""
+    places_of_logs = {key: facts.pop(key) for key in Location._fields if key in facts}
+    if survey:
+        places_of_logs["survey"] = SurveyLater(f"core.agents.{survey}", f"survey_{name}")
+    location = None if roots is None else Location(roots, patterns, marks, **places_of_logs)
+    return Agent(name, title, FormatsLater(f"core.agents.{module or name.replace('-', '_')}"), location, **facts)
+
+
 _OWN = (
-    Agent(
+    _agent(
         "aider",
         "Aider",
-        FormatsLater("core.agents.aider"),
-        Location(
-            nowhere,
-            (),
-            (
-                *(b"\n\n#### ", b"\n> Tokens: ", b"\n> Applied edit to ", b"\n> The LLM did not conform"),
-                *(b"\n> Added ", b"\n> Running "),
-            ),
+        nowhere,
+        (),
+        (
+            *(b"\n\n#### ", b"\n> Tokens: ", b"\n> Applied edit to ", b"\n> The LLM did not conform"),
+            *(b"\n> Added ", b"\n> Running "),
         ),
     ),
-    Agent(
+    _agent(
         "antigravity",
         "Antigravity",
-        FormatsLater("core.agents.antigravity"),
-        Location(
-            places("~/.gemini/antigravity/brain", "~/.gemini/antigravity-cli/brain"),
-            ("*/.system_generated/logs/transcript.jsonl",),
-            (b'"source":"MODEL"', b'"type":"USER_INPUT"'),
-            session=antigravity_conversation,
-        ),
+        places("~/.gemini/antigravity/brain", "~/.gemini/antigravity-cli/brain"),
+        ("*/.system_generated/logs/transcript.jsonl",),
+        (b'"source":"MODEL"', b'"type":"USER_INPUT"'),
+        session=antigravity_conversation,
     ),
-    Agent(
+    _agent(
         "claude-code",
         "Claude Code",
-        FormatsLater("core.agents.claude_code.reader"),
-        Location(
-            _claude_code_roots,
-            ("*/*.jsonl", "*/*/local_*/.claude/projects/*/*.jsonl"),
-            (b'"role":"user","content":"',),
-            (_CLAUDE_RESULT, _CLAUDE_ANSWER),
-            aside=b'"type":"progress"',
-            passed_over="agent-",
-            nested="subagents",
-        ),
+        _claude_code_roots,
+        ("*/*.jsonl", "*/*/local_*/.claude/projects/*/*.jsonl"),
+        (b'"role":"user","content":"',),
+        once=(_CLAUDE_RESULT, _CLAUDE_ANSWER),
+        module="claude_code.reader",
         resume=("claude", "--resume", "{session}"),
         certain=True,
         versions="1.0.0 to 2.1.235",
+        aside=b'"type":"progress"',
+        passed_over="agent-",
+        nested="subagents",
     ),
-    Agent(
+    _agent(
         "cline",
         "Cline",
-        FormatsLater("core.agents.cline"),
-        Location(
-            _cline_roots,
-            (),
-            (b'"type":"tool_result"', b'"role":"assistant"', b'"type":"ask"', b'"type":"say"'),
-            survey=SurveyLater("core.agents.cline", "survey_cline"),
-        ),
+        _cline_roots,
+        (),
+        (b'"type":"tool_result"', b'"role":"assistant"', b'"type":"ask"', b'"type":"say"'),
+        survey="cline",
     ),
-    Agent(
+    _agent(
         "codebuddy",
         "CodeBuddy",
-        FormatsLater("core.agents.codebuddy"),
-        Location(
-            places("~/.codebuddy/projects", "~/.workbuddy/projects"),
-            ("*/*.jsonl",),
-            (b'"function_call_result"', *_ROLES),
-        ),
+        places("~/.codebuddy/projects", "~/.workbuddy/projects"),
+        ("*/*.jsonl",),
+        (b'"function_call_result"', *_ROLES),
         seen=_DOCUMENTED,
     ),
-    Agent(
+    _agent(
         "codex",
         "Codex",
-        FormatsLater("core.agents.codex.reader"),
-        Location(
-            places(
-                "{CODEX_HOME:~/.codex}/sessions",
-                "{CODEX_HOME:~/.codex}/archived_sessions",
-                "~/.trae/cli/sessions",
-                "~/.trae/cli/archived_sessions",
-                "{INTERPRETER_HOME:~/.openinterpreter}/sessions",
-                "{INTERPRETER_HOME:~/.openinterpreter}/archived_sessions",
-            ),
-            ("rollout-*.jsonl", "rollout-*.jsonl.zst", "*/*/*/rollout-*.jsonl", "*/*/*/rollout-*.jsonl.zst"),
-            (b'_call_output"', b'"type":"user_message"', b'"type":"UserMessage"'),
-            (re.compile(rb'"total_token_usage":\{"input_tokens":(\d{1,15})'),),
+        places(
+            "{CODEX_HOME:~/.codex}/sessions",
+            "{CODEX_HOME:~/.codex}/archived_sessions",
+            "~/.trae/cli/sessions",
+            "~/.trae/cli/archived_sessions",
+            "{INTERPRETER_HOME:~/.openinterpreter}/sessions",
+            "{INTERPRETER_HOME:~/.openinterpreter}/archived_sessions",
         ),
+        ("rollout-*.jsonl", "rollout-*.jsonl.zst", "*/*/*/rollout-*.jsonl", "*/*/*/rollout-*.jsonl.zst"),
+        (b'_call_output"', b'"type":"user_message"', b'"type":"UserMessage"'),
+        once=(re.compile(rb'"total_token_usage":\{"input_tokens":(\d{1,15})'),),
+        module="codex.reader",
         resume=("codex", "resume", "{session}"),
         prompt=("codex", "queue", "--thread", "{session}", "--message", "{text}"),
         certain=True,
         versions="0.39 to 0.147; Trae CLI 0.200",
     ),
-    Agent(
+    _agent(
         "copilot-cli",
         "Copilot CLI",
-        FormatsLater("core.agents.copilot"),
-        Location(
-            places("{COPILOT_HOME:~/.copilot}"),
-            ("**/events.jsonl",),
-            (b'"type":"tool.execution_complete"', b'"type":"assistant.message"', b'"type":"user.message"'),
-            ended=b'"session.shutdown"',
-        ),
+        places("{COPILOT_HOME:~/.copilot}"),
+        ("**/events.jsonl",),
+        (b'"type":"tool.execution_complete"', b'"type":"assistant.message"', b'"type":"user.message"'),
+        module="copilot",
         resume=("copilot", "--resume", "{session}"),
         versions="1.0.34 to 1.0.64",
+        ended=b'"session.shutdown"',
     ),
-    Agent(
+    _agent(
         "crush",
         "Crush",
-        FormatsLater("core.agents.crush"),
-        Location(
-            lambda environment, home: places(
-                "{CRUSH_GLOBAL_DATA}" if folder(environment, "CRUSH_GLOBAL_DATA") else "{data}/crush"
-            )(environment, home),
-            survey=SurveyLater("core.agents.crush", "survey_crush"),
-            elsewhere=True,
-        ),
+        lambda environment, home: places(
+            "{CRUSH_GLOBAL_DATA}" if folder(environment, "CRUSH_GLOBAL_DATA") else "{data}/crush"
+        )(environment, home),
+        survey="crush",
+        elsewhere=True,
     ),
-    Agent(
+    _agent(
         "cursor",
         "Cursor",
-        FormatsLater("core.agents.cursor"),
-        Location(
-            places("~/.cursor/projects"),
-            ("*/agent-transcripts/*/*.jsonl", "*/agent-transcripts/*.jsonl"),
-            (*_ROLES, b'"type":"tool_use"'),
-            beside="subagents",
-        ),
+        places("~/.cursor/projects"),
+        ("*/agent-transcripts/*/*.jsonl", "*/agent-transcripts/*.jsonl"),
+        (*_ROLES, b'"type":"tool_use"'),
         resume=("cursor-agent", "--resume", "{session}"),
+        beside="subagents",
     ),
-    Agent(
+    _agent(
         "devin",
         "Devin CLI",
-        FormatsLater("core.agents.atif:DEVIN"),
-        Location(
-            places("{data}/devin/cli/transcripts", "{library}/devin/cli/transcripts"),
-            ("*.json",),
-            (b'"source_call_id"', b'"source":"agent"'),
-        ),
+        places("{data}/devin/cli/transcripts", "{library}/devin/cli/transcripts"),
+        ("*.json",),
+        (b'"source_call_id"', b'"source":"agent"'),
+        module="atif:DEVIN",
         seen=_DOCUMENTED,
     ),
-    Agent(
+    _agent(
         "droid",
         "Droid",
-        FormatsLater("core.agents.droid"),
-        Location(places("~/.factory/sessions"), ("*/*.jsonl", "*.jsonl"), (b'"tool_use_id"', b'"role":"assistant"')),
+        places("~/.factory/sessions"),
+        ("*/*.jsonl", "*.jsonl"),
+        (b'"tool_use_id"', b'"role":"assistant"'),
         versions="0.81",
     ),
-    Agent(
+    _agent(
         "gemini",
         "Gemini CLI",
-        FormatsLater("core.agents.gemini"),
-        Location(
-            lambda environment, home: [(folder(environment, "GEMINI_CLI_HOME") or home) / ".gemini" / "tmp"],
-            ("*/chats/session-*.json", "*/chats/session-*.jsonl"),
-            (b'"functionResponse":{', b'"type":"gemini"', b'"type":"user"'),
-            nested=".",
-        ),
+        lambda environment, home: [(folder(environment, "GEMINI_CLI_HOME") or home) / ".gemini" / "tmp"],
+        ("*/chats/session-*.json", "*/chats/session-*.jsonl"),
+        (b'"functionResponse":{', b'"type":"gemini"', b'"type":"user"'),
         resume=("gemini", "--resume", "{session}"),
+        nested=".",
     ),
-    Agent(
-        "goose",
-        "Goose",
-        FormatsLater("core.agents.goose"),
-        Location(_goose_roots, survey=SurveyLater("core.agents.goose", "survey_goose")),
-    ),
-    Agent(
+    _agent("goose", "Goose", _goose_roots, survey="goose"),
+    _agent(
         "grok",
         "Grok Build",
-        FormatsLater("core.agents.grok"),
-        Location(
-            places("{GROK_HOME:~/.grok}/sessions"),
-            ("*/*/updates.jsonl",),
-            (b'"sessionUpdate":"tool_call"', b'"turn_completed"', b'"user_message_chunk"'),
-            session=_folder_name,
-        ),
+        places("{GROK_HOME:~/.grok}/sessions"),
+        ("*/*/updates.jsonl",),
+        (b'"sessionUpdate":"tool_call"', b'"turn_completed"', b'"user_message_chunk"'),
         resume=("grok", "--resume", "{session}"),
         seen="chat histories of others' tests; updates by their documented shape",
+        session=_folder_name,
     ),
-    Agent(
+    _agent(
         "hermes",
         "Hermes",
-        FormatsLater("core.agents.hermes"),
-        Location(places("{HERMES_HOME:~/.hermes}"), survey=SurveyLater("core.agents.hermes", "survey_hermes")),
+        places("{HERMES_HOME:~/.hermes}"),
         resume=("hermes", "--resume", "{session}"),
         seen="real rows, no real database",
+        survey="hermes",
     ),
-    Agent(
+    _agent(
         "kimi",
         "Kimi",
-        FormatsLater("core.agents.kimi"),
-        Location(
-            places(
-                "{KIMI_CODE_HOME:~/.kimi-code}/sessions",
-                "{KIMI_SHARE_DIR:~/.kimi}/sessions",
-                "{settings}/kimi-desktop/daimon-share/daimon/runtime/kimi-code/home/sessions",
-            ),
-            marks=(b'"tool.result"', b'"step.end"', b'"turn.prompt"', b'"ToolResult"', b'"StatusUpdate"'),
-            survey=SurveyLater("core.agents.kimi", "survey_kimi"),
+        places(
+            "{KIMI_CODE_HOME:~/.kimi-code}/sessions",
+            "{KIMI_SHARE_DIR:~/.kimi}/sessions",
+            "{settings}/kimi-desktop/daimon-share/daimon/runtime/kimi-code/home/sessions",
         ),
         versions="wire 1.1 to 1.10 of the CLI, 1.4 of Kimi Code",
+        marks=(b'"tool.result"', b'"step.end"', b'"turn.prompt"', b'"ToolResult"', b'"StatusUpdate"'),
+        survey="kimi",
     ),
-    Agent(
+    _agent(
         "kiro",
         "Kiro",
-        FormatsLater("core.agents.kiro"),
-        Location(
-            places(
-                "{KIRO_HOME:~/.kiro}/sessions/cli",
-                "{data}/kiro-cli",
-                "{data}/amazon-q",
-                "{settings}/kiro-cli",
-                "{settings}/amazon-q",
-                "{settings}/Kiro/User/globalStorage/kiro.kiroagent/workspace-sessions",
-            ),
-            survey=SurveyLater("core.agents.kiro", "survey_kiro"),
+        places(
+            "{KIRO_HOME:~/.kiro}/sessions/cli",
+            "{data}/kiro-cli",
+            "{data}/amazon-q",
+            "{settings}/kiro-cli",
+            "{settings}/amazon-q",
+            "{settings}/Kiro/User/globalStorage/kiro.kiroagent/workspace-sessions",
         ),
         seen="real logs of the CLI; older CLI and editor by their documented shape",
         versions="CLI 2",
+        survey="kiro",
     ),
-    Agent(
+    _agent(
         "managed-agents",
         "Claude managed agents",
-        FormatsLater("core.agents.managed_agents"),
-        Location(nowhere, (), (b'"agent.tool_result"', b'"span.model_request_end"', b'"user.message"')),
+        nowhere,
+        (),
+        (b'"agent.tool_result"', b'"span.model_request_end"', b'"user.message"'),
         seen=_DOCUMENTED,
     ),
-    Agent(
+    _agent(
         "mini-swe-agent",
         "mini-swe-agent",
-        FormatsLater("core.agents.mini_swe_agent"),
-        Location(nowhere, (), (b'"role":"user"', b'"role":"user"', b'"role":"tool"', b'"role":"tool"')),
+        nowhere,
+        (),
+        (b'"role":"user"', b'"role":"user"', b'"role":"tool"', b'"role":"tool"'),
         versions="1.15",
     ),
-    Agent(
+    _agent(
         "mistral-vibe",
         "Mistral Vibe",
-        FormatsLater("core.agents.mistral_vibe"),
-        Location(
-            places("{VIBE_HOME:~/.vibe}/logs/session"),
-            ("*/messages.jsonl",),
-            (b'"role":"tool"', b'"role":"assistant"', b'"role":"user"'),
-            session=_folder_name,
-        ),
+        places("{VIBE_HOME:~/.vibe}/logs/session"),
+        ("*/messages.jsonl",),
+        (b'"role":"tool"', b'"role":"assistant"', b'"role":"user"'),
+        session=_folder_name,
     ),
-    Agent(
+    _agent(
         "opencode",
         "OpenCode",
-        FormatsLater("core.agents.opencode.reader"),
-        Location(
-            places("{data}/opencode", "{data}/kilo", "{data}/mimocode", "{data}/icodemate"),
-            (),
-            (b'"type":"tool"', b'"role":"assistant"', b'"role":"user"'),
-            survey=SurveyLater("core.agents.opencode.store", "survey_opencode"),
-        ),
+        places("{data}/opencode", "{data}/kilo", "{data}/mimocode", "{data}/icodemate"),
+        (),
+        (b'"type":"tool"', b'"role":"assistant"', b'"role":"user"'),
+        module="opencode.reader",
         resume=("opencode", "-s", "{session}"),
         versions="1.14 to 1.18",
+        survey="opencode.store",
     ),
-    Agent(
+    _agent(
         "openclaw",
         "OpenClaw",
-        FormatsLater("core.agents.openclaw"),
-        Location(_openclaw_roots, survey=SurveyLater("core.agents.openclaw", "survey_openclaw")),
+        _openclaw_roots,
         seen="logs of others' tests; its database by the documented shape",
         versions="log version 3",
+        survey="openclaw",
     ),
-    Agent(
+    _agent(
         "openhands",
         "OpenHands",
-        FormatsLater("core.agents.openhands.reader"),
-        Location(
-            _openhands_roots,
-            ("*/events",),
-            (
-                *(f'"observation":"{name}"'.encode() for name in _OPENHANDS_OBSERVED),
-                *(b'"model_response":{', b'"action_risk":', b'"kind":"ObservationEvent"'),
-                *(b'"kind":"MessageEvent"', b'"key":"stats"'),
-            ),
-            survey=SurveyLater("core.agents.openhands.conversation", "survey_openhands"),
+        _openhands_roots,
+        ("*/events",),
+        (
+            *(f'"observation":"{name}"'.encode() for name in _OPENHANDS_OBSERVED),
+            *(b'"model_response":{', b'"action_risk":', b'"kind":"ObservationEvent"'),
+            *(b'"kind":"MessageEvent"', b'"key":"stats"'),
         ),
+        module="openhands.reader",
         versions="V0 and V1",
+        survey="openhands.conversation",
     ),
-    Agent(
+    _agent(
         "pi",
         "pi",
-        FormatsLater("core.agents.pi"),
-        Location(
-            _pi_roots, ("*/*.jsonl", "*.jsonl"), (b'"role":"toolResult"', b'"role":"assistant"', b'"role":"user"')
-        ),
+        _pi_roots,
+        ("*/*.jsonl", "*.jsonl"),
+        (b'"role":"toolResult"', b'"role":"assistant"', b'"role":"user"'),
         resume=("pi", "--session", "{path}"),
         versions="log versions 1 and 3",
     ),
-    Agent(
+    _agent(
         "qwen",
         "Qwen Code",
-        FormatsLater("core.agents.qwen"),
-        Location(
-            _qwen_roots,
-            ("*/chats/*.jsonl",),
-            (b'"type":"assistant"', b'"type":"tool_result"', b'"type":"user"'),
-            beside="../subagents/{session}",
-        ),
+        _qwen_roots,
+        ("*/chats/*.jsonl",),
+        (b'"type":"assistant"', b'"type":"tool_result"', b'"type":"user"'),
         resume=("qwen", "--resume", "{session}"),
         versions="0.21",
+        beside="../subagents/{session}",
     ),
-    Agent(
-        "swe-agent",
-        "SWE-agent",
-        FormatsLater("core.agents.swe_agent"),
-        Location(nowhere, (), (b'"observation":', b'"observation":')),
-    ),
-    Agent(
+    _agent("swe-agent", "SWE-agent", nowhere, (), (b'"observation":', b'"observation":')),
+    _agent(
         "vscode-chat",
         "VS Code Copilot Chat",
-        FormatsLater("core.agents.vscode_chat"),
-        Location(
-            _editor_users,
-            tuple(
-                f"{place}/*.{ending}"
-                for place in ("workspaceStorage/*/chatSessions", "globalStorage/emptyWindowChatSessions")
-                for ending in ("jsonl", "json")
-            ),
-            (b'"toolInvocationSerialized"', b'"requestId"'),
+        _editor_users,
+        tuple(
+            f"{place}/*.{ending}"
+            for place in ("workspaceStorage/*/chatSessions", "globalStorage/emptyWindowChatSessions")
+            for ending in ("jsonl", "json")
         ),
+        (b'"toolInvocationSerialized"', b'"requestId"'),
         seen="simplified snapshots; its log of operations by the documented shape",
     ),
-    Agent(
+    _agent(
         "zed",
         "Zed",
-        FormatsLater("core.agents.zed"),
-        Location(
-            places("{data}/zed/threads", "{library}/Zed/threads", "{LOCALAPPDATA}/Zed/threads"),
-            survey=SurveyLater("core.agents.zed", "survey_zed"),
-        ),
+        places("{data}/zed/threads", "{library}/Zed/threads", "{LOCALAPPDATA}/Zed/threads"),
         seen=_DOCUMENTED,
+        survey="zed",
     ),
 )
 _GENERAL = (
-    Agent(
+    _agent(
         "acp",
         "Agent Client Protocol",
-        FormatsLater("core.agents.acp"),
-        Location(
-            places("{data}/nooscope/acp", "{library}/nooscope/acp"),
-            ("*.jsonl",),
-            (b'"sessionUpdate":"tool_call"', b'"session/prompt"'),
-        ),
+        places("{data}/nooscope/acp", "{library}/nooscope/acp"),
+        ("*.jsonl",),
+        (b'"sessionUpdate":"tool_call"', b'"session/prompt"'),
         general=True,
         seen="the example client and agent of the protocol's SDK",
         versions="v1",
     ),
-    Agent(
+    _agent(
         "atif",
         "ATIF trajectories",
-        FormatsLater("core.agents.atif"),
-        Location(nowhere, (), (b'"source_call_id"', b'"source":"agent"')),
+        nowhere,
+        (),
+        (b'"source_call_id"', b'"source":"agent"'),
         general=True,
         seen="trajectories of other producers",
         versions="v1.4 to v1.7",
     ),
-    Agent("chat", "Chat completions", FormatsLater("core.agents.chat"), general=True),
-    Agent(
+    _agent("chat", "Chat completions", general=True),
+    _agent(
         "nooscope",
         "Open event format",
-        FormatsLater("core.agents.open_events"),
-        Location(
-            places("{data}/nooscope/received", "{library}/nooscope/received"),
-            ("*.jsonl",),
-            (b'"kind":"tool_use"', b'"kind":"turn"', b'"kind":"prompt"'),
-            ended=b'"kind":"session_end"',
-        ),
+        places("{data}/nooscope/received", "{library}/nooscope/received"),
+        ("*.jsonl",),
+        (b'"kind":"tool_use"', b'"kind":"turn"', b'"kind":"prompt"'),
+        module="open_events",
         general=True,
+        ended=b'"kind":"session_end"',
     ),
 )
 
