@@ -114,7 +114,7 @@ def judged_labels(labels: Sequence[Label], timeline: Timeline, index: int, now: 
     """
     marks = [mark for mark in timeline.marks.between(index - 1, index) if mark.kind in FIRINGS]
     if not marks:
-        return [], False, "nothing fired at this event; L marks that something should have"
+        return [], False, "nothing fired at this event"
     standing = {label.key: label.verdict for label in labels}
     judged: list[Label] = []
     verdict: Verdict | None = None

@@ -22,8 +22,7 @@ from core.store.profiles import ProfileFiles
 from core.timeline.timeline import Timeline
 from tui.feed import messages
 from tui.feed.view import View
-from tui.screens.tuning import TuningScreen
-from tui.screens.tuning_bench.bench import Bench
+from tui.screens.tuning_bench.bench import Bench, TuningScreen
 
 
 class Kept(NamedTuple):

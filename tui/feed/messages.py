@@ -23,17 +23,21 @@ if TYPE_CHECKING:
     from tui.feed.view import View
 
 
+class Latest(Message):
+    """A message that replaces an earlier one of its kind that is still waiting."""
+
+    def can_replace(self, message: Message) -> bool:
+        return type(message) is type(self)
+
+
 @dataclass(eq=False, repr=False)
-class Seek(Message):
+class Seek(Latest):
     """Put the playhead after the first `to` events."""
 
     to: int
     agent: str = ""  # Whose mind is shown there; blank for whom the person chose.
     record: str = ""  # The record of the log that was asked for, as the trail of moves names it.
     summary: str | None = None  # The person's own summary of what lies between; blank for ours, None for none.
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, Seek)
 
 
 @dataclass(eq=False, repr=False)
@@ -44,13 +48,10 @@ class StepBy(Message):
 
 
 @dataclass(eq=False, repr=False)
-class SeekTime(Message):
+class SeekTime(Latest):
     """Put the playhead at a moment (epoch seconds)."""
 
     at: float
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, SeekTime)
 
 
 @dataclass(eq=False, repr=False)
@@ -244,35 +245,26 @@ class DayReckoned(Message):
 
 
 @dataclass(eq=False, repr=False)
-class OthersSeen(Message):
+class OthersSeen(Latest):
     """From a thread: all recent sessions as they stand now."""
 
     rows: tuple[FleetRow, ...]
     now: float
 
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, OthersSeen)
-
 
 @dataclass(eq=False, repr=False)
-class HooksTold(Message):
+class HooksTold(Latest):
     """From the intake: what agents' hooks tell now."""
 
     board: HookBoard
 
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, HooksTold)
-
 
 @dataclass(eq=False, repr=False)
-class Arrived(Message):
+class Arrived(Latest):
     """From the feed: what is to be seen now."""
 
     view: View
     recording: Timeline | None = None
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, Arrived)
 
 
 @dataclass(eq=False, repr=False)

@@ -31,7 +31,7 @@ def resume(app: App[Any], agent: str, session: str, path: str, project: str) -> 
         return
     command = resume_command(agent, session, path, project)
     if not command:
-        app.notify(f"no command is known that resumes a session of {agent}", severity="warning", markup=False)
+        app.notify(f"no command is known to resume a session of {agent}", severity="warning", markup=False)
         return
     inside = bool(os.environ.get("TMUX"))
     where = "a new tmux window" if inside else "this terminal; nooscope comes back when it ends"
@@ -75,10 +75,10 @@ def editor_command(environment: Mapping[str, str], project: str, path: str) -> l
     """What opens a file of a project in the person's editor; `OSError` says why it cannot be opened."""
     words = shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "")
     if not words:
-        raise OSError("set EDITOR to the editor that files are to be opened in")
+        raise OSError("set the variable EDITOR to open files in your editor")
     file = Path(path) if path.startswith("/") else Path(project) / path
     if not file.is_absolute() or not file.is_file():
-        raise OSError(f"{path}: there is no such file here")
+        raise OSError(f"{path}: no such file on this machine")
     return [*words, str(file)]
 
 
@@ -91,7 +91,7 @@ def open_in_editor(
         with app.suspend():
             run(command)
     except SuspendNotSupported:
-        app.notify("an editor cannot be opened here", severity="warning", markup=False)
+        app.notify("cannot open an editor here", severity="warning", markup=False)
     except (OSError, ValueError) as error:
         app.notify(str(error), severity="warning", markup=False)
     app.refresh()

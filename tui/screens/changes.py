@@ -35,11 +35,10 @@ class ChangedFiles(Scroller):
 
     EMPTY: ClassVar[str] = "no file changed so far"
     HELP: ClassVar[str] = """\
-Every file the session changed up to the playhead, with lines added and removed, rebuilt from the log
-alone. `●` the whole file is in the log, `◐` only the edited lines are, `○` only that a command wrote it.
-**Up** and **down** choose a file, **enter** shows its history in the transcript, **u** and **U** go to the
-next and previous edit of it, **i** shows only the current agent's changes. Failed, rejected and rewound
-edits do not count.
+Every file the session changed up to the playhead, with lines added and removed, reconstructed from the log
+alone. `●` the log has the whole file, `◐` only the edited lines, `○` only that a command wrote it.
+**Up** and **down** choose a file, **Enter** shows its history in the transcript, `]` goes to the next edit of it,
+`v` shows only the current agent's changes. Failed, rejected and rewound edits do not count.
 """
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
@@ -95,9 +94,9 @@ class ChangesScreen(Board):
     ChangesScreen.-huge #files { height: 1fr; width: 40%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        bind("open", "history", "history", "This file in the transcript", show=True),
+        bind("open", "history", "history", "Show this file in the transcript", show=True),
         bind("jump.difference", "edit(1)", "next edit", "To the next edit of this file", show=True),
-        bind("view", "mine", "this agent", "Only this agent's changes, or all", show=True),
+        bind("view", "mine", "this agent", "Show only this agent's changes, or all", show=True),
     ]
 
     def __init__(self, path: str = "", settings: ScreenSettings | None = None) -> None:
@@ -226,5 +225,5 @@ def _page(
         head = number if chosen.state == "complete" else ""
         lines.append([(head, "quiet"), (fit(sign + text, max(1, width - len(head))).rstrip(), _STYLES[line.sign])])
     if not diff and chosen.state == "complete":
-        lines.append([("the file is as it was before the session", "quiet")])
+        lines.append([("the file is the same as before the session", "quiet")])
     return lines

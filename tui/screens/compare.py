@@ -167,9 +167,9 @@ class CompareScreen(LeftOnce[None]):
     VERTICAL_BREAKPOINTS = HEIGHTS
     SHOWS_NO_SESSION: ClassVar[bool] = True
     HELP: ClassVar[str] = """\
-Two sessions, aligned by what they did. `▄` a call, `×` a failed call, `│` a prompt; `╎` joins moves that both
-made, a gap is a move of the other one. Left and right move the playhead in both, `]` goes to the next move
-that only one of them made, enter opens A at the playhead.
+Two sessions, aligned by what they did. `▄` a call, `×` a failed call, `│` a prompt; `╎` joins steps that both
+took, a gap is a step of the other session. Left and right move the playhead in both, `]` goes to the next step
+that only one of them took, **Enter** opens A at the playhead.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("play.back", "step(-1)", show=True),

@@ -16,7 +16,7 @@ from core.agents.registry import prompt_command
 from core.engine.response.advice import sentence
 from core.hooks.link import IntakeLink
 from core.live.hook_signs import AskedChoice, HookSigns, PermitQuestion
-from core.report.formatting import plain
+from core.report.formatting import count, plain
 from core.settings import Settings
 from core.store.bookmarks import Bookmark
 from tui.feed.messages import PreviewSteer, RemoveBookmark, SetBookmark
@@ -26,14 +26,14 @@ from tui.screens.fleet import FleetScreen
 from tui.widgets.common.dialog import Box, ConfirmScreen
 
 _DONE = {
-    "once": "let pass, once",
-    "session": "let pass for the rest of the session",
-    "deny": "denied; the agent reads why",
+    "once": "allowed, once",
+    "session": "allowed for the rest of the session",
+    "deny": "denied; the agent sees the reason",
 }
 
 
 class ReasonScreen(Box[str]):
-    """A line for the reason; gives it back, or None where the call waits on."""
+    """Asks for the reason of a denial; returns None if it is cancelled."""
 
     def __init__(self, question: PermitQuestion) -> None:
         super().__init__()
@@ -43,15 +43,15 @@ class ReasonScreen(Box[str]):
         with Vertical() as box:
             box.border_title = f"Deny call {self._question.number}?"
             yield Label(Content(plain(self._question.what, 300)))
-            yield Input(placeholder="why, in words the agent reads; or nothing", max_length=200)
-            yield Label("enter denies it, esc lets it wait")
+            yield Input(placeholder="a reason for the agent (optional)", max_length=200)
+            yield Label("Enter denies it, Esc cancels")
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         self.dismiss(message.value.strip())
 
 
 class OptionScreen(ReasonScreen):
-    """A line for the answer to one question of the agent: the number of an option, or own words."""
+    """Asks for the answer to one question of the agent: the number of an option, or free text."""
 
     def __init__(self, question: PermitQuestion, choice: AskedChoice) -> None:
         super().__init__(question)
@@ -64,7 +64,7 @@ class OptionScreen(ReasonScreen):
             for place, option in enumerate(self._choice.options, 1):
                 yield Label(Content(plain(f"{place}  {option}", 200)))
             yield Input(placeholder="the number of an option, or your own words", max_length=500)
-            yield Label("Enter answers, Esc leaves it waiting")
+            yield Label("Enter answers, Esc cancels")
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         value = message.value.strip()
@@ -75,7 +75,7 @@ class OptionScreen(ReasonScreen):
 
 
 def oldest_question(signs: HookSigns | None) -> PermitQuestion | None:
-    """The question of a session that is to be answered first; those that came too late go last."""
+    """Return the question of a session that should be answered first; late ones come last."""
     waits = () if signs is None else signs.questions
     return min(waits, key=lambda one: (one.late, one.number), default=None)
 
@@ -84,10 +84,9 @@ def answer_permit(app: App[Any], link: IntakeLink | None, question: PermitQuesti
     """Answer a question that was seen; a denial asks for its reason first."""
     if question is None or link is None:
         others = len(link.board.questions) if link is not None else 0
-        which = "one of another session does" if others == 1 else f"{others} of other sessions do"
-        where = "choose its row" if isinstance(app.screen, FleetScreen) else "f shows them"
-        more = f"; {which}: {where}" if others else ""
-        app.notify(f"no call of this session waits for your permit{more}", markup=False)
+        where = "choose its row" if isinstance(app.screen, FleetScreen) else "f lists them"
+        more = f"; {count(others, 'question')} in other sessions: {where}" if others else ""
+        app.notify(f"nothing is waiting for approval here{more}", markup=False)
     elif choice == "deny":
         app.push_screen(ReasonScreen(question), partial(_denied, app, link, question))
     elif question.choices:
@@ -117,8 +116,7 @@ def _denied(app: App[Any], link: IntakeLink, question: PermitQuestion, reason: s
 def _send(
     app: App[Any], link: IntakeLink, question: PermitQuestion, choice: str, reason: str, answers: tuple[str, ...] = ()
 ) -> None:
-    """From a thread, for it waits for another program; what came of it is said."""
-
+    """Answer in a thread, as another program is involved, and report the result."""
     where = "fleet" if isinstance(app.screen, FleetScreen) else "main screen"
 
     def work() -> None:
@@ -135,7 +133,7 @@ def _send(
 
 
 class NoteScreen(Box[str]):
-    """A line for the note; gives it back, or None where no bookmark is wanted."""
+    """Asks for the note of a bookmark; returns None if it is cancelled."""
 
     DEFAULT_CSS = "NoteScreen > Vertical { width: 60; }"
 
@@ -146,20 +144,20 @@ class NoteScreen(Box[str]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = f"Bookmark at event {self._place:,}"
-            yield Input(placeholder="a note, a name: and a note, or nothing", max_length=300)
-            yield Label("enter sets it, esc sets none")
+            yield Input(placeholder="a note (optional), or NAME: note", max_length=300)
+            yield Label("Enter sets the bookmark, Esc cancels")
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         self.dismiss(message.value.strip())
 
 
 def ask_bookmark(app: App[Any], place: int, bookmarks: Sequence[Bookmark]) -> None:
-    """Ask for a note and set a bookmark; where one stands, ask whether it should go."""
+    """Ask for a note and set a bookmark; if there is one already, ask whether to remove it."""
     standing = next((mark for mark in bookmarks if mark.place == place), None)
     if standing is None:
         app.push_screen(NoteScreen(place), partial(_set, app, place))
     else:
-        lines = standing.name, standing.note, "enter removes it, esc keeps it"
+        lines = standing.name, standing.note, "Enter removes it, Esc keeps it"
         app.push_screen(ConfirmScreen("Remove this bookmark?", *lines), partial(_remove, app, place))
 
 
@@ -173,18 +171,19 @@ def _remove(app: App[Any], place: int, agreed: bool | None) -> None:
         app.post_message(RemoveBookmark(place))
 
 
-_EMPTY = "[nooscope] and your words, on one line, after its next call or with your next prompt"
+_EMPTY = "the agent gets it as one line, after its next call or with your next prompt"
 _EMPTY_PROMPT = "your next prompt, sent by the agent's own command"
-_TERMINAL = "nothing sends it a prompt from here: enter goes to its terminal, with your words copied"
+_TERMINAL = "Enter copies it and goes to the agent's terminal, Esc cancels"
 _PATIENCE = 30.0  # Seconds an agent's own command may take.
-_MORE = "write a fact rather than an order: “the mock still returns the old shape”"
+_MORE = "a fact works better than an order: “the mock still returns the old shape”"
+_PREVIEW = "Enter previews, Esc cancels"
 
 
 class SteerScreen(Box[None]):
-    """Enter shows what the sentence would do, enter again sends it, a changed sentence is shown again.
+    """A message to the agent: Enter previews its effect, Enter again sends it.
 
-    It is a sentence through hooks. At rest, or without hooks, it is a prompt by the agent's own command; an
-    agent without such a command is shown in its terminal.
+    It goes through hooks. At rest, or without hooks, it is a prompt by the agent's own command; if the agent has
+    no such command, its terminal is shown.
     """
 
     DEFAULT_CSS = """
@@ -203,16 +202,16 @@ class SteerScreen(Box[None]):
         if self._prompts:
             self._obstacle = ""
         self._link = link
-        self._shown = ""  # The sentence whose effect was last asked for.
-        self._ready = False  # That effect stands on the screen.
+        self._shown = ""  # The message that was previewed last.
+        self._ready = False  # Its effect is on the screen.
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = "Tell the agent"
+            box.border_title = "Message to the agent"
             yield Input(placeholder="a prompt" if self._prompts else "one sentence", max_length=260)
             yield Label(Content(self._words("")), id="steer-sentence")
             yield Label(Content(self._obstacle or _MORE), id="steer-effect")
-            yield Label("enter shows what it would do, esc tells nothing", id="steer-keys")
+            yield Label(_PREVIEW, id="steer-keys")
 
     def _prompt(self, words: str) -> list[str]:
         return prompt_command(self._subject.tool, self._subject.session, words)
@@ -227,7 +226,7 @@ class SteerScreen(Box[None]):
         self._ready = False
         self._say("steer-sentence", self._words(message.value))
         self._say("steer-effect", self._obstacle or _MORE)
-        self._say("steer-keys", "enter shows what it would do, esc tells nothing")
+        self._say("steer-keys", _PREVIEW)
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         words = self._words(message.value)
@@ -240,15 +239,15 @@ class SteerScreen(Box[None]):
         self.app.post_message(PreviewSteer(words, self))
 
     def previewed(self, words: str, effect: tuple[str, ...]) -> None:
-        """From the feed: what the sentence would do."""
+        """Show the effect that the feed computed."""
         if words != self._shown or not self.is_mounted:
             return
-        summary = "; ".join(effect) or "nothing in the model would move before the agent acts on it"
-        self._say("steer-effect", f"taken like a prompt of yours: {summary}. What the agent does, nobody knows.")
+        summary = "; ".join(effect) or "nothing in the model changes before the agent acts"
+        self._say("steer-effect", f"in the model: {summary}. What the agent will do is not predicted.")
         self._ready = True
         command = " ".join(self._prompt("")[:2])
-        way = f"enter sends it as a prompt with `{command}`" if self._prompts else "enter sends it"
-        self._say("steer-keys", f"{self._obstacle}. {_TERMINAL}" if self._obstacle else f"{way}, esc tells nothing")
+        way = f"Enter sends it as a prompt with `{command}`" if self._prompts else "Enter sends it"
+        self._say("steer-keys", f"{self._obstacle}. {_TERMINAL}" if self._obstacle else f"{way}, Esc cancels")
 
     def _send(self, message: str) -> None:
         link, subject, app = self._link, self._subject, self.app
@@ -261,7 +260,7 @@ class SteerScreen(Box[None]):
 
         def work() -> None:
             fault = run_prompt(prompt) if prompt or link is None else link.steer(subject.session, message)
-            outcome = fault or ("sent as a prompt" if prompt else "the agent is told with its next call")
+            outcome = fault or ("sent as a prompt" if prompt else "sent: the agent gets it with its next call")
             app.call_from_thread(app.notify, outcome, severity="warning" if fault else "information", markup=False)
 
         app.run_worker(work, name="steer", group="steer", thread=True)
@@ -272,7 +271,7 @@ class SteerScreen(Box[None]):
 
 
 def run_prompt(command: Sequence[str]) -> str:
-    """Run the agent's own command; blank, or what it says is wrong."""
+    """Run the agent's own command; return its error, or a blank string."""
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PATIENCE, check=False
@@ -284,13 +283,13 @@ def run_prompt(command: Sequence[str]) -> str:
 
 
 def obstacle(signs: HookSigns | None, settings: Settings, link: IntakeLink | None) -> str:
-    """Why nothing can be told now; blank where it can."""
+    """Return why no message can be sent now; blank if it can."""
     if link is None or not link.board.serving:
         return "no nooscope serves hooks: start it with --hooks, or run `nooscope listen`"
     if signs is None:
-        return "no hook has called for this session: `nooscope hooks install AGENT --advise`, then go on"
+        return "this session has not called a hook yet: run `nooscope hooks install AGENT --advise`, then continue it"
     if signs.mode == "observe":
-        return "its hooks only listen: install them again with --advise or --guard"
+        return "its hooks only observe: install them again with --advise or --guard"
     if settings.response.advice.level == "off":
-        return "response.advice.level is off: nothing is said to agents"
+        return "response.advice.level is off: nothing is sent to agents"
     return ""

@@ -1,4 +1,4 @@
-"""The fleet: all sessions of this machine at one glance, who needs a person first."""
+"""The fleet: all sessions of this machine, those that need you first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import ClassVar
 from textual._path import CSSPathType
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.message import Message
 from textual.reactive import var
 from textual.widgets import Input, Static
 
@@ -26,7 +25,7 @@ from core.settings import Settings
 from core.store.labels import Labels
 from core.timeline.own_labels import events_at
 from core.timeline.run_inputs import InitialStates
-from tui.feed.messages import AnswerPermit, CompareSessions, Failed, OpenSession
+from tui.feed.messages import AnswerPermit, CompareSessions, Failed, Latest, OpenSession
 from tui.keys import PERMIT_KEYS, bind
 from tui.screens.at_hand import judge_session, resume
 from tui.screens.breakpoints import HEIGHTS, WIDTHS
@@ -59,7 +58,7 @@ _OF_ROWS = frozenset(("open", "view", "fold", "mark", "search", "hand.resume", "
 
 
 class FleetScreen(LeftOnce[None]):
-    """A table that keeps itself up to date, and a word about the session under the cursor."""
+    """A live table of sessions, and details of the selected one."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = "fleet.tcss"
     AUTO_FOCUS = "FleetTable"
@@ -67,14 +66,14 @@ class FleetScreen(LeftOnce[None]):
     VERTICAL_BREAKPOINTS = HEIGHTS
     SHOWS_NO_SESSION: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [
-        bind("view", "next_view", "view", "By project, by need, by cost … or with the readings", show=True),
+        bind("view", "next_view", "view", "List by project, need, cost … or with readings", show=True),
         *(
             bind(f"part.{number}", f"status({number})", title, f"List {title}", show=number == 2)
             for number, title in enumerate(STATUS_FILTERS, 1)
         ),
         bind("search", "filter", "filter", "Filter the list", show=True),
         bind("mark", "mark", "compare", "Mark two sessions to compare them", show=True),
-        bind("fold", "fold", "at rest", "List all sessions at rest, or fold them", show=True),
+        bind("fold", "fold", "at rest", "List sessions at rest, or fold them", show=True),
         bind("judge", "judge"),
         bind("hand.resume", "resume"),
         *PERMIT_KEYS,
@@ -89,14 +88,11 @@ class FleetScreen(LeftOnce[None]):
     words: var[bool] = var(True)  # What was asked and said is shown; the app's `words` decides.
 
     @dataclass
-    class Seen(Message):
-        """From the watch: how everyone stands."""
+    class Seen(Latest):
+        """The status of every session."""
 
         rows: tuple[FleetRow, ...]
         now: float
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, FleetScreen.Seen)
 
     def __init__(
         self, settings: Settings, roster: Roster | None = None, initial_states: InitialStates | None = None
@@ -109,8 +105,8 @@ class FleetScreen(LeftOnce[None]):
         self._watch = FleetWatch(self._roster, lambda rows, now: self.post_message(self.Seen(rows, now)))
         self._arrived = time.monotonic()
         self._first = True
-        self._returns = False  # It was not asked for by its name: where it is empty it is left again.
-        self._seen: tuple[FleetRow, ...] = ()  # The rows as the logs tell them.
+        self._returns = False  # Opened by going back: close it again if it is empty.
+        self._seen: tuple[FleetRow, ...] = ()  # The rows from the logs alone.
 
     def compose(self) -> ComposeResult:
         fleet = self._settings.screen.fleet
@@ -118,7 +114,7 @@ class FleetScreen(LeftOnce[None]):
         yield FleetTable(fleet.span, id="fleet").data_bind(FleetScreen.now, FleetScreen.order, FleetScreen.rows)
         yield Static("", id="detail", markup=False)
         yield Static(_NOTHING, id="nothing", markup=False)
-        yield EntryLine("agent, project, state, word …", enter="to the list", escape="clear")
+        yield EntryLine("agent, project, status or any word …", enter="to the list", escape="clear")
         yield KeyLine(_MORE)
 
     def on_mount(self) -> None:
@@ -135,7 +131,7 @@ class FleetScreen(LeftOnce[None]):
 
     @property
     def clock_runs(self) -> bool:
-        """Whether the title is told anew every second: only while it is seen."""
+        """Whether the title is updated every second: only while it is visible."""
         return self._clock._active.is_set()
 
     def on_unmount(self) -> None:
@@ -169,7 +165,7 @@ class FleetScreen(LeftOnce[None]):
                 self._title()
 
     def _lay_out(self) -> None:
-        """The rows as the logs and the hooks together tell them."""
+        """Combine the rows of the logs with what hooks report."""
         limits, hooks = Limits.of(self._settings), self.hooks
         rows = tuple(row.hooked(hooks.of(row.session), self.now, limits) for row in self._seen)
         self.rows = rows if self.words else tuple(row.wordless() for row in rows)
@@ -241,7 +237,7 @@ class FleetScreen(LeftOnce[None]):
         self.order = self.order._replace(folded=False)
 
     def visit(self) -> None:
-        """Be left again where there is nothing to list and a session lies below."""
+        """Close again if there is nothing to list and a session below."""
         self._returns = True
         if not self._first and not self._seen:
             self._go_back()
@@ -250,7 +246,7 @@ class FleetScreen(LeftOnce[None]):
         self._returns = False
         if self.is_active and getattr(self.app, "view", None) is not None:
             self.dismiss()
-            self.app.notify("no session was found on this machine: q leaves nooscope", markup=False)
+            self.app.notify("no other session on this machine; q quits", markup=False)
 
     @property
     def idle_keys(self) -> frozenset[str]:
@@ -266,7 +262,7 @@ class FleetScreen(LeftOnce[None]):
 
     @property
     def _sifted(self) -> bool:
-        """A filter is open or holds, which escape takes away first."""
+        """Whether a filter is open or active; Escape clears it first."""
         return self.has_class("-filtering") or bool(self.order.status)
 
     def action_resume(self) -> None:
@@ -308,7 +304,7 @@ class FleetScreen(LeftOnce[None]):
             self.dismiss()
 
     def next_in_need(self, path: str) -> FleetRow | None:
-        """The session after this one that needs a person, as last seen; the first where this one does not."""
+        """Return the next session after this one that needs the person."""
         needing = [row for row in listed(self.rows, Order(folded=False)) if isinstance(row, FleetRow)]
         needing = [row for row in needing if row.status.level == 3]
         places = [number for number, row in enumerate(needing) if str(row.path) == path]
@@ -320,7 +316,7 @@ class FleetScreen(LeftOnce[None]):
         self.app.post_message(OpenSession(row.path, live, row.session))
 
     def _title(self) -> None:
-        """Say how all of them stand; the clock may still ask for it while the screen is being taken away."""
+        """Update the title; the clock may still call this while the screen closes."""
         if self._first:
             return
         late = time.monotonic() - self._arrived

@@ -33,20 +33,20 @@ _TITLES = (
     ("asked", "What was asked"),
     ("done", "What was done, and where"),
     ("failed", "What failed, and how it was solved"),
-    ("ended", "How it stands"),
+    ("ended", "How it ended"),
 )
 
 
 class RecapScreen(Board):
-    """The events since the last look as a page; of a session seen for the first time, all of them."""
+    """A recap of the events since the last look, or of the whole session."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = "board.tcss"
     DEFAULT_CSS = "RecapScreen #page { height: 1fr; }"
     AUTO_FOCUS = "TextPage"
     BINDINGS: ClassVar[list[BindingType]] = [
         replace(bind("play.start", "app.seek(0)", "play", "Play it from the start"), priority=True),
-        bind("fold", "whole", "whole session", "The whole session, or only what is new", show=True),
-        bind("view", "prose", "prose", "As sentences that cite their events", show=True),
+        bind("fold", "whole", "whole session", "Show the whole session, or only what is new", show=True),
+        bind("view", "prose", "prose", "Show sentences that cite their events", show=True),
     ]
 
     def __init__(
@@ -69,12 +69,12 @@ class RecapScreen(Board):
         yield KeyLine()
 
     def watch_recording(self) -> None:
-        """Tell once there is something to tell; the page stays as it is while events come."""
+        """Write the recap once; the page does not change while events come."""
         if self.recording is not None and self.is_mounted:
             self._tell()
 
     def watch_view(self, before: View | None, view: View | None) -> None:
-        """Words that are hidden leave this page too."""
+        """Hide or show the words of the page."""
         if before is not None and view is not None and before.words != view.words and self.is_mounted:
             self._tell()
 
@@ -84,7 +84,7 @@ class RecapScreen(Board):
             self._tell()
 
     def action_prose(self) -> None:
-        """Ask for prose in a thread; what is on the page stays until it is there."""
+        """Write prose in a thread; the page stays until it is done."""
         timeline = self.recording
         if timeline is None or not len(timeline) or (self.view is not None and not self.view.words):
             return
@@ -92,7 +92,7 @@ class RecapScreen(Board):
         look = None if self._all else self._look
         start = look.events if look is not None and look.events < stop else 0
         page = self.query_one(TextPage)
-        page.border_subtitle = "asking a model" if self._all_settings.narrator.on else "putting it into prose"
+        page.border_subtitle = "asking a model" if self._all_settings.narrator.on else "writing prose"
 
         def work() -> None:
             from core.extras.narrator.router import Router, tell_recap, tell_why
@@ -112,7 +112,7 @@ class RecapScreen(Board):
             page.show(lambda width: _prose_page(sections, width))
 
     def _tell(self) -> None:
-        """Read the words in a thread, so that a slow disk holds up nothing."""
+        """Write the recap in a thread, so that a slow disk does not block the screen."""
         page = self.query_one(TextPage)
         timeline = self.recording
         events = [] if timeline is None else list(timeline.events)
@@ -159,7 +159,7 @@ def _prose_page(sections: list[tuple[str, Told]], width: int) -> list[Line]:
             cited = f" [{', '.join(map(str, claim.events))}]" if claim.events else ""
             words = before + plain(claim.words) + cited
             lines += [[("  " + line, ink)] for line in wrapped(words, max(8, width - 2))]
-        who = f"told by {prose.who} ({prose.tier}); {prose.reason}"
+        who = f"written by {prose.who} ({prose.tier}); {prose.reason}"
         lines += [[("  " + line, "quiet")] for line in wrapped(plain(who), max(8, width - 2))]
         lines.append([])
     lines.append([("  [12] is event 12: press / and type 12 to go there", "quiet")])
@@ -168,9 +168,9 @@ def _prose_page(sections: list[tuple[str, Told]], width: int) -> list[Line]:
 
 def _page(recap: SessionStory, nothing: bool, came: list[str], width: int) -> list[Line]:
     if nothing:
-        return [[("nothing happened since", "quiet")]]
+        return [[("nothing has happened since", "quiet")]]
     lines: list[Line] = []
-    for title, answers in [*((title, getattr(recap, name)) for name, title in _TITLES), ("What came of it", came)]:
+    for title, answers in [*((title, getattr(recap, name)) for name, title in _TITLES), ("Outcome", came)]:
         lines += [[(title, "strong")]] if answers else []
         for answer in answers:
             lines += [[("  " + line, "plain")] for line in wrapped(answer, max(8, width - 2))]

@@ -1,4 +1,4 @@
-"""Words of all sessions: typed, found while the logs are still being read, and opened where they stand."""
+"""Search of all sessions: results appear while logs are still being read, and open at the place found."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from core.settings import Settings
 from core.store.reading_cache import reading_cache
 from core.store.word_index import Narrowed, WordIndex
 from tui.draw.line import fit
-from tui.feed.messages import OpenSession
+from tui.feed.messages import Latest, OpenSession
 from tui.keys import bind
 from tui.widgets.common.dialog import EntryLine, LeftOnce
 from tui.widgets.common.key_line import KeyLine
 
 _MOST = 40
-_LEAST = 2  # Letters from which a word is looked for.
-_AGAIN = 1.0  # Seconds after which words are looked for again while logs are being read.
+_LEAST = 2  # Letters a query needs.
+_AGAIN = 1.0  # Seconds between two searches while logs are being read.
 _SPEAKERS = {"asked": "you", "said": "agent", "call": "call", "result": "result"}
 
 
 class WordSearchScreen(LeftOnce[None]):
-    """A line to type into and the places below it, the latest first."""
+    """A search line, and the matches below it, the latest first."""
 
     DEFAULT_CSS = """
     WordSearchScreen {
@@ -55,51 +55,48 @@ class WordSearchScreen(LeftOnce[None]):
     """
     AUTO_FOCUS = "Input"
     HELP: ClassVar[str] = """\
-Every place in any agent's log where all the words stand, the latest first; a word may be the beginning of a
-longer one. Logs that changed are read in the background. Secrets are taken out before anything is kept, and
-`nooscope search --forget` takes the index away.
+Finds every place in any agent's log that contains all the words, latest first; a word may be the beginning of a
+longer one. Logs that changed are read in the background. Secrets are redacted before anything is indexed, and
+`nooscope search --forget` deletes the index.
 
-**Down** goes into the list, **enter** opens the session at that moment.
+**Down** goes to the list, **Enter** opens the session at that moment.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
-        bind("row.down", "into_list", "choose", "Into the list", show=True),
+        bind("row.down", "into_list", "choose", "Go to the list", show=True),
         bind("open", "open", "", "Open the session at this moment", show=True),
         bind("back", "leave", "", "To the search line, or back", show=True),
     ]
 
     @dataclass
     class Searched(Message):
-        """From the index: what was found for some words."""
+        """The matches for a query."""
 
         words: str
         hits: list[Hit]
         fault: str = ""
 
     @dataclass
-    class Reading(Message):
-        """From the thread that reads logs: how far it is; none are left where `number` reaches `total`."""
+    class Reading(Latest):
+        """How many of the changed logs are read."""
 
         number: int
         total: int
         fault: str = ""
 
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, WordSearchScreen.Reading)
-
     def __init__(self, settings: Settings) -> None:
         super().__init__()
         self._settings = settings
         self._hits: list[Hit] = []
-        self._shown: str = ""  # The words whose places are listed.
-        self._reading = "reading what is new …"
-        self._fault = ""  # Why the words could not be looked for.
-        self._unread = ""  # Why logs could not be read; it stands whatever is found in the others.
+        self._shown: str = ""  # The query whose matches are listed.
+        self._reading = "reading new logs …"
+        self._fault = ""  # Why the search failed.
+        self._unread = ""  # Why some logs could not be read.
         self._index = WordIndex()
-        # Where the index is until this screen is left, when it cannot be kept.
+        # The index until this screen is closed, if it cannot be stored.
         self._room: tempfile.TemporaryDirectory[str] | None = None
 
     def compose(self) -> ComposeResult:
-        yield EntryLine("words that stand anywhere in any session …", enter="open there")
+        yield EntryLine("search all sessions …", enter="open there")
         yield Static("", id="found", markup=False)
         yield OptionList(markup=False)
         yield KeyLine()
@@ -115,7 +112,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
             self._room.cleanup()
 
     def _hide(self, words: bool) -> None:
-        """Leave, as all that is listed are words; below another screen, once that one is left."""
+        """Close when words are hidden, as the list shows nothing else."""
         if not words:
             self.dismiss()
 
@@ -166,7 +163,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
         self.query_one(OptionList).focus()
 
     def action_open(self) -> None:
-        """Open what is chosen; the first place where nothing is."""
+        """Open the selected match, or the first one."""
         if self._hits and self._shown == self.query_one(Input).value:
             self._open(self.query_one(OptionList).highlighted or 0)
 
@@ -189,15 +186,15 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
         if self._fault:
             status = self._fault
         elif sum(map(len, query.split())) < _LEAST:
-            status = "type words that stand together"
+            status = "type one or more words"
         elif self._shown != query:
             status = "looking …"
         elif not self._hits and self._unread:
-            status = "nothing found in the others"
+            status = "nothing found in the other logs"
         elif not self._hits:
             status = "nothing found" + (" so far" if self._reading else "; try fewer words, or their beginnings")
         else:
-            status = f"{count(len(self._hits), 'place')}{' at least' if len(self._hits) == _MOST else ''}"
+            status = f"{'at least ' if len(self._hits) == _MOST else ''}{count(len(self._hits), 'match')}"
         unkept = "this search is not indexed" if self._room is not None else ""
         together = "  ·  ".join(part for part in (self._unread, status, self._reading, unkept) if part)
         self.query_one("#found", Static).update(Content(together))
@@ -238,7 +235,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
             self._room.cleanup()
 
     def _fill_from(self, tree: LogTree, names: Sequence[SessionName], progress: Callable[[int, int], None]) -> None:
-        """Bring the index up to date; where it cannot be kept, one that goes with this screen."""
+        """Update the index; if it cannot be stored, use a temporary one."""
         try:
             fill_index(self._index, tree, names, progress)
         except (StoreError, OSError):
@@ -251,7 +248,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
 
 
 def group_hits(hits: Sequence[Hit]) -> list[Hit]:
-    """Put the places of a session together, the session of the latest place first."""
+    """Group matches by session, the session of the latest match first."""
     sessions: dict[tuple[str, str], list[Hit]] = {}
     for hit in hits:
         sessions.setdefault((hit.path, hit.session), []).append(hit)
@@ -259,7 +256,7 @@ def group_hits(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _hit_lines(hit: Hit, width: int, *, first: bool) -> Text:
-    """The words as they stand at a place; above the first place of a session, which session it is."""
+    """Return a match with its text; the first one of a session has a heading."""
     when = hit.place[:16].replace("T", " ") if hit.at is not None else "undated"
     if not first:
         speaker = f"  {when.rpartition(' ')[2]} {_SPEAKERS[hit.speaker]}: "

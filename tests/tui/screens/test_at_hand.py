@@ -25,5 +25,5 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path, path: str) -> None:
 
 
 def test_without_an_editor_it_says_what_to_set(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="set EDITOR"):
+    with pytest.raises(OSError, match="set the variable EDITOR"):
         editor_command({}, str(tmp_path), "a.py")

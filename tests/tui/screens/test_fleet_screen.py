@@ -113,7 +113,7 @@ async def test_it_opens_grouped_by_project(tmp_path: Path, still: Settings) -> N
         await until(pilot, lambda: read(app, 10))
         items = table(app).items
         assert isinstance(items[0], Heading) and items[0].name == "asks"
-        assert "asks 2 sessions  ▲ 1 in need" in seen(app)[1]
+        assert "asks 2 sessions  ▲ 1 needs you" in seen(app)[1]
         await pilot.press("home")
         await pilot.press("down", "down")
         chosen = table(app).chosen
@@ -176,7 +176,7 @@ async def test_filtering_and_coming_back(app: FleetApp) -> None:
         assert len(names(app)) == 10
         assert app.screen.query_one(Input).value == ""
         await pilot.press("slash", *"zzz")
-        assert "no session to show" in "\n".join(seen(app))
+        assert "no sessions to show" in "\n".join(seen(app))
         assert table(app).chosen is None
 
 

@@ -104,7 +104,7 @@ async def test_modulation_against_neutral() -> None:
     bent = view.frame.affect.modulation._replace(promotion_threshold=0.5, persistence=2.0, search_breadth=5.0)
     affect = replace(view.frame.affect, modulation=bent)
     lines = (await seen(ModulationCard, replace(view, frame=replace(view.frame, affect=affect)))).splitlines()
-    assert "0.50 ▲ of 0.30" in lines[0] and "5.00 · of 5.00" in lines[1] and "2.00 ▼ of 3.00" in lines[5]
+    assert "0.50 ▲ normal 0.30" in lines[0] and "5.00 · normal 5.00" in lines[1] and "2.00 ▼ normal 3.00" in lines[5]
 
 
 async def test_quarantine_and_its_restrictions() -> None:
@@ -120,8 +120,8 @@ async def test_lineage_is_verified() -> None:
     view = view_at(recorded(), 600)
     affect = view.frame.affect
     whole = await seen(LineageCard, view)
-    assert "✓ whole" in whole and f"{affect.changes:,} change" in whole
-    assert affect.head[:10] not in whole, "a hash says nothing here; enter tells it"
+    assert "✓ intact" in whole and f"{affect.changes:,} change" in whole
+    assert affect.head[:10] not in whole, "the hash is for the details only"
     links = list(affect.lineage)
     forged = bytearray(links[-2].payload)
     forged[90] ^= 1
@@ -169,7 +169,7 @@ async def test_society_as_a_tree() -> None:
     assert lines[1].startswith("├ ✓ [red]a") and lines[1].endswith("uncertainty +0.30")
     assert lines[2].startswith("│ └ ▣ b")
     assert lines[3].startswith("└ ✗ c")
-    assert "escalation +0.20" in shown and "escalation spirals" in shown
+    assert "escalation +0.20" in shown and "escalation runs away" in shown
 
 
 @pytest.mark.parametrize(

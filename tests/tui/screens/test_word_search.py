@@ -49,7 +49,7 @@ async def test_a_place_is_found_and_opened(machine: Path, log: Path, app_on: Cal
     async with app.run_test(size=(120, 40)) as pilot:
         found = await needles(app, pilot)
         assert "the needle is [bold]here" in str(found.get_option_at_index(0).prompt)
-        assert str(app.screen.query_one("#found", Static).content).startswith("1 place")
+        assert str(app.screen.query_one("#found", Static).content).startswith("1 match")
         await pilot.press("enter")
         view = await shown(app, pilot, lambda view: view.total != 300 and 0 < view.index < view.total)
         assert view.at == logs.START + 60
@@ -86,7 +86,7 @@ async def test_it_says_when_nothing_is_found_and_esc_goes_back(
         await pilot.press("F")
         await until(pilot, lambda: isinstance(app.screen, WordSearchScreen))
         line = app.screen.query_one("#found", Static)
-        assert str(line.content).startswith("type words")
+        assert str(line.content).startswith("type one or more words")
         app.screen.query_one(Input).value = "haystack"
         await until(pilot, lambda: str(line.content).startswith("nothing found; try fewer words"))
         await pilot.press("escape")
@@ -147,10 +147,10 @@ async def test_it_never_says_that_nothing_is_found_where_logs_were_not_read(
         await until(pilot, lambda: "nothing found" in str(line.content))
         await pilot.pause()
         assert str(line.content).startswith("not all logs could be read: /the/index")
-        assert "nothing found in the others" in str(line.content)
+        assert "nothing found in the other logs" in str(line.content)
         assert "try fewer words" not in str(line.content)
         seen = " ".join("".join(strip.text for strip in app.screen._compositor.render_strips()).split())
-        assert "disk I/O error" in seen and "nothing found in the others" in seen
+        assert "disk I/O error" in seen and "nothing found in the other logs" in seen
 
 
 async def test_nothing_is_left_of_an_index_that_was_still_filled_when_it_was_left(

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from textual import on
+from textual._path import CSSPathType
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.reactive import var
+from textual.widget import Widget
 from textual.widgets import Input
 
 from core.report.formatting import count
@@ -26,6 +29,7 @@ from core.timeline.timeline import Timeline
 from tui.feed.messages import Apply, Failed, Seek, ShowWhatIf
 from tui.feed.view import View
 from tui.keys import bind
+from tui.screens.board import Board
 from tui.screens.tuning_bench.effects import Effects, Labelled, save_labels
 from tui.screens.tuning_bench.profile_screens import SaveAnswer, SaveScreen, save_draft
 from tui.screens.tuning_bench.value_entry import Accepted, ValueEntry, ValueQuestion
@@ -39,13 +43,13 @@ BENCH_KEYS: list[BindingType] = [
     bind("part.2", "list_only('all')", "all", "Every setting", show=True),
     bind("part.3", "list_only('changed')", "changed", "Only changed settings", show=True),
     bind("search", "search", "find", "Find a setting", show=True),
-    bind("back", "end_input", "", "Close the line, the search or the list", show=True),
+    bind("back", "end_input", "", "Close the line, the search or the bench", show=True),
     bind("row.down", "offer(1)", "suggestions", "The next suggestion", show=True),
     bind("row.up", "offer(-1)", "", "The previous suggestion"),
     bind("tune.reset", "reset", show=True),
     bind("tune.undo", "undo", show=True),
     bind("tune.redo", "redo"),
-    bind("jump.difference", "difference", "next change", "To the next difference", show=True),
+    bind("jump.difference", "difference", "next change", "Go to the next difference", show=True),
     bind("tune.whatif", "app.whatif", show=True),
     bind("tune.save", "save", show=True),
     bind("view", "sweep", "sweep", "Try this setting over its whole range", show=True),
@@ -69,9 +73,8 @@ class Bench(Horizontal):
     """Panels that show and ask; the draft, the what-if and the line one types in stand behind them."""
 
     HELP: ClassVar[str] = """\
-Change a threshold on the left; the right side shows what would have fired with it. `w` switches the whole
-screen to what would have happened, at the same playhead. Nothing is in use before you say so, and nothing is
-saved before you save it (`S`).
+Change a threshold on the left; the right side shows what would have fired. `w` switches the whole screen to what
+would have happened, at the same playhead. `S` puts the changes to use or saves them; until then nothing changes.
 """
 
     DEFAULT_CSS = """
@@ -374,7 +377,7 @@ saved before you save it (`S`).
             self.notify(f"{changes} in use from the newest event on; u undoes it")
         else:
             self.notify(
-                f"{changes} in use for what follows; this session is finished, so nothing in it changes. "
+                f"{changes} in use from now on. This session is finished, so nothing in it changes: "
                 "w shows it under these settings, S saves them for other sessions"
             )
         self._change_base(settings)
@@ -433,3 +436,17 @@ saved before you save it (`S`).
     def on_labelled(self, message: Labelled) -> None:
         message.stop()
         self.effects.show_labels(message.labels)
+
+
+class TuningScreen(Board):
+    """The bench on a screen of its own."""
+
+    CSS_PATH: ClassVar[CSSPathType | None] = ["../board.tcss", "../tuning.tcss"]
+    AUTO_FOCUS = "SettingsList"
+
+    def body(self) -> Iterable[Widget]:
+        yield Bench(id="bench").data_bind(TuningScreen.view, TuningScreen.recording)
+
+    def action_leave(self) -> None:
+        if not self.query_one(Bench).end_input():
+            self.dismiss()

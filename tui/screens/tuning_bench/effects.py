@@ -20,7 +20,7 @@ from core.store.labels import Label, Labels
 from core.timeline.sweep import Sweep, sweep_recording, usual_grid
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIf, WhatIfResult
-from tui.feed.messages import Failed
+from tui.feed.messages import Failed, Latest
 from tui.feed.view import View
 from tui.widgets.tuning.comparison import Comparison
 from tui.widgets.tuning.firing_table import Figures, FiringTable
@@ -128,23 +128,17 @@ _PATIENCE = 0.1  # Seconds for which a what-if waits for its result to be painte
 
 
 @dataclass
-class Ran(Message):
+class Ran(Latest):
     """From the worker: what is known by now."""
 
     result: WhatIfResult
 
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, Ran)
-
 
 @dataclass
-class Swept(Message):
+class Swept(Latest):
     """From the worker: the values tried so far."""
 
     sweep: Sweep
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, Swept)
 
 
 class WhatIfRunner:

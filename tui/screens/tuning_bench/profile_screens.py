@@ -8,7 +8,6 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
@@ -18,26 +17,8 @@ from core.errors import StoreError
 from core.report.formatting import count, plain
 from core.settings.draft import Draft
 from core.store.profiles import Kind, ProfileFiles, Scope, SettingsProfile
-from tui.keys import bind
-from tui.widgets.common.dialog import Dialog
+from tui.widgets.common.dialog import Box
 
-_CSS = """
-{name} {{
-    align: center middle;
-    & > Vertical {{
-        width: 76; max-width: 96%; height: auto; max-height: 90%;
-        border: round $accent; background: $background; padding: 0 1;
-        border-title-color: $accent; border-title-style: bold; border-subtitle-color: $quiet;
-    }}
-    & OptionList, & OptionList:focus {{
-        height: auto; max-height: 20; border: none; background: $background; padding: 0;
-        scrollbar-size-vertical: 1;
-    }}
-    & Input, & Input:focus {{ border: none; height: 1; background: $panel; margin: 0 0 1 0; padding: 0 1; }}
-    & Static {{ color: $quiet; }}
-}}
-"""
-_LEAVE = bind("back", "dismiss(None)", "cancel", "Cancel", show=True)
 _SCOPES: dict[Scope, str] = {"built-in": "preset", "user": "profile of yours", "project": "profile of this project"}
 
 
@@ -64,11 +45,15 @@ class SaveWish(NamedTuple):
 SaveAnswer: TypeAlias = Path | SettingsProfile | Literal["use", "reset"]
 
 
-class SaveScreen(Dialog[SaveAnswer | None]):
+class SaveScreen(Box[SaveAnswer]):
     """What to do with the changed settings; stays open until a file is saved."""
 
-    DEFAULT_CSS = _CSS.format(name="SaveScreen")
-    BINDINGS: ClassVar[list[BindingType]] = [_LEAVE]
+    DEFAULT_CSS = """
+    SaveScreen OptionList, SaveScreen OptionList:focus {
+        height: auto; max-height: 20; border: none; background: $surface; padding: 0; scrollbar-size-vertical: 1;
+    }
+    SaveScreen Static { color: $quiet; }
+    """
     AUTO_FOCUS = "OptionList"
     HELP: ClassVar[str] = "Choose what to do with the changed settings; a profile needs a name."
 

@@ -1,4 +1,4 @@
-"""Lines one types in, and screens that are left once."""
+"""Input lines and dialogs."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class EntryLine(Input):
 
 
 class LeftOnce(Screen[ScreenResultType]):
-    """A screen that takes only itself away: what is on top by then stays."""
+    """A screen that closes only itself, never the one on top of it."""
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
-        """Go back to the screen below, where this one is on top."""
+        """Close the screen if it is on top."""
         return super().dismiss(result) if self.is_active else AwaitComplete()
 
 
@@ -63,8 +63,9 @@ class Box(Dialog[ScreenResultType]):
     Box {
         align: center middle;
         & > Vertical {
-            width: 72; max-width: 94%; height: auto; padding: 0 1;
-            border: round $accent; border-title-color: $accent; background: $surface;
+            width: 76; max-width: 94%; height: auto; max-height: 90%; padding: 0 1;
+            border: round $accent; border-title-color: $accent; border-title-style: bold;
+            border-subtitle-color: $quiet; background: $surface;
         }
         & Label { color: $quiet; width: 100%; }
         & Input, & Input:focus { border: none; padding: 0; height: 1; background: $surface; }
@@ -74,7 +75,7 @@ class Box(Dialog[ScreenResultType]):
 
 
 class ConfirmScreen(Box[bool]):
-    """Whether to do something; enter does it."""
+    """Asks whether to do something; Enter does it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [bind("open", "dismiss(True)", "yes", "Do it", show=True)]
 

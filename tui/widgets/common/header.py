@@ -34,19 +34,19 @@ class StatusHeader(Panel, can_focus=False):
     """One line, or two where there is room for it; what matters least gives way first."""
 
     HELP: ClassVar[str] = """\
-`WHAT IF`: you see what would have happened under the changed settings; `w` goes back to what happened.
-`◉ LIVE` follows the log, `‖ PAUSED` holds while the recording goes on, `▷ REPLAY` plays it.
-`now ▲ needs you`: so it stands at the newest event while an older one is shown; `end` goes there.
-`2 others need you (W)`: so many other sessions wait for you; `W` opens the one that has waited longest.
-`newer session here`: another agent works in this folder while this session rests; `W` opens it.
-`LIVE, 10,240 events behind`: the log grows faster than it is read, so what is shown is not the newest.
-`sleep` is the model's sleep pressure; the panel *Sleep and context* says what it leads to.
-Context is the share of the way to compaction, and the turns left until then at the usual pace.
-Cost is that of all agents so far (`≥` where some prices are not known), with its pace over the last
-hour; with a budget (`screen.cost.budget`) what all agents cost today stands beside it. Tokens a minute are
-new ones sent and those received. `5h limit` and `7d limit` are the shares of your limits that are used up,
-where the agent's status line told them (`nooscope hooks install --statusline`).
-`✎ model on`: a model may put facts into prose when you ask for it; redacted facts are then sent to it.
+`◉ LIVE` follows the log, `‖ PAUSED` stops the playhead while recording continues, `▷ REPLAY` plays a saved log.
+`WHAT IF`: the screen shows what would have happened under the changed settings; `w` switches back.
+`now ▲ needs you`: the status at the newest event while you look at an older one; `end` goes there.
+`2 others need you (W)`: other sessions that need you; `W` opens the one that has waited longest.
+`newer session here`: another agent works in this folder while this session is at rest; `W` opens it.
+`LIVE, 10,240 events behind`: the log grows faster than it is read, so the screen is not up to date.
+`sleep` is the model's sleep pressure; see the panel *Sleep and context*.
+Context shows how far it is filled towards compaction, and the turns left at the usual pace.
+Cost is the cost of all agents so far (`≥` if some prices are unknown) and the pace of the last hour; with a
+budget (`screen.cost.budget`) also the cost of all agents today. Tokens per minute are new tokens sent and
+received. `5h limit` and `7d limit` are the used shares of your plan's limits, if the agent's status line
+reports them (`nooscope hooks install claude --statusline`).
+`✎ model on`: a language model may write prose when you ask for it; it then receives redacted facts.
 """
     DEFAULT_CSS = """
     StatusHeader { height: 1; border: none; padding: 0 1; background: $panel; }

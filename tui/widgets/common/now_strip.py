@@ -21,13 +21,13 @@ class NowStrip(Panel, can_focus=False):
     """True at the playhead; two lines on a low screen, four on a tall one, six on a vast one."""
 
     HELP: ClassVar[str] = """\
-The first line is the status: how the session stands at the playhead, for how long, and why.
-Below it `you`, the last prompt; `now`, the call that runs, or `last`, the last one that ended; `failed`, the
-last failure since your prompt that nothing has solved, with the line of its output that says why and how
-often; and `agent`, the sentence of its last words that matters.
-A call that waits for your permit stands in the status: `y` lets it pass once, `Y` its tool for the rest of
-the session, `d` denies it with a reason.
-Words are read from the log, their secrets taken out. `h` hides all words, for a screen that others see.
+The first line is the status at the playhead, for how long, and why.
+Below it: `you`, the last prompt; `now`, the running call, or `last`, the last finished call; `failed`, the last
+failure since your prompt that is not solved yet, with the line of its output that explains it and how often it
+happened; `agent`, the key sentence of its last message.
+If a call waits for your approval, the status says so: `y` allows it once, `Y` allows its tool for the rest of the
+session, `d` denies it with a reason.
+Text is read from the log, with secrets redacted. `h` hides all text, for example while you share your screen.
 """
     DEFAULT_CSS = """
     NowStrip { height: 2; border: none; padding: 0 1; background: $background; }

@@ -56,18 +56,17 @@ class TimelineStrip(Panel):
 
     TITLE: ClassVar[str] = "Timeline"
     HELP: ClassVar[str] = """\
-Every column is a stretch of the session, by events. From the top: activity, or a reading (up and down choose
-which). Activity shows how many calls failed (`×` one, else a number, `+` more than nine), how many were made
-compared with the busiest stretch, and the context's share of the way to compaction. Then the agent's state
-(`·` idle, `─` exploring, `═` delegating, `━` deep work, `▄` stuck), and marks: `│` prompt, `▲` a signal of a
-problem, `△` a good sign, `◆` advice, `■` would halt, `▣` quarantine, `▽` compaction, `◦` dream, `◇` other
-files, `+` sub-agent, `~` regime, `⚑` bookmark, `╎` a long pause. The upper edge explains the marks.
-`░` shades stretches in which the flow gate mutes all other signals.
-`┃` is the playhead, `▐` the live edge. Click or drag to seek; the wheel, `+` and `-` zoom.
+Each column is a group of events. The first row shows activity, or a reading (up and down choose which): failed
+calls (`×` one, else a number, `+` more than nine), the number of calls compared with the busiest column, and how
+far the context is filled. Then the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work,
+`▄` stuck), and marks: `│` prompt, `▲` problem, `△` good sign, `◆` advice, `■` would halt, `▣` quarantine,
+`▽` compaction, `◦` dream, `◇` other files, `+` sub-agent, `~` regime, `⚑` bookmark, `╎` a long pause.
+`░` marks where the flow gate mutes all other signals.
+`┃` is the playhead, `▐` the live edge. Click or drag to seek; the mouse wheel, `+` and `-` zoom.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
-        bind("row.up", "series(-1)", "other reading", "Draw the previous reading", show=True),
-        bind("row.down", "series(1)", "", "Draw the next reading"),
+        bind("row.up", "series(-1)", "other reading", "Show the previous reading", show=True),
+        bind("row.down", "series(1)", "", "Show the next reading"),
     ]
 
     series: reactive[Series] = reactive("activity")

@@ -26,7 +26,7 @@ def fleet_title(
     budget: Budget = NO_BUDGET,
     limits: Sequence[PlanLimit] = (),
 ) -> Content:
-    """How the fleet stands, and what is listed; an old picture is said to be old."""
+    """Return the title of the fleet: counts by status, cost, order; and a warning if it is out of date."""
     counted = census(rows)
     unread = sum(row.status.reading for row in rows)
     parts: list[tuple[str, str]] = [("nooscope ", "bold"), ("fleet  ", "$quiet")]
@@ -35,7 +35,7 @@ def fleet_title(
     parts.append(
         (f"▲ {counted.need} need{'s' if counted.need == 1 else ''} you", "$alert bold")
         if counted.need
-        else ("▲ nobody asks so far" if unread else "▲ nobody asks", "$quiet")
+        else ("▲ none need you so far" if unread else "▲ none need you", "$quiet")
     )
     if unread:
         parts.append((f"  ↓ {unread} still being read", "bold"))
@@ -69,8 +69,8 @@ def fleet_title(
 
 
 def _leave_out(parts: list[tuple[str, str]], room: int, cost: str) -> None:
-    """Take whole parts away until the rest fits, those first that a person misses least."""
-    for least in ("nooscope ", "fleet ", cost, "  · ", "  ○ ", "  ● ", "  ▽ ", "▲ nobody"):
+    """Remove parts until the rest fits, the least important first."""
+    for least in ("nooscope ", "fleet ", cost, "  · ", "  ○ ", "  ● ", "  ▽ ", "▲ none"):
         if sum(len(text) for text, _ in parts) <= room:
             return
         if least:
@@ -86,7 +86,7 @@ def today_spent(rows: Sequence[FleetRow], now: float, budget: Budget = NO_BUDGET
 
 
 def _narrowed(rows: Sequence[FleetRow], order: Order) -> str:
-    """How many of all are listed, where some are left out."""
+    """Return how many sessions a filter leaves."""
     if not (order.status or order.text):
         return ""
     visible = len(listed(rows, order._replace(grouped=False)))
@@ -134,7 +134,7 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
             (f", about {count(facts.turns_left, 'turn')} to compaction" if facts.turns_left is not None else "", ""),
             (f" · {_counted(row, row.compactions, 'compaction')}", ""),
             (f" · {_counted(row, facts.subagents, 'sub-agent')}, {row.running} working" if facts.subagents else "", ""),
-            (f" · {count(facts.events, 'event')}{' read, only the end' if row.partial else ''}", ""),
+            (f" · {count(facts.events, 'event')}{' read (only the end)' if row.partial else ''}", ""),
             (f" · {count(row.skipped, 'line')} skipped" if row.skipped else "", ""),
             (_limit_words(row), ""),
         ],
@@ -149,7 +149,7 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
 
 
 def _counted(row: FleetRow, number: int, what: str) -> str:
-    """How many there were, as far as is known where only the end of a log was read."""
+    """Return a count; if only the end of a log was read, say that it is a minimum."""
     if not row.partial:
         return count(number, what)
     return f"at least {count(number, what)}" if number else f"{what}s unknown"

@@ -243,7 +243,7 @@ def _plain_columns(room: TableLayout) -> tuple[Column, ...]:
         rest += last.pop().width + 1
     while rest < 0 and len(chosen) > 1:
         rest += chosen.pop().width + 1
-    return (*chosen, Column("how it stands", max(0, rest), _reason), *last)
+    return (*chosen, Column("what is going on", max(0, rest), _reason), *last)
 
 
 def _axis_columns(room: TableLayout) -> tuple[Column, ...]:
@@ -275,7 +275,7 @@ def _axis_columns(room: TableLayout) -> tuple[Column, ...]:
         chosen[1] = chosen[1]._replace(sorting=None)
         chosen += [Column("last event", last, _last, "recent"), Column("why", rest - last - 1, _why)]
     else:
-        chosen.append(Column("how it stands", max(0, rest), _reason))
+        chosen.append(Column("what is going on", max(0, rest), _reason))
     return tuple(chosen)
 
 
@@ -326,7 +326,7 @@ def project_line(item: Heading, width: int) -> Line:
     counted = census(item.rows)
     line: Line = [(f"{plain(item.name, 40)} ", "strong"), (count(len(item.rows), "session"), "quiet")]
     if counted.need:
-        line.append((f"  ▲ {counted.need} in need", "alert"))
+        line.append((f"  ▲ {counted.need} need{'s' if counted.need == 1 else ''} you", "alert"))
     used = sum(len(text) for text, _ in line)
     return [*line, (" " + "─" * max(0, width - used - 2), "track")]
 
@@ -334,14 +334,14 @@ def project_line(item: Heading, width: int) -> Line:
 class FleetTable(Scroller):
     """One row a session."""
 
-    EMPTY: ClassVar[str] = "no session to show"
+    EMPTY: ClassVar[str] = "no sessions to show"
     HELP: ClassVar[str] = """\
-Every active or recent session of this machine, by project, the most urgent first. `v` changes the order: by
-need, by time, by cost, by failures, by context, or with the readings of the model. `1` to `6` filter by
-status. `▲` needs you, `△` may need you, `↻` looping, `✗` stuck, `●` working, `◌` idle, `✓` done, `□` ended,
-`!` its log cannot be read. *for* says since when; *ctx* is the context's share of the way to compaction,
-*turns* how many are left until then; *$* is the cost with sub-agents (`≥` at least, `?` no price known),
-*failed* how many of its calls. `k` marks a session; two marked sessions are compared.
+All active and recent sessions of this machine, by project, the most urgent first. `v` changes the order: by
+need, time, cost, failures or context, or with the readings of the model. `1` to `6` filter by status.
+`▲` needs you, `△` may need you, `↻` looping, `✗` stuck, `●` working, `◌` idle, `✓` done, `□` ended,
+`!` unreadable log. *for* is how long it has had this status; *ctx* is how far the context is filled towards
+compaction, *turns* how many turns are left until then; *$* is the cost with sub-agents (`≥` at least, `?` no
+price known), *failed* the number of failed calls. `k` marks a session; two marked sessions are compared.
 Sessions at rest share one line; `o` or a click lists them. A click on a heading sorts by it.
 """
     HEAD: ClassVar[int] = 1

@@ -172,7 +172,7 @@ def _pushes(why: Why, view: View, width: int, most: int) -> list[Line]:
         entries.append((why.older, "all before", 0, ""))
     entries.sort(key=lambda entry: -abs(entry[0]))
     if not entries:
-        return [[("nothing is moving it", "quiet")]]
+        return [[("nothing moves it now", "quiet")]]
     visible = entries if len(entries) <= most else entries[: most - 1]
     lines: list[Line] = []
     for amount, source, count, ago in visible:
@@ -203,19 +203,19 @@ class EmotionAxes(Panel):
     TITLE: ClassVar[str] = "Emotion"
     CLICKS_ZOOM = True
     HELP: ClassVar[str] = """\
-Six values from 0 to 1. What the agent does gives each a push; time lets it fade.
+Six values from 0 to 1. The agent's actions raise or lower them, and they fade with time.
 
-* `│` threshold: from here on a signal fires. It moves with what is normal for this agent.
-* `▟` baseline: what is normal for this agent, as a slow average.
-* `●` fires now. `○3` is below its threshold again and let go after 3 more events.
-* `▲` rising, `▼` falling, against a minute ago.
+* `│` threshold: above it a signal fires. It moves with what is normal for this agent.
+* `▟` baseline: what is normal for this agent, a slow average.
+* `●` firing now. `○3` is below its threshold again and ends after 3 more events.
+* `▲` rising, `▼` falling, compared with a minute ago.
 
-*Uncertainty* is a helper and drawn smaller. **Enter** shows which events make up each value and the three
-terms of each threshold.
+*Uncertainty* is an auxiliary value, so it is drawn thinner. **Enter** shows the events behind each value and the
+three terms of each threshold.
 
-How far to trust it: read it as a mood, not as a verdict. With the published figures the axes hardly tell
-failing runs from succeeding ones; fatigue mostly says how long the run has been. Repeated calls and failing
-tests say more. Every figure can be tuned.
+How far to trust it: it describes the mood of the work and predicts little. The axes hardly distinguish failing
+runs from successful ones; fatigue mostly follows the length of the run. Repeated calls and failing tests say
+more. Every threshold can be tuned.
 """
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:

@@ -207,11 +207,11 @@ class PathTree(Panel):
     TITLE: ClassVar[str] = "Paths"
     EMPTY: ClassVar[str] = "no path touched yet"
     HELP: ClassVar[str] = """\
-Where the work is: each path with its visits, folders with the sum of everything below them.
-The bar is heat: visits that fade with work time. Its colour shows how near a path is to the hottest file.
-`r9 w6` was read 9 times and edited 6 times. The sign is the agent's state at the last visit:
-`◆` deep work, `○` exploring, `▲` stuck, `◇` delegating, `·` idle; beside it, how long ago that was.
-A `*` means that it changed on disk since.
+Where the work is: each path with its visits, folders with the sum of everything in them.
+The bar is heat: visits that fade with working time. Its colour compares a path with the hottest file.
+`r9 w6`: read 9 times, edited 6 times. The sign is the agent's state at the last visit:
+`◆` deep work, `○` exploring, `▲` stuck, `◇` delegating, `·` idle; then how long ago that was.
+`*`: changed on disk since then.
 `v` sorts by heat, recency or edits, `o` expands or collapses, `/` filters, `enter` opens the transcript.
 """
     DEFAULT_CSS = """

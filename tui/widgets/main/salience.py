@@ -36,18 +36,18 @@ class SalienceQueue(Panel):
     TITLE: ClassVar[str] = "Salience"
     CLICKS_ZOOM = True
     HELP: ClassVar[str] = """\
-What, of all that happened, asks for attention now, strongest first. Every entry fades with each fast tick of
-the clock and is dropped after a while.
+What deserves attention now, strongest first. Every entry fades with each fast tick of the clock and is dropped
+after a while.
 
-The bar is the score in its three terms: `▆` how **new** it is, `▄` how much its kind **matters** in this
-regime, `▂` how **urgent** it is. The faint rest is what has faded since it came.
-A figure in bold was strong enough to be promoted. `+3` counts further ones like it; then come the age and,
-where there is room, the time until it is dropped, both in working time.
+The bar is the score in three parts: `▆` how **new** it is, `▄` how much its kind **matters** in this regime,
+`▂` how **urgent** it is. The faint part has faded since. A bold figure was strong enough to be promoted. `+3`
+counts similar entries; then come the age and, if there is room, the time until it is dropped, both in working
+time.
 
-How far to trust it: a ranking by fixed weights. It says what is unusual and pressing by those weights, not
-what matters to you.
+How far to trust it: a ranking by fixed weights. It shows what is unusual by those weights, not what matters to
+you.
 """
-    EMPTY_QUEUE: ClassVar[str] = "nothing asks for attention"
+    EMPTY_QUEUE: ClassVar[str] = "nothing needs attention"
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         mind = view.frame.mind
@@ -61,7 +61,7 @@ what matters to you.
             lines += [_row(item, view, settings, width, top), _sum_line(item, settings, width), []][:lines_each]
         more = mind.queued - sum(item.times for item in items)
         if more > 0 and len(lines) < height:
-            lines.append([(fit(f"{more} more wait", width), "quiet")])
+            lines.append([(fit(f"{more} more waiting", width), "quiet")])
         return lines
 
     def details(self, view: View, width: int, height: int) -> list[Line]:
@@ -157,5 +157,5 @@ def _fate(item: SalienceReading, view: View, settings: SalienceSettings) -> Line
     """Where it comes from and when it goes."""
     rest = span(max(0.0, settings.expiry - item.age))
     promoted = "promoted" if item.promoted else "not promoted"
-    came = f"came at {clock(item.at - view.start)}"
+    came = f"arrived at {clock(item.at - view.start)}"
     return [("    ", "plain"), (f"{item.cause}, {came}, {promoted}, dropped in {rest}", "quiet")]

@@ -35,19 +35,17 @@ class SignalFeed(Panel):
 
     TITLE: ClassVar[str] = "Signals"
     HELP: ClassVar[str] = """\
-What happened that may be worth a look, newest first, never later than the playhead.
+What may be worth a look, newest first, up to the playhead.
 
-`▲` a signal of trouble and `△` one of things going well, with how far above its threshold it was; `◆` a
-method that answered; `■` the governor would have halted; `▣` quarantine; `▽` the context was compacted; `◇`
-the work moved to other files.
+`▲` a problem and `△` a good sign, with how far it was above its threshold; `◆` advice or a warning of nooscope;
+`■` the governor would have halted; `▣` quarantine; `▽` the context was compacted; `◇` the work moved to other
+files. Below each entry: its cause and what you can do.
 
-Below each entry stands what brought it about and what may be done.
+**Up** and **down** choose an entry, **Enter** moves the playhead there, `v` shows all agents or only this one,
+`z` shows the list alone.
 
-**Up** and **down** choose an entry, **enter** takes the playhead there, **a** shows all agents or only the
-one on screen, **z** gives the feed the whole screen.
-
-How far to trust it: the feed is complete, each entry did happen in the model. Whether it means trouble is
-another matter: signals say that something is unusual *for this agent*.
+How far to trust it: the list is complete. A signal says that something is unusual *for this agent*; it is not
+proof of a problem.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("open", "jump", "go there", "Move the playhead to this entry", show=True),

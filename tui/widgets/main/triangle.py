@@ -192,19 +192,17 @@ class NeuronTriangle(Panel):
     HELP: ClassVar[str] = """\
 Three small detectors that watch the emotion axes.
 
-* **A, the flow gate** fires while flow is above its threshold, and then silences B: who flows is left alone.
-* **B, the emotion neuron** fires where an axis leaves what is normal. `●` fires, `○` is held although below
-  its threshold, with the events left until it is let go.
-* **C, the meta neuron** fires nothing. It names the agent's state and bends B's thresholds a little: a minus
-  makes B more alert, a plus calmer. It cannot reach A.
+* **A, the flow gate** fires while flow is above its threshold, and mutes B: an agent in flow is not interrupted.
+* **B, the emotion neuron** fires when an axis rises well above normal. `●` firing; `○` below its threshold again,
+  with the events left until it ends.
+* **C, the meta neuron** does not fire. It names the agent's state and shifts B's thresholds a little: a minus
+  makes B more sensitive, a plus less. It cannot change A.
 
-`.12 above` is how far an axis is above its threshold, `.26 below` how far below it; the two nearest to firing
-are named, all values are in the Emotion panel. A line of full dots acts now, a faint one does
-not. A name on coloured ground fired a moment ago. *last 20* says in how many of C's last events an axis was
-the strongest.
+`.12 above` and `.26 below` are distances to the threshold; the two axes nearest to firing are named, all values are
+in the Emotion panel. A bright line is active, a faint one is not. A name on a coloured background fired a moment
+ago. *last 20* shows how often an axis was the strongest in C's last events.
 
-How far to trust it: a firing says that an axis is high *for this agent*, not that the run will fail. With the
-published figures the triangle hardly tells failing runs from succeeding ones.
+How far to trust it: a firing means that an axis is high *for this agent*, not that the run will fail.
 """
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
@@ -401,9 +399,9 @@ def _acting(now: Neurons) -> list[Line]:
     """What acts on what, in sentences."""
     gate = now.gate
     first = (
-        "A fires: B is silent and holds nothing."
+        "A fires, so B is muted."
         if gate.firing
-        else f"A is quiet: flow lacks {max(0.0, gate.threshold - gate.value):.2f} to its threshold."
+        else f"A does not fire: flow is {max(0.0, gate.threshold - gate.value):.2f} below its threshold."
     )
     lines: list[Line] = [[(first, "plain")]]
     for axis, amount in now.meta.field:

@@ -84,7 +84,7 @@ every screen, **esc** there goes back to the main agent.
             name = "main agent" if agent.name == MAIN else called.get(agent.name, plain(agent.name, 20))
             lines += self._rows(agent, name, summary, guides[place], view, width, place == here)
         if len(agents) == 1:
-            lines.append([("It has started no sub-agent so far.", "quiet")])
+            lines.append([("No sub-agents so far.", "quiet")])
         return lines
 
     def _rows(
@@ -92,7 +92,7 @@ every screen, **esc** there goes back to the main agent.
     ) -> list[Line]:
         status = _standing(agent, view.status)
         sign, ink = _agent_sign(agent, status)
-        untold = "its task is not told" if view.words else "its task is hidden: h shows it"
+        untold = "its task is not in the log" if view.words else "its task is hidden: h shows it"
         task = first_line(self._words(summary.task, view).said) or untold
         left = width - len(guide) - 2 - len(name) - 2 - 2
         right = first_fit(_agent_figures(agent, summary, view.at, status), left - _TASK)

@@ -18,9 +18,9 @@ class ExtensionCard(Card):
     TITLE: ClassVar[str] = "Extensions"
     TALL: ClassVar[tuple[int, int]] = (12, 20)
     HELP: ClassVar[str] = """\
-Who listens to the session, lower layers first. A fault is counted; after a few the extension is switched
-off for this run. What is too slow for the event bus loses its oldest events, and that is counted too.
-`nooscope extensions` explains each, and switches it on or off.
+The extensions that receive this session's events, lower layers first. Faults are counted; after a few, the
+extension is switched off for this run. A slow extension loses its oldest events, which are counted too.
+`nooscope tune extensions` explains each extension, and switches it on or off.
 """
 
     def brief(self, view: View, width: int) -> list[Line]:
@@ -33,7 +33,7 @@ off for this run. What is too slow for the event bus loses its oldest events, an
             if one.last:
                 lines += sentence_lines(f"  {plain(one.last, 120)}", width)
         if not lines:
-            lines.append([("nobody listens to a replay", "quiet")])
+            lines.append([("extensions do not run during replay", "quiet")])
         for reader in view.bus:
             dropped = f"{reader.dropped:,} dropped" if reader.dropped else f"{reader.taken:,} taken"
             ink = "alert" if reader.dropped else "plain"
@@ -44,7 +44,7 @@ off for this run. What is too slow for the event bus loses its oldest events, an
 def _offered(width: int) -> list[Line]:
     offers, off = find_offers(), Switches().off()
     if not offers.offers:
-        return sentence_lines("none installed beside our own; docs/extending.md makes one in ten minutes", width)
+        return sentence_lines("none installed; docs/extending.md shows how to write one", width)
     lines: list[Line] = [heading("installed")]
     for offer in offers.offers:
         state = "off" if offer.key in off or "*" in off else offer.kind
@@ -56,7 +56,7 @@ def _offered(width: int) -> list[Line]:
 
 def _fits(value: Any) -> str:
     if not (isinstance(value, type) and issubclass(value, Card)):
-        return "it is not a class made from tui.widgets.common.card.Card"
+        return "it is not a subclass of tui.widgets.common.card.Card"
     return ""
 
 

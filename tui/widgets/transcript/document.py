@@ -193,16 +193,16 @@ class Document(Panel):
     TITLE: ClassVar[str] = "Transcript"
     EMPTY: ClassVar[str] = "waiting for the first event"
     HELP: ClassVar[str] = """\
-Everything in the order of the log: what you asked and what the agent said as text, each call with its whole
-command, the end of its output, what it changed (`-` taken away, `+` put there), its exit code, how long it
-took, and what fired at it. Opens at the playhead, which `enter` moves to the entry under the bar.
-While the log grows the place you read stays where it is. Entries after the playhead are dim.
-Only what is in sight is read from the log; keys, tokens and passwords are taken out.
+Everything in the order of the log: your prompts and the agent's messages, each call with its full command, the
+end of its output, its changes (`-` removed, `+` added), its exit code, its duration, and the signals at that
+moment. It opens at the playhead; **Enter** moves the playhead to the selected entry. The view does not jump while
+the log grows. Entries after the playhead are dim. Only the visible part is read from the log; secrets are
+redacted.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("open", "seek", "go there", "Move the playhead to this entry", show=True),
         bind("fold", "whole", "", "Expand or collapse this entry", show=True),
-        bind("view", "raw", "raw line", "The line of the log behind this entry", show=True),
+        bind("view", "raw", "raw line", "Show the log line of this entry", show=True),
         bind("row.up", "move(-1)", "", "The previous entry"),
         bind("row.down", "move(1)", "", "The next entry"),
         bind("page.up", "page(-1)", "", "A page up"),

@@ -205,8 +205,8 @@ class PassagePane(TextPage):
     TITLE: ClassVar[str] = "Line"
     EMPTY: ClassVar[str] = "reading"
     HELP: ClassVar[str] = """\
-What the log itself says of the event under the cursor, read from the file when you ask for it.
-Keys, tokens and passwords are taken out before it is shown. Nothing of it is kept.
+The line of the log behind the selected event, read from the file when you ask for it. Secrets are redacted
+before it is shown, and nothing is stored.
 """
 
     @dataclass

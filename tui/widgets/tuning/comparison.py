@@ -39,10 +39,9 @@ class Comparison(Panel):
 
     TITLE: ClassVar[str] = "Actual against what-if"
     HELP: ClassVar[str] = """\
-The dim line is what was, the bright one what would have been; the dotted ones are their thresholds. Below:
-`·` firings in both, `+` gained, `−` lost, `~` moved; `░` shades stretches in which flow silences all other
-signals. `n` and `N` jump from one difference to the next. Where nothing fires otherwise, it says why.
-Labels stand below them: `✓` right, `✗` wrong, `?` missed.
+The dim line is what happened, the bright line what would have happened; dotted lines are thresholds. Below:
+`·` fired in both, `+` new, `−` lost, `~` moved; `░` marks where flow mutes all other signals. `]` goes to the next
+difference. If nothing fires differently, the panel says why. Labels: `✓` right, `✗` wrong, `?` missed.
 """
     EMPTY: ClassVar[str] = "waiting for the first event"
 

@@ -35,10 +35,9 @@ class FiringTable(Scroller):
     EMPTY: ClassVar[str] = "nothing fired"
     HEAD: ClassVar[int] = 1
     HELP: ClassVar[str] = """\
-For each signal, method, halt and quarantine: how often it fired, how often it would have fired, and how many
-of these are kept, gained, lost or moved in time. Below, `░` crossings that are not heard: silenced by flow
-or by a cooldown; and `≠` methods that fire as before and say something else. Enter jumps to the next
-difference of the row.
+For each signal, method, halt and quarantine: how often it fired, how often it would have fired, and how many of
+these firings are the same, new, lost or moved in time. Below, `░` crossings muted by flow or by a cooldown, and
+`≠` methods that fire as before with a different text. **Enter** goes to the next difference of the row.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("open", "jump", "go there", "To the next difference of this row", show=True)
@@ -193,8 +192,7 @@ class Figures(Panel):
 
     TITLE: ClassVar[str] = "At the playhead"
     HELP: ClassVar[str] = """\
-Readings after the event one looks at, as they were and, after an arrow, as they would have been.
-`=` says that nothing differs.
+Readings at the playhead: what happened and, after an arrow, what would have happened. `=` means no difference.
 """
 
     compared: reactive[WhatIfResult | None] = reactive(None)

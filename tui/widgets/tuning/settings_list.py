@@ -37,6 +37,7 @@ from core.settings.layers import tunables
 from core.settings.listing import ListRow, SettingGroup, SettingRow, group_of, list_rows, row_key, shape_here
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line, clipped, fit, joined_cells
+from tui.feed.messages import Latest
 from tui.feed.view import View
 from tui.keys import KEYS, bind
 from tui.widgets.common.scroller import Scroller
@@ -181,12 +182,12 @@ class SettingsList(Scroller):
 
     TITLE: ClassVar[str] = "Settings"
     HELP: ClassVar[str] = """\
-The common thresholds come first, as sentences; `2` lists every setting, `3` only changed ones. `●` is changed
-here and not yet in use, `○` differs from the built-in value. On a slider `┃` is the value and `╵` the
-built-in one. Left and right change it, enter types a value or expands a group.
+The common thresholds come first, as sentences; `2` lists every setting, `3` only changed ones. `●` changed here and
+not yet in use, `○` differs from the built-in value. On a slider `┃` is the value and `╵` the built-in value. Left
+and right change it; **Enter** lets you type a value, or expands a group.
 
-A table expands into rows that are changed and typed like settings; there `╵` is the value without the row.
-A removed row stays visible until the change is in use, so that reset can bring it back.
+A table expands into rows that you change like settings; there `╵` is the value without the row. A removed row stays
+visible until the change is in use, so that reset can restore it.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("play.on", "nudge(1)", "change", "Increase", show=True),
@@ -227,13 +228,10 @@ A removed row stays visible until the change is in use, so that reset can bring 
         row: TableRow
 
     @dataclass
-    class Chosen(Message):
+    class Chosen(Latest):
         """The cursor came to another row."""
 
         row: ListRow | None
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, SettingsList.Chosen)
 
     drafted: reactive[Drafted | None] = reactive(None, repaint=False)
     words: reactive[str] = reactive("")

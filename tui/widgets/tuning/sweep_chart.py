@@ -119,9 +119,9 @@ class SweepChart(Panel):
 
     TITLE: ClassVar[str] = "Sweep"
     HELP: ClassVar[str] = """\
-How often anything fires in this session at each value of one setting. `▲` is the present value. Where the
-bars are level a small change does nothing; where they fall off it does much. With labels, precision is the
-share of judged firings that are right, recall the share of what should fire that does.
+How often anything fires in this session at each value of one setting. `▲` is the current value. If the bars are
+level, a small change has no effect. With labels, precision is the share of labelled firings that are right,
+recall the share of expected firings that occur.
 """
 
     sweep: reactive[Sweep | None] = reactive(None)

@@ -66,7 +66,7 @@ async def test_what_a_key_does_is_written_small_in_every_panel(panel: int) -> No
         ("transcript", "slash", [("⏎", "search"), ("esc", "clear")]),
         ("tuning", "slash", [("⏎", "to the list"), ("esc", "close")]),
         ("tuning", "enter", [("⏎", "take it"), ("esc", "close")]),
-        ("branches", "s", [("⏎", "try it"), ("esc", "close")]),
+        ("branches", "s", [("⏎", "preview"), ("esc", "close")]),
     ],
 )
 async def test_keys_of_a_line_one_types_in_are_named(screen: str, key: str, named: list[tuple[str, str]]) -> None:

@@ -21,5 +21,5 @@ def test_a_reason_comes_before_figures() -> None:
         "status",
         "for",
         "project",
-        "how it stands",
+        "what is going on",
     ]

@@ -29,9 +29,9 @@ def unread(row: FleetRow) -> FleetRow:
 
 
 def test_nobody_is_said_to_ask_only_once_all_is_read(rows: tuple[FleetRow, ...]) -> None:
-    assert "nobody asks  " in fleet_title(rows, Order(), NOW, 0.0, 160).plain
+    assert "none need you  " in fleet_title(rows, Order(), NOW, 0.0, 160).plain
     title = fleet_title((unread(rows[0]), *rows[1:]), Order(), NOW, 0.0, 160).plain
-    assert "nobody asks so far  ↓ 1 still being read" in title and "0 to look at" in title
+    assert "none need you so far  ↓ 1 still being read" in title and "0 to look at" in title
 
 
 @pytest.mark.parametrize("width", [24, 34, 48, 78, 98, 118])
@@ -39,7 +39,7 @@ def test_where_the_title_has_no_room_whole_counts_go_and_none_is_cut(rows: tuple
     """The least is what is still to be read, and that the list is narrowed: both could hide a need."""
     title = fleet_title((unread(rows[0]), *rows[1:]), Order(), NOW, 0.0, width).plain
     assert len(title) == width and "↓ 1 still being read" in title
-    assert ("nobody" in title) == ("nobody asks so far" in title)
+    assert ("none" in title) == ("none need you so far" in title)
     for glyph, word in (("▽", " to look at"), ("●", " working"), ("○", " at rest")):
         assert title.count(glyph) == title.count(word)
     narrowed = fleet_title(rows, Order(text="no such words"), NOW, 0.0, width).plain
@@ -48,7 +48,7 @@ def test_where_the_title_has_no_room_whole_counts_go_and_none_is_cut(rows: tuple
 
 def test_the_title_says_at_eighty_columns_who_is_at_work(rows: tuple[FleetRow, ...]) -> None:
     title = fleet_title((unread(rows[0]), *rows[1:]), Order(), NOW, 0.0, 78).plain
-    assert title.startswith("▲ nobody asks so far  ↓ 1 still being read  ▽ 0 to look at  ● ")
+    assert title.startswith("▲ none need you so far  ↓ 1 still being read  ▽ 0 to look at  ● ")
     assert title.rstrip().endswith(" working")
 
 

@@ -24,7 +24,7 @@ def test_a_row_has_score_kind_what_count_and_age() -> None:
     assert "▲ anomaly pytest failed x4" in rows[0]
     assert rows[0].endswith("+2 12s")
     assert "› person  prompt, 41 tokens" in rows[1]
-    assert rows[-1] == "4 more wait"
+    assert rows[-1] == "4 more waiting"
 
 
 def test_the_bar_is_the_three_terms_of_what_is_left() -> None:
@@ -71,14 +71,14 @@ def test_expiry_follows_the_settings_in_force_at_the_playhead() -> None:
 def test_details_give_the_sum() -> None:
     shown = text(SalienceQueue().details(stuck(), 76, 22))
     assert "new .20 + matters .58 + urgent .10 = .88, now .83" in shown
-    assert "streak, came at 00:33:20, promoted, dropped in 4m 48s" in shown
+    assert "streak, arrived at 00:33:20, promoted, dropped in 4m 48s" in shown
     assert "9 waiting, 4 of them not shown" in shown
 
 
 def test_an_empty_queue_says_so() -> None:
     panel = SalienceQueue()
-    assert text(panel.lines(flowing(), 40, 6)) == "nothing asks for attention"
-    assert text(panel.details(flowing(), 40, 6)) == "nothing asks for attention"
+    assert text(panel.lines(flowing(), 40, 6)) == "nothing needs attention"
+    assert text(panel.details(flowing(), 40, 6)) == "nothing needs attention"
 
 
 def test_text_of_a_log_cannot_draw() -> None:

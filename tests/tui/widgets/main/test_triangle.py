@@ -110,8 +110,8 @@ def test_details_say_who_acts_on_whom() -> None:
     panel.recording = recording()
     shown = text(panel.details(stuck(), 116, 38))
     assert "C lowers the threshold of seeking by 0.09." in shown
-    assert "A is quiet: flow lacks 0.37 to its threshold." in shown
-    assert "A fires: B is silent" in text(panel.details(flowing(), 116, 38))
+    assert "A does not fire: flow is 0.37 below its threshold." in shown
+    assert "A fires, so B is muted" in text(panel.details(flowing(), 116, 38))
     assert "C leaves B's thresholds as they are." in text(panel.details(flowing(), 116, 38))
 
 
