@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from textual import on
+
 from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import view_at
 from tui.app import NooscopeApp
+from tui.feed import messages
 
 _NOWHERE = Path(__file__).parent / "no-themes-here"
 
@@ -29,6 +32,10 @@ class Observatory(NooscopeApp):
         self.show(self._index)
         if self._first:
             self.action_show(self._first)
+
+    @on(messages.Apply)
+    def _apply(self, message: messages.Apply) -> None:
+        message.done()
 
     def action_sessions(self) -> None:
         """There is nothing to pick from."""

@@ -83,8 +83,7 @@ async def test_an_applied_setting_of_a_film_that_stands_still_is_what_later_chan
         bench = app.screen.query_one(Bench)
         name, value = next(iter(bench.draft.edits.items()))
         await pilot.press("S", "enter")
-        await pilot.pause()
-        assert bench.draft.edits == {}
+        await until(pilot, lambda: bench.draft.edits == {})
         assert bench.draft.value(name) == value
         await pilot.press("left")
         assert list(bench.draft.edits) == [name]
