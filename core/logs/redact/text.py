@@ -70,6 +70,13 @@ _POINTS = ".,;:!?)"
 SecretKind = Literal["password", "secret", "login", "word"]
 
 
+_WHOLE_NAMES: tuple[tuple[str, SecretKind], ...] = (
+    *((word, "password") for word in _NAMES.passwords),
+    *((word, "secret") for word in _NAMES.secrets),
+)
+_ENDINGS = tuple(f"_{word}" for word in _NAMES.endings)
+
+
 class _SecretName(NamedTuple):
     start: int
     end: int
@@ -174,8 +181,12 @@ def _is_login(value: str) -> bool:
 
 def _secret_names(text: str, small: str) -> list[_SecretName]:
     """Return the names of secrets in the text, in order."""
-    names = [_SecretName(at, at + len(word), "password") for word in _NAMES.passwords for at in _places(small, word)]
-    names += [_SecretName(at, at + len(word), "secret") for word in _NAMES.secrets for at in _places(small, word)]
+    names = [
+        _SecretName(at, at + len(word), kind)
+        for word, kind in _WHOLE_NAMES
+        if word in small
+        for at in _places(small, word)
+    ]
     for at in _places(small, "key"):
         before = _word_before(small, at, _KEYS)
         if before:
@@ -193,8 +204,9 @@ def _secret_names(text: str, small: str) -> list[_SecretName]:
             names.append(_SecretName(at - 1, at + 4, "secret"))
         elif led in ('"', "'"):
             names.append(_SecretName(at, at + 4, "login"))
-    for word in _NAMES.endings:
-        names += [_SecretName(at, at + len(word), "secret") for at in _places(text, word) if text[at - 1 : at] == "_"]
+    for word in _ENDINGS:
+        if word in text:
+            names += [_SecretName(at + 1, at + len(word), "secret") for at in _places(text, word)]
     names.sort()
     return [name for name in names if not _name_continues(text, name.end)]
 
@@ -267,6 +279,7 @@ _PIPED = tuple(
     for word in ("echo", "printf")
 )
 _PUTTY = re.compile(r"Private-Lines: [0-9]{1,4}(?P<bare>.*?)(?=Private-MAC|\Z)", re.DOTALL)
+_PROGRAMS = tuple((program.stem, program) for program in SHAPES.programs)
 _NOT_A_PASSWORD = re.compile(r"<.*|\$.*|\{.*|%[A-Z_]+%|\*+|\.{2,}")
 _SHORTEST_ARGUMENT = 2
 
@@ -274,8 +287,8 @@ _SHORTEST_ARGUMENT = 2
 def command_spans(text: str) -> Iterator[Span]:
     """Yield passwords on command lines, and in the files of commands."""
     if " " in text or "\n" in text or "\t" in text:
-        for program in SHAPES.programs:
-            if program.stem in text:
+        for stem, program in _PROGRAMS:
+            if stem in text:
                 yield from _program_passwords(text, program)
     if "password" in text:
         yield from (span for pattern in _NETRC for span in spans(_compiled(pattern), text, "bare"))

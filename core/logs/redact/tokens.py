@@ -103,14 +103,27 @@ _BY_HEAD: dict[str, list[str]] = {}
 for _word in _ONE_STRETCH:
     if _word not in _CONTINUED:
         _BY_HEAD.setdefault(_SEPARATOR.split(_word)[0][:2], []).append(_word)
-_ANYWHERE = tuple(word for word in _AFTER if word not in _ONE_STRETCH and "$" not in word)
-_HASHES = tuple(word for word in _AFTER if "$" in word)  # Beginnings of hashes of passwords.
 _MIDDLES = {
     mark: (_expand(before), width, _expand(after))
     for marks, (before, width, after) in SHAPES.middles.items()
     for mark in marks.split()
 }
 
+def _grouped(words: Iterable[str]) -> list[tuple[str, list[str]]]:
+    """Group words by their first two letters, so that one look at a text excludes several."""
+    heads: dict[str, list[str]] = {}
+    for word in words:
+        heads.setdefault(word[:2], []).append(word)
+    return [(head if len(group) > 1 else group[0], group) for head, group in heads.items()]
+
+
+def _present(groups: list[tuple[str, list[str]]], text: str) -> list[str]:
+    return [word for head, group in groups if head in text for word in group if word in text]
+
+
+_ANYWHERE = _grouped(word for word in _AFTER if word not in _ONE_STRETCH and "$" not in word)
+_HASHES = _grouped(word for word in _AFTER if "$" in word)  # Beginnings of hashes of passwords.
+_MARKS = _grouped(_MIDDLES)
 _LONG = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{15,}")  # Stretches long enough to be a token.
 _SMALL = "abcdefghijklmnopqrstuvwxyz_-"  # Letters of which no token consists alone.
 _ESCAPED = frozenset("nrt")  # Letters that may end an escaped line end instead of starting a stretch.
@@ -129,7 +142,9 @@ def token_spans(text: str) -> Iterator[Span]:
     stretches = {word for word in set(_LONG.findall(text)) if word.strip(_SMALL)}
     if not stretches and "$" not in text and "{S" not in text:
         return
-    words = [word for word in (_ANYWHERE + _HASHES if "$" in text else _ANYWHERE) if word in text]
+    words = _present(_ANYWHERE, text)
+    if "$" in text:
+        words += _present(_HASHES, text)
     if stretches:
         words += _beginnings(stretches)
         if not _AWS.isdisjoint(words):
@@ -137,7 +152,7 @@ def token_spans(text: str) -> Iterator[Span]:
         yield from _wallet_keys(text, stretches)
         if any(map(_DISCORD_ID.fullmatch, stretches)):
             yield from spans(_part(SHAPES.discord), text)
-        for mark in [mark for mark in _MIDDLES if mark in text]:
+        for mark in _present(_MARKS, text):
             yield from ((start - _MIDDLES[mark][1], end) for start, end in spans(_middle(mark), text))
         for mark in [mark for mark in SHAPES.parts if mark in text]:
             yield from (span for one in SHAPES.parts[mark] for span in spans(_part(one), text))
