@@ -109,6 +109,7 @@ _MIDDLES = {
     for mark in marks.split()
 }
 
+
 def _grouped(words: Iterable[str]) -> list[tuple[str, list[str]]]:
     """Group words by their first two letters, so that one look at a text excludes several."""
     heads: dict[str, list[str]] = {}
