@@ -38,6 +38,7 @@ body.-first-byte .opening, .closed {{ display: none; }}
 body.-closed .closed {{ display: block; z-index: 10; }}
 </style>
 <script src="/static/js/textual.js"></script>
+<script src="/focus.js"></script>
 </head>
 <body>
 <p class="opening">nooscope is starting …</p>
@@ -46,6 +47,12 @@ body.-closed .closed {{ display: block; z-index: 10; }}
  data-session-websocket-url="{socket}" data-font-size="{size}"></div>
 </body>
 </html>
+"""
+# Keys go to the terminal at once, without a click.
+_FOCUS = """new MutationObserver((_, observer) => {
+  const line = document.querySelector(".-first-byte .xterm-helper-textarea")
+  if (line) { line.focus(); observer.disconnect() }
+}).observe(document, { attributes: true, childList: true, subtree: true })
 """
 _LARGEST = 65_536  # Bytes of one message from a browser.
 _SIZES = range(8, 33)
@@ -102,6 +109,7 @@ class WebServer:
         app.add_routes(
             [
                 self._web.get("/", self._index),
+                self._web.get("/focus.js", self._focus),
                 self._web.get("/ws", self._socket),
                 self._web.static("/static", self._statics),
             ]
@@ -157,6 +165,9 @@ class WebServer:
         size = _number(request.query.get("fontsize"), 16)
         page = _PAGE.format(socket=escape(_socket_of(request, "/ws")), size=size if size in _SIZES else 16)
         return self._web.Response(text=page, content_type="text/html")
+
+    async def _focus(self, _: Any) -> Any:
+        return self._web.Response(text=_FOCUS, content_type="text/javascript")
 
     async def _socket(self, request: Any) -> Any:
         """A viewer: a process of its own that lives as long as the page is open."""

@@ -147,6 +147,14 @@ def permit_words(question: PermitQuestion) -> str:
     return f"needs your permit: {question.what} ({question.reason})"
 
 
+def answer_keys(signs: HookSigns | None) -> str:
+    """The keys that answer what waits for the person; blank if nothing does."""
+    waits = [one for one in signs.questions if not one.late] if signs is not None else []
+    if waits:
+        return f"y once  Y session  d deny{f' (1 of {len(waits)})' if len(waits) > 1 else ''}"
+    return "answer in its terminal: R" if signs is not None and signs.asks else ""
+
+
 _LARGEST = 65_536
 _MOST = 500  # Files looked at; a folder with more is not Claude Code's.
 _WAITS = {

@@ -118,6 +118,7 @@ def _send(
 ) -> None:
     """Answer in a thread, as another program is involved, and report the result."""
     where = "fleet" if isinstance(app.screen, FleetScreen) else "main screen"
+    where += " in a browser" if app.is_web else ""
 
     def work() -> None:
         fault = link.decide(question.number, choice, reason, where, answers)

@@ -102,7 +102,7 @@ def test_refused_files_are_named(home: Path, capsys: pytest.CaptureFixture[str])
 def test_a_question_is_listed_answered_and_in_the_journal(capsys: pytest.CaptureFixture[str]) -> None:
     ask("hook/claude/guard", tool("PreToolUse", 1, "rm -rf x"))
     assert main(["permits"]) == 0
-    assert "1  waits  Bash  rm -rf x  (this call of rm destroys something)" in capsys.readouterr().out
+    assert "1  waits  Bash  rm -rf x  (session s-1; this call of rm destroys something)" in capsys.readouterr().out
     assert main(["permits", "approve", "1", "--session"]) == 0
     assert "Approved for this session." in capsys.readouterr().out
     assert main(["permits", "deny", "1"]) == 1

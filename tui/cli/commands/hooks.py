@@ -69,7 +69,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.deadline is not None and args.deadline <= 0:
         raise UsageError("a deadline of 0 would never let us answer; write 0.15 or more")
     if args.answer and not hooks.answers:
-        raise UsageError(f"nooscope cannot answer {args.agent}: answer in its terminal (J in the fleet goes there)")
+        raise UsageError(f"nooscope cannot answer {args.agent}: answer in its terminal (R in the fleet goes there)")
     mode: HookMode = "guard" if args.guard else "advise" if args.advise else "observe"
     deadline = DEADLINE if args.deadline is None else args.deadline
     path = installer.install(hooks, mode, project, deadline=deadline, statusline=args.statusline, answer=args.answer)

@@ -86,24 +86,29 @@ def _lift(session: str) -> int:
 
 
 def _show(args: argparse.Namespace, entries: list[PermitEntry]) -> int:
-    from core.hooks.connection import call, default_place
+    import msgspec
+
+    from core.hooks.connection import default_place
+    from core.hooks.link import look
     from core.report.formatting import moment, plain
 
-    waiting = call(default_place(), "questions", {}) or []
+    board = look(default_place())
+    asks = {name: signs.asks[0].why for name, signs in board.sessions.items() if signs.asks and not signs.questions}
     recent = entries[-args.last :] if args.last > 0 else []
     if args.json:
-        import msgspec
-
-        sys.stdout.write(msgspec.json.encode({"waiting": waiting, "decided": recent}).decode() + "\n")
+        facts = {"waiting": board.questions, "in_terminal": asks, "decided": recent}
+        sys.stdout.write(msgspec.json.encode(facts).decode() + "\n")
         return 0
-    for one in waiting:
-        why = plain(one["reason"], 80)
-        word = "late " if one.get("late") else "waits"
-        print(f"{one['number']:>4}  {word}  {plain(one['tool'], 20)}  {plain(one['what'], 300)}  ({why})")
-        for choice in one.get("choices") or ():
-            options = "  ".join(f"{place}) {label}" for place, label in enumerate(choice["options"], 1))
-            print(f"      {plain(choice['question'], 200)}  {plain(options, 300)}")
-    if not waiting:
+    for one in board.questions:
+        word = "late " if one.late else "waits"
+        where = f"session {one.session[:8]}; {one.reason}"
+        print(f"{one.number:>4}  {word}  {plain(one.tool, 20)}  {plain(one.what, 300)}  ({plain(where, 100)})")
+        for choice in one.choices:
+            options = "  ".join(f"{place}) {label}" for place, label in enumerate(choice.options, 1))
+            print(f"      {plain(choice.question, 200)}  {plain(options, 300)}")
+    for name, why in asks.items():
+        print(f"   -  waits  {plain(why, 200)}  (session {plain(name[:8])}; answer in its terminal)")
+    if not (board.questions or asks):
         print("Nothing waits for you.")
     for entry in recent:
         what = f"{entry.what:<10} {entry.tier:<10} {plain(entry.tool, 20)}"

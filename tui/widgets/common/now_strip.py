@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 
+from core.live.hook_signs import answer_keys
 from core.report.formatting import age, count, plain, span
 from core.report.now import Now, lately_failed
 from tui.draw.line import Line, clipped, fit, path_end, wrapped
@@ -35,7 +36,7 @@ Text is read from the log, with secrets redacted. `h` hides all text, for exampl
     EMPTY: ClassVar[str] = ""
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
-        keys = _permit_keys(view)
+        keys = answer_keys(view.hooks) if view.words else ""
         room = width - cell_len(keys) - _GAP if keys else width
         rows = [_status(view, room)]
         if keys:
@@ -69,14 +70,6 @@ def _status(view: View, width: int) -> Line:
     hidden = [] if view.words else [("words are hidden: h shows them", "quiet")]
     room = width - _length(line)
     return [*line, (_cut(plain(why), room), "plain"), *hidden] if room > 3 else line
-
-
-def _permit_keys(view: View) -> str:
-    """The keys that answer a call which waits for a permit."""
-    questions = view.hooks.questions if view.hooks is not None and view.words else ()
-    waits = [one for one in questions if not one.late]
-    more = f" (1 of {len(waits)})" if len(waits) > 1 else ""
-    return f"y once  Y session  d deny{more}" if waits else ""
 
 
 def _prompt_line(view: View, width: int) -> Line:

@@ -9,6 +9,7 @@ from textual.content import Content
 
 from core.live.fleet.order import Order, census, listed
 from core.live.fleet.row import FleetRow
+from core.live.hook_signs import answer_keys
 from core.report.formatting import age, count, fraction, home_path, plain, short, span
 from core.report.plan_limits import PlanLimit
 from core.report.sums import NO_BUDGET, Budget, DaySpent, day_spent, forecast
@@ -102,10 +103,11 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
     open_calls = ", ".join(f"{plain(call.tool, 20)} {age(now - call.at)}" for call in facts.open[:4])
     context = f"context {100 * facts.context:.0f}% ({short(row.context_tokens)} of {short(row.compaction_point)})"
     host = f"{plain(row.host)} · " if row.host else ""
+    keys = answer_keys(row.signs)
     rows: list[list[tuple[str, str]]] = [
         [
             *head,
-            (_answer_keys(row), "bold"),
+            (f"  {keys}" if keys else "", "bold"),
             (f"  {row.why}", ""),
             (f"  {plain(row.title)}" if row.title else "", "$quiet"),
         ],
@@ -153,12 +155,6 @@ def _counted(row: FleetRow, number: int, what: str) -> str:
     if not row.partial:
         return count(number, what)
     return f"at least {count(number, what)}" if number else f"{what}s unknown"
-
-
-def _answer_keys(row: FleetRow) -> str:
-    """The keys that answer a call which waits for a permit."""
-    waits = row.signs is not None and any(not one.late for one in row.signs.questions)
-    return "  y once  Y session  d deny" if waits else ""
 
 
 def _limit_words(row: FleetRow) -> str:
