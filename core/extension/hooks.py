@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, get_args
 
 from core.engine.mind.episode import Episode
 from core.engine.mind.fabric import MindEvent, Ticked
 from core.engine.mind.sleep import Dream
+from core.engine.percept import Axis
 from core.engine.response import Notice
 from core.engine.response.actions import CheckpointRequest
 from core.engine.society import Society
@@ -108,6 +109,26 @@ class Extension:
         del call
         return "pass"
 
+    def before_agent_start(self, session: str) -> Iterable[str]:
+        """An agent with advising hooks got its first prompt; lines that it is offered beside the playbook."""
+        del session
+        return ()
+
+    def on_input(self, session: str, words: str) -> str:
+        """A sentence of the person's is about to be put before the agent; return what is, blank to keep it back."""
+        del session
+        return words
+
+    def on_context(self, session: str, words: str) -> str:
+        """Advice is about to be given to the agent; return what is, blank to keep it back."""
+        del session
+        return words
+
+    def after_tick(self, tick: Ticked) -> Mapping[Axis, float]:
+        """A tick was run; how far the sensitivity of axes is to move in later sessions, within its bounds."""
+        del tick
+        return {}
+
     def on_tool_result(self, use: ToolUse) -> None:
         """A call came back."""
 
@@ -161,8 +182,7 @@ class Extension:
         """The session is closed."""
 
 
-HOOKS: tuple[str, ...] = tuple(name for name in vars(Extension) if name.startswith("on_"))
-ANSWERING = frozenset(("on_tool_call", "on_intervention", "on_model_request"))  # Hooks whose answers are weighed.
+HOOKS: tuple[str, ...] = tuple(name for name in vars(Extension) if name.startswith(("on_", "before_", "after_")))
 
 
 E = TypeVar("E", bound=Extension)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from math import isfinite
 from typing import Any
 
 from core.engine.mind.fabric import Ticked
+from core.engine.percept import Axis
+from core.engine.response.learned import LEARNING_AXES
 from core.engine.society import Society
 from core.engine.society.engine import Step
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
@@ -21,7 +24,8 @@ _BY_EVENT: tuple[tuple[type, str], ...] = (
     (ToolUse, "on_tool_result"),
     (Compaction, "on_compaction"),
 )
-_FROM_MIND = ("on_gamma", "on_theta", "on_delta", "on_mind_event", "on_dream", "on_episode")
+_FROM_MIND = ("on_gamma", "on_theta", "on_delta", "on_mind_event", "on_dream", "on_episode", "after_tick")
+_LINES = 3  # Lines one extension may offer an agent at its start.
 _FROM_SESSION = ("on_session_start", "on_session_end", "on_event", "on_checkpoint", *_FROM_MIND)
 
 
@@ -41,6 +45,7 @@ class Registry:
         self.extensions, self.complaints = ordered(extensions)
         self.faults: list[Fault] = []  # Since the last look.
         self.session = ""  # The id of the session they listen to.
+        self.lessons: dict[Axis, float] = {}  # How far extensions would move the sensitivity of axes.
         self._tolerance = tolerance
         self._tell = tell
         self._counts: dict[str, int] = {}
@@ -77,6 +82,35 @@ class Registry:
                 run(*given)
             except Exception as fault:  # noqa: BLE001 an extension may fail in any way
                 self._failed(one, hook, fault)
+
+    def change(self, hook: str, session: str, words: str) -> str:
+        """Some words as everyone who has a hook would have them; a fault or nonsense leaves them as they are."""
+        for one, run in self._hooks[hook]:
+            try:
+                words = safe(str.strip(run(session, words)))
+            except Exception as fault:  # noqa: BLE001 an extension may fail in any way
+                self._failed(one, hook, fault)
+        return words
+
+    def starting_lines(self, session: str) -> list[tuple[str, str]]:
+        """What everyone would tell an agent that starts, and who."""
+        lines: list[tuple[str, str]] = []
+        for one, run in self._hooks["before_agent_start"]:
+            try:
+                lines += [(one.name, safe(str.strip(line))) for line in (*run(session),)[:_LINES]]
+            except Exception as fault:  # noqa: BLE001 an extension may fail in any way
+                self._failed(one, "before_agent_start", fault)
+        return lines
+
+    def _learn(self, tick: Ticked) -> None:
+        for one, run in self._hooks["after_tick"]:
+            try:
+                for axis, change in dict(run(tick) or {}).items():
+                    if axis not in LEARNING_AXES or not isfinite(change):
+                        raise ValueError(f"it would move {axis!r} by {change!r}")
+                    self.lessons[axis] = self.lessons.get(axis, 0.0) + change
+            except Exception as fault:  # noqa: BLE001 an extension may fail in any way
+                self._failed(one, "after_tick", fault)
 
     def ask(self, hook: str, *given: Any) -> tuple[Answer, str]:
         """The most restrictive answer and who gave it; `block` ends the asking. A fault or nonsense asks."""
@@ -118,6 +152,7 @@ class Registry:
             self.call("on_mind_event", event)
             if type(event) is Ticked:
                 self.call("on_delta" if event.kind == "delta" else "on_theta", event)
+                self._learn(event)
         if thought.dream is not None:
             self.call("on_dream", thought.dream)
         if thought.episode is not None:

@@ -16,9 +16,10 @@ import msgspec
 
 from core.agents.normalizer import Normalizer, Sorted
 from core.agents.values import items, table, text
+from core.engine.response.advice import Advised, sentence
 from core.engine.values import fingerprint
 from core.errors import Refused, StoreError
-from core.events import MAIN
+from core.events import ADVICE_MARK, MAIN
 from core.extension.hooks import ToolCall
 from core.extension.registry import Registry
 from core.hooks.agent_replies import MODES, SILENCE, HookCall, HookReply
@@ -289,24 +290,32 @@ class IntakeHandler:
 
     def _advise(self, hooks: AgentHooks, session: HookedSession, call: HookCall) -> HookReply:
         """Return one sentence if one is due; it is recorded before it is sent."""
-        advised = session.advice(call.moment)
+        first = session.is_new and call.moment == "prompt"
+        advised = session.advice(call.moment, self._registry.starting_lines(session.name) if first else ())
         if advised is None or hooks.answer(call, HookReply(advised.sentence)) is None:
             return SILENCE
         if advised.rule != "person" and self._registry.wants("on_intervention"):
             answer, _ = self._registry.ask("on_intervention", advised.sentence, advised.rule)
             if answer != "pass":
                 return SILENCE
+        if advised.rule != "person" and self._registry.wants("on_context"):
+            words = advised.sentence.removeprefix(ADVICE_MARK).strip()
+            changed = sentence(self._registry.change("on_context", session.name, words))
+            advised = Advised(changed, advised.rule, advised.sentence)
+            if not advised.sentence:
+                return SILENCE
         at = self._clock()
-        sentence = advised.sentence
         withheld = session.adviser.withholds(advised, session.name)
-        entry = Said(at, hooks.name, session.name, advised.rule, sentence, fingerprint(sentence), withheld)
+        entry = Said(
+            at, hooks.name, session.name, advised.rule, advised.sentence, fingerprint(advised.sentence), withheld
+        )
         try:
             self._said.add(entry)
         except StoreError as error:
             self._trouble(f"nothing is said to agents: {error}")
             return SILENCE
         session.record_said(advised, at, withheld=withheld)
-        return SILENCE if withheld else HookReply(sentence)
+        return SILENCE if withheld else HookReply(advised.sentence)
 
     def _session(self, hooks: AgentHooks, call: HookCall) -> HookedSession:
         session = self.sessions.pop(call.session, None)
@@ -483,6 +492,9 @@ class IntakeHandler:
         session, message = self.sessions.get(text(body.get("session"))), text(body.get("message")).strip()
         if session is None or not message:
             return _json({"done": False})
+        message = self._registry.change("on_input", session.name, message)
+        if not message:
+            return _json({"done": False, "why": "an extension keeps it back"})
         session.steer(message, self._clock(), cancel=body.get("cancel") is True)
         return _json({"done": True})
 

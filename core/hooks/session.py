@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -416,7 +416,12 @@ class HookedSession:
             )
             self._due.append((self._acts, word))
 
-    def advice(self, moment: str) -> Advised | None:
+    @property
+    def is_new(self) -> bool:
+        """Whether the agent has done nothing yet."""
+        return self._acts == 0
+
+    def advice(self, moment: str, starting_lines: Iterable[tuple[str, str]] = ()) -> Advised | None:
         """Return the advice due at a moment; nothing old, and nothing before the log was read."""
         if self.reading:
             return None
@@ -426,7 +431,8 @@ class HookedSession:
         due += [_redacted(one) for one in waiting if self._heard - one.created_at <= _FRESH or one.sender == "person"]
         if moment == "prompt":
             notes = list(engine.response.notes)
-            if self._acts == 0:
+            notes += [MemoLine(self._heard, name, line) for name, line in starting_lines]
+            if self.is_new:
                 playbook = engine.mind.heart.episodes.playbook
                 notes += [MemoLine(self._heard, "playbook", f"Earlier here: {one.line()}.") for one in playbook]
             due += [_noted(line) for line in notes if self._heard - line.at < _NOTED]

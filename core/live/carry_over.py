@@ -77,6 +77,7 @@ class CarryOver(Extension):
         self._use = use
         self._prior_store = prior or PriorStore()
         self._learned_store = learned or LearnedStore()
+        self.lessons: dict[Axis, float] = {}  # Changes of sensitivity that extensions ask for.
         self._personas = personas or _persona_store(self._settings.persona)
         self._learned = self._learned_store.read() if use else Learned()
         self._fires: dict[Axis, int] = {}
@@ -244,7 +245,8 @@ class CarryOver(Extension):
         if seconds < self._settings.learning.least:
             return
         fires = {axis: count - self._fires.get(axis, 0) for axis, count in tally.fires.items()}
-        self._learned_store.add(fires, seconds, tally.at, self._settings.learning, share)
+        self._learned_store.add(fires, seconds, tally.at, self._settings.learning, share, self.lessons)
+        self.lessons.clear()
         self._seconds, self._fires = tally.seconds, dict(tally.fires)
 
     def _leave(self, society: Society, tally: SessionTally, session: Prior, personas: PersonaStore) -> None:

@@ -145,6 +145,8 @@ class Driver:
         self.listeners = Listeners([*ours, *extensions], self.settings.extensions)
         self.bus = self.listeners.bus  # Publishes what its minds did.
         self.registry = self.listeners.registry
+        if carry_over is not None:
+            carry_over.lessons = self.registry.lessons
         self._past = past
         self._open = OpenEvents(source, hooks)
         self._wall = wall

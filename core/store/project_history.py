@@ -93,14 +93,20 @@ class LearnedStore:
         return self.file.read() or NOTHING_LEARNED
 
     def add(
-        self, fires: Mapping[Axis, int], seconds: float, until: float, settings: LearningSettings, share: float = 1.0
+        self,
+        fires: Mapping[Axis, int],
+        seconds: float,
+        until: float,
+        settings: LearningSettings,
+        share: float = 1.0,
+        proposals: Mapping[Axis, float] | None = None,
     ) -> Learned:
         """Learn from one stretch of work, unless it is too short or older than what was learned."""
         with self.file.locked():
             before = self.read()
             if until <= before.until:
                 return before
-            learned = learn(before, fires, seconds, until, settings, share)
+            learned = learn(before, fires, seconds, until, settings, share, proposals)
             if learned != before:
                 self.file.write(learned)
             return learned

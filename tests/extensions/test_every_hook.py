@@ -14,7 +14,7 @@ from core.agents.registry import make_kit
 from core.engine.response.rules import add_rules, built_in
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, Turn
 from core.extension import Extension, Registry, use
-from core.extension.hooks import ANSWERING, HOOKS
+from core.extension.hooks import HOOKS
 from core.live.driver import Driver
 from core.live.source import Followed
 from core.settings import Settings
@@ -33,7 +33,8 @@ RULES = add_rules(
         "states": ["stuck", "exploring", "deep_work", "idle"], "sensitivity": 1.0, "frequency": "high"}}]}""",
     "rules of the test",
 )
-ELSEWHERE = {"on_branch", "on_error", *ANSWERING}
+CHANGING = {"on_input", "on_context", "before_agent_start"}
+ELSEWHERE = {"on_branch", "on_error", "on_tool_call", "on_intervention", "on_model_request", *CHANGING}
 """Hooks that a session's own events do not reach."""
 
 

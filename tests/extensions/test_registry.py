@@ -8,10 +8,11 @@ import pytest
 
 from bench.workload import session
 from core.engine.mind.fabric import Ticked
+from core.engine.percept import Axis
 from core.engine.society import Society
 from core.events import Event
 from core.extension import Answer, Extension, Fault, Registry, ToolCall
-from core.extension.hooks import ANSWERING, HOOKS, ordered
+from core.extension.hooks import HOOKS, ordered
 from core.settings import Settings
 
 CALL = ToolCall("s", "Bash", "shell_exec", "", "Bash ls")
@@ -153,7 +154,7 @@ class Everything(Extension):
 def _counting(hook: str) -> Any:
     def run(self: Everything, *given: object) -> str:
         self.heard[hook] = self.heard.get(hook, 0) + 1
-        return "pass"
+        return "" if hook == "after_tick" else "pass"
 
     return run
 
@@ -179,7 +180,6 @@ def test_hooks_hear_each_event_once_and_ticks_of_each_rhythm() -> None:
     assert heard.get("on_delta", 0) == sum(one.kind == "delta" for one in ticked)
     assert heard["on_theta"] == sum(one.kind != "delta" for one in ticked) > 0
     assert heard["on_gamma"] > 0
-    assert set(HOOKS) >= ANSWERING
 
 
 def test_without_hooks_nothing_is_called() -> None:
@@ -187,8 +187,48 @@ def test_without_hooks_nothing_is_called() -> None:
     assert registry.idle and not any(registry.wants(hook) for hook in HOOKS)
     for hook in HOOKS:
         given: tuple[object, ...] = (None,) * 3
-        if hook in ANSWERING:
-            assert registry.ask(hook, *given) == ("pass", "")
-        else:
-            registry.call(hook, *given)
+        assert registry.ask(hook, *given) == ("pass", "")
+        registry.call(hook, *given)
+    assert registry.change("on_input", "s", "go on") == "go on" and registry.starting_lines("s") == []
     assert registry.faults == []
+
+
+class Editor(Extension):
+    """Changes what is said and learned."""
+
+    name = "editor"
+
+    def before_agent_start(self, session: str) -> list[str]:
+        return [f"{session}: run make check", "two", "three", "four"]
+
+    def on_input(self, session: str, words: str) -> str:
+        return f"{words}, please"
+
+    def after_tick(self, tick: Ticked) -> dict[Axis, float]:
+        return {"frustration": 0.01}
+
+
+class Broken(Extension):
+    """Answers nonsense everywhere."""
+
+    name = "broken"
+
+    def before_agent_start(self, session: str) -> Any:
+        return 5
+
+    def on_input(self, session: str, words: str) -> Any:
+        return None
+
+    def after_tick(self, tick: Ticked) -> Any:
+        return {"flow": 1.0}
+
+
+def test_hooks_change_words_lines_and_lessons_and_nonsense_changes_nothing() -> None:
+    registry = Registry([Editor(), Broken()], tolerance=1000)
+    assert registry.change("on_input", "s", "stop") == "stop, please"
+    assert registry.starting_lines("s") == [("editor", "s: run make check"), ("editor", "two"), ("editor", "three")]
+    society = Society(Settings())
+    for event in session(300):
+        registry.take(event, society.step(event), society)
+    assert set(registry.lessons) == {"frustration"} and registry.lessons["frustration"] > 0.01
+    assert {fault.hook for fault in registry.faults} == {"on_input", "before_agent_start", "after_tick"}

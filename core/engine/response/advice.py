@@ -34,6 +34,7 @@ class Advised(NamedTuple):
 
     sentence: str
     rule: str
+    original: str = ""  # The sentence before an extension changed it.
 
 
 def sentence(message: str) -> str:
@@ -106,6 +107,8 @@ class Adviser:
     def record_said(self, advised: Advised) -> None:
         """It was handed over."""
         self._said[fingerprint(advised.sentence)] = None
+        if advised.original:
+            self._said[fingerprint(advised.original)] = None
         while len(self._said) > self._settings.kept:
             del self._said[next(iter(self._said))]
         if advised.rule in _PASSES:

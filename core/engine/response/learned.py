@@ -39,10 +39,12 @@ def learn(
     until: float,
     settings: LearningSettings,
     share: float = 1.0,
+    proposals: Mapping[Axis, float] | None = None,
 ) -> Learned:
     """Take in one stretch of work: an axis that fires more than expected is heard less, and the reverse.
 
-    `share` is how much of the change is accepted.
+    `share` is how much of the change is accepted; `proposals` are changes that others ask for, as much as one
+    stretch may teach at most.
     """
     if not settings.enabled or seconds < settings.least or seconds <= 0.0:
         return learned
@@ -54,7 +56,8 @@ def learn(
         if usual is None:
             expected[axis] = actual
             continue
-        delta = deltas.get(axis, 0.0) - settings.rate * share * (actual - usual) / max(usual, 1.0)
+        asked_for = min(max((proposals or {}).get(axis, 0.0), -settings.rate), settings.rate)
+        delta = deltas.get(axis, 0.0) - share * (settings.rate * (actual - usual) / max(usual, 1.0) - asked_for)
         deltas[axis] = min(max(delta, -settings.bound), settings.bound)
         expected[axis] = usual + settings.memory * (actual - usual)
     return Learned(deltas, expected, learned.stretches + 1, max(until, learned.until))

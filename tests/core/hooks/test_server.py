@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from core.errors import StoreError
+from core.extension import Extension, Registry
 from core.hooks import server as module
 from core.hooks.connection import IntakeFolder, call
 from core.hooks.receiver import Answer, Receiver
@@ -39,6 +40,15 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+class Curt(Extension):
+    """Keeps rants back."""
+
+    name = "curt"
+
+    def on_input(self, session: str, words: str) -> str:
+        return "" if "rant" in words else words
 
 
 def make(folder: Path, port: int | None = 0, settings: Settings | None = None) -> IntakeServer:
@@ -315,6 +325,10 @@ async def test_a_word_of_the_persons_own_reaches_the_agent(intake: IntakeServer)
     await ask(intake, "hook/claude/advise", hook("UserPromptSubmit", prompt="go"))
     assert await ask(intake, "steer", {"session": "s-1", "message": "look at the mock"}) == {"done": True}
     assert await ask(intake, "steer", {"session": "s-2", "message": "x"}) == {"done": False}
+    intake.handler._registry = Registry([Curt()])
+    kept = {"done": False, "why": "an extension keeps it back"}
+    assert await ask(intake, "steer", {"session": "s-1", "message": "a rant"}) == kept
+    intake.handler._registry = Registry()
     said = await ask(intake, "hook/claude/advise", hook("PostToolBatch"))
     assert said["hookSpecificOutput"]["additionalContext"] == "[nooscope] look at the mock"
     assert await ask(intake, "hook/claude/advise", hook("PostToolBatch")) == {}

@@ -31,7 +31,7 @@ def firing(reaction: Reaction, method: str) -> Firing:
 def test_no_signal_no_word() -> None:
     stage = Stage()
     assert stage.act(percept(0.0)) == stage.act(percept(1.0)) == Reaction((), (), (), None, ())
-    assert all("hears nothing" in each.why for each in stage.response.read(0.6).candidates)
+    assert all("not triggered" in each.why for each in stage.response.read(0.6).candidates)
 
 
 def test_every_type_of_method_has_an_action() -> None:
