@@ -35,6 +35,7 @@ class ChatReader(TranscriptReader):
     name = "chat"
     gaps = "times, tokens, model and cost only where the messages carry them"
     many = True
+    kinds = _ROLES
 
     def setup(self) -> None:
         self._waiting: dict[str, str] = {}
@@ -107,8 +108,8 @@ class ChatReader(TranscriptReader):
             self._end(name, text(message.get("name")), words(message.get("content")), at, where, out)
         elif role == "user":
             self._user_message(message, at, where, out)
-        elif role not in _ROLES:
-            self.note("message of an unknown role")
+        else:
+            self.check_kind(role)
 
     def _answer(self, message: dict[str, Any], where: Where, out: list[Event]) -> None:
         out.extend(self.calls.give_up())

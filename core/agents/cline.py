@@ -300,6 +300,10 @@ class ClineReader(TranscriptReader):
 
     name = "cline"
     gaps = "with the panel's messages alone, commands have no outcome"
+    # Of blocks in a message.
+    kinds = frozenset(
+        ("text", "tool_use", "tool_result", "image", "thinking", "redacted_thinking", "document", "reasoning", "file")
+    )
 
     def setup(self) -> None:
         self._facts: dict[str, Any] = {}
@@ -386,6 +390,7 @@ class ClineReader(TranscriptReader):
             elif not known_times:
                 self.now += STEP
             where = self.here(pointer)
+            self.check_parts(items(message.get("content")))
             if message.get("role") == "assistant":
                 request = requests[answers] if answers < len(requests) else {}
                 answers += 1

@@ -192,6 +192,7 @@ class CrushReader(TranscriptReader):
     untold = ("tokens",)
     gaps = "the context and the cost of a session as a whole, not of each answer"
     many = True
+    kinds = frozenset(("text", "reasoning", "image_url", "binary", "tool_call", "tool_result", "finish"))  # Of parts.
     rows = staticmethod(crush_rows)  # How a database is fed to this reader.
     listing = staticmethod(crush_listing)
 
@@ -297,6 +298,7 @@ class CrushReader(TranscriptReader):
             self._writing[name] = (row, self.here())
             return
         self._seen_ids.add(name)
+        self.check_parts(part for _, part in parts)
         self._writing.pop(name, None)
         at = self.moment(whole_number(table(finished).get("time")) or None, row.get("created_at"))
         agent = self._agent(session, out)

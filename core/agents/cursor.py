@@ -26,12 +26,14 @@ class CursorReader(TranscriptReader):
     name = "cursor"
     untold = ("times", "outcomes", "tokens", "model", "cost")
     gaps = "text may be blanked, and calls left out"
+    kinds = frozenset(("user", "assistant", "text", "tool_use", "thinking", "image"))
     _question = ""  # The open question.
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one message."""
         line = self.table(value, "line")
         role = line.get("role")
+        self.check_kind(text(role) or text(line.get("type")))
         if role not in ("user", "assistant"):
             return
         if not self.begun:
@@ -42,6 +44,7 @@ class CursorReader(TranscriptReader):
             self._question = ""
             out += [use] if use is not None else []
         content = self.table(line.get("message"), "message").get("content")
+        self.check_parts(items(content))
         if role == "user":
             prompt_text = words(content)
             queries = _QUERY.findall(prompt_text)

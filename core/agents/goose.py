@@ -111,6 +111,14 @@ class GooseReader(TranscriptReader):
     untold = ("cost",)
     gaps = "tokens of a session as a whole, not of each answer"
     many = True
+    # Of parts.
+    kinds = frozenset(
+        (
+            *("text", "toolRequest", "toolResponse", "frontendToolRequest", "thinking", "redactedThinking", "image"),
+            *("toolConfirmationRequest", "actionRequired", "systemNotification", "contextLengthExceeded"),
+            *("summarizationRequested", "conversationCompacted", "reasoning"),
+        )
+    )
     rows = staticmethod(goose_rows)  # How a database is fed to this reader.
     listing = staticmethod(goose_listing)
 
@@ -163,6 +171,7 @@ class GooseReader(TranscriptReader):
         if not self.begun:
             out.append(self.start(at, self.session, project=self.calls.project))
         parts = self.placed(row.get("content"), "content")
+        self.check_parts(part for _, part in parts)
         message_text = "\n".join(text(part.get("text")) for _, part in parts if part.get("type") == "text")
         if _agent_only(row):
             self._compacted(at, message_text, out)

@@ -37,6 +37,7 @@ class HermesReader(TranscriptReader):
     name = "hermes"
     gaps = "tokens and cost of a session as a whole; questions and permissions are not recorded"
     many = True
+    kinds = frozenset(("user", "assistant", "tool", "system", "session_meta"))  # Roles of messages.
 
     def setup(self) -> None:
         self._read_ids: set[str] = set()
@@ -92,6 +93,7 @@ class HermesReader(TranscriptReader):
             return
         self._read_ids.add(name)
         where, content = self.here(entry), row.get("content")
+        self.check_kind(text(row.get("role")))
         match row.get("role"):
             case "user" if not text(row.get("display_kind")) and not words(content).startswith(_REPORT):
                 out.append(self.prompt(self.now, words(content), where))

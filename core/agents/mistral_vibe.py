@@ -25,6 +25,7 @@ class VibeReader(TranscriptReader):
     name = "mistral-vibe"
     untold = ("times",)
     gaps = "tokens and cost of a session as a whole, once it is over"
+    kinds = frozenset(("user", "assistant", "tool", "system"))  # Roles of messages.
 
     def setup(self) -> None:
         self._file = ""
@@ -36,6 +37,7 @@ class VibeReader(TranscriptReader):
             self._open(out)
         self.now += STEP
         content = words(message.get("content"))
+        self.check_kind(text(message.get("role")))
         match message.get("role"):
             case "user" if message.get("injected") is not True:
                 if content:

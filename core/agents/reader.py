@@ -227,6 +227,12 @@ class TranscriptReader(AgentReader):
         if kind not in self.kinds:
             self.skip(kind)
 
+    def check_parts(self, parts: Iterable[Any], name: str = "type") -> None:
+        """Count the parts of a message whose kind is not among `kinds`."""
+        for part in parts:
+            if kind := text(table(part).get(name)):
+                self.check_kind(kind)
+
     def skip(self, kind: str) -> None:
         """Count a record of a kind that this reader does not know."""
         self.kit.diagnostics.skip(self.name, self.version, kind[:_LONGEST_KIND])

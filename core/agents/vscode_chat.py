@@ -26,6 +26,15 @@ class VsCodeChatReader(TranscriptReader):
     name = "vscode-chat"
     untold = ("cost",)
     gaps = "tokens of the last request of a turn; the times of calls only for commands"
+    # Of parts of a response.
+    kinds = frozenset(
+        (
+            *("markdownContent", "thinking", "toolInvocationSerialized", "prepareToolInvocation", "textEditGroup"),
+            *("inlineReference", "elicitationSerialized", "questionCarousel", "confirmation", "undoStop"),
+            *("codeblockUri", "mcpServersStarting", "progressTaskSerialized", "progressMessage", "warning"),
+            *("command", "notebookEditGroup", "multiDiffData", "extensions", "pullRequest", "confirmationWidget"),
+        )
+    )
 
     def setup(self) -> None:
         self._state: dict[str, Any] = {}
@@ -115,6 +124,7 @@ class VsCodeChatReader(TranscriptReader):
         metadata = table(result.get("metadata")) or result
         parts = [table(part) for part in items(request.get("response"))]
         texts = [_markdown(part) for part in parts]
+        self.check_parts(parts, "kind")
         failed = table(request.get("modelState")).get("value") == _FAILED or bool(result.get("errorDetails"))
         self.answer(
             self.now,

@@ -37,6 +37,7 @@ class ZedReader(TranscriptReader):
     untold = ("times", "cost")
     gaps = "times of a thread's beginning and last change alone"
     many = True
+    kinds = frozenset(("User", "Agent", "Compaction", "Resume"))  # Of messages.
 
     def setup(self) -> None:
         self._read_ids: set[str] = set()
@@ -64,7 +65,10 @@ class ZedReader(TranscriptReader):
             start = self.start(self.now, name, project=folder, model=self.model, parent=parent, synthetic_time=True)
             out.append(start)
         for place, message in enumerate(self.items(thread.get("messages"), "messages")):
-            self._message(f"{name}/{place}", table(message), self.here(), out)
+            key = f"{name}/{place}"
+            if key not in self._read_ids:
+                self.check_kind(text(message) or next(iter(table(message)), ""))
+            self._message(key, table(message), self.here(), out)
         self._spend(table(thread.get("cumulative_token_usage")), out)
 
     def _message(self, name: str, message: dict[str, Any], where: Where, out: list[Event]) -> None:

@@ -156,6 +156,5 @@ def test_counted_faults() -> None:
     read(ChatReader, [{"x": 1}, _said("narrator", "x"), chat_result("nobody", "x")], kit)
     assert kit.diagnostics.counts == {
         "neither a message nor a run": 1,
-        "message of an unknown role": 1,
         "result without a call": 1,
     }
