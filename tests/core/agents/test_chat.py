@@ -154,7 +154,4 @@ def test_own_times_and_usage_of_messages() -> None:
 def test_counted_faults() -> None:
     kit = new_kit()
     read(ChatReader, [{"x": 1}, _said("narrator", "x"), chat_result("nobody", "x")], kit)
-    assert kit.diagnostics.counts == {
-        "neither a message nor a run": 1,
-        "result without a call": 1,
-    }
+    assert kit.diagnostics.counts == {"neither a message nor a run": 1, "result without a call": 1}
