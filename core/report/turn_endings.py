@@ -112,7 +112,7 @@ _VERBS = (
 _REQUEST = re.compile(
     rf"(?:\bplease (?:\w+ )?(?:{_VERBS})\b"
     rf"|(?:^|, )(?:{_VERBS}|say which)\b.*(?:\bI(?:'|’)ll\b|\bI will\b|\bso I can\b|\band I\b)"
-    rf"|\bsay which\b|\btell me (?:which|when|what|where|how|whether)\b"
+    r"|\bsay which\b|\bor say\b|\btell me (?:which|when|what|where|how|whether)\b"
     r"|\b(?:just )?let me know (?:which|what|when|how|whether|where|the|your|once|as soon|and i"
     r"|if you approve|if that works"
     r"|if (?:this|that|it) (?:looks|sounds|works|is)|if you want to (?:make|change|proceed|go))"
@@ -136,7 +136,7 @@ _REQUEST = re.compile(
     r"|\bi (?:still )?need (?:the|your|an?|access to) .{3,80}"
     r" (?:to|before i) (?:continue|proceed|start|finish)\b"
     r"|(?:^|\b(?:please|just|or|to|and) |, )(?:reply|respond|answer|type) (?:with )?[\"'“`*]"
-    r"|aguardo (?:sua|seu|a sua|o seu|tua|teu|confirma)|\bconfirma\b|por favor,? (?:confirme|informe"
+    r"|\b(?:preciso|necesito) que\b|aguardo (?:sua|seu|a sua|o seu|tua|teu|confirma)|\bconfirma\b|por favor,? (?:confirme|informe"
     r"|envie|forneça|me diga)|me diga"
     r"|請(?:您|你|先)?(?:確認|提供|選擇|告訴我|回覆|回答|再)|请(?:您|你|先)?(?:再|确认|提供|选择|告诉我|回复|回答|在|把|贴)|贴给我|發給我|发给我|等待(?:您|你)的"
     r"|(?:教えて|お知らせ|ご確認|確認して|選んで|指定して|お選び)(?:ください|下さい)|ご指示ください"
@@ -146,9 +146,17 @@ _REQUEST = re.compile(
 )
 _RHETORICAL = re.compile(
     r"^(?:why|so why|the (?:result|catch|reason|problem|fix)"
-    r"|what (?:changed|this means)|how it works)\b[^?]{0,40}\?$",
+    r"|what (?:changed|this means|does (?:this|that) mean)|how it works)\b[^?]{0,40}\?$",
     re.I,
 )
+# How a sentence begins that answers the question before it.
+_ANSWER = re.compile(r"(?:also |and )?(?:yes|no|not|none|nothing|because|same|never|always|是的|はい|いいえ)\b", re.I)
+# Words that lead to a list of questions for the person.
+_TO_THE_PERSON = re.compile(
+    r"[\u2e80-\uffff]|\b(?:you|your|i|me|we|us|let's|before|need|confirm\w*|clarif\w*|decid\w*|decisions?|answer)\b",
+    re.I,
+)
+_QUESTIONS = re.compile(r"\b(?:questions?|pergunt\w+|pregunt\w+|fragen?)\b", re.I)
 
 
 def judge_words(text: str) -> TurnEnding:
@@ -164,6 +172,7 @@ def judge_words(text: str) -> TurnEnding:
     for place in range(len(tail) - 1, -1, -1):
         sentence, text = tail[place], tail[place].text
         is_asking = _is_question(sentence) or (sentence is sentences[-1] and bool(_INVERTED.match(text)))
+        is_asking = is_asking and not _is_only_content(tail, place)
         if is_asking and _COURTESY.search(text):
             courtesy = place if courtesy is None else courtesy
         elif is_asking:
@@ -186,6 +195,17 @@ def _is_question(sentence: _Sentence) -> bool:
     if sentence.heading or _RHETORICAL.match(text):
         return False
     return bool(_QUESTION.search(text) or _KOREAN_QUESTION.search(text) or _CJK_QUESTION.search(text))
+
+
+def _is_only_content(tail: list[_Sentence], place: int) -> bool:
+    """Whether a question is answered at once, or is an item of a list that is about something else."""
+    sentence, after = tail[place], tail[place + 1 : place + 2]
+    if after and after[0].line == sentence.line and _ANSWER.match(after[0].text):
+        return True
+    lead = next((one.text for one in reversed(tail[:place]) if not one.item), "") if sentence.item else ""
+    goes_on = any(not one.item for one in tail[place + 1 :])
+    leads = _TO_THE_PERSON.search(lead) or (_QUESTIONS.search(lead) and not goes_on)
+    return lead.endswith(":") and not leads
 
 
 def _tail(sentences: list[_Sentence]) -> list[_Sentence]:
@@ -240,10 +260,16 @@ _FAILED = re.compile(
     r"|’)t have (?:a way|access|permission)\b"
     r"|\bdid(?: not|n't|n’t) (?:succeed|work out)\b|\b(?:task|attempt|run|build|migration"
     r"|deployment) (?:has )?failed\b(?! test)"
-    r"|\bno luck\b|\bnothing (?:I tried )?worked\b|\bran out of (?:time|attempts|budget|options)\b"
+    r"|\bno luck\b|\bout of ideas\b|\bnothing (?:I tried )?worked\b|\bran out of (?:time|attempts|budget|options)\b"
     r"|无法(?:完成|修复|解决|继续|运行)|無法(?:完成|修復|解決|繼續)|没能|未能(?:完成|解决|修复)|できませんでした|失敗しました"
     r"|못했습니다|실패했습니다|não (?:consegui|foi possível)"
     r"|no (?:pude|fue posible|he podido)|je n'ai pas (?:pu|réussi)|konnte (?:ich )?nicht)",
+    re.I,
+)
+# A report of success without a word of failure before it.
+_WORKED = re.compile(
+    r"^(?:(?!\b(?:not?|none|nothing|never|cannot|unable|fail\w*|if)\b|n['’]t\b).)*"
+    r"\b(?:works|worked|pass(?:es|ed)?|fixed|implemented|added|updated|migrated|created|completed|done)\b",
     re.I,
 )
 _PARTIAL = re.compile(
@@ -318,9 +344,10 @@ def judge_turn(text: str, work: TurnWork = TurnWork(), stop: str = "") -> TurnEn
     sentences = [*_sentences(text[:_START])[:2], *_last_sentences(text)[-_SENTENCES:]]
     plain = [one.text for one in sentences if not one.item]
     failed = next((one for one in plain if _FAILED.search(one)), "")
-    if failed and work.went_badly:
-        return TurnEnding("gave up", failed)
     left = next((one for one in plain if _PARTIAL.search(one)), "") or failed
+    bad = failed if work.changes else failed or left
+    if bad and work.went_badly and not (work.changes and any(map(_WORKED.search, plain))):
+        return TurnEnding("gave up", bad)
     if left and work.calls:
         return TurnEnding("partial", left)
     waits = next((one for one in plain[-_SENTENCES:] if _WAITING.search(one)), "")

@@ -42,6 +42,11 @@ WORKED = TurnWork(6, 1, 3, 0)
         ("Run `grep -q ok?` first.\n\n```\nwhat? really?\n```\nAll good.", WORKED, "done", "All good."),
         ('The chat now answers "who is most active?" correctly.', WORKED, "done", "The chat"),
         ('The chat will answer "who is it?" and more.', WORKED, "done", "who is it?"),
+        ("Is it safe? Yes: nothing imports it. Was it before? No.", WORKED, "done", "No."),
+        ("The page has these entries:\n\n- How do I start?\n- Can I stop?", WORKED, "done", "Can I"),
+        ("The survey asks three questions:\n\n1. Who?\n2. When?\n\nIt is in `a.json`.", WORKED, "done", "It is in"),
+        ("Three questions before I start:\n\n1. Keep v1?\n2. Who pays?", WORKED, "question", "Who pays?"),
+        ("Docker is not running. Start it, or say that I should skip it.", WORKED, "question", "Start it"),
         ("It is of type 'float' now.", WORKED, "done", "of type"),
         ("Which one would you like to do next?", WORKED, "question", "Which one"),
         ("Two ways are left. Should I go on with the first", WORKED, "question", "Should I go on"),
@@ -64,6 +69,9 @@ def test_giving_up_takes_words_and_outcomes() -> None:
     assert judge_turn(words, WORKED).ending == "partial"
     assert judge_turn("All done.", FAILED).ending == "partial"
     assert judge_turn(words, FAILED).ending == "gave up"
+    assert judge_turn("The build still fails with that error.", FAILED).ending == "gave up"
+    most = "The reader works and is tested. The page does not: I could not find out why."
+    assert judge_turn(most, TurnWork(9, 2, 3, 1)).ending == "partial"
 
 
 def test_an_answer_at_the_length_limit_is_cut_off() -> None:
