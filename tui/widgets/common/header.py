@@ -157,7 +157,7 @@ def _notice(view: View) -> list[Line]:
 
 
 def _context(view: View, room: int) -> list[Line]:
-    """The share of the way to compaction, in the longest form that leaves the cost its place in the room."""
+    """The share of the way to compaction, in the longest form that leaves room for cost and sleep pressure."""
     sleep = view.frame.mind.sleep
     if not sleep.context_tokens:
         return []
@@ -175,7 +175,8 @@ def _context(view: View, room: int) -> list[Line]:
     ]
     if smaller >= 0.5:
         forms[1:] = [[("context ", "quiet"), (f"{share}{more}", ink)]]
-    return [next((form for form in forms if _length([form, *_cost(view)[:1]]) <= room), forms[-1])]
+    others = [*_cost(view)[:1], *_sleep(view, 0)]
+    return [next((form for form in forms if _length([form, *others]) <= room), forms[-1])]
 
 
 def _sleep(view: View, room: int) -> list[Line]:
