@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from blake3 import blake3
 
 from bench.workload import session as workload
 from core.agents.registry import make_kit
+from core.engine.receptor import emotion
 from core.engine.society import Society
 from core.events import Event, Prompt, SessionStart, ToolUse, Turn
 from core.logs.finder import sessions
@@ -32,6 +34,9 @@ UNREACHED = {
     "people_at"  # everyone at a place, for the stand-in screens of bench and tests
 }
 """What nothing in the product reaches, each with what it is for."""
+
+PUT_TOGETHER = ("survey_",)
+"""How names begin that are put together from parts."""
 
 READ_AS_A_WHOLE = ("mind.salience.relevance.", "governor.weights.")
 """Groups whose settings are looked up by names put together from parts."""
@@ -56,6 +61,7 @@ def idle(paths: list[str]) -> set[str]:
         and item.name != "__getattr__"
         and "core" in Path(item.filename).parts
         and item.name not in quoted
+        and not item.name.startswith(PUT_TOGETHER)
     }
 
 
@@ -173,27 +179,40 @@ def other_values(name: str) -> list[Any]:
     return [choice for choice in tunable.choices if choice != tunable.default][:2]
 
 
-def test_every_setting_of_the_engine_changes_an_output() -> None:
-    """A value that is merely read does not pass: what the engine says of some session must differ."""
-    kit = make_kit()
-    found = sessions([str(ROOT / "sample_sessions" / "logs")], kit)
-    logs = sorted([list(read_session(one, kit)) for one in found], key=len)
-    streams = [provocations(), *logs, workload(400)]
-    plain = [outcome(stream, Settings()) for stream in streams]
+@cache
+def streams() -> list[tuple[list[Event], bytes]]:
+    """Sessions, each with what the engine says of it under the built-in settings."""
+    found = sessions([str(ROOT / "sample_sessions" / "logs")], make_kit())
+    logs = sorted([list(read_session(one, make_kit())) for one in found], key=len)
+    return [(stream, outcome(stream, Settings())) for stream in (provocations(), *logs, workload(400))]
+
+
+def idle_settings(names: Iterable[str]) -> list[str]:
+    """Those whose other values change nothing in what the engine says of any session."""
     idle_names = []
-    for name in tunables():
-        values = other_values(name)
-        if not name.startswith(ENGINE) or name.startswith(OUTSIDE_THE_ENGINE) or name in NOT_PROVOKED:
-            continue
+    for name in names:
         turned = []
-        for value in values:
+        for value in other_values(name):
             with suppress(ValueError):  # another setting forbids it
                 turned.append(with_value(Settings(), name, value))
-        if turned and not any(
-            outcome(stream, settings) != before
-            for settings in turned
-            for stream, before in zip(streams, plain, strict=True)
-        ):
+        if turned and not any(outcome(stream, settings) != plain for settings in turned for stream, plain in streams()):
             idle_names.append(name)
-    assert idle_names == []
+    return idle_names
+
+
+def test_every_setting_of_the_engine_changes_an_output() -> None:
+    """A value that is merely read does not pass: what the engine says of some session must differ."""
+    inside = [name for name in tunables() if name.startswith(ENGINE) and not name.startswith(OUTSIDE_THE_ENGINE)]
+    assert idle_settings(name for name in inside if name not in NOT_PROVOKED) == []
     assert set(tunables()) >= NOT_PROVOKED
+
+
+def test_a_setting_that_changes_nothing_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that the engine never sees, and one that it still reads but no longer uses."""
+    assert idle_settings(["screen.motion", "receptor.emotion.compaction_relief"]) == ["screen.motion"]
+    if not str(emotion.__file__).endswith(".py"):
+        pytest.skip("compiled classes cannot be changed")
+    monkeypatch.setattr(emotion.EmotionEngine, "relieve", lambda *_: None)
+    streams.cache_clear()
+    assert idle_settings(["receptor.emotion.compaction_relief"]) == ["receptor.emotion.compaction_relief"]
+    streams.cache_clear()
