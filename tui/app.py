@@ -448,6 +448,8 @@ class NooscopeApp(SessionApp):
 
     @on(messages.Arrived)
     def _arrived(self, message: messages.Arrived) -> None:
+        if message.feed not in (None, self.feed):
+            return
         view = self._day.shown_in(message.view)
         if self.view is None or view.what_if == self.view.what_if:
             self._show_recording(message.recording)

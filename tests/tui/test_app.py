@@ -17,12 +17,13 @@ from tests.core.logs import log_lines as logs
 from tests.pilots import rest
 from tests.tui.conftest import lines, press_each, shown, until
 from tui.app import NooscopeApp
-from tui.feed.messages import OpenSession
+from tui.feed.messages import Arrived, OpenSession
 from tui.feed.view import View
-from tui.keys import APP_KEYS
+from tui.keys import APP_KEYS, KEYS
 from tui.screens.dialogs import NoteScreen
 from tui.screens.fleet import FleetScreen
 from tui.screens.main import CAPTIONS, Captions
+from tui.screens.recap import RecapScreen
 from tui.widgets.common.dialog import ConfirmScreen
 
 Make = Callable[..., NooscopeApp]
@@ -177,7 +178,9 @@ async def test_the_palette_has_every_key(log: Path, app_on: Make) -> None:
         titles = {command.title for command in app.get_system_commands(app.screen)}
         keys = [binding for binding in APP_KEYS if isinstance(binding, Binding)]
         missing = {binding.tooltip for binding in keys} - titles
-        assert missing == {"Back to all sessions"}, "escape leaves a panel first"
+        paging = {KEYS[name].meaning for name in ("page.up", "page.down")}
+        assert missing == {"Back to all sessions", *paging}, "escape leaves a panel first"
+        assert not any(title.startswith("Focus N") or title in ("Up", "Down") for title in titles)
 
 
 async def test_keys_can_be_moved_by_settings(log: Path, app_on: Make, still: Settings) -> None:
@@ -196,6 +199,20 @@ async def test_another_session_without_leaving(log: Path, app_on: Make, tmp_path
         await shown(app, pilot, lambda view: view.total == 300)
         app.post_message(OpenSession(other))
         assert (await shown(app, pilot, lambda view: view.total == 80)).subject.path == str(other)
+
+
+async def test_what_a_stopped_feed_posted_is_not_shown(log: Path, app_on: Make, tmp_path: Path) -> None:
+    other = tmp_path / "other.jsonl"
+    other.write_bytes(lines(session(40, agents=1)))
+    app = app_on(log, live=False)
+    async with app.run_test(size=(80, 24)) as pilot:
+        late = await shown(app, pilot, lambda view: view.total == 300)
+        stopped = app.feed
+        app.open(Target(other, False), play=False)
+        app.post_message(Arrived(late, app.recording, stopped))
+        await shown(app, pilot, lambda view: view.total == 40)
+        await until(pilot, lambda: isinstance(app.screen, RecapScreen))
+        assert app.recording is not None and len(app.recording) == 40
 
 
 async def test_what_is_no_log_brings_the_list_of_sessions(

@@ -290,7 +290,7 @@ class Feed:
             for event in end.timeline.events:
                 last.grow(event.at)
             self._ending = replace(end.view(last, MAIN, None), loading=0.0, status=self._unread())
-            self._post(Arrived(self._ending, end.timeline))
+            self._post(Arrived(self._ending, end.timeline, self))
             self._seen.wait(_FIRST)
         if not source.behind:
             self._loaded(source)
@@ -467,7 +467,7 @@ class Feed:
             return
         loading = source.share if self._head.loading else None
         if self._ending is not None:
-            self._post(Arrived(replace(self._ending, loading=loading)))
+            self._post(Arrived(replace(self._ending, loading=loading), feed=self))
             self._wait_for_first(source)
             return
         behind = self._behind(source, now) if loading is None else 0
@@ -494,7 +494,7 @@ class Feed:
             narrator=self._settings.narrator.on,
             what_if=self._other is not None,
         )
-        self._post(Arrived(view, self._visible.timeline))
+        self._post(Arrived(view, self._visible.timeline, self))
         self._wait_for_first(source)
 
     def _status(self, driver: Driver, view: View, loading: float | None) -> Status | None:

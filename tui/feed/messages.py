@@ -265,6 +265,7 @@ class Arrived(Latest):
 
     view: View
     recording: Timeline | None = None
+    feed: object = None  # Who posted it; a feed that was stopped may still have posted.
 
 
 @dataclass(eq=False, repr=False)
