@@ -116,7 +116,7 @@ class SessionOutcome(Struct, frozen=True):
         commits = len(self.live_commits)
         parts = [
             f"#{self.pull_requests[-1].number}" if self.pull_requests else "",
-            f"{commits}c" if commits else "",
+            count(commits, "commit") if commits else "",
             "pushed" if self.pushes and not self.pull_requests else "",
             f"tests {'ok' if self.tests.result == 'passed' else 'fail'}"
             if self.tests and self.tests.result != "no result"

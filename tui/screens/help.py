@@ -33,7 +33,6 @@ from tui.widgets.transcript.entry import PassagePane
 
 _SET_OFF = re.compile(r"(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)")
 _MEASURE = 96  # Widest a paragraph gets.
-_SPACIOUS = 150  # Width from which nothing of a key's line has to be cut.
 # Panels of other screens that are explained at the end.
 _EXPLAINED: tuple[type[Panel], ...] = (
     Document,
@@ -206,9 +205,8 @@ def help_lines(topics: Iterable[Topic], width: int) -> list[Line]:
 
 def _key_lines(row: KeyRow, width: int) -> Iterator[Line]:
     """A key and what it does, over as many lines as needed."""
-    keys = 14 if width < _SPACIOUS else 24
-    name = 22 if width >= 70 else 0
-    room = max(8, min(48 if width < _SPACIOUS else 90, width - keys - name - 1))
+    keys, name = 12, 20 if width >= 70 else 0
+    room = max(8, min(_MEASURE, width - keys - name - 1))
     for number, piece in enumerate(wrapped(row.does, room)):
         yield [
             (fit("" if number else row.keys, keys - 1) + " ", "strong"),

@@ -37,6 +37,8 @@ from tui.widgets.common.panel import Panel
 
 _MOST = 60
 _FEW = 8  # Sessions offered before anything is typed.
+# Keys that only move about, which nobody looks for by name; those without an id move the focus.
+_MOVES = (None, "row.up", "row.down", "page.up", "page.down")
 _EVENTS = 20_000  # Events looked through at most, the newest first.
 
 
@@ -241,7 +243,7 @@ def mark_hits(
             continue
         text = plain(mark_text(mark, names), 60)
         by = "nooscope" if mark.kind == "method" else mark.kind
-        words = text if text.startswith(mark.kind) else f"{by}  {text}"
+        words = f"{by:<10} {text.removeprefix(mark.kind).strip()}"
         who = "" if mark.agent == MAIN else names.get(mark.agent) or plain(mark.agent, 24)
         yield f"{clock(mark.at - start)}  {words}", who, Seek(mark.place + 1, mark.agent)
 
@@ -280,7 +282,7 @@ def _key_commands(screen: Screen[object]) -> Iterator[SystemCommand]:
     """Every key that works on a screen, as a command."""
     actions = set()
     for key, (node, binding, enabled, _) in screen.active_bindings.items():
-        if not enabled or not binding.description or binding.id in actions:
+        if not enabled or not binding.description or binding.id in actions or binding.id in _MOVES:
             continue
         actions.add(binding.id)
         title = (binding.tooltip or binding.description).strip()

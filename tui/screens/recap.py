@@ -78,6 +78,12 @@ class RecapScreen(Board):
         if before is not None and view is not None and before.words != view.words and self.is_mounted:
             self._tell()
 
+    @property
+    def idle_keys(self) -> frozenset[str]:
+        """Nothing to choose from while everything is new, or nothing is."""
+        new = self.recording is not None and self._look is not None and self._look.events < len(self.recording)
+        return frozenset() if new else frozenset(("fold",))
+
     def action_whole(self) -> None:
         if self._look is not None:
             self._all = not self._all

@@ -239,7 +239,7 @@ class StimulusSource(Stateful):
         elif burn:
             if self._burn_turns >= self._burn_warmup and burn >= max(self._burn_floor, usual * self._burn_factor):
                 times = burn / usual if usual > 0 else 1.0
-                words = f"token burn x{times:.0f}, {burn // 1000}k in a turn"
+                words = f"token use {times:.0f}x normal, {burn // 1000}k in a turn"
                 stimuli = (self._stimulus("anomaly", "burn", "burn", event.model, words, times),)
             self._burn = usual + self._burn_smoothing * (burn - usual) if self._burn_turns else float(burn)
             self._burn_turns += 1

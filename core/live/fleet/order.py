@@ -90,9 +90,15 @@ def listed(rows: Sequence[FleetRow], order: Order) -> list[Item]:
         if isinstance(row, FleetRow):
             groups.setdefault(row.project or row.name, []).append(row)
     grouped: list[Item] = []
+    below_project = False
     for members in groups.values():
-        heading = [Heading(members[0].name, tuple(members))] if len(members) > 1 else []
-        grouped += [*heading, *members]
+        is_project = len(members) > 1
+        if is_project:
+            grouped.append(Heading(members[0].name, tuple(members)))
+        elif below_project:
+            grouped.append(Heading("other projects", ()))
+        grouped += members
+        below_project = is_project
     return [*grouped, *(item for item in items if isinstance(item, Fold))]
 
 

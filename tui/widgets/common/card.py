@@ -125,7 +125,8 @@ def _columns(width: int) -> tuple[int, int]:
 def pair(label: str, value: str, width: int, *, ink: str = "plain", at: int = 0) -> Line:
     """A name and its value; the value begins at a column, or stands at the right edge."""
     at = at or (_WIDE // 2 if width >= _WIDE else 0)
-    if at and len(label) < at:
+    if at:
+        at = max(at, len(label) + 1)
         return [(fit(label, at), "quiet"), (fit(value, max(1, width - at)), ink)]
     room = max(1, width - len(value) - 1)
     return [(fit(label, room) + " ", "quiet"), (value, ink)]
@@ -161,7 +162,8 @@ def signed(label: str, value: float, width: int, figure: str, *, reach: float = 
 
 def sentence_lines(text: str, width: int, ink: str = "quiet") -> list[Line]:
     """Our own words over as many lines as they need."""
-    return [[(line, ink)] for line in wrapped(text, max(8, width))]
+    indent = text[: len(text) - len(text.lstrip())]
+    return [[(indent + line, ink)] for line in wrapped(text.strip(), max(8, width - len(indent)))]
 
 
 def heading(text: str) -> Line:

@@ -94,7 +94,7 @@ def _mode(view: View) -> list[Line]:
     if view.loading is not None:
         pieces.append([*meter(view.loading, 8, "live", thin=True), (f" {100 * view.loading:.0f}% read", "quiet")])
     if view.what_if:
-        pieces.insert(0, [(" WHAT IF ", "alert-tag")])
+        pieces.insert(0, [(" WHAT IF ", "seeking-tag")])
     return pieces
 
 

@@ -150,9 +150,10 @@ class KeyLine(Widget, can_focus=False):
         for each in bindings:
             if each.binding.show:
                 actions.setdefault(each.binding.action, each)
-        keys = [self._shown_key(each.binding, each.tooltip, each.enabled) for each in actions.values()]
+        shown = [(self._shown_key(one.binding, one.tooltip, one.enabled), action) for action, one in actions.items()]
+        keys = [key for key, _ in shown if key.description]
         widths = [key.width for key in keys]
-        needed = [place for place, action in enumerate(actions) if action == _ALWAYS]
+        needed = [keys.index(key) for key, action in shown if action == _ALWAYS]
         fitting = [keys[place] for place in fitting_keys(widths, room, needed)]
         if len(fitting) == len(keys) and keys:
             fitting += self._more(bindings, room - sum(widths) - len(widths))

@@ -25,6 +25,7 @@ from tui.widgets.common.scroller import Scroller
 _HIGH, _FULL = 0.5, 0.75
 _DATE = re.compile(r"-\d{8}$")
 _LEVEL_STYLES = ("quiet", "live", "seeking", "alert-tag")
+_REST_STYLES = {"done": "confidence-dim", "gave up": "frustration-dim"}
 _LOW = 0.2
 _MANY, _PART = 3, 0.2  # Failures, and their share of all calls, from which they are marked.
 _REASON = 8  # Cells of a reason for which the last columns give way whole: a figure that is cut says something else.
@@ -50,7 +51,9 @@ class Column(NamedTuple):
 
 def level_style(status: Status) -> str:
     """The style of a standing; what is only surmised has no ground of its own."""
-    return "alert" if status.level == 3 and status.word == "may need you" else _LEVEL_STYLES[status.level]
+    if status.level:
+        return "alert" if status.word == "may need you" else _LEVEL_STYLES[status.level]
+    return _REST_STYLES.get(status.word, "quiet")
 
 
 def _word(row: FleetRow, width: int, _: CellContext) -> Line:
@@ -213,11 +216,12 @@ def fleet_columns(room: TableLayout) -> tuple[Column, ...]:
 def _first_columns(room: TableLayout) -> list[Column]:
     width = room.width
     wide, huge = width >= 110, width >= 160
+    most = 24 if huge else 20 if wide else 14 if width >= 70 else 10
     return [
         Column("status", 14, _word, "need"),
         Column("for", 4, _for, "recent", right=True),
         *([Column("host", room.host, _host_cell)] if room.host else []),
-        Column("project", max(8, min(room.project, 24 if huge else 20 if wide else 14)), _project, "project"),
+        Column("project", max(8, min(room.project, most)), _project, "project"),
     ]
 
 
@@ -237,7 +241,7 @@ def _plain_columns(room: TableLayout) -> tuple[Column, ...]:
     if huge:
         last.insert(1, Column("turns", 5, _forecast, right=True))
         last += [Column("subs", 5, _subagents, right=True)] if room.subagents else []
-        last.append(Column("outcome", 18, _outcome))
+        last.append(Column("outcome", 26, _outcome))
     rest = room.width - sum(column.width + 1 for column in (*chosen, *last))
     while rest < _REASON and last:
         rest += last.pop().width + 1
@@ -324,7 +328,9 @@ def fold_line(item: Fold, now: float, width: int) -> Line:
 def project_line(item: Heading, width: int) -> Line:
     """The line above a project's sessions."""
     counted = census(item.rows)
-    line: Line = [(f"{plain(item.name, 40)} ", "strong"), (count(len(item.rows), "session"), "quiet")]
+    line: Line = [(f"{plain(item.name, 40)} ", "strong" if item.rows else "quiet")]
+    if item.rows:
+        line.append((count(len(item.rows), "session"), "quiet"))
     if counted.need:
         line.append((f"  ▲ {counted.need} need{'s' if counted.need == 1 else ''} you", "alert"))
     used = sum(len(text) for text, _ in line)

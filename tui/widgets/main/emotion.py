@@ -139,7 +139,8 @@ def _block(view: View, axis: AxisReading, points: Points, seconds: float, width:
 def _terms(axis: AxisReading, learned: float, width: int) -> Line:
     """Baseline, offset and field as the sum they are, whether a bound cut it, and what was learned."""
     total = axis.baseline + axis.offset + axis.field
-    cut = " =" if abs(total - axis.threshold) < 0.0005 else ", least:" if total < axis.threshold else ", most:"
+    bound = ", the minimum:" if total < axis.threshold else ", the maximum:"
+    cut = " =" if abs(total - axis.threshold) < 0.0005 else bound
     minus = "-" if axis.field < 0 else "+"
     figures = fraction(axis.baseline), fraction(axis.offset), minus, fraction(abs(axis.field))
     words = "{} normal {} + offset {} {} field {}".format(cut, *figures)

@@ -78,7 +78,8 @@ you.
             ]
             lines.append([])
         more = mind.queued - sum(item.times for item in mind.salience)
-        lines.append([(f"{mind.queued} waiting, {max(0, more)} of them not shown", "quiet")])
+        rest = f", {more} of them not shown" if more > 0 else ""
+        lines.append([(f"{mind.queued} waiting{rest}", "quiet")])
         return lines[:height]
 
     def subtitle(self, view: View) -> str:  # noqa: ARG002

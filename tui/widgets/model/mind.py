@@ -255,7 +255,7 @@ did since the tick before; the log times what the agent did, the rest is counted
         lines: list[Line] = [[(fit(head, width), "strong")]]
         for number, (step, did) in enumerate(view.frame.mind.heartbeat, 1):
             first, *others = wrapped(did, max(8, width - 13))
-            lines.append([(f"{number} {step:<11}", "quiet"), (first, "plain")])
+            lines.append([(f"{number} {step:<11}", "quiet"), (first if self.rich else fit(did, width - 13), "plain")])
             lines += [[(" " * 13 + line, "plain")] for line in others if self.rich]
         return lines
 

@@ -181,7 +181,7 @@ def method_name(name: str) -> str:
 
 def _scored(candidate: Candidate, width: int) -> Line:
     glyph, ink = ("◆ ", "strong") if candidate.fired else ("  ", "plain")
-    room = max(10, min(26, width - 22))
+    room = max(10, min(26, width - 14))
     bar = gauge(
         "",
         candidate.score,

@@ -25,6 +25,7 @@ from tui.widgets.common.panel import Panel
 from tui.widgets.common.scroller import Scroller
 from tui.widgets.tuning.comparison import value_at
 
+_NAME = 15  # Cells of a name, and of the gap behind the last figure.
 Counted = tuple[str, int, int, int, int]
 
 
@@ -85,24 +86,26 @@ these firings are the same, new, lost or moved in time. Below, `░` crossings m
         return len(self._listed)
 
     def head(self, number: int, width: int) -> Line:  # noqa: ARG002
-        name, room = _rooms(width)
-        words = ("before", "after", "same", "new", "lost", "moved")
+        name, room, words = _rooms(width)
         return [(fit("", name), "quiet"), ("".join(word.rjust(room) for word in words), "quiet")]
 
     def row(self, number: int, width: int) -> Line:
-        name_room, room = _rooms(width)
+        name_room, room, words = _rooms(width)
         name, same, gained, lost, moved = self._listed[number]
         here = number == self._cursor and self.has_focus
         actual, other = same + lost + moved, same + gained + moved
         changed = bool(gained or lost or moved)
+        cells = {
+            "before": (f"{actual}", "plain"),
+            "after": (f"{other}", "strong" if other != actual else "plain"),
+            "same": (f"{same}", "quiet"),
+            "new": (_signed("+", gained), "live" if gained else "quiet"),
+            "lost": (_signed("−", lost), "alert" if lost else "quiet"),
+            "moved": (_signed("~", moved), "threshold" if moved else "quiet"),
+        }
         return [
             (fit(_row_words(name), name_room), "cursor" if here else "plain" if changed else "quiet"),
-            (f"{actual}".rjust(room), "plain"),
-            (f"{other}".rjust(room), "strong" if other != actual else "plain"),
-            (f"{same}".rjust(room), "quiet"),
-            (_signed("+", gained).rjust(room), "live" if gained else "quiet"),
-            (_signed("−", lost).rjust(room), "alert" if lost else "quiet"),
-            (_signed("~", moved).rjust(room), "threshold" if moved else "quiet"),
+            *((cells[word][0].rjust(room), cells[word][1]) for word in words),
         ]
 
     def action_move(self, by: int) -> None:
@@ -155,10 +158,14 @@ def _row_words(name: str) -> str:
     return f"{sign}{firing_words(name.removeprefix(sign))}"
 
 
-def _rooms(width: int) -> tuple[int, int]:
-    """Room of a name and of each figure."""
+def _rooms(width: int) -> tuple[int, int, list[str]]:
+    """Room of a name and of each figure, and the figures there is room for."""
     room = 9 if width >= 90 else 7
-    return max(8, width - 6 * room), room
+    words = ["before", "after", "same", "new", "lost", "moved"]
+    for least in ("same", "before", "moved"):
+        if width - len(words) * room < _NAME:
+            words.remove(least)
+    return max(8, width - len(words) * room - 1), room, words
 
 
 def _signed(sign: str, number: int) -> str:

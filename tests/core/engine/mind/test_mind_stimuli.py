@@ -125,7 +125,7 @@ def test_a_spike_in_token_burn_is_told_after_warming_up() -> None:
     assert only(usual, using) is None
     spike = only([Turn(at=9, cache_write=60_000)], using)
     assert spike is not None
-    assert (spike.kind, spike.cause, spike.what) == ("anomaly", "burn", "token burn x30, 60k in a turn")
+    assert (spike.kind, spike.cause, spike.what) == ("anomaly", "burn", "token use 30x normal, 60k in a turn")
     assert spike.measure == pytest.approx(30.0)
     fresh = source()
     assert only([*usual[:3], Turn(at=9, cache_write=60_000)], fresh) is None

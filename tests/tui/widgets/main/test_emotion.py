@@ -99,8 +99,8 @@ def test_details_say_when_a_bound_holds_the_threshold() -> None:
     low = axis("flow", 0.0, 0.25, 0.0, offset=0.2)
     high = axis("confidence", 0.0, 0.85, 1.0, offset=0.25)
     shown = text(EmotionAxes().details(_with(stuck(), low, high), 60, 12))
-    assert "at .25, least:" in shown
-    assert "at .85, most:" in shown
+    assert "at .25, the minimum:" in shown
+    assert "at .85, the maximum:" in shown
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
