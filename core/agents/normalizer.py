@@ -183,6 +183,12 @@ def _our_judges() -> _Judges:
     return _judges(read_tables())
 
 
+def shell_writes(arguments: Any) -> dict[str, bool]:
+    """Return the paths a shell call writes, and whether it surely does; `.` is all that is in the folder."""
+    judges = _our_judges()
+    return judges.shell.writes(judges.arguments.command(arguments))
+
+
 class Normalizer:
     """Sorts calls by tables of tool names."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from posixpath import basename, join, normpath
 from typing import Any, NamedTuple
 
@@ -134,6 +135,27 @@ _VALUED = {
     "ls": "Iw",
 }
 _PATTERN_FIRST = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "fd", "fdfind", "git grep"))
+_WRITES_ALL = frozenset(("rm", "mv", "touch", "unlink", "tee", "truncate", "dos2unix", "unix2dos"))
+_WRITES_LAST = frozenset(("cp", "ln", "install", "rsync"))
+# What may rewrite the files it is given, else all below the folder.
+_FORMATTERS = tuple(
+    phrase.split()
+    for phrase in (
+        *("black", "isort", "rustfmt", "stylua", "swiftformat", "patch", "mix format", "dart format", "go fmt"),
+        *(
+            "cargo fmt",
+            "terraform fmt",
+            "deno fmt",
+            "ruff format",
+            "ruff check --fix",
+            "prettier --write",
+            "eslint --fix",
+        ),
+        *("gofmt -w", "goimports -w", "gofumpt -w", "shfmt -w", "clang-format -i", "autopep8 -i", "yapf -i"),
+        *("biome format --write", "biome check --write", "biome lint --write"),
+    )
+)
+_LOOKS_ONLY = frozenset(("--check", "--diff", "--dry-run", "--check-formatted", "--check-only"))
 _READ, _SEARCH, _EDIT, _EXEC = 1, 2, 3, 4
 _NAMES: tuple[Action, ...] = ("shell_exec", "file_read", "search", "file_edit", "shell_exec")
 PURPOSE_RANKS: dict[str, int] = {"destructive": 5, "commit": 4, "test": 3, "build": 2, "wait": 1, "": 0}
@@ -185,14 +207,8 @@ class Shell:
 
     def judge(self, command: Any) -> Command:
         """Judge a command line, or a list of words that is run without a shell."""
-        if isinstance(command, str):
-            parts = split(command)
-        elif isinstance(command, list) and all(isinstance(word, str) for word in command):
-            parts = [Part(list(command), [], False, [])]
-        else:
-            return Command("shell_exec")
         verdicts: list[_Judged] = []
-        self._judge_parts(parts, verdicts, "", 0)
+        self._judge_parts(_parts(command), verdicts, "", 0)
         return _strongest(verdicts)
 
     def _judge_parts(self, parts: list[Part], verdicts: list[_Judged], folder: str, depth: int) -> None:
@@ -216,6 +232,30 @@ class Shell:
             verdicts.append(judged)
             if entered is not None:
                 folder = _under(folder, entered)
+
+    def writes(self, command: Any) -> dict[str, bool]:
+        """Return the paths a command line writes, and whether it surely does; `.` is all that is in the folder."""
+        paths: dict[str, bool] = {}
+        self._add_writes(_parts(command), paths, "", 0)
+        return paths
+
+    def _add_writes(self, parts: list[Part], paths: dict[str, bool], folder: str, depth: int) -> None:
+        for part in parts:
+            words = self._bare(part.words)
+            inner = _script_of(words)
+            if inner is not None and depth < _DEEPEST:
+                self._add_writes(split(inner), paths, folder, depth + 1)
+                continue
+            targets = {target: True for target in part.writes if not target.startswith("/dev/") and "$" not in target}
+            if words and words[0] not in _CONTROL:
+                words = [basename(words[0]), *words[1:]]
+                named = _written(_plain_git(words) if words[0] == "git" else words)
+                targets |= {target: surely for target, surely in named.items() if not _NO_PATH.search(target)}
+            for target, surely in targets.items():
+                path = _under(folder, target)
+                paths[path] = surely or paths.get(path, False)
+            entered = _entered(words[0], words) if words else None
+            folder = folder if entered is None else _under(folder, entered)
 
     def _keep(self, key: _Simple, verdict: tuple[_Judged, str | None]) -> None:
         if sum(map(len, key[1])) <= _LONGEST_KNOWN:
@@ -299,6 +339,52 @@ class Shell:
         operands = _operands(words[phrase.count(" ") :], phrase)
         has_pattern = any(options_match(word, "-e") or word == "--files" for word in words[1:])
         return _SEARCH, operands[1:] if phrase in _PATTERN_FIRST and not has_pattern else operands, ""
+
+
+def _parts(command: Any) -> list[Part]:
+    """Return the simple commands of a command line, or of a list of words; none of anything else."""
+    if isinstance(command, str):
+        return split(command)
+    is_words = isinstance(command, list) and all(isinstance(word, str) for word in command)
+    return [Part(list(command), [], False, [])] if is_words else []
+
+
+def _written(words: list[str]) -> dict[str, bool]:
+    """Return the paths that a simple command writes, and whether it surely writes them."""
+    program, operands = words[0], [word for word in words[1:] if not word.startswith("-")]
+    if program == "git" and operands:
+        return _written_by_git(operands.pop(0), words, operands)
+    for name, *rest in _FORMATTERS:
+        if name == program and _holds(words, tuple(rest)) and not _LOOKS_ONLY.intersection(words):
+            return dict.fromkeys([word for word in operands if word not in rest] or ["."], False)
+    if program in ("sed", "perl", "awk", "gawk"):
+        in_place = any(options_match(word, "-i") for word in words[1:4])
+        return dict.fromkeys(_operands(words, program)[1:], True) if in_place else {}
+    if program in ("curl", "wget", "dd"):
+        option = {"curl": "-o", "wget": "-O", "dd": ""}[program]
+        return {
+            word.removeprefix("of="): True
+            for before, word in pairwise(words)
+            if (option and before == option) or word.startswith("of=")
+        }
+    if program in _WRITES_LAST:
+        return dict.fromkeys(operands[-1:], True)
+    all_of_it = program == "rm" and any(options_match(word, "-r") or options_match(word, "-R") for word in words)
+    return dict.fromkeys(operands, not all_of_it) if program in _WRITES_ALL else {}
+
+
+def _written_by_git(subcommand: str, words: list[str], operands: list[str]) -> dict[str, bool]:
+    """Return the paths of the working tree that a git command writes."""
+    if subcommand in ("rm", "mv"):
+        return {} if "--cached" in words else dict.fromkeys(operands, True)
+    paths = words[words.index("--") + 1 :] if "--" in words else [word for word in operands if _looks_like_path(word)]
+    if subcommand in ("checkout", "restore"):
+        undoes = subcommand == "checkout" or "--staged" not in words or "--worktree" in words
+        return dict.fromkeys(paths or ["."] * ("." in operands), False) if undoes else {}
+    stashes = subcommand == "stash" and operands[:1] in ([], ["push"], ["save"])
+    resets = subcommand == "reset" and "--hard" in words
+    cleans = subcommand == "clean" and any(options_match(word, "-f") for word in words)
+    return {".": False} if stashes or resets or cleans or subcommand == "apply" else {}
 
 
 def _entered(program: str, words: list[str]) -> str | None:

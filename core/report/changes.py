@@ -13,15 +13,16 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from core.agents.normalizer import shell_writes
 from core.agents.values import decode, table, text
 from core.agents.words import CHUNK, WordReader, answer, arguments, gist
-from core.events import Event, ToolUse, Where
+from core.events import MAIN, Event, SessionStart, ToolUse, Where
 from core.logs.redact.text import redact_lines
 from core.report.conversation import ConversationTree
 from core.report.formatting import plain
 from core.safe_text import safe
 
-EditKind = Literal["write", "create", "replace", "insert", "delete", "move", "command", "unknown"]
+EditKind = Literal["write", "create", "replace", "insert", "delete", "move", "command", "doubt", "unknown"]
 # The whole file is known; only what the edits name is known; only that a command wrote it is known.
 Completeness = Literal["complete", "pieces", "command"]
 
@@ -44,7 +45,11 @@ _WITNESSES = (
     ("before", "after"),
 )
 _NEW_FILE = re.compile(r"\b(?:created?|new file)\b", re.IGNORECASE)
-_WROTE = frozenset(("rm", "mv", "cp", "touch", "unlink"))  # Programs that change the files they are given.
+# Bytes without which a command writes no file that it names.
+_WRITING = tuple(
+    b"> rm mv cp git sed perl awk touch tee unlink truncate ln install rsync unix curl wget dd patch fmt format"
+    b" --fix --write black isort goimports gofumpt stylua autopep8 yapf".split()
+)
 # Commands that print one whole file, and arguments by which a tool reads only a part.
 _PRINTS = re.compile(r"""(?:cd [^;&|]+ && )?(?:cat|sed -n ['"]?1,(?P<last>\d+)p['"]?) [^\s;&|<>*?]+""")
 _RANGES = ("offset", "limit", "start_line", "end_line", "startLine", "endLine", "view_range", "line_range", "ranges")
@@ -167,6 +172,7 @@ class _File(Struct):
     deleted: bool = False
     lost: bool = False  # Whether something unknown changed it since its text was known.
     notes: dict[str, None] = {}
+    doubt: str = ""  # What may have changed it since its text was known.
 
     def copy(self) -> _File:
         return replace(self, pieces=[piece.copy() for piece in self.pieces], notes=dict(self.notes))
@@ -182,6 +188,9 @@ class _File(Struct):
             case "delete":
                 self._write("", place)
                 self.deleted = True
+                return
+            case "doubt":
+                self.doubt = f"a command may have changed it (event {place + 1})" if self.whole else ""
                 return
             case "command" | "unknown":
                 self.lost = True
@@ -217,6 +226,7 @@ class _File(Struct):
             del self.pieces[1:]
             self.notes["something else changed it between two edits"] = None
         self.lost = False
+        self.doubt = ""
 
     def _write(self, content: str, place: int) -> None:
         if not self.whole:
@@ -226,6 +236,7 @@ class _File(Struct):
             del self.pieces[1:]
         self.pieces[0].rewrite(content, place)
         self.lost = False
+        self.doubt = ""
 
     def _insert(self, edit: FileEdit, place: int) -> None:
         if self.whole and 0 <= edit.line <= len(self.pieces[0].lines):
@@ -268,7 +279,7 @@ class _File(Struct):
 
     @property
     def complete(self) -> bool:
-        return self.whole and not self.lost and len(self.pieces) == 1
+        return self.whole and not self.lost and not self.doubt and len(self.pieces) == 1
 
 
 class _Track(NamedTuple):
@@ -299,6 +310,7 @@ class SessionChanges:
         self._rewinds: list[Rewind] = []
         self._reads: dict[str, ToolUse] = {}  # The last read of a file since it was edited.
         self._fed = 0
+        self._project = ""
         self.uncounted = 0  # Edits that failed, were rejected or have no result.
 
     def feed(self, events: Sequence[Event]) -> None:
@@ -308,7 +320,11 @@ class SessionChanges:
 
     def add(self, event: Event) -> None:
         """Read the next event."""
-        if type(event) is ToolUse and event.action in ("file_edit", "memory_write", "shell_exec"):
+        if type(event) is SessionStart and event.agent == MAIN:
+            self._project = event.project.rstrip("/") or self._project
+        elif type(event) is ToolUse and event.action == "shell_exec":
+            self._read_command(event, self._fed)
+        elif type(event) is ToolUse and event.action in ("file_edit", "memory_write"):
             self._read(event, self._fed)
         elif type(event) is ToolUse and event.action == "file_read" and len(event.targets) == 1:
             self._reads[event.targets[0]] = event
@@ -323,25 +339,41 @@ class SessionChanges:
                 track.changes.clear()
 
     def _read(self, event: ToolUse, place: int) -> None:
-        shell = event.action == "shell_exec"
-        if shell and event.program not in _WROTE:
-            return
         if event.outcome not in ("success", "empty"):
-            self.uncounted += not shell
+            self.uncounted += 1
             return
         for edit in _edits(event, self._reader):
-            track = self._open.get(edit.path)
-            if track is None:
-                track = self._open[edit.path] = _Track(edit.path, [], [], [], {}, {})
-                self._tracks.append(track)
-            read = self._reads.pop(edit.path, None)
-            if read is not None and not any(one.before is not None or one.new_file for one in (*track.edits, edit)):
-                edit = _after_read(edit, _whole_read(read, self._reader))
-            track.places.append(place)
-            track.edits.append(edit)
-            track.agents.append(event.agent)
-            if edit.kind == "move":
-                self._open[edit.target] = self._open.pop(edit.path)
+            self._add(edit, event, place)
+
+    def _read_command(self, event: ToolUse, place: int) -> None:
+        """Read what a command wrote; a failed one may have written before it failed."""
+        where = event.called or event.where
+        if event.outcome in ("rejected", "collateral", "pending") or not self._reader.mentions(where, _WRITING):
+            return
+        for target, surely in shell_writes(arguments(self._reader.records(where), event)).items():
+            path = _event_path(target.removeprefix(f"{self._project}/"), event)
+            for name in [name for name in self._reads if _covers(path, name)]:
+                del self._reads[name]
+            writes = surely and event.outcome in ("success", "empty")
+            known = [name for name in self._open if _covers(path, name)]
+            for name in known:
+                self._add(FileEdit(name, "command" if writes and name == path else "doubt"), event, place)
+            if writes and not known and not path.startswith(("/", "..")) and "." in path:
+                self._add(FileEdit(path, "command"), event, place)
+
+    def _add(self, edit: FileEdit, event: ToolUse, place: int) -> None:
+        track = self._open.get(edit.path)
+        if track is None:
+            track = self._open[edit.path] = _Track(edit.path, [], [], [], {}, {})
+            self._tracks.append(track)
+        read = self._reads.pop(edit.path, None)
+        if read is not None and not any(one.before is not None or one.new_file for one in (*track.edits, edit)):
+            edit = _after_read(edit, _whole_read(read, self._reader))
+        track.places.append(place)
+        track.edits.append(edit)
+        track.agents.append(event.agent)
+        if edit.kind == "move":
+            self._open[edit.target] = self._open.pop(edit.path)
 
     def files(self, place: int, agent: str = "") -> list[FileChange]:
         """Return every file changed by the first `place` events, or by one agent, in path order."""
@@ -407,6 +439,7 @@ class SessionChanges:
 
     def _count(self, track: _Track, place: int, agent: str) -> FileChange | None:
         counted = self._counted(track, place)
+        counted = [n for n in counted if track.edits[n].kind != "doubt"]
         places = [track.places[n] for n in counted]
         agents = {track.agents[n]: None for n in counted}
         if not counted or (agent and agent not in agents):
@@ -423,7 +456,8 @@ class SessionChanges:
             removed=signs.count("-"),
             places=tuple(places),
             agents=tuple(agents),
-            notes=tuple(file.notes) or (() if state == "complete" else ("only the edited lines are in the log",)),
+            notes=(*file.notes, *filter(None, (file.doubt,)))
+            or (() if state == "complete" else ("only the edited lines are in the log",)),
             created=file.absent,
             deleted=file.deleted,
             moved_from=file.first_path if file.first_path != file.path else "",
@@ -434,6 +468,13 @@ def _split(whole: str) -> list[str]:
     """Split into lines with their ends; only a line feed ends a line."""
     *lines, rest = whole.split("\n")
     return [f"{line}\n" for line in lines] + ([rest] if rest else [])
+
+
+def _covers(path: str, file: str) -> bool:
+    """Whether a path that a command names, seen from any folder, is a file or a folder above it."""
+    if path == ".":
+        return not file.startswith("/")
+    return file == path or file.startswith(f"{path}/") or file.endswith(f"/{path}")
 
 
 def _track_bounds(track: _Track, place: int) -> int:
@@ -582,7 +623,7 @@ def _edits(event: ToolUse, reader: WordReader) -> list[FileEdit]:
     if not path:
         return []
     result = reader.records(event.where) if event.called else call_records
-    before, after, new_file = _witness(result)
+    before, after, new_file = _witness(result, event.id)
     edit = _asked_edit(arguments_of_call, path, event.tool)
     if edit.kind == "unknown" and after is not None:
         edit = edit._replace(kind="write", content=after)
@@ -666,14 +707,19 @@ def _first(fields: dict[str, Any], names: Iterable[str]) -> str | None:
     return next((fields[name] for name in names if isinstance(fields.get(name), str)), None)
 
 
-def _witness(values: Iterable[Any], depth: int = 0) -> tuple[str | None, str | None, bool]:
-    """Return the whole text before and after an edit as the result carries it, and whether it was new."""
+def _witness(values: Iterable[Any], call: str, depth: int = 0) -> tuple[str | None, str | None, bool]:
+    """Return the whole text before and after an edit as its result carries it, and whether it was new.
+
+    Other calls of the same record are left out.
+    """
     for value in values:
         if isinstance(value, str) and value[:1] == "{" and any(name in value for name, _ in _WITNESSES):
             value = decode(value.encode("utf-8", "surrogatepass"))
         if not isinstance(value, dict | list) or depth > _DEEPEST:
             continue
         if isinstance(value, dict):
+            if call and ("name" in value or "tool" in value) and _first(value, ("id", "callID")) not in (None, call):
+                continue
             new = value.get("type") == "create" or value.get("isNewFile") is True or value.get("exists") is False
             for first, second in _WITNESSES:
                 if first in value and (second in value or first == "originalFile"):
@@ -683,7 +729,7 @@ def _witness(values: Iterable[Any], depth: int = 0) -> tuple[str | None, str | N
                         return (before if texts[0] and not new else None), (after if texts[1] else None), new
             if new and value.get("exists") is False:
                 return None, None, True
-        inner = _witness(value.values() if isinstance(value, dict) else value, depth + 1)
+        inner = _witness(value.values() if isinstance(value, dict) else value, call, depth + 1)
         if inner != (None, None, False):
             return inner
     return None, None, False

@@ -138,6 +138,68 @@ def test_says_what_the_log_does_not_carry(
     assert said in change_line(change)
 
 
+@pytest.mark.parametrize(
+    ("command", "failed", "note"),
+    [
+        ("sed -i s/x/y/ a.py && pytest", False, "a command wrote it (event 4)"),
+        ("cat > a.py <<'EOF'\nx\nEOF\npython a.py", False, "a command wrote it (event 4)"),
+        ("cp b.py /p/a.py; make", False, "a command wrote it (event 4)"),
+        ("sed -i s/x/y/ a.py && pytest", True, "a command may have changed it (event 4)"),
+        ("git checkout -- a.py", False, "a command may have changed it (event 4)"),
+        ("git stash", False, "a command may have changed it (event 4)"),
+        ("uv run ruff format . && git commit -qam x", False, "a command may have changed it (event 4)"),
+        (
+            "git stash pop; ruff format --check .; git checkout -b new; sed -n 1p a.py; pytest >/dev/null 2>&1",
+            False,
+            "",
+        ),
+    ],
+)
+def test_a_command_among_others_may_change_a_known_file(log: ClaudeLog, command: str, failed: bool, note: str) -> None:
+    log.call("Write", {"file_path": "/p/a.py", "content": "x\n"}, told={"type": "create", "originalFile": None})
+    log.call("Bash", {"command": command}, error=failed)
+    reader, events = log.read()
+    (change,) = reader.changes.files(len(events))
+    assert (change.path, change.state) == ("a.py", "pieces" if note else "complete")
+    assert change.notes == ((note,) if note else ())
+    log.edit("a.py", "x", "y", before="x\n")
+    reader, events = log.read()
+    (change,) = reader.changes.files(len(events))
+    assert change.state == "complete"
+
+
+def test_a_result_beside_others_shows_only_its_own_file(tmp_path: Path) -> None:
+    calls = [
+        {
+            "id": f"{name}_1",
+            "name": "replace",
+            "args": {"file_path": f"/p/{name}", "old_string": "one", "new_string": "1"},
+            "status": "success",
+            "timestamp": "2026-01-01T00:00:02Z",
+            "resultDisplay": {"originalContent": f"{name} one\n", "newContent": f"{name} 1\n", "isNewFile": False},
+        }
+        for name in ("a.py", "b.py")
+    ]
+    messages = [
+        {"id": "u", "timestamp": "2026-01-01T00:00:00Z", "type": "user", "content": "go"},
+        {"id": "g", "timestamp": "2026-01-01T00:00:01Z", "type": "gemini", "content": "", "toolCalls": calls},
+    ]
+    times = {"startTime": "2026-01-01T00:00:00Z", "lastUpdated": "2026-01-01T00:00:03Z"}
+    path = tmp_path / "session-1.json"
+    path.write_text(json.dumps({"sessionId": "s", "projectHash": "h", **times, "messages": messages}))
+    ((reader, events),) = read_whole(path)
+    texts = {one.path: reader.changes.texts(one.path, len(events)) for one in reader.changes.files(len(events))}
+    assert texts == {f"/p/{name}": (f"{name} one\n", f"{name} 1\n") for name in ("a.py", "b.py")}
+
+
+def test_what_was_read_before_a_command_rewrote_it_is_not_the_file(log: ClaudeLog) -> None:
+    log.call("Read", {"file_path": "/p/a.py"}, "one\ntwo\nthree\n")
+    log.call("Bash", {"command": "black . && pytest"})
+    log.edit("a.py", "two\n", "2\n")
+    reader, events = log.read()
+    assert [one.state for one in reader.changes.files(len(events))] == ["pieces"]
+
+
 _FILE = "one\ntwo\nthree\n"
 
 
