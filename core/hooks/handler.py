@@ -224,7 +224,8 @@ class IntakeHandler:
     def update_processes(self, sessions: Mapping[str, ClaudeSession]) -> None:
         """Take in what Claude Code's processes say of themselves, and close prompts that are over."""
         changed = sessions != self.claude
-        ended_sessions = {name for name in self.claude if name not in sessions}
+        alive = {name for name, own in sessions.items() if own.status != "gone"}
+        ended_sessions = {name for name in self.claude if name not in alive}
         self.claude = sessions
         for name in ended_sessions:
             changed |= self.answers.close_session(name, self._clock())

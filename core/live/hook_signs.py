@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from core.events import Action, Event, Outcome, ToolUse
-from core.live.status import AgentTrouble
+from core.live.status import AgentTrouble, Process
 from core.logs.redact.values import one_line
 from core.report.plan_limits import PlanLimit
 
@@ -95,6 +95,7 @@ class HookSigns(Struct, frozen=True):
     answers: bool = False  # Its own permission prompts can be answered from here.
     warning: str = ""  # A spending cap that is near or reached, or tokens that go much faster than usual.
     limits: tuple[PlanLimit, ...] = ()  # The windows of the plan that pays for it.
+    process: Process = ""
 
     def asking(self, ended: Iterable[str] = ()) -> AgentTrouble | None:
         """What waits for the person longest, unless its call is known to have ended."""
@@ -172,14 +173,14 @@ class ClaudeSession(NamedTuple):
     pid: int
     session: str
     project: str
-    status: str  # busy, shell, idle or waiting.
+    status: str  # busy, shell, idle or waiting; gone if the process was killed.
     waiting_for: str
     since: float  # When this status began.
     attended: bool  # A person can see its dialogs; not so under `claude -p`.
 
 
 def claude_sessions(environment: Mapping[str, str], home: Path) -> dict[str, ClaudeSession]:
-    """The sessions of processes that are alive, by session id."""
+    """The sessions of processes that run, or were killed and left their file, by session id."""
     own = environment.get("CLAUDE_CONFIG_DIR")
     folder = (Path(own) if own else home / ".claude") / "sessions"
     sessions: dict[str, ClaudeSession] = {}
@@ -189,7 +190,7 @@ def claude_sessions(environment: Mapping[str, str], home: Path) -> dict[str, Cla
         return sessions
     for path in paths:
         state = _read(path)
-        if state is not None:
+        if state is not None and (state.status != "gone" or state.session not in sessions):
             sessions[state.session] = state
     return sessions
 
@@ -203,8 +204,10 @@ def _read(path: Path) -> ClaudeSession | None:
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
     typed = isinstance(pid, int) and isinstance(session, str) and isinstance(status, str)
-    if not typed or value.get("parkedJobId") or not _alive(pid, str(value.get("procStart") or "")):
+    if not typed or value.get("parkedJobId"):
         return None
+    if not _alive(pid, str(value.get("procStart") or "")):
+        status = "gone"
     waits = str(value.get("waitingFor") or "")
     attended = value.get("entrypoint") != "sdk-cli"
     return ClaudeSession(pid, session, str(value.get("cwd") or ""), status, waits, since, attended)
@@ -241,6 +244,10 @@ def _merge_signs(signs: HookSigns | None, state: ClaudeSession) -> HookSigns | N
             return signs
         why = _WAITS.get(state.waiting_for) or one_line(state.waiting_for, 80) or "waits in its terminal"
         return replace(signs, asks=(HookAsk(state.since, why, "main"),))
+    if state.status == "gone":
+        return replace(signs or HookSigns(), asks=(), questions=(), process="gone")
+    if state.status in ("busy", "shell"):
+        signs = replace(signs or HookSigns(), process="busy")
     if signs is None or not signs.asks:
         return signs
     return replace(signs, asks=tuple(ask for ask in signs.asks if ask.since > state.since))

@@ -277,7 +277,8 @@ class OpenEvents:
         signs = self._current_signs()
         if signs is None:
             return facts
-        return replace(facts, asks=signs.asking(self._ended), hooked=True, heard=max(facts.heard, signs.heard))
+        heard = max(facts.heard, signs.heard)
+        return replace(facts, asks=signs.asking(self._ended), hooked=True, heard=heard, process=signs.process)
 
     def _current_signs(self) -> HookSigns | None:
         session = self._source.session

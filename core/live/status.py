@@ -42,6 +42,7 @@ _AGES = 20 * 365.25 * 86_400  # Seconds no session lasts; an older time comes fr
 # Tools that hand a plan to the person.
 _PLANS = frozenset(("ExitPlanMode", "exit_plan_mode", "plan_exit", "ExitSpecMode"))
 
+Process = Literal["", "busy", "gone"]  # What an agent's process says of itself; blank if it says nothing.
 Need = Literal["", "question", "plan", "permission", "error"]  # What the person is needed for.
 
 
@@ -79,6 +80,7 @@ class StatusFacts(Struct, frozen=True):
     # How its last turn ended, judged from its words; blank while it runs or if they were not read.
     ending: TurnEnding = TurnEnding("")
     hooked: bool = False  # Its hooks report ahead of its log.
+    process: Process = ""
     stuck: AgentTrouble | None = None
     flow: float | None = None  # Since when the flow gate fires.
     context: float = 0.0
@@ -200,6 +202,8 @@ def _status(facts: StatusFacts, now: float, limits: Limits) -> Status:
             return Status("ended", 0, facts.heard, "abandoned: the log has no events")
         return Status("idle", 1, facts.heard or now, "no events yet")
     facts = _without_left_behind(facts, limits)
+    if facts.process == "gone":
+        return _gone(facts, quiet, limits)
     asking = [call for call in facts.open if call.tool in limits.asking]
     if asking and facts.close != "ended":
         first = asking[0]
@@ -318,9 +322,27 @@ def _finished(facts: StatusFacts, quiet: float, limits: Limits, *, sure: bool) -
     return Status("done", level, since, why, ending=ending)
 
 
+def _gone(facts: StatusFacts, quiet: float, limits: Limits) -> Status:
+    """The status of a session whose process was killed."""
+    if facts.close == "said":
+        return _finished(facts, quiet, limits, sure=False)
+    status = _closed(replace(facts, running=0), quiet, limits)
+    level: Level = 2 if quiet < limits.fleet.news else 0
+    why = f"its process is gone: {_stopped_at(facts, next(iter(facts.open), None))}"
+    return status or Status("ended", level, facts.heard, why)
+
+
+def _stopped_at(facts: StatusFacts, call: Open | None) -> str:
+    """Where a log stops mid-task, and the trouble before that."""
+    where = f"with {call.tool} open" if call else _STOPPED_AT.get(facts.close, "mid-task")
+    return f"the log stops {where}{_was(facts)}"
+
+
 def _hanging(facts: StatusFacts, now: float, quiet: float, limits: Limits) -> Status | None:
     """The status of a session from which nothing comes although something should."""
     fleet = limits.fleet
+    if facts.process == "busy" and quiet < fleet.left:
+        return None
     hint = "" if facts.hooked else "; `nooscope hooks install` reports permission prompts at once"
     answered = facts.closed if facts.close == "said" else -1.0
     quick = [call for call in facts.open if call.action in QUICK_ACTIONS and call.at >= answered]
@@ -336,8 +358,7 @@ def _hanging(facts: StatusFacts, now: float, quiet: float, limits: Limits) -> St
     if call is None and facts.close == "said":
         return _finished(facts, quiet, limits, sure=False)
     if quiet >= fleet.left:
-        where = f"with {call.tool} open" if call else _STOPPED_AT.get(facts.close, "mid-task")
-        return Status("ended", 0, facts.heard, f"abandoned: the log stops {where}{was}")
+        return Status("ended", 0, facts.heard, f"abandoned: {_stopped_at(facts, call)}")
     if call is None:
         if quiet >= fleet.silent:
             why = "nothing for long although its turn is not over: the agent may have died"

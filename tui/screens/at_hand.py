@@ -101,7 +101,11 @@ def show_pane(app: App[Any], agent: str, session: str, project: str) -> bool:
     """Show the tmux pane in which a session's agent runs; return whether there is one."""
     program = next((one.resume[0] for one in known_agents() if one.name == agent and one.resume), agent)
     running = claude_sessions(os.environ, Path.home()).get(session)
-    processes = {str(process) for process, _ in process_line(running.pid)} if running is not None else ()
+    processes = (
+        {str(process) for process, _ in process_line(running.pid)}
+        if running is not None and running.status != "gone"
+        else ()
+    )
     try:
         pane = tmux.pane_of(tmux.panes(), project, program, os.environ.get("TMUX_PANE", ""), processes)
         if pane is None:

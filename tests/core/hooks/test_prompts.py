@@ -179,7 +179,9 @@ def test_a_process_says_itself_whether_it_waits(tmp_path: Path) -> None:
     (folder / "2.json").write_text(json.dumps(waits | {"sessionId": "dead", "procStart": "1"}))
     (folder / "3.json").write_text("{")
     sessions = claude_sessions({}, tmp_path)
-    assert set(sessions) == {"s"}
+    assert {name: own.status for name, own in sessions.items()} == {"s": "waiting", "dead": "gone"}
+    board = first_hand(HookBoard(sessions={"dead": HookSigns(asks=(HookAsk(4.0, "old", "main"),))}), sessions)
+    assert board.sessions["dead"] == HookSigns(process="gone")
     signs = first_hand(HookBoard(), sessions).of("s")
     assert signs is not None and signs.asking() is not None
     (folder / "1.json").write_text(json.dumps(own | {"status": "busy"}))

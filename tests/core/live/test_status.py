@@ -77,6 +77,13 @@ def stand(facts: StatusFacts, now: float = NOW) -> Status:
         (StatusFacts(heard=NOW - 5), "idle", 1, NOW - 5),
         (StatusFacts(), "idle", 1, NOW),
         (StatusFacts(heard=NOW - 5, read=0.0), "idle", 2, None),
+        (replace(BUSY, process="gone", open=(ASK, BASH)), "ended", 2, NOW - 2),
+        (replace(BUSY, process="gone", heard=NOW - 900), "ended", 0, NOW - 900),
+        (replace(BUSY, process="gone", close="done", closed=NOW - 60, heard=NOW - 60, running=2), "done", 2, NOW - 60),
+        (replace(BUSY, process="gone", close="said", closed=NOW - 2), "done", 2, NOW - 2),
+        (replace(BUSY, process="busy", heard=NOW - 400, open=(BASH,)), "working", 1, NOW - 2),
+        (replace(BUSY, process="busy", open=(OLD,)), "working", 1, NOW - 2),
+        (replace(BUSY, process="busy", heard=NOW - 9000), "ended", 0, NOW - 9000),
         (replace(BUSY, lost="log.jsonl: vanished; waiting for it"), "unreadable", 3, NOW - 2),
     ],
 )
